@@ -17,7 +17,7 @@ demo: stage      ## build the library and measure something with it: at most 15 
 demo-slow: stage ## a service with three hidden problems, and why its slow requests were slow: under 10 seconds after the build
 	@$(MAKE) --no-print-directory -s -C c-tests demo-slow
 
-demos: stage     ## all other demos, in C, C++ and Python
+demos: stage     ## all other demos, in C and Python
 	$(MAKE) --no-print-directory -s -C c-tests run-demos
 	python-demo/run-demos.sh
 
@@ -55,7 +55,7 @@ nuget: stage      ## the NuGet package, under target/nuget: packed where there i
 	@ci/nuget.sh
 
 bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
-bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
+bench: stage     ## everything fast beside its peers: a table, target/bench/results.md and a plot
 	benches/run.sh
 
 setup:           ## what building needs and is missing here: named, or installed with PICOLLO_MAY_CHANGE_THIS_MACHINE=1

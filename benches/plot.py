@@ -1,7 +1,8 @@
-"""Plots the results of a run: plot.py RESULTS.json OUT.svg"""
+"""Plots the tables of a run: plot.py RESULTS.md OUT.svg"""
 
-import json
+import re
 import sys
+from pathlib import Path
 
 import matplotlib
 
@@ -15,10 +16,18 @@ SECTIONS = [
 ]
 
 
+def sections(text):
+    """The title of each table, its unit, and its rows."""
+    for part in text.split("\n##### ")[1:]:
+        title, head, _rule, *lines = part.splitlines()
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+        yield {"title": title, "unit": head.split("|")[2].strip(), "rows": {row[0]: float(row[1]) for row in rows}}
+
+
 def main(source, target):
-    with open(source, encoding="utf-8") as file:
-        results = json.load(file)
-    chosen = [s for start in SECTIONS for s in results["sections"] if s["title"].startswith(start)]
+    text = Path(source).read_text(encoding="utf-8")
+    found = [*sections(text)]
+    chosen = [section for start in SECTIONS for section in found if section["title"].startswith(start)]
     heights = [len(section["rows"]) + 2 for section in chosen]
     figure, axes = plt.subplots(
         len(chosen), 1, figsize=(10, 0.24 * sum(heights)), height_ratios=heights, squeeze=False, layout="constrained"
@@ -35,7 +44,7 @@ def main(source, target):
         axis.margins(x=0.12)
         if max(numbers) > 50 * min(numbers):
             axis.set_xscale("log")
-    about = ", ".join(results[key] for key in ("processor", "date") if key in results)
+    about = ", ".join(re.findall(r"^(?:processor|date): (.+)", text, re.MULTILINE))
     figure.suptitle(about, fontsize=8)
     figure.savefig(target)
 

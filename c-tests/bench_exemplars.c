@@ -2,13 +2,11 @@
  * and where all are slow, with and without what a thread can be given besides. Prints a table; takes some seconds.
  *
  *   make -C c-tests bench-exemplars */
-#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <picollo.h>
 
@@ -20,12 +18,7 @@
 static picollo_histogram *histogram;
 static double plain[BLOCKS], collected[BLOCKS];
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
+static double now(void) { return (double)picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC); }
 
 static int ascending(const void *a, const void *b)
 {

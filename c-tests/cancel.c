@@ -6,14 +6,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#ifdef __cplusplus
-#include <atomic>
-typedef std::atomic<int> flag_t;
-#else
-#include <stdatomic.h>
-typedef atomic_int flag_t;
-#endif
-
 static int descriptors(void)
 {
     DIR *const directory = opendir("/proc/self/fd");
@@ -84,13 +76,11 @@ static void probe(void)
 static void benchmark(void)
 {
     picollo_benchmark *benchmark = NULL;
-    picollo_benchmark_options options;
+    picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
     picollo_event event = parse("page-faults");
     picollo_error error;
     uint32_t which;
     uint64_t repetitions;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
     CHECK_OK(picollo_benchmark_create(&options, &event, 1, &benchmark, &error));
     if (benchmark == NULL) return;
     for (int i = 0; i < 20; i++) {
@@ -112,8 +102,7 @@ static void use_clocks(void)
 
 static void use_histograms(void)
 {
-    static const uint32_t modes[] = {PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_SCALABLE,
-                                     PICOLLO_MODE_PER_CPU};
+    static const uint32_t modes[] = {PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_PER_CPU};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         picollo_histogram_options options = default_options();
         picollo_summary summary;
@@ -138,11 +127,9 @@ static void use_registry(void)
     static const uint64_t bounds[] = {10, 100};
     char text[4096];
     size_t length;
-    picollo_metric_options metric;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
     uint64_t id = 0;
     picollo_histogram *const own = create(0.1, 1, 1000);
-    memset(&metric, 0, sizeof metric);
-    metric.struct_size = sizeof metric;
     metric.name = "cancelled";
     /* Refused where another thread's is there at the moment. */
     if (picollo_registry_add(registry, own, &metric, bounds, 2, &id) == PICOLLO_OK) {
@@ -164,7 +151,7 @@ static void use_logs(void)
     CHECK_OK(picollo_log_format_interval(snapshot, 0, 1, NULL, log, sizeof text, &length));
     CHECK_OK(picollo_log_reader_create(log, length, &reader));
     CHECK_OK(picollo_log_reader_next(reader, &interval));
-    CHECK_OK(picollo_log_reader_decode(reader, &decoded));
+    CHECK_OK(picollo_log_reader_decode(reader, 0, &decoded));
     picollo_snapshot_free(decoded);
     picollo_log_reader_free(reader);
     free(log);

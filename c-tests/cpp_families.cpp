@@ -1,10 +1,13 @@
-/* Encodings, logs, comparisons, doubles, arrays and counters through picollo.hpp. With exceptions and without. */
+/* Encodings, logs, comparisons, doubles, counters, registries and segments through picollo.hpp: each wrapper once, ownership, and what C++ adds. With
+ * exceptions and without. */
 #include "cpp_test.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <thread>
 #include <type_traits>
+#include <unistd.h>
 #include <vector>
 
 template <class T>
@@ -12,9 +15,8 @@ constexpr bool moves_only =
     !std::is_copy_constructible_v<T> && std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>;
 
 static_assert(moves_only<picollo::log_reader> && moves_only<picollo::double_histogram> && moves_only<picollo::double_snapshot>);
-static_assert(moves_only<picollo::histogram_array> && moves_only<picollo::registry> && moves_only<picollo::otlp_export> &&
-              moves_only<picollo::striped_counter>);
-static_assert(moves_only<picollo::benchmark>);
+static_assert(moves_only<picollo::registry> && moves_only<picollo::metric_counter>);
+static_assert(moves_only<picollo::benchmark> && moves_only<picollo::segment>);
 static_assert(!std::is_copy_constructible_v<picollo::scalable_counter<>> && sizeof(picollo::scalable_counter<>) == 8);
 static_assert(std::is_trivially_copyable_v<picollo::comparison> && std::is_trivially_copyable_v<picollo::double_summary>);
 static_assert(sizeof(picollo::layout) == sizeof(picollo_layout));
@@ -45,39 +47,24 @@ static void encodings()
         const std::vector<unsigned char> bytes = must(snapshot.encode(how));
         CHECK(same(snapshot, must(picollo::snapshot::decode(bytes))));
         CHECK(same(snapshot, must(picollo::snapshot::decode(must(snapshot.encode_base64(how))))));
-        picollo::snapshot back = must(picollo::snapshot::decode(bytes));
-        FAILS(unsupported, back.update());
         FAILS(corrupt, picollo::snapshot::decode(picollo::span<const unsigned char>(bytes.data(), bytes.size() - 1)));
     }
-    CHECK(must(snapshot.encode_base64()).rfind("HISTFAAA", 0) == 0);
+    FAILS(unsupported, must(picollo::snapshot::decode(must(snapshot.encode()))).update());
     FAILS(corrupt, picollo::snapshot::decode("nonsense"));
     FAILS(corrupt, picollo::snapshot::decode(picollo::span<const unsigned char>()));
     FAILS(out_of_memory, picollo::snapshot::decode(must(snapshot.encode()), 10));
 
-    /* One after another. */
-    std::string all = must(snapshot.encode_base64()) + "\n";
-    const std::size_t text = all.size();
-    for (const auto how : {picollo::encoding::hdr_v2, picollo::encoding::native}) {
-        const std::vector<unsigned char> bytes = must(snapshot.encode(how));
-        all.append(bytes.begin(), bytes.end());
-    }
+    /* One after another, of both views. */
+    const std::string one = must(snapshot.encode_base64()), two = one + '\n' + one;
     std::size_t taken = 0;
-    int number = 0;
-    for (std::string_view rest = all; !rest.empty(); rest.remove_prefix(taken)) {
-        CHECK(same(snapshot, must(picollo::snapshot::decode_first(rest, taken))));
-        CHECK(number++ > 0 || taken == text);
-    }
-    CHECK(number == 3);
+    CHECK(one.rfind("HISTFAAA", 0) == 0);
+    CHECK(same(snapshot, must(picollo::snapshot::decode_first(two, taken))) && taken == one.size() + 1);
     FAILS(corrupt, picollo::snapshot::decode_first(picollo::span<const unsigned char>(), taken));
-    FAILS(out_of_memory, picollo::snapshot::decode_first(all, taken, 10));
-    picollo::histogram other = must(picollo::histogram::create());
-    FAILS(incompatible, must(other.snapshot()).encode(picollo::encoding::hdr_v2));
+    FAILS(out_of_memory, picollo::snapshot::decode_first(two, taken, 10));
+    FAILS(incompatible, must(must(picollo::histogram::create()).snapshot()).encode(picollo::encoding::hdr_v2));
     CHECK(must(snapshot.hgrm()).find("Percentile") != std::string::npos);
     CHECK(must(snapshot.hgrm(5, 1, true)).rfind("\"Value\"", 0) == 0);
     FAILS(invalid_argument, snapshot.hgrm(5, -1));
-    picollo::histogram stalled = must(picollo::histogram::create());
-    stalled.record(1000);
-    CHECK_U64(10, must(must(must(stalled.snapshot()).corrected(100)).counts()).total);
 }
 
 static void merging()
@@ -93,7 +80,6 @@ static void merging()
     CHECK(same(a, copy));
     FAILS(invalid_argument, copy.subtract(b));
     CHECK_U64(0, must(copy.merge(b, picollo::placement::spread)).lost);
-    CHECK_U64(1003, must(copy.counts()).total);
     CHECK(must(copy.buckets()).size() > 10);
     CHECK_U64(0, must(coarse.add(a)).refined);
     CHECK_U64(1003, must(coarse.summary()).total_count());
@@ -105,30 +91,16 @@ static void layouts_and_steps()
     const picollo::layout layout = must(how.layout());
     CHECK_U64(104, layout.length);
     CHECK_U64(104, must(how.footprint()).counters);
-    picollo::histogram histogram = must(picollo::histogram::create(how));
-    const picollo::snapshot empty = must(histogram.snapshot());
+    const picollo::snapshot empty = must(must(picollo::histogram::create(how)).snapshot());
     CHECK_U64(must(layout.bucket_of(20000)).upper, must(empty.bucket_of(20000)).upper);
     CHECK_U64(layout.length, must(empty.layout()).length);
-    CHECK(must(empty.linear_steps(10)).empty());
-
-    const picollo::options five = picollo::options().significant_digits(3).range(0, 5000);
-    CHECK_U64(8191, must(picollo::options(five).whole_array().layout()).max_trackable);
-    CHECK_U64(1, must(layout.unit()));
+    CHECK(must(empty.value_ratio()) == 1 && must(empty.linear_steps(10)).empty());
+    CHECK_U64(8191, must(picollo::options().significant_digits(3).range(0, 5000).whole_array().layout()).max_trackable);
     const picollo::layout no_digits = must(picollo::options().significant_digits(0).range(0, 1 << 20).unit(20).layout());
-    CHECK(no_digits.block_scale == 0 && must(no_digits.unit()) == 16);
-    /* 5000, as Java encodes it with 3 digits and 1024 as the lowest discernible value. */
-    const picollo::snapshot java =
-        must(picollo::snapshot::decode("HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA=="));
-    CHECK_U64(1024, must(must(java.layout()).unit()));
-    CHECK(must(java.value_ratio()) == 1);
-    const picollo::layout wide = must(must(five.layout()).with_range(0, UINT64_MAX));
-    picollo::snapshot sum = must(picollo::snapshot::create(wide)), middle = must(picollo::snapshot::create(wide));
+    CHECK(no_digits.block_scale == 0 && no_digits.unit == 16);
+    picollo::snapshot sum = must(picollo::snapshot::create(must(layout.with_range(0, UINT64_MAX))));
     CHECK_U64(0, must(sum.counts()).total);
-    CHECK_U64(1, must(sum.merge(java, picollo::placement::low_ends)).refined);
-    must(middle.merge(java));
-    CHECK_U64(4096, must(sum.min(picollo::value_selection::lower)));
-    CHECK_U64(4608, must(middle.min(picollo::value_selection::lower)));
-    FAILS(invalid_argument, wide.with_range(5, 5));
+    FAILS(invalid_argument, layout.with_range(5, 5));
     FAILS(invalid_argument, picollo::snapshot::create(picollo_layout()));
 
     picollo::histogram hundred = must(picollo::histogram::create());
@@ -140,6 +112,7 @@ static void layouts_and_steps()
     CHECK_U64(100, must(snapshot.percentile_steps()).back().cumulative_count);
     FAILS(invalid_argument, snapshot.linear_steps(0));
     CHECK_U64(11, must(snapshot.count_between(20, 30)));
+    CHECK(must(must(must(digits().snapshot()).corrected(1000000)).counts()).total > 100);
     const double ranks[] = {50, 100};
     std::uint64_t values[2] = {};
     must(snapshot.interpolated_values(ranks, values));
@@ -159,81 +132,58 @@ static void logs()
     must(writer.write(snapshot, 3.25, 1, long_tag.c_str()));
     FAILS(invalid_argument, writer.write(snapshot, 0, 1, "no, commas"));
 
-    picollo::log_reader first = must(picollo::log_reader::create(out.str()));
+    /* From a stream, which is read from where it stands, and written again with times and tags as they were read. */
+    std::istringstream file("junk\n" + out.str());
+    file.ignore(5);
+    picollo::log_reader first = must(picollo::log_reader::create(file));
     picollo::log_reader reader = std::move(first);
-    CHECK(std::isnan(must(reader.start_seconds())));
+    CHECK(std::isnan(reader.start_seconds()));
     FAILS(empty, reader.decode());
     const char *const tags[] = {"A", "", long_tag.c_str()};
     const double starts[] = {1700000000.75, 1700000001.75, 1700000003.75};
+    std::ostringstream copied, alone;
+    picollo::log_writer copy(copied), by_itself(alone);
     for (int i = 0; i < 3; i++) {
         const std::optional<picollo::log_interval> interval = must(reader.next());
         CHECK(interval.has_value());
         if (!interval) return;
         CHECK_STRING(tags[i], interval->tag);
-        CHECK(interval->start_seconds == starts[i]);
-        CHECK(same(snapshot, must(reader.decode())));
-    }
-    CHECK(must(reader.start_seconds()) == 1700000000.5);
-    CHECK(!must(reader.next()) && !must(reader.next()));
-
-    /* From a stream, which is read from where it stands, and written again with times and tags as they were read. */
-    std::istringstream file("junk\n" + out.str());
-    file.ignore(5);
-    picollo::log_reader of_stream = must(picollo::log_reader::create(file));
-    std::ostringstream copied;
-    picollo::log_writer copy(copied);
-    while (const std::optional<picollo::log_interval> interval = must(of_stream.next())) {
-        must(copy.write(must(of_stream.decode()), *interval));
-    }
-    picollo::log_reader again = must(picollo::log_reader::create(copied.str()));
-    for (int i = 0; i < 3; i++) {
-        const std::optional<picollo::log_interval> interval = must(again.next());
-        CHECK(interval && interval->tag == tags[i] && interval->start_seconds == starts[i]);
-        CHECK(interval && interval->end_seconds == starts[i] + (i == 1 ? 2 : 1));
-    }
-
-    /* The snapshot has them, and so do copies of it; they may be set. */
-    CHECK(std::isnan(snapshot.start_seconds()) && std::isnan(snapshot.end_seconds()) && snapshot.tag().empty());
-    picollo::log_reader once_more = must(picollo::log_reader::create(out.str()));
-    std::ostringstream alone;
-    picollo::log_writer by_itself(alone);
-    for (int i = 0; i < 3; i++) {
-        must(once_more.next());
-        const picollo::snapshot read = must(once_more.decode());
+        CHECK(interval->start_seconds == starts[i] && interval->end_seconds == starts[i] + (i == 1 ? 2 : 1));
+        const picollo::snapshot read = must(reader.decode());
+        CHECK(same(snapshot, read));
+        must(copy.write(read, *interval));
+        /* The snapshot has them, and so do copies of it. */
         const picollo::snapshot of_it = must(must(read.copy()).corrected(1 << 30));
-        for (const picollo::snapshot *one : {&read, &of_it}) {
-            CHECK(one->tag() == tags[i] && one->start_seconds() == starts[i]);
-            CHECK(one->end_seconds() == starts[i] + (i == 1 ? 2 : 1));
-        }
+        CHECK(of_it.tag() == tags[i] && of_it.start_seconds() == starts[i] && of_it.end_seconds() == interval->end_seconds);
         must(by_itself.write(of_it));
     }
+    CHECK(reader.start_seconds() == 1700000000.5);
+    CHECK(!must(reader.next()) && !must(reader.next()));
     CHECK_STRING(copied.str(), alone.str());
+
+    CHECK(std::isnan(snapshot.start_seconds()) && std::isnan(snapshot.end_seconds()) && snapshot.tag().empty());
     FAILS(invalid_argument, by_itself.write(snapshot));
     picollo::snapshot of_ours = must(snapshot.copy());
     of_ours.interval(5, 7.5, "x");
     must(by_itself.write(of_ours));
     CHECK(alone.str().find("\nTag=x,5.000,2.500,") != std::string::npos);
-
-    const auto epoch = std::chrono::system_clock::time_point();
     std::ostringstream by_clock;
     picollo::log_writer with_times(by_clock);
-    must(with_times.write(snapshot, epoch + std::chrono::seconds(5), std::chrono::milliseconds(500)));
+    must(with_times.write(snapshot, std::chrono::system_clock::time_point() + std::chrono::seconds(5), std::chrono::milliseconds(500)));
     CHECK(by_clock.str().rfind("5.000,0.500,", 0) == 0);
 }
 
 static void broken_logs()
 {
     const std::string good = "0.1,1.0,0.0," + must(must(digits().snapshot()).encode_base64()) + "\n";
-    picollo::log_reader reader = must(picollo::log_reader::create(good + "no interval\n" + good + "2.0,1.0,0.0,HISTnonsense\n" + good));
+    picollo::log_reader reader = must(picollo::log_reader::create(good + "no interval\n" + good));
     CHECK(must(reader.next()));
     FAILS(corrupt, reader.next());
-    CHECK_U64(2, must(reader.line()));
-    CHECK(must(reader.next()) && must(reader.next()));
-    FAILS(corrupt, reader.decode());
+    CHECK_U64(2, reader.line());
     CHECK(must(reader.next()));
-    must(reader.max_counters(10));
+    reader.max_counters(10);
     FAILS(out_of_memory, reader.decode());
-    must(reader.max_counters(0));
+    reader.max_counters(0);
     const picollo::snapshot last = must(reader.decode());
     reader = must(picollo::log_reader::create(""));
     CHECK(!must(reader.next()));
@@ -243,16 +193,13 @@ static void broken_logs()
 static void comparing()
 {
     picollo::histogram before = must(picollo::histogram::create()), after = must(picollo::histogram::create());
-    std::uint64_t x = 1;
-    for (int i = 0; i < 20000; i++) {
-        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        before.record(1000 + (x >> 40) % 300);
-        after.record(1200 + (x >> 40) % 300);
+    for (std::uint64_t i = 0; i < 20000; i++) {
+        before.record(1000 + i * 7919 % 300);
+        after.record(1200 + i * 7919 % 300);
     }
     const picollo::snapshot a = must(before.snapshot()), b = must(after.snapshot());
     const picollo::comparison slower = must(picollo::compare(a, b));
     CHECK(slower.verdict() == picollo::verdict::slower);
-    CHECK(slower.difference_lower > 180 && slower.difference_upper < 220 && slower.cliffs_delta > 0);
     CHECK(must(picollo::compare(b, a)).verdict() == picollo::verdict::faster);
     const picollo::comparison none = must(picollo::compare(a, b, picollo::compare_options().relative_threshold(0.5)));
     CHECK(none.verdict() == picollo::verdict::no_evidence && none.has(PICOLLO_COMPARISON_WITHIN_MARGIN));
@@ -260,10 +207,8 @@ static void comparing()
     CHECK(must(slower.text("Release", "1.0", "1.1")).find("1.1") != std::string::npos);
     CHECK(must(slower.text("", "", "", picollo::format::line)).find('\n') == std::string::npos);
     CHECK_U64(20000, slower.before().total_count());
-    const picollo_quantile_interval p99 = must(a.quantile_interval(0.99));
-    CHECK(p99.lower <= p99.value && p99.value <= p99.upper && p99.coverage >= 0.95);
-    picollo::histogram nothing = must(picollo::histogram::create());
-    FAILS(empty, picollo::compare(a, must(nothing.snapshot())));
+    CHECK(must(a.quantile_interval(0.99)).coverage >= 0.95);
+    FAILS(empty, picollo::compare(a, must(must(picollo::histogram::create()).snapshot())));
     FAILS(invalid_argument, a.quantile_interval(2));
 
     std::vector<double> of_a, of_b;
@@ -286,10 +231,8 @@ static void benchmarks()
     /* Valgrind's times say nothing. */
     const bool is_simulated = (result.flags & PICOLLO_BENCHMARK_SIMULATED) != 0;
     CHECK(result.blocks.verdict == (is_simulated ? PICOLLO_VERDICT_NO_EVIDENCE : PICOLLO_VERDICT_SLOWER));
-    /* It ends by itself: with samples of a pilot, which is not judged. */
-    CHECK(result.sample_count % 2 == 0 && result.sample_count >= 2 * result.blocks.block_count && result.sample_count <= 200);
     const picollo_benchmark_disturbance noise = must(benchmark.noise());
-    CHECK(noise.block_count == result.blocks.block_count && noise.left_out_count == 0 && noise.disturbed_count <= noise.block_count);
+    CHECK(noise.block_count == result.blocks.block_count && noise.left_out_count == 0);
     picollo::histogram samples = must(benchmark.samples(PICOLLO_BENCHMARK_B));
     CHECK_U64(result.sample_count, must(samples.summary()).total_count());
     CHECK(must(benchmark.text("Chains")).find("Chains") != std::string::npos);
@@ -302,10 +245,9 @@ static void benchmarks()
 
 static void pictures()
 {
-    picollo::histogram histogram = must(picollo::histogram::create()), other = must(picollo::histogram::create());
+    picollo::histogram histogram = must(picollo::histogram::create());
     for (std::uint64_t i = 1; i < 1000; i++) histogram.record(i * i);
-    other.record(5000);
-    const picollo::snapshot before = must(histogram.snapshot()), after = must(other.snapshot());
+    const picollo::snapshot before = must(histogram.snapshot()), after = must(before.copy());
     CHECK_U64(30, must(picollo::sparkline(before, 30, true)).size());
     const std::string chart = must(picollo::chart(before, picollo::picture::percentiles, "Requests", "ns", 40, 5, true));
     CHECK(chart.find("Requests") != std::string::npos && std::count(chart.begin(), chart.end(), '\n') > 5);
@@ -314,15 +256,14 @@ static void pictures()
     const std::string svg = must(picollo::svg(both, picollo::picture::density, "Both", "ns", picollo::picture_options().dark().size(500, 300)));
     CHECK(svg.rfind("<svg", 0) == 0 && svg.find("before &lt;1") != std::string::npos && svg.find("500") != std::string::npos);
     CHECK(must(picollo::svg({}, picollo::picture::density)).find("no observations") != std::string::npos);
-    const std::string report = must(picollo::report(both, "Report"));
-    CHECK(report.find("<svg") != std::string::npos && report.find("</html>") != std::string::npos);
+    CHECK(must(picollo::report(both, "Report")).find("<svg") != std::string::npos);
     const picollo::pictured missing[] = {{nullptr}};
     FAILS(null_pointer, picollo::report(missing));
 }
 
 static void doubles()
 {
-    picollo::double_histogram histogram = must(picollo::double_histogram::create(picollo::double_options().exact_sum()));
+    picollo::double_histogram histogram = must(picollo::double_histogram::create(picollo::double_options().exact_sum().dotnet_ranks()));
     const double values[] = {-0.25, 0, 3.5, std::nan("")};
     histogram.record(values);
     histogram.record_n(1e-300, 2);
@@ -333,9 +274,9 @@ static void doubles()
     CHECK(must(snapshot.quantile(0)) < -0.2 && must(snapshot.quantile(1)) > 3.49);
     CHECK(must(snapshot.buckets()).size() == 4);
     const picollo::double_summary summary = must(snapshot.summary());
-    CHECK(summary.p100().value > 3.49 && summary.p50().target_count == 3);
+    CHECK(summary.p100().value > 3.49);
     CHECK(must(summary.table("Skew")).rfind("##### Skew", 0) == 0);
-    CHECK(written(summary).find(" values, 1 not finite\n") != std::string::npos && written(summary).size() > 20);
+    CHECK(written(summary).find(" values, 1 not finite\n") != std::string::npos);
     FAILS(invalid_argument, snapshot.quantile(1.5));
     FAILS(invalid_argument, picollo::double_histogram::create(picollo::double_options().max_bytes(1)));
 
@@ -353,48 +294,84 @@ static void doubles()
     must(none.merge(snapshot));
     CHECK_U64(1, must(none.statistics()).count);
     CHECK(must(histogram.footprint()) > 1000);
-
-    /* Of ten values, the fifth and, by .NET's rule, the sixth. */
-    for (const bool dotnet : {false, true}) {
-        picollo::double_histogram ten =
-            must(picollo::double_histogram::create(dotnet ? picollo::double_options().dotnet_ranks() : picollo::double_options()));
-        for (int i = 1; i <= 10; i++) ten.record(i);
-        CHECK(std::fabs(must(must(ten.collect()).quantile(0.5)) - (dotnet ? 6 : 5)) < 0.01);
-    }
 }
 
-static void arrays()
+static void registries()
 {
-    picollo::histogram_array array = must(
-        picollo::histogram_array::create(3, picollo::options().relative_error(0.01).mode(picollo::mode::single_writer)));
-    CHECK_U64(3, array.size());
-    array.record(2, 1000);
-    array.record(3, 1000);
-    picollo::histogram kept = must(array.at(2));
-    FAILS(invalid_argument, array.at(3));
-    FAILS(invalid_argument, picollo::histogram_array::create(0));
-    CHECK(must(array.footprint()) > 3 * 1000);
-    picollo::recorder recorder = must(kept.recorder());
-    array = must(picollo::histogram_array::create(1));
-    recorder.record(1000);
-    CHECK_U64(2, must(kept.summary()).total_count());
+    picollo::registry registry = must(picollo::registry::create());
+    picollo::double_histogram skew = must(picollo::double_histogram::create());
+    std::uint64_t id = 0;
+    {
+        picollo::histogram latency = must(picollo::histogram::create());
+        picollo::metric metric;
+        metric.name = "request_seconds";
+        metric.unit = "seconds";
+        metric.divisor = 1e9;
+        metric.labels = {{"method", "GET"}};
+        const std::uint64_t bounds[] = {999999, 1000000000};
+        id = must(registry.add(latency, metric, bounds));
+        FAILS(invalid_argument, registry.add(latency, metric));
+        metric.name = std::string("a\0b", 3);
+        FAILS(invalid_argument, registry.add(latency, metric));
+        metric = picollo::metric();
+        metric.name = "plain";
+        metric.divisor = 0;
+        FAILS(invalid_argument, registry.add(latency, metric));
+        metric.divisor = 1;
+        metric.summary = true;
+        must(registry.add(latency, metric));
+        latency.record_n(500000, 3);
+    }
+    picollo::metric of_doubles;
+    of_doubles.name = "skew";
+    of_doubles.writes_created = false;
+    must(registry.add(skew, of_doubles));
+    skew.record(0.5);
+    picollo::metric counted;
+    counted.name = "hits";
+    counted.striped = true;
+    counted.writes_created = false;
+    std::uint64_t hits_id = 0;
+    picollo::metric_counter hits = must(registry.add_counter(counted, &hits_id));
+    FAILS(invalid_argument, registry.add_counter(counted));
+    counted = picollo::metric();
+    counted.name = "depth";
+    picollo::metric_gauge depth = must(registry.add_gauge(counted));
+    FAILS(invalid_argument, registry.add_gauge(counted));
+    hits.add();
+    hits.add(4);
+    depth.set(2);
+    depth.add(-3.5);
+    CHECK(hits.value() == 5 && depth.value() == -1.5);
+    picollo::metric_exemplar slow[2];
+    slow[0].value = 7;
+    slow[0].when = std::chrono::system_clock::time_point(std::chrono::seconds(1500000000));
+    slow[0].trace_id = {0x0a, 0xf7, 0x65, 0x19, 0x16, 0xcd, 0x43, 0xdd, 0x84, 0x48, 0xeb, 0x21, 0x1c, 0x80, 0x31, 0x9c};
+    slow[0].labels = {{"who", "me"}};
+    must(registry.set_exemplars(hits_id, slow));
+    slow[1].labels = {{"who", std::string("m\0e", 3)}};
+    FAILS(invalid_argument, registry.set_exemplars(hits_id, slow));
+    FAILS(invalid_argument, registry.set_exemplars(hits_id + 100, {}));
+    must(registry.update());
+    const std::string text = must(registry.text());
+    /* The histogram is held, though its owner is gone. */
+    CHECK(text.find("request_seconds_count{method=\"GET\"} 3\n") != std::string::npos);
+    CHECK(text.find("plain{quantile=\"0.99\"} ") != std::string::npos);
+    CHECK(text.find("skew_count 1\n") != std::string::npos && text.find("skew_created") == std::string::npos);
+    CHECK(text.find("hits_total 5 # {trace_id=\"0af7651916cd43dd8448eb211c80319c\",who=\"me\"} 7.0 1500000000.000\n") != std::string::npos);
+    const std::vector<unsigned char> plain = must(registry.encode(picollo::exposition::prometheus_text));
+    CHECK(std::string(plain.begin(), plain.end()).find("\ndepth -1.5\n") != std::string::npos);
+    CHECK(!must(registry.encode(picollo::exposition::otlp)).empty());
+    must(registry.set_exemplars(hits_id, {}));
+    must(registry.remove(id));
+    FAILS(invalid_argument, registry.remove(id));
+    CHECK(must(registry.text()).find("GET") == std::string::npos);
 }
 
-static void counters()
+static void scalable_counters()
 {
     picollo::scalable_counter<> about;
-    picollo::striped_counter exact = must(picollo::striped_counter::create());
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; t++) {
-        threads.emplace_back([&] {
-            for (int i = 0; i < 20000; i++) {
-                about.add();
-                exact.add();
-            }
-        });
-    }
-    for (std::thread &thread : threads) thread.join();
-    CHECK_U64(80000, exact.value());
+    for (int i = 0; i < 80000; i++) about.add();
     /* Seven standard deviations. */
     CHECK(about.value() > 75000 && about.value() < 85000);
     picollo::scalable_counter<20> few;
@@ -402,85 +379,65 @@ static void counters()
     CHECK_U64(1000, few.value());
 }
 
-/* One of them, to use or to end; none where there are none. */
-template <class T>
-static T *pick(std::vector<T> &things, std::uint64_t random)
+static char place[] = "/dev/shm/picollo-cpp-XXXXXX";
+
+static picollo::metric request(const std::string &route)
 {
-    return things.empty() ? nullptr : &things[random % things.size()];
+    picollo::metric metric;
+    metric.name = "request";
+    metric.unit = "ns";
+    metric.labels = {{"route", route}};
+    return metric;
 }
 
-template <class T>
-static void drop(std::vector<T> &things, std::uint64_t random)
+static void segments()
 {
-    if (T *which = pick(things, random)) {
-        *which = std::move(things.back());
-        things.pop_back();
-    }
-}
-
-/* Everything is made, moved, used and ended in random order, on two threads. Memcheck and the sanitizers look on. */
-static void any_order()
-{
-    std::vector<std::thread> threads;
-    for (std::uint64_t seed = 1; seed <= 2; seed++) {
-        threads.emplace_back([seed] {
-            const picollo::options coarse = picollo::options().relative_error(0.1);
-            std::vector<picollo::histogram> histograms;
-            std::vector<picollo::histogram_array> arrays;
-            std::vector<picollo::recorder> recorders;
-            std::vector<picollo::snapshot> snapshots;
-            std::vector<picollo::double_histogram> doubles;
-            std::vector<picollo::double_snapshot> intervals;
-            std::vector<picollo::registry> registries;
-            std::uint64_t x = seed;
-            for (int step = 0; step < 3000; step++) {
-                x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-                const std::uint64_t random = x >> 33, choice = random % 12, other = random / 12;
-                picollo::histogram *histogram = pick(histograms, other);
-                if (choice == 0) {
-                    const picollo::mode mode = other % 2 == 0 ? picollo::mode::single_writer : picollo::mode::per_thread;
-                    histograms.push_back(must(picollo::histogram::create(picollo::options(coarse).mode(mode))));
-                } else if (choice == 1) {
-                    arrays.push_back(must(picollo::histogram_array::create(
-                        3, picollo::options(coarse).mode(picollo::mode::single_writer))));
-                    histograms.push_back(must(arrays.back().at(other % 3)));
-                } else if (choice == 2 && histogram != nullptr) {
-                    recorders.push_back(must(histogram->recorder()));
-                } else if (choice == 3 && histogram != nullptr) {
-                    snapshots.push_back(must(histogram->snapshot()));
-                } else if (choice == 4) {
-                    doubles.push_back(must(picollo::double_histogram::create()));
-                    doubles.back().record(static_cast<double>(step));
-                    intervals.push_back(must(doubles.back().collect()));
-                } else if (choice == 5 && histogram != nullptr) {
-                    registries.push_back(must(picollo::registry::create()));
-                    picollo::metric metric;
-                    metric.name = "x";
-                    must(registries.back().add(*histogram, metric));
-                    must(registries.back().update());
-                } else if (choice == 6) {
-                    if (histogram != nullptr) histogram->record(random);
-                    if (picollo::recorder *recorder = pick(recorders, other)) recorder->record(random);
-                    if (picollo::histogram_array *array = pick(arrays, other)) array->record(other % 3, random);
-                } else if (choice == 7) {
-                    if (picollo::snapshot *snapshot = pick(snapshots, other)) must(snapshot->update());
-                    if (picollo::double_snapshot *interval = pick(intervals, other)) must(interval->summary());
-                } else if (choice == 8) {
-                    drop(histograms, other);
-                    drop(doubles, other);
-                } else if (choice == 9) {
-                    drop(arrays, other);
-                    drop(intervals, other);
-                } else if (choice == 10) {
-                    drop(recorders, other);
-                    drop(registries, other);
-                } else {
-                    drop(snapshots, other);
-                }
-            }
+    picollo::segment_options how;
+    how.name = "checkout";
+    how.directory = place;
+    how.max_bytes = 8 << 20;
+    picollo::segment segment = must(picollo::segment::create(how));
+    picollo::histogram latency = must(segment.histogram(request("/pay")));
+    picollo::metric known_as;
+    known_as.name = "requests";
+    picollo::metric_counter requests = must(segment.counter(known_as));
+    const std::string path = must(segment.path());
+    {
+        picollo::segment same = must(picollo::segment::attach(path));
+        picollo::histogram other = must(same.histogram(request("/pay")));
+        std::thread thread([&] {
+            for (int i = 0; i < 1000; i++) other.record(1000);
         });
+        for (int i = 0; i < 1000; i++) latency.record(1000);
+        thread.join();
+        requests.add(2000);
     }
-    for (std::thread &thread : threads) thread.join();
+    CHECK_U64(2000, must(latency.summary()).total_count());
+    CHECK_U64(2000, requests.value());
+    picollo::metric striped_as;
+    striped_as.name = "striped";
+    striped_as.striped = true;
+    picollo::metric_counter striped = must(segment.counter(striped_as));
+    striped.add(3);
+    must(segment.counter(striped_as)).add(4);
+    CHECK_U64(7, striped.value());
+    striped_as.striped = false;
+    FAILS(incompatible, segment.counter(striped_as));
+    must(segment.retire(request("/pay")));
+    FAILS(invalid_argument, segment.retire(request("/pay")));
+    CHECK(must(picollo::segment::estimate(picollo::options().mode(picollo::mode::single_writer))) > 1000);
+
+    must(segment.histogram(request("/")));
+    FAILS(incompatible, segment.histogram(request("/"), picollo::options().relative_error(0.1)));
+    FAILS(unsupported, segment.histogram(request("/x"), picollo::options().mode(picollo::mode::per_thread)));
+    FAILS(incompatible, segment.counter(request("/")));
+    FAILS(invalid_argument, segment.counter(picollo::metric()));
+    FAILS(os, picollo::segment::attach(std::string(place) + "/nothing.1.2"));
+}
+
+static void remove_place()
+{
+    (void)rmdir(place);
 }
 
 int main()
@@ -494,8 +451,10 @@ int main()
     RUN(benchmarks);
     RUN(pictures);
     RUN(doubles);
-    RUN(arrays);
-    RUN(counters);
-    RUN(any_order);
+    RUN(registries);
+    RUN(scalable_counters);
+    /* Before the library's own handler is there, which removes the files: it then runs after it. */
+    if (mkdtemp(place) == nullptr || std::atexit(remove_place) != 0) SKIPPED("no directory in /dev/shm");
+    else RUN(segments);
     return report();
 }

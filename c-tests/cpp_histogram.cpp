@@ -1,11 +1,9 @@
 /* Histograms, recorders, snapshots and summaries through picollo.hpp. Compiled with exceptions and without. */
 #include "cpp_test.hpp"
-#include "example.h"
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -43,15 +41,12 @@ static void worked_example()
     picollo::histogram histogram = must(picollo::histogram::create(worked));
     histogram.record(example(1, 100000, 1990, 1500, 40));
     const picollo::summary before = must(histogram.summary());
-    CHECK_STRING(EXAMPLE_TABLE, must(before.table("Example")));
+    CHECK(must(before.table("Example")).find("\n| 99         |    9,152 | ±64    |   98,941 |\n") != std::string::npos);
     CHECK_STRING("P99=9,152 [138 / 519]: [9,088, 9,216) 386", written(before.p99()));
     CHECK_STRING("[138 / 519]: [9,088, 9,216) 386", written(picollo::bucket{before.p99().bucket}));
     const double counts[] = {3, 2, 5, 4};
     const picollo_figure_estimate ipc = must(picollo::figure("ipc", "instructions  cycles ", counts, 2));
     CHECK(ipc.value == 8.0 / 6 && ipc.lower < ipc.value && ipc.value < ipc.upper && ipc.scopes == 2);
-    const double durations[] = {1, 9};
-    const picollo::figure_tail slow = must(picollo::figure_of_tail("ipc", "instructions cycles", counts, durations));
-    CHECK(slow.tail.value == 5.0 / 4 && slow.rest.value == 3.0 / 2 && slow.tail.scopes == 1);
     CHECK(must(must(histogram.snapshot()).listing()).rfind("P0.073=2,008 [0 / 381]: [2,000, 2,016) 146\n", 0) == 0);
     CHECK(written(before).rfind("99,940 values, 60 below the range\n", 0) == 0);
     std::ostringstream printed;
@@ -67,7 +62,7 @@ static void worked_example()
     CHECK(before.p99_9().value == 9664 && before.p99_99().value == 9792 && before.p99_999().value == 9792);
     CHECK(before.p100().value == 9792);
     CHECK(before.min_trackable() == 2000 && before.max_trackable() == 12000 && before.relative_error() == 0.5 / 64);
-    CHECK(!before.is_approximate() && before.lost_count() == 0 && before.overflow_count() == 0);
+    CHECK(before.lost_count() == 0 && before.overflow_count() == 0);
     CHECK(std::chrono::abs(std::chrono::system_clock::now() - before.time()) < 1min);
 
     must(histogram.reset());
@@ -82,25 +77,28 @@ static void worked_example()
 static void every_way_of_recording()
 {
     const std::vector<std::uint64_t> values = example(1, 10000, 1990, 1500, 40);
-    picollo::histogram one = must(picollo::histogram::create(worked)), batch = must(picollo::histogram::create(worked)),
-                       inlined = must(picollo::histogram::create(for_recorders)), repeated = must(picollo::histogram::create(worked));
+    picollo::histogram one = must(picollo::histogram::create(worked)), inlined = must(picollo::histogram::create(for_recorders)),
+                       batch = must(picollo::histogram::create(picollo::options(worked).mode(picollo::mode::per_thread)));
     picollo::recorder recorder = must(inlined.recorder());
     for (const std::uint64_t value : values) {
         one.record(value);
         recorder.record(value);
-        repeated.record_n(value, 1);
     }
     batch.record(values);
     const std::vector<picollo::bucket> expected = must(must(one.snapshot()).buckets());
     CHECK(expected.size() > 100);
-    for (picollo::histogram *other : {&batch, &inlined, &repeated}) {
+    for (picollo::histogram *other : {&batch, &inlined}) {
         const std::vector<picollo::bucket> found = must(must(other->snapshot()).buckets());
-        CHECK_U64(expected.size(), found.size());
-        for (std::size_t i = 0; i < expected.size() && i < found.size(); i++) {
-            CHECK(expected[i].lower == found[i].lower && expected[i].count == found[i].count);
-        }
-        CHECK_U64(must(one.summary()).underflow_count(), must(other->summary()).underflow_count());
+        CHECK(std::equal(expected.begin(), expected.end(), found.begin(), found.end(), [](const auto &x, const auto &y) {
+            return x.lower == y.lower && x.count == y.count;
+        }));
     }
+    picollo::histogram shared = must(picollo::histogram::create());
+    const picollo::atomic_recorder atomic = must(shared.atomic_recorder());
+    atomic.record(3);
+    atomic.record(3ns);
+    CHECK_U64(2, must(must(shared.snapshot()).bucket_of(3)).count);
+    FAILS(unsupported, inlined.atomic_recorder());
     const std::uint64_t array[] = {2000, 2001};
     batch.record(array);
     batch.record(std::array<std::uint64_t, 3>{2000, 2001, 2002});
@@ -147,27 +145,6 @@ static void snapshots()
     picollo::histogram coarse = must(picollo::histogram::create(picollo::options().significant_digits(2)));
     must(coarse.add(snapshot));
     CHECK_U64(3, must(coarse.summary()).total_count());
-    picollo::snapshot merged = must(coarse.snapshot());
-    must(merged.merge(snapshot));
-    CHECK_U64(6, must(merged.counts()).total);
-}
-
-static void text_of_ranks()
-{
-    picollo::percentile percentile = {};
-    CHECK_STRING("P0=n/a", written(percentile));
-    percentile.target_count = 1;
-    percentile.bucket.upper = UINT64_MAX;
-    const struct {
-        double rank;
-        const char *text;
-    } expected[] = {{100, "100"}, {92.5, "92.5"}, {33.3333333, "33.333333"}, {99.9999996, "100"}, {1e-30, "0"},
-                    {0.0078125, "0.007813"}, {50.0078125, "50.007813"}, {0.0000005, "0"}, {0.1 + 0.2, "0.3"}};
-    for (const auto &pair : expected) {
-        percentile.rank = pair.rank;
-        const std::string text = "P" + std::string(pair.text) + "=0 [0 / 0]: [0, 18,446,744,073,709,551,616) 0";
-        CHECK_STRING(text, written(percentile));
-    }
 }
 
 static void nothing_recorded()
@@ -189,7 +166,6 @@ static void nothing_recorded()
 static void bad_input()
 {
     FAILS(invalid_argument, picollo::histogram::create(picollo::options().range(5, 5)));
-    FAILS(invalid_argument, picollo::histogram::create(picollo::options().significant_digits(9)));
     FAILS(invalid_argument, picollo::histogram::create(picollo::options().counter_bits(16)));
     picollo::histogram histogram = must(picollo::histogram::create());
     histogram.record(1);
@@ -197,75 +173,7 @@ static void bad_input()
     FAILS(invalid_argument, snapshot.percentile(100.5));
     FAILS(invalid_argument, must(histogram.summary()).table("\xff"));
     FAILS(unsupported, must(picollo::histogram::create()).recorder());
-    FAILS(unsupported, must(picollo::histogram::create(picollo::options().mode(picollo::mode::interlocked))).recorder());
     FAILS(unsupported, must(picollo::histogram::create(picollo::options().no_live_reset())).reset());
-}
-
-static void modes()
-{
-    for (const picollo::mode mode : {picollo::mode::interlocked, picollo::mode::per_thread, picollo::mode::per_cpu}) {
-        const unsigned bits = mode == picollo::mode::per_cpu ? 64 : 32;
-        picollo::histogram histogram = must(picollo::histogram::create(picollo::options().mode(mode).counter_bits(bits)));
-        std::vector<std::thread> threads;
-        for (int t = 0; t < 3; t++) {
-            threads.emplace_back([&] {
-                for (std::uint64_t i = 0; i < 10000; i++) histogram.record(i);
-                if (mode != picollo::mode::per_thread) return;
-                picollo::recorder recorder = must(histogram.recorder());
-                for (std::uint64_t i = 0; i < 10000; i++) recorder.record(i);
-            });
-        }
-        for (std::thread &thread : threads) thread.join();
-        CHECK_U64(mode == picollo::mode::per_thread ? 60000 : 30000, must(histogram.summary()).total_count());
-    }
-}
-
-/* A single writer would lose about half of it on two cores. */
-static void the_default_is_for_any_number_of_threads()
-{
-    const int records = rounds(2000000);
-    picollo::histogram histogram = must(picollo::histogram::create());
-    picollo::histogram_array array = must(picollo::histogram_array::create(2));
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 2; t++) {
-        threads.emplace_back([&] {
-            for (int i = 0; i < records; i++) {
-                histogram.record(static_cast<std::uint64_t>(i % 4));
-                array.record(1, static_cast<std::uint64_t>(i % 4));
-            }
-        });
-    }
-    for (std::thread &thread : threads) thread.join();
-    CHECK_U64(2 * static_cast<std::uint64_t>(records), must(histogram.summary()).total_count());
-    CHECK_U64(2 * static_cast<std::uint64_t>(records), must(must(array.at(1)).summary()).total_count());
-}
-
-/* The same by batches, and one thread by batches while another records one value at a time. Both begin together, and last long
- * enough to meet, however busy the machine is with others. */
-static void the_default_is_for_batches_of_any_number_of_threads()
-{
-    const std::uint64_t batches = static_cast<std::uint64_t>(rounds(10000));
-    std::vector<std::uint64_t> values(1000);
-    for (std::size_t i = 0; i < values.size(); i++) values[i] = i % 4;
-    for (const bool both : {true, false}) {
-        picollo::histogram histogram = must(picollo::histogram::create());
-        std::atomic<int> ready(0);
-        const auto together = [&ready] {
-            ready++;
-            while (ready < 2) std::this_thread::yield();
-        };
-        std::thread other([&] {
-            together();
-            for (std::uint64_t i = 0; i < batches; i++) histogram.record(values);
-        });
-        together();
-        for (std::uint64_t i = 0; i < batches; i++) {
-            if (both) histogram.record(values);
-            else for (const std::uint64_t value : values) histogram.record(value);
-        }
-        other.join();
-        CHECK_U64(2 * batches * values.size(), must(histogram.summary()).total_count());
-    }
 }
 
 /* Moves, self-moves, and ends in any order; memcheck looks on. */
@@ -380,12 +288,8 @@ int main()
     RUN(worked_example);
     RUN(every_way_of_recording);
     RUN(snapshots);
-    RUN(text_of_ranks);
     RUN(nothing_recorded);
     RUN(bad_input);
-    RUN(modes);
-    RUN(the_default_is_for_any_number_of_threads);
-    RUN(the_default_is_for_batches_of_any_number_of_threads);
     RUN(ownership);
 #ifdef PICOLLO_NO_EXCEPTIONS
     RUN(results);

@@ -63,14 +63,6 @@ static void clocks()
     const std::uint64_t after = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
     CHECK(picollo_clock_convert(PICOLLO_CLOCK_TSC, before, PICOLLO_UNIT_NANOS) <= picollo::count_of<std::chrono::nanoseconds>(now));
     CHECK(picollo_clock_convert(PICOLLO_CLOCK_TSC, after, PICOLLO_UNIT_NANOS) >= picollo::count_of<std::chrono::nanoseconds>(now));
-
-    picollo::histogram histogram = must(picollo::histogram::create());
-    for (int i = 0; i < 100; i++) {
-        picollo::scope<picollo::histogram, std::chrono::nanoseconds, picollo::tsc_clock> timing(histogram);
-        picollo::add_chain_256(1000);
-    }
-    /* 256,000 cycles at 8 GHz at the most. */
-    CHECK(must(histogram.summary()).p0().value >= 32000);
 }
 
 static void events()
@@ -105,7 +97,7 @@ static void page_faults()
     picollo::histogram faults = must(session.histogram(0));
     const picollo::summary summary = must(faults.summary());
     CHECK_U64(10, summary.total_count());
-    CHECK(summary.p0().value >= 100 && summary.p50().value < (SANITIZED ? 1000 : 130));
+    CHECK(summary.p0().value >= 100);
     const std::vector<picollo_reading> deltas = must(session.readings());
     CHECK(deltas.size() == 2 && deltas[0].value >= 100 && deltas[1].value > 0);
     picollo_reading totals[2];
@@ -147,27 +139,24 @@ static void missing_counters()
     CHECK(machine.explanation[0] != 0);
     std::vector<picollo::event> events = software();
     events.push_back(must(picollo::event::parse("branch-misses")));
+    FAILS(no_such_event, picollo::session::create(events));
 #ifdef PICOLLO_NO_EXCEPTIONS
     const auto refused = picollo::session::create(events);
     const picollo::failure &why = refused.error();
-    const char *message = why.message();
+    const std::string message = why.message();
 #else
-    std::string text;
+    std::string message;
     picollo::error why{picollo::failure(PICOLLO_OK)};
     try {
         picollo::session({"page-faults", "task-clock", "branch-misses"});
     } catch (const picollo::error &thrown) {
         why = thrown;
-        text = thrown.what();
+        message = thrown.what();
     }
-    const char *message = text.c_str();
 #endif
-    CHECK(why.code() == picollo::status::no_such_event);
-    CHECK(why.event_index() == 2 && why.os_errno() == 2);
-    CHECK(strstr(message, "BranchMisses") != nullptr);
+    CHECK(why.event_index() == 2 && why.os_errno() == 2 && message.find("BranchMisses") != std::string::npos);
 
-    picollo::session session =
-        must(picollo::session::create(events, picollo::session_options().skip_unavailable()));
+    picollo::session session = must(picollo::session::create(events, picollo::session_options().skip_unavailable()));
     CHECK(must(session.info(2)).status == PICOLLO_ERR_NO_SUCH_EVENT);
     must(session.read());
     CHECK(must(session.readings())[2].status == PICOLLO_ERR_NO_SUCH_EVENT);

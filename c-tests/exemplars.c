@@ -66,71 +66,74 @@ static void the_slowest_has_its_request_and_its_time(void)
         CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000 ||
               (slowest.cause == PICOLLO_CAUSE_NOT_KNOWN && interval.controls < 30));
     }
-    char text[16384];
+    double shares = 0;
+    for (uint32_t cause = PICOLLO_CAUSE_OWN_WAITING; cause <= PICOLLO_CAUSE_NOT_KNOWN; cause++) {
+        picollo_exemplar_share share;
+        CHECK_OK(picollo_exemplars_share(exemplars, cause, &share));
+        shares += share.share;
+    }
+    CHECK(shares == 0 || fabs(shares - 1) < 1e-9);
+    picollo_registry *registry = NULL;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    uint64_t id = 0;
+    metric.name = "requests";
+    CHECK_OK(picollo_registry_create(&registry));
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+    CHECK_OK(picollo_exemplars_publish(exemplars, registry, id));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_publish(exemplars, registry, id + 1));
+    picollo_registry_free(registry);
+    static char text[50001];
     size_t length;
-    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK_OK(picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
     CHECK(strstr(text, "id 750") != NULL && strstr(text, "The slowest") != NULL);
-    static char html[50001];
-    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML, html, sizeof html, &length));
-    CHECK(strncmp(html, "<section class=\"picollo-slow\">\n<h2>Why ", 39) == 0 && length == strlen(html));
-    CHECK(strstr(html, "<td>750</td></tr>") != NULL && strcmp(html + length - 11, "</section>\n") == 0);
-    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML, html, length, &length));
-    CHECK(html[0] == 0);
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML + 1, html, sizeof html, &length));
+    CHECK_OK(picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML, text, sizeof text, &length));
+    CHECK(strncmp(text, "<section class=\"picollo-slow\">", 30) == 0 && length == strlen(text) && strstr(text, "<td>750</td></tr>") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML, text, length, &length));
+    CHECK(text[0] == 0);
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML + 1, text, sizeof text, &length));
     picollo_exemplars_free(exemplars);
     picollo_histogram_free(histogram);
 }
 
 #define THREADS 4
+#define OFFERS 20000
 
-struct shared {
-    picollo_exemplars *exemplars;
-    uint64_t largest;
-};
-
-static void *offer_many(void *argument)
+static void *offer_many(void *shared)
 {
-    struct shared *const shared = (struct shared *)argument;
-    uint64_t random = (uint64_t)(uintptr_t)&random | 1;
-    for (int i = 0; i < 20000; i++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        const uint64_t value = random >> 20;
-        picollo_exemplars_offer(shared->exemplars, value, NULL);
-        uint64_t largest = __atomic_load_n(&shared->largest, __ATOMIC_RELAXED);
-        while (value > largest && !__atomic_compare_exchange_n(&shared->largest, &largest, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    picollo_exemplars *const exemplars = (picollo_exemplars *)shared;
+    for (uint64_t i = 1; i <= OFFERS; i++) {
+        picollo_exemplars_offer(exemplars, i << 40, NULL);
         if (i % 100 == 0) {
             picollo_exemplar_scope scope;
-            picollo_exemplars_begin(shared->exemplars, &scope);
-            picollo_exemplars_end(shared->exemplars, &scope);
+            picollo_exemplars_begin(exemplars, &scope);
+            picollo_exemplars_end(exemplars, &scope);
         }
     }
     return NULL;
 }
 
-static void the_largest_of_many_threads_is_kept(void)
+/* Intervals end meanwhile. */
+static void many_threads_are_in_one_interval_each_time(void)
 {
     picollo_histogram *histogram = create_from(NULL);
-    struct shared shared = {collector_of(histogram, NULL), 0};
+    picollo_exemplars *exemplars = collector_of(histogram, NULL);
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) CHECK_U64(0, pthread_create(&threads[i], NULL, offer_many, &shared));
-    /* Intervals end meanwhile. */
     uint64_t observations = 0, largest = 0;
+    for (int i = 0; i < THREADS; i++) CHECK_U64(0, pthread_create(&threads[i], NULL, offer_many, exemplars));
     for (int i = 0; i <= 20; i++) {
         if (i == 20) {
             for (int j = 0; j < THREADS; j++) CHECK_U64(0, pthread_join(threads[j], NULL));
         }
         picollo_exemplar_interval interval;
         picollo_exemplar slowest;
-        CHECK_STATUS(PICOLLO_OK, picollo_exemplars_collect(shared.exemplars, NULL));
-        CHECK_STATUS(PICOLLO_OK, picollo_exemplars_interval(shared.exemplars, &interval));
+        CHECK_STATUS(PICOLLO_OK, picollo_exemplars_collect(exemplars, NULL));
+        CHECK_STATUS(PICOLLO_OK, picollo_exemplars_interval(exemplars, &interval));
         observations += interval.observations;
-        if (picollo_exemplars_get(shared.exemplars, 0, &slowest) == PICOLLO_OK && slowest.value > largest) largest = slowest.value;
+        if (picollo_exemplars_get(exemplars, 0, &slowest) == PICOLLO_OK && slowest.value > largest) largest = slowest.value;
     }
-    CHECK_U64(THREADS * (20000 + 200), observations);
-    CHECK_U64(shared.largest, largest);
-    picollo_exemplars_free(shared.exemplars);
+    CHECK_U64(THREADS * (OFFERS + OFFERS / 100), observations);
+    CHECK_U64((uint64_t)OFFERS << 40, largest);
+    picollo_exemplars_free(exemplars);
     picollo_histogram_free(histogram);
 }
 
@@ -144,14 +147,13 @@ static void nothing_is_taken_for_something(void)
     picollo_exemplars_begin(NULL, NULL);
     CHECK_U64(0, picollo_exemplars_end(NULL, NULL));
     CHECK_U64(0, picollo_exemplars_offer(NULL, 1, NULL));
-    CHECK(picollo_exemplars_retain(NULL) == NULL);
     picollo_exemplars_free(NULL);
 }
 
 int main(void)
 {
     RUN(the_slowest_has_its_request_and_its_time);
-    RUN(the_largest_of_many_threads_is_kept);
+    RUN(many_threads_are_in_one_interval_each_time);
     RUN(nothing_is_taken_for_something);
     return report();
 }

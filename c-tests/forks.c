@@ -5,18 +5,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#ifdef __cplusplus
-#include <atomic>
-typedef std::atomic<int> flag_t;
-#else
-#include <stdatomic.h>
-typedef atomic_int flag_t;
-#endif
 
 static flag_t stop;
 static picollo_histogram *shared;
@@ -46,10 +37,8 @@ static picollo_status work_on_registry(void)
     char text[4096];
     size_t length;
     uint64_t id;
-    picollo_metric_options metric;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
     picollo_status status;
-    memset(&metric, 0, sizeof metric);
-    metric.struct_size = sizeof metric;
     metric.name = "shared";
     status = picollo_registry_update(registry);
     if (status == PICOLLO_OK) status = picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length);
@@ -116,7 +105,7 @@ static void children_of_busy_processes_go_on(void)
     const int number = rounds(1000);
     pthread_t threads[4];
     int signalled = 0, wrong = 0, refused = 0;
-    picollo_metric_options metric;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
     if (SANITIZED) {
         SKIPPED("the locks of the sanitizers themselves do not survive such forks");
         return;
@@ -127,8 +116,6 @@ static void children_of_busy_processes_go_on(void)
     }
     shared = create_thread_local();
     CHECK_OK(picollo_registry_create(&registry));
-    memset(&metric, 0, sizeof metric);
-    metric.struct_size = sizeof metric;
     metric.name = "shared";
     CHECK_OK(picollo_registry_add(registry, shared, &metric, NULL, 0, NULL));
     stop = 0;
@@ -183,13 +170,14 @@ static void signals_during_reads(void)
     memset(&never, 0, sizeof never);
     action.sa_handler = on_alarm;
     often.it_interval.tv_usec = often.it_value.tv_usec = 100;
-    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_PER_CPU; mode++) {
+    static const uint32_t modes[] = {PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_PER_CPU};
+    for (int kind = 0; kind < 3; kind++) {
+        const uint32_t mode = modes[kind];
         picollo_histogram_options options = default_options();
         picollo_snapshot *snapshot;
         picollo_summary summary;
         picollo_counts counts;
         uint64_t sum = 0;
-        if (mode == PICOLLO_MODE_SINGLE_WRITER) continue;
         options.mode = mode;
         options.relative_error = 0.01;
         CHECK_OK(picollo_histogram_create(&options, &interrupted));
@@ -215,41 +203,9 @@ static void signals_during_reads(void)
     }
 }
 
-/* With no descriptor left, sessions say so, and everything that needs none works. */
-static void descriptors_run_out(void)
-{
-    struct rlimit limit, none;
-    picollo_event event;
-    picollo_error error;
-    picollo_perf_info info;
-    picollo_session *session = NULL;
-    picollo_histogram *histogram;
-    picollo_status status;
-    memset(&error, 0, sizeof error);
-    CHECK_OK(picollo_event_parse("page-faults", &event, &error));
-    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    none = limit;
-    none.rlim_cur = 3;
-    fflush(stdout);
-    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
-    status = picollo_session_create(NULL, &event, 1, &session, &error);
-    CHECK(status == PICOLLO_ERR_OS || status == PICOLLO_ERR_PERMISSION);
-    CHECK(session == NULL && error.status == status && error.message[0] != 0);
-    if (status == PICOLLO_ERR_OS) CHECK(error.os_errno == EMFILE);
-    status = picollo_perf_probe(&info, &error);
-    CHECK(status == PICOLLO_OK || error.message[0] != 0);
-    CHECK_OK(picollo_clock_init());
-    histogram = create(0.01, 0, 1000);
-    picollo_histogram_record(histogram, 5);
-    picollo_histogram_free(histogram);
-    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    if (picollo_session_create(NULL, &event, 1, &session, &error) == PICOLLO_OK) picollo_session_free(session);
-}
-
 int main(void)
 {
     RUN(children_of_busy_processes_go_on);
     RUN(signals_during_reads);
-    RUN(descriptors_run_out);
     return report();
 }

@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <picollo_inline.h>
@@ -57,12 +56,7 @@ static void on_signal(int number)
     signals++;
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+static double seconds(void) { return (double)picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) * 1e-9; }
 
 /* Records for as long as it takes many signals to come between. */
 static void storm(uint32_t mode, uint32_t bits, way way_of_main, way way_of_handler, const char *name)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a C program that calls every exported function with NULL for each of its pointers in turn, and for all of them.
+"""Writes a C program that calls every exported function with NULL for each of its pointers in turn, and for all of them, and with each of them
+misaligned, and options of sizes that none have.
 
     null_generated.py > null_generated.c
 
 What a call has to answer is what the manual says, by the description that is made of it (ffi/picollo.abi.json): a pointer that is
 named behind PICOLLO_ERR_NULL_POINTER gets that status, and nothing is written; another one gets anything but that and
-PICOLLO_ERR_PANIC; functions that return nothing do nothing. Only functions that say "this is not checked" are left out.
+PICOLLO_ERR_PANIC; functions that return nothing do nothing. Only functions that say "this is not checked" are left out. A misaligned pointer
+is an invalid argument, and so are such options.
 """
 
 import sys
@@ -18,17 +20,16 @@ from description import Description  # noqa: E402
 description = Description()
 # How to make what a _create with all its defaults does not make.
 MAKERS = {
-    "picollo_histogram_array": "picollo_histogram_array_create(NULL, 1, &the_picollo_histogram_array)",
     "picollo_snapshot": "picollo_snapshot_create(the_picollo_histogram, &the_picollo_snapshot)",
     "picollo_session": "make_session(&the_picollo_session)",
     "picollo_log_reader": "picollo_log_reader_create(\"#[x]\\n\", 5, &the_picollo_log_reader)",
     "picollo_metric_counter": "make_metrics(&the_picollo_metric_counter, NULL)",
     "picollo_metric_gauge": "make_metrics(NULL, &the_picollo_metric_gauge)",
     "picollo_segment": "make_segment(&the_picollo_segment)",
-    "picollo_viewer": "make_viewer(&the_picollo_viewer)",
+    "picollo_exemplars": "picollo_exemplars_create(the_picollo_histogram, NULL, &the_picollo_exemplars, NULL)",
     "picollo_benchmark": "picollo_benchmark_create(NULL, NULL, 0, &the_picollo_benchmark, NULL)",
 }
-SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1"}
+SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1", "scopes": "1"}
 
 
 functions = description.functions
@@ -60,8 +61,14 @@ def valid(one, index):
     return f"({one.type})room[{index}]"
 
 
-def call(function, null):
-    """The C code of one call; null: indices of the parameters that are NULL."""
+def is_aligned(one):
+    """Whether a pointer has to be, and whether the function says so."""
+    return one.pointers > 1 or (one.pointers == 1 and one.base not in ("char", "void", "uint8_t", "picollo_error") and one.base not in opaque)
+
+
+def call(function, null, odd=None, size=None):
+    """The C code of one call; null: indices of the parameters that are NULL; odd: the index of one that is misaligned, or, with a size, of
+    options whose struct_size is that."""
     lines = ["memset(room, 0, sizeof room);"]
     for index, one in enumerate(function.parameters):
         if is_output(one) and not (one.pointers == 2):
@@ -70,12 +77,15 @@ def call(function, null):
             element = f"the_{one.base}" if one.base in opaque else '"x"'
             lines.append(f"*(const {one.base} **)(void *)room[{index}] = {element};")
         if one.base.endswith("_options") and one.pointers == 1:
-            lines.append(f"*(uint32_t *)(void *)room[{index}] = (uint32_t)sizeof({one.base});")
+            lines.append(f"*(uint32_t *)(void *)room[{index}] = {size if index == odd and size else f'(uint32_t)sizeof({one.base})'};")
         if one.base == "picollo_layout" and one.is_const:
             lines.append(f"(void)picollo_layout_of_options(NULL, (picollo_layout *)(void *)room[{index}]);")
-    arguments = ", ".join("NULL" if index in null else valid(one, index) for index, one in enumerate(function.parameters))
+    arguments = ", ".join(
+        "NULL" if index in null else f"({one.type})(void *)(room[{index}] + 1)" if index == odd and not size else valid(one, index)
+        for index, one in enumerate(function.parameters)
+    )
     which = ", ".join(function.parameters[index].name for index in null) or "nothing"
-    lines.append(f'now = "{function.name} without {which}";')
+    lines.append(f'now = "{function.name} ' + (f'with a wrong {function.parameters[odd].name}";' if odd is not None else f'without {which}";'))
     lines.append("calls++;")
     is_status = function.returns == "picollo_status"
     lines.append(("status = " if is_status else "(void)" if function.returns != "void" else "") + f"{function.name}({arguments});")
@@ -92,6 +102,11 @@ def call(function, null):
             for index, one in enumerate(function.parameters):
                 if is_output(one) and one.pointers == 1 and index not in null:
                     lines.append(f'if (status == PICOLLO_ERR_NULL_POINTER) expect(untouched(room[{index}]), status);')
+    elif is_status and odd is not None:
+        lines.append("expect(status == PICOLLO_ERR_INVALID_ARGUMENT || status == PICOLLO_ERR_EMPTY, status);")
+        for index, one in enumerate(function.parameters):
+            if is_output(one) and one.pointers == 1:
+                lines.append(f"expect(untouched(room[{index}]), status);")
     elif is_status:
         lines.append("if (status == PICOLLO_OK) succeeded++;")
         lines.append("expect(status != PICOLLO_ERR_NULL_POINTER && status != PICOLLO_ERR_PANIC, status);")
@@ -145,9 +160,7 @@ static void on_fault(int number)
 static picollo_status make_session(picollo_session **out)
 {
     picollo_event event;
-    picollo_session_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
     options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
     if (picollo_event_parse("page-faults", &event, NULL) != PICOLLO_OK) return PICOLLO_ERR_UNSUPPORTED;
     return picollo_session_create(&options, &event, 1, out, NULL);
@@ -182,20 +195,6 @@ static picollo_status make_segment(picollo_segment **out)
     options.name = "null";
     return picollo_segment_create(&options, out, NULL);
 }
-
-static picollo_segment *the_picollo_segment;
-
-static picollo_status make_viewer(picollo_viewer **out)
-{
-    char path[4096];
-    size_t length;
-    picollo_histogram *histogram;
-    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
-    metric.name = "x";
-    picollo_status status = picollo_segment_histogram(the_picollo_segment, &metric, NULL, &histogram, NULL);
-    if (status == PICOLLO_OK) status = picollo_segment_path(the_picollo_segment, path, sizeof path, &length);
-    return status == PICOLLO_OK ? picollo_viewer_open(path, out, NULL) : status;
-}
 ''')
 for handle in opaque:
     print(f"static {handle} *the_{handle};")
@@ -219,6 +218,13 @@ for function in functions:
         print(call(function, [index]))
     if len(pointers) > 1:
         print(call(function, pointers))
+    if function.returns == "picollo_status":
+        for index in pointers:
+            if is_aligned(function.parameters[index]):
+                print(call(function, [], index))
+            if function.parameters[index].base.endswith("_options"):
+                print(call(function, [], index, 3))
+                print(call(function, [], index, 4097))
     # Last, with all that it needs: what was good above is good.
     if not function.name.endswith(("_free", "_release")):
         print(call(function, []))
@@ -227,7 +233,7 @@ for function in functions:
 print("\nint main(void)\n{")
 for number in ("SIGSEGV", "SIGBUS", "SIGABRT"):
     print(f"    signal({number}, on_fault);")
-for handle in opaque:
+for handle in sorted(opaque, key=lambda one: one != "picollo_histogram"):  # which others need
     if handle in MAKERS:
         print(f'    if ({MAKERS[handle]} != PICOLLO_OK) printf("SKIPPED: no {handle} to call with\\n");')
     else:
@@ -235,7 +241,7 @@ for handle in opaque:
 for name in tests:
     print(f"    RUN({name});")
 hot = [one.name for one in functions if one.is_hot]
-print(f'    printf("%d calls with NULL for every pointer of {len(tests)} functions in turn, %d of them good ones; '
+print(f'    printf("%d calls with NULL and misaligned for every pointer of {len(tests)} functions in turn, %d of them good ones; '
       f'{len(hot)} do not check and say so; {len(functions) - len(tests) - len(hot)} have no pointer\\n", calls, succeeded);')
 for handle in reversed(opaque):
     print(f"    {handle}_free(the_{handle});")

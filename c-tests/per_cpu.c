@@ -27,12 +27,18 @@ extern const unsigned int __rseq_size __attribute__((weak));
 }
 #endif
 
-static picollo_histogram *by_cpu(void)
+static picollo_histogram_options options_by_cpu(void)
 {
     picollo_histogram_options options = default_options();
     options.mode = PICOLLO_MODE_PER_CPU;
     options.relative_error = 0.01;
     options.max_trackable = 100000;
+    return options;
+}
+
+static picollo_histogram *by_cpu(void)
+{
+    const picollo_histogram_options options = options_by_cpu();
     return create_from(&options);
 }
 
@@ -44,18 +50,10 @@ static uint64_t total_of(picollo_histogram *histogram)
 /* How many shards a histogram has come to. */
 static size_t shards_of(picollo_histogram *histogram)
 {
-    picollo_histogram *const empty = by_cpu();
-    picollo_histogram_options options = default_options();
+    const picollo_histogram_options options = options_by_cpu();
     picollo_footprint footprint;
-    size_t now = 0, before = 0;
-    options.mode = PICOLLO_MODE_PER_CPU;
-    options.relative_error = 0.01;
-    options.max_trackable = 100000;
     CHECK_OK(picollo_histogram_estimate(&options, &footprint));
-    CHECK_OK(picollo_histogram_footprint(histogram, &now));
-    CHECK_OK(picollo_histogram_footprint(empty, &before));
-    picollo_histogram_free(empty);
-    return footprint.step_bytes == 0 ? 0 : (now - before) / (size_t)footprint.step_bytes;
+    return footprint.step_bytes == 0 ? 0 : (footprint_of(histogram) - (size_t)footprint.initial_bytes) / (size_t)footprint.step_bytes;
 }
 
 /* Whether this thread has an area. */
@@ -172,18 +170,19 @@ static void threads_with_and_without_an_area(void)
 static void no_thread_has_an_area(void)
 {
     picollo_histogram *const histogram = by_cpu();
-    picollo_histogram_options options = default_options();
+    const picollo_histogram_options options = options_by_cpu();
     picollo_footprint footprint;
     CHECK(!has_area());
     const uint64_t counted = run_threads(histogram, FEW, 0);
     CHECK_U64(counted, total_of(histogram));
-    options.mode = PICOLLO_MODE_PER_CPU;
     CHECK_OK(picollo_histogram_estimate(&options, &footprint));
     CHECK(footprint.step_bytes == 0 && footprint.max_bytes == footprint.initial_bytes);
     picollo_histogram_free(histogram);
 }
 
-static void without_areas(const char *program)
+static const char *program;
+
+static void without_areas(void)
 {
     int status = 0;
     const pid_t child = fork();
@@ -224,14 +223,14 @@ static void signals_come_between(void)
 {
     uint64_t by_main = 0, found = 0;
     picollo_histogram *histograms[16];
-    struct sigaction action, before;
+    struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     for (int i = 0; i < 16; i++) histograms[i] = by_cpu();
     interrupted = histograms[0];
     signals = 0;
     by_handler = 0;
-    CHECK(sigaction(SIGALRM, &action, &before) == 0);
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
     set_timer(is_quick() ? 10000 : 50);
     for (int i = 0; i < 16; i++) {
         interrupted = histograms[i];
@@ -247,7 +246,9 @@ static void signals_come_between(void)
         }
     }
     set_timer(0);
-    CHECK(sigaction(SIGALRM, &before, NULL) == 0);
+    /* Valgrind may deliver the last signal later. */
+    action.sa_handler = SIG_IGN;
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
     for (int i = 0; i < 16; i++) {
         found += total_of(histograms[i]);
         picollo_histogram_free(histograms[i]);
@@ -347,45 +348,22 @@ static void no_memory_for_a_shard(void)
         const struct rlimit none = {0, 0};
         picollo_counts counts;
         picollo_snapshot *const snapshot = snapshot_of(histogram);
-        size_t before = 0, after = 1;
+        const size_t before = footprint_of(histogram);
         int unchanged;
-        if (picollo_histogram_footprint(histogram, &before) != PICOLLO_OK || setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
+        if (setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
         errno = 12345;
         for (int i = 0; i < 1000; i++) picollo_histogram_record(histogram, 7);
         unchanged = errno == 12345;
-        if (picollo_histogram_footprint(histogram, &after) != PICOLLO_OK) _exit(3);
         if (picollo_snapshot_update(snapshot, 0) != PICOLLO_OK || picollo_snapshot_counts(snapshot, &counts) != PICOLLO_OK) _exit(4);
-        _exit(unchanged && before == after && counts.total == 1000 ? 0 : 5);
+        _exit(unchanged && before == footprint_of(histogram) && counts.total == 1000 ? 0 : 5);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void what_it_does_not_offer(void)
-{
-    picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
-    picollo_recorder recorder;
-    size_t size = 0, align = 0;
-    options.mode = PICOLLO_MODE_PER_CPU;
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_required_size(&options, &size, &align));
-    options.counter_bits = 32;
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_create(&options, &histogram));
-    options.counter_bits = 64;
-    options.storage = PICOLLO_STORAGE_SPARSE;
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_create(&options, &histogram));
-    options.storage = PICOLLO_STORAGE_DENSE;
-    options.flags = PICOLLO_HISTOGRAM_NO_LIVE_RESET;
-    histogram = create_from(&options);
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_reset(histogram));
-    picollo_histogram_record(histogram, 5);
-    CHECK_U64(1, total_of(histogram));
-    picollo_histogram_free(histogram);
-}
-
 int main(int argc, char **argv)
 {
+    program = argv[0];
     if (argc > 1) {
         RUN(no_thread_has_an_area);
         return report();
@@ -396,10 +374,6 @@ int main(int argc, char **argv)
     RUN(step_by_step);
     RUN(forks_at_any_moment);
     RUN(no_memory_for_a_shard);
-    RUN(what_it_does_not_offer);
-    test_failures = 0;
-    without_areas(argv[0]);
-    if (test_failures == 0) tests_passed++;
-    else tests_failed++;
+    RUN(without_areas);
     return report();
 }

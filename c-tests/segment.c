@@ -1,4 +1,4 @@
-/* Segments from C: published with five lines, read by a viewer, also of forked workers; what is refused says why. */
+/* Segments from C: published with five lines, and shared with forked workers and other processes; what is refused says why. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -34,22 +34,16 @@ static picollo_segment *segment_of(const char *name)
     return segment;
 }
 
-static void what_is_published_is_viewed(void)
+static void workers_share_what_is_published(void)
 {
     const picollo_label labels[] = {{"route", "/pay"}, {"method", "GET"}};
     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
     /* In a static, where checkers find it at the end of the forked children, too. */
     static picollo_segment *segment;
-    picollo_histogram *latency = NULL;
-    picollo_metric_counter *requests = NULL;
-    picollo_striped_counter *striped = NULL;
-    picollo_viewer *viewer = NULL;
-    picollo_snapshot *snapshot = NULL;
-    picollo_segment_entry entry;
-    picollo_segment_info info;
-    picollo_counts counts;
+    picollo_histogram *latency = NULL, *same = NULL;
+    picollo_metric_counter *striped = NULL, *again = NULL;
+    picollo_segment *attached = NULL;
     uint64_t count = 0;
-    size_t length = 0;
     segment = segment_of("checkout");
     metric.name = "request";
     metric.unit = "ns";
@@ -57,68 +51,55 @@ static void what_is_published_is_viewed(void)
     metric.labels = labels;
     metric.labels_length = 2;
     CHECK_OK(picollo_segment_histogram(segment, &metric, NULL, &latency, &error));
-    metric.name = "requests";
-    CHECK_OK(picollo_segment_counter(segment, &metric, &requests, &error));
     picollo_histogram_record_n(latency, 1000000, 5);
-    picollo_metric_counter_add(requests, 5);
-    CHECK_STATUS(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_striped_counter(segment, &metric, &striped, &error));
-    CHECK(strstr(error.message, "another name or label") != NULL);
     metric.name = "striped";
-    CHECK_OK(picollo_segment_striped_counter(segment, &metric, &striped, &error));
-    picollo_striped_counter_add(striped, 4);
+    metric.flags = PICOLLO_METRIC_STRIPED;
+    CHECK_OK(picollo_segment_counter(segment, &metric, &striped, &error));
+    picollo_metric_counter_add(striped, 4);
+    metric.flags = 0;
+    CHECK_STATUS(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_counter(segment, &metric, &again, &error));
+    CHECK(strstr(error.message, "another name or label") != NULL);
 
-    CHECK_OK(picollo_viewer_find("checkout", &viewer, &error));
-    CHECK_OK(picollo_viewer_length(viewer, &length));
-    CHECK_U64(3, length);
-    CHECK_OK(picollo_viewer_entry(viewer, 0, &entry));
-    CHECK_TEXT("request", entry.name);
-    CHECK_TEXT("ns", entry.unit);
-    CHECK_TEXT("How long they take", entry.help);
-    CHECK(entry.kind == PICOLLO_ENTRY_HISTOGRAM && entry.labels_length == 2 && entry.divisor == 1 && entry.writer_pid == 0);
-    CHECK_TEXT("method", entry.labels[0].name);
-    CHECK_TEXT("/pay", entry.labels[1].value);
-    CHECK_OK(picollo_viewer_info(viewer, &info, &error));
-    CHECK_TEXT("checkout", info.name);
-    CHECK(info.pid == (uint32_t)getpid() && info.is_live == 1 && info.entries == 3 && info.refused == 0 && info.memory < info.capacity);
-    CHECK_OK(picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_RESET, &snapshot, &error));
-    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-    CHECK_U64(5, counts.total);
-    CHECK_OK(picollo_viewer_counter(viewer, 1, &count, &error));
-    CHECK_U64(5, count);
-
-    CHECK_OK(picollo_viewer_counter(viewer, 2, &count, &error));
+    /* Another handle, as another process has it. */
+    CHECK_OK(picollo_segment_attach(paths[made - 1], &attached, &error));
+    metric.name = "request";
+    CHECK_OK(picollo_segment_histogram(attached, &metric, NULL, &same, &error));
+    CHECK_U64(5, counts_of(same).total);
+    metric.name = "striped";
+    metric.flags = PICOLLO_METRIC_STRIPED;
+    CHECK_OK(picollo_segment_counter(attached, &metric, &again, &error));
+    metric.flags = 0;
+    CHECK_OK(picollo_metric_counter_read(again, &count));
     CHECK_U64(4, count);
+    picollo_segment_free(attached);
+    picollo_metric_counter_free(again);
 
     /* Forked workers, which inherit it or ask for it. */
     for (int worker = 0; worker < 4; worker++) {
         const pid_t child = fork();
         if (child == 0) {
-            picollo_histogram *same = NULL;
+            picollo_histogram *own = NULL;
             metric.name = "request";
-            const int found = picollo_segment_histogram(segment, &metric, NULL, &same, NULL) == PICOLLO_OK && same == latency;
-            for (int i = 0; i < 1000; i++) picollo_histogram_record(worker % 2 ? latency : same, 2000000);
-            for (int i = 0; i < 1000; i++) picollo_striped_counter_add(striped, 1);
+            const int found = picollo_segment_histogram(segment, &metric, NULL, &own, NULL) == PICOLLO_OK && own == latency;
+            for (int i = 0; i < 1000; i++) picollo_histogram_record(worker % 2 ? latency : own, 2000000);
+            for (int i = 0; i < 1000; i++) picollo_metric_counter_add(striped, 1);
             _exit(found ? 0 : 1);
         }
         int status = -1;
         CHECK(waitpid(child, &status, 0) == child && status == 0);
     }
-    CHECK_OK(picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_PREVIOUS, &snapshot, &error));
-    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-    CHECK_U64(4000, counts.total);
-    CHECK_OK(picollo_viewer_counter(viewer, 2, &count, &error));
+    CHECK_U64(4005, counts_of(latency).total);
+    CHECK_OK(picollo_metric_counter_read(striped, &count));
     CHECK_U64(4004, count);
     /* In any order. */
-    picollo_viewer_free(viewer);
     picollo_segment_free(segment);
     picollo_histogram_record(latency, 1);
-    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(same);
     picollo_histogram_free(latency);
-    picollo_metric_counter_free(requests);
-    picollo_striped_counter_add(striped, 1);
-    CHECK_OK(picollo_striped_counter_read(striped, &count));
+    picollo_metric_counter_add(striped, 1);
+    CHECK_OK(picollo_metric_counter_read(striped, &count));
     CHECK_U64(4005, count);
-    picollo_striped_counter_free(striped);
+    picollo_metric_counter_free(striped);
 }
 
 static void refusals_say_why(void)
@@ -128,17 +109,12 @@ static void refusals_say_why(void)
     picollo_segment_options odd = PICOLLO_SEGMENT_OPTIONS_INIT;
     picollo_segment *const segment = segment_of("refusals"), *other = NULL;
     picollo_histogram *histogram = NULL;
-    picollo_viewer *viewer = NULL;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_histogram(segment, &metric, NULL, &histogram, &error));
     CHECK(strstr(error.message, "has a name") != NULL);
     metric.name = "x";
-    options.mode = PICOLLO_MODE_SCALABLE;
+    options.mode = PICOLLO_MODE_THREAD_LOCAL;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_histogram(segment, &metric, &options, &histogram, &error));
     CHECK(strstr(error.message, "use the default mode") != NULL);
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_viewer_find("nobody", &viewer, &error));
-    CHECK(strstr(error.message, "picollo list") != NULL);
-    CHECK_STATUS(PICOLLO_ERR_OS, picollo_viewer_open("/dev/shm/picollo-is-not-there", &viewer, &error));
-    CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_viewer_open("/dev/null", &viewer, &error));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_attach(NULL, &other, &error));
     odd.flags = 16;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_create(&odd, &other, &error));
@@ -148,10 +124,9 @@ static void refusals_say_why(void)
     odd.name = "x";
     odd.directory = "/dev/null";
     CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_segment_create(&odd, &other, &error));
-    CHECK(histogram == NULL && viewer == NULL && other == NULL);
+    CHECK(histogram == NULL && other == NULL);
     picollo_segment_free(segment);
     picollo_segment_free(NULL);
-    picollo_viewer_free(NULL);
 }
 
 static void a_single_writer_is_its_threads(void)
@@ -175,37 +150,20 @@ static void a_single_writer_is_its_threads(void)
 static void what_is_retired_is_gone(void)
 {
     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
-    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     picollo_segment *const segment = segment_of("retired");
     picollo_histogram *first = NULL, *second = NULL;
-    picollo_viewer *viewer = NULL;
-    picollo_segment_entry entry;
     uint64_t bytes = 0, fewer = 0;
-    size_t length = 0;
-    char text[64] = "x";
     metric.name = "x";
     CHECK_OK(picollo_segment_histogram(segment, &metric, NULL, &first, &error));
-    CHECK_OK(picollo_viewer_find("retired", &viewer, &error));
     CHECK_OK(picollo_segment_retire(segment, &metric, &error));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_retire(segment, &metric, &error));
     CHECK(strstr(error.message, "nothing of that name") != NULL);
     CHECK_OK(picollo_segment_histogram(segment, &metric, NULL, &second, &error));
     CHECK(first != second);
-    CHECK_OK(picollo_viewer_refresh(viewer, &error));
-    CHECK_OK(picollo_viewer_length(viewer, &length));
-    CHECK_U64(2, length);
-    CHECK_OK(picollo_viewer_entry(viewer, 0, &entry));
-    CHECK(entry.is_retired == 1);
     CHECK_OK(picollo_segment_estimate(NULL, 0, &bytes));
-    CHECK(bytes >= entry.bytes && bytes < entry.bytes + 4096);
     CHECK_OK(picollo_segment_estimate(NULL, PICOLLO_SEGMENT_INTERLOCKED, &fewer));
     CHECK(fewer <= bytes && fewer > 18000);
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_estimate(NULL, PICOLLO_SEGMENT_KEEP, &fewer));
-    options.mode = PICOLLO_MODE_SCALABLE;
-    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_estimate(&options, 0, &fewer));
-    CHECK_OK(picollo_viewer_faults(viewer, text, sizeof text, &length));
-    CHECK(length == 0 && text[0] == 0);
-    picollo_viewer_free(viewer);
     picollo_segment_free(segment);
 }
 
@@ -217,7 +175,7 @@ int main(void)
     }
     atexit(remove_place);
     /* Forked children end by _exit, and come not here. */
-    RUN(what_is_published_is_viewed);
+    RUN(workers_share_what_is_published);
     RUN(refusals_say_why);
     RUN(a_single_writer_is_its_threads);
     RUN(what_is_retired_is_gone);

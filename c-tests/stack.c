@@ -44,8 +44,8 @@ static void percentiles(void)
 static void summary(void) { CHECK_OK(picollo_histogram_summary(histogram, 0, &summaries[0])); }
 static void summary_text(void)
 {
-    for (uint32_t format = 0; format < 4; format++)
-        CHECK_OK(picollo_summary_format(&summaries[0], "Title", format, text, sizeof text, &text_length));
+    for (int form = 0; form < 4; form++)
+        CHECK_OK(picollo_summary_format(&summaries[0], "Title", text_form(form), text, sizeof text, &text_length));
     CHECK_OK(picollo_summary_format_diff(&summaries[0], &summaries[0], "Title", "a", "b", 0, text, sizeof text, &text_length));
 }
 static void hgrm(void) { CHECK_OK(picollo_snapshot_format_hgrm(snapshot, 5, 1.0, 0, text, sizeof text, &text_length)); }
@@ -88,7 +88,7 @@ static void read_log(void)
     picollo_snapshot *decoded = NULL;
     CHECK_OK(picollo_log_reader_create(log_text, strlen(log_text), &reader));
     CHECK_OK(picollo_log_reader_next(reader, &interval));
-    CHECK_OK(picollo_log_reader_decode(reader, &decoded));
+    CHECK_OK(picollo_log_reader_decode(reader, 0, &decoded));
     picollo_snapshot_free(decoded);
     picollo_log_reader_free(reader);
 }
@@ -188,7 +188,7 @@ static size_t stack_of(void (*const *call)(void))
 static void no_call_needs_much_stack(void)
 {
     picollo_histogram_options options = default_options();
-    picollo_metric_options metric;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
     uint64_t id, state = 1;
     size_t base;
     if (SANITIZED || is_quick()) {
@@ -204,8 +204,6 @@ static void no_call_needs_much_stack(void)
     snapshot = snapshot_of(histogram);
     other = snapshot_of(histogram);
     CHECK_OK(picollo_registry_create(&registry));
-    memset(&metric, 0, sizeof metric);
-    metric.struct_size = sizeof metric;
     metric.name = "latency";
     CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
     picollo_exemplars_options all_slow = PICOLLO_EXEMPLARS_OPTIONS_INIT;

@@ -11,6 +11,14 @@
 
 #include <picollo.h>
 
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> flag_t;
+#else
+#include <stdatomic.h>
+typedef atomic_int flag_t;
+#endif
+
 static int test_failures;
 static int tests_passed;
 static int tests_failed;
@@ -167,6 +175,13 @@ static inline picollo_status readings_of(const picollo_session *session, uint32_
     return status;
 }
 
+/* The forms of text that all formatters of summaries and comparisons have, numbered from 0 to 3. */
+static inline uint32_t text_form(int number)
+{
+    const uint32_t forms[] = {PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_LINE, PICOLLO_TEXT_JSON, PICOLLO_TEXT_HUMAN};
+    return forms[number];
+}
+
 /* A pseudo-random sequence. */
 static inline uint64_t next_random(uint64_t *state)
 {
@@ -181,14 +196,12 @@ static inline uint64_t next_example(uint64_t *state, int second)
     return second ? 1800 + (x >> 40) % 1700 + cube / 36 : 1990 + (x >> 40) % 1500 + cube / 40;
 }
 
-#define EXAMPLE_LENGTH(second) ((second) ? 150000 : 100000)
-
 /* One of the manual's two examples, recorded. */
 static inline picollo_histogram *example(int second)
 {
     picollo_histogram *histogram = create(0.01, 2000, 12000);
     uint64_t state = second ? 2 : 1;
-    for (int i = 0; i < EXAMPLE_LENGTH(second); i++) picollo_histogram_record(histogram, next_example(&state, second));
+    for (int i = 0; i < (second ? 150000 : 100000); i++) picollo_histogram_record(histogram, next_example(&state, second));
     return histogram;
 }
 

@@ -1,15 +1,7 @@
-/* One thread writes; others read, reset and free beside it. */
+/* One thread writes; others read, reset and free beside it; all of them add to a registry and scrape it. */
 #include "test.h"
 
 #include <pthread.h>
-
-#ifdef __cplusplus
-#include <atomic>
-typedef std::atomic<int> flag_t;
-#else
-#include <stdatomic.h>
-typedef atomic_int flag_t;
-#endif
 
 static picollo_histogram *histogram;
 static flag_t written;
@@ -25,26 +17,6 @@ static void *write_values(void *unused)
     return unused;
 }
 
-/* Adds up deltas until everything was written, and then once more. */
-static void *add_deltas(void *sums)
-{
-    picollo_counts *const sum = (picollo_counts *)sums;
-    picollo_snapshot *const snapshot = snapshot_of(histogram);
-    int last;
-    CHECK_OK(picollo_snapshot_counts(snapshot, sum));
-    do {
-        picollo_counts counts;
-        last = written;
-        CHECK_OK(picollo_snapshot_update(snapshot, 1));
-        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-        sum->total += counts.total;
-        sum->underflow += counts.underflow;
-        sum->lost += counts.lost;
-    } while (!last);
-    picollo_snapshot_free(snapshot);
-    return NULL;
-}
-
 static void *reset_again_and_again(void *unused)
 {
     while (!written) {
@@ -54,48 +26,33 @@ static void *reset_again_and_again(void *unused)
     return unused;
 }
 
-static void deltas_add_up_beside_a_writer(void)
+/* Those of one snapshot, taken before the first reset. */
+static void deltas_add_up_beside_a_writer_and_resets(void)
 {
     for (uint32_t bits = 32; bits <= 64; bits += 32) {
         picollo_histogram_options options = default_options();
-        picollo_counts sums[2];
-        pthread_t writer, resetter, monitors[2];
+        picollo_counts counts, sum = {0, 0, 0, 0};
+        pthread_t writer, resetter;
         options.mode = PICOLLO_MODE_SINGLE_WRITER;
         options.counter_bits = bits;
         options.relative_error = 0.01;
         options.min_trackable = 100;
         written = 0;
         CHECK_OK(picollo_histogram_create(&options, &histogram));
-        /* The first delta counts from the last reset, so the monitors start before there is one. */
-        memset(sums, 0, sizeof sums);
-        CHECK(pthread_create(&monitors[0], NULL, add_deltas, &sums[0]) == 0);
-        CHECK(pthread_create(&monitors[1], NULL, add_deltas, &sums[1]) == 0);
+        picollo_snapshot *const snapshot = snapshot_of(histogram);
+        CHECK(pthread_create(&resetter, NULL, reset_again_and_again, NULL) == 0);
         CHECK(pthread_create(&writer, NULL, write_values, NULL) == 0);
-        CHECK(pthread_join(monitors[0], NULL) == 0 && pthread_join(monitors[1], NULL) == 0);
-        CHECK(pthread_join(writer, NULL) == 0);
-        for (int i = 0; i < 2; i++) {
-            CHECK_U64((uint64_t)rounds(VALUES), sums[i].total + sums[i].underflow);
-            CHECK(sums[i].underflow > sums[i].total / 20);
+        for (int last = 0; !last;) {
+            last = written;
+            CHECK_OK(picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS));
+            CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+            sum.total += counts.total;
+            sum.underflow += counts.underflow;
         }
-
-        /* The same beside resets, from one snapshot taken before them. */
-        written = 0;
-        {
-            picollo_snapshot *const snapshot = snapshot_of(histogram);
-            picollo_counts counts, sum = {0, 0, 0, 0};
-            CHECK(pthread_create(&resetter, NULL, reset_again_and_again, NULL) == 0);
-            CHECK(pthread_create(&writer, NULL, write_values, NULL) == 0);
-            for (int last = 0; !last;) {
-                last = written;
-                CHECK_OK(picollo_snapshot_update(snapshot, 1));
-                CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-                sum.total += counts.total;
-                sum.underflow += counts.underflow;
-            }
-            CHECK_U64((uint64_t)rounds(VALUES), sum.total + sum.underflow);
-            picollo_snapshot_free(snapshot);
-            CHECK(pthread_join(resetter, NULL) == 0 && pthread_join(writer, NULL) == 0);
-        }
+        CHECK(pthread_join(resetter, NULL) == 0 && pthread_join(writer, NULL) == 0);
+        CHECK_U64((uint64_t)rounds(VALUES), sum.total + sum.underflow);
+        CHECK(sum.underflow > sum.total / 20);
+        picollo_snapshot_free(snapshot);
         picollo_histogram_free(histogram);
     }
 }
@@ -130,9 +87,49 @@ static void references_are_counted_on_all_threads(void)
     picollo_snapshot_free(last);
 }
 
+static picollo_registry *registry;
+
+static void *record_and_scrape(void *number)
+{
+    const picollo_label label = {"thread", (const char *)number};
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    metric.name = "shared";
+    metric.labels = &label;
+    metric.labels_length = 1;
+    for (int i = 0; i < rounds(2000); i++) {
+        uint64_t id = 0;
+        char text[8192];
+        size_t length;
+        CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+        picollo_histogram_record(histogram, (uint64_t)i);
+        CHECK_OK(picollo_registry_update(registry));
+        CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
+        CHECK(length >= 6 && memcmp(text + length - 6, "# EOF\n", 6) == 0);
+        CHECK_OK(picollo_registry_remove(registry, id));
+    }
+    return NULL;
+}
+
+static void registries_are_for_any_thread(void)
+{
+    static char numbers[3][2] = {"0", "1", "2"};
+    picollo_histogram_options options = default_options();
+    pthread_t threads[3];
+    options.mode = PICOLLO_MODE_INTERLOCKED;
+    options.relative_error = 0.1;
+    options.max_trackable = 10000;
+    CHECK_OK(picollo_histogram_create(&options, &histogram));
+    CHECK_OK(picollo_registry_create(&registry));
+    for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, record_and_scrape, numbers[i]) == 0);
+    for (int i = 0; i < 3; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    picollo_registry_free(registry);
+    picollo_histogram_free(histogram);
+}
+
 int main(void)
 {
-    RUN(deltas_add_up_beside_a_writer);
+    RUN(deltas_add_up_beside_a_writer_and_resets);
     RUN(references_are_counted_on_all_threads);
+    RUN(registries_are_for_any_thread);
     return report();
 }

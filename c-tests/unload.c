@@ -25,29 +25,32 @@ static void *load_and_find(void)
 
 static picollo_histogram *histogram;
 static pthread_barrier_t barrier;
+static int stop;
 
-static void *record_and_outlive(void *unused)
+/* These threads began before the library was there, and end when it is gone. */
+static void *record_and_outlive(void *is_busy)
 {
-    /* These threads began before the library was there. */
+    volatile uint64_t work = 0;
     pthread_barrier_wait(&barrier);
     for (int i = 0; i < RECORDS; i++) histogram_record(histogram, 100);
     pthread_barrier_wait(&barrier);
-    /* Meanwhile it goes. */
+    while (is_busy != NULL && !__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) work++;
     pthread_barrier_wait(&barrier);
-    return unused;
+    return NULL;
 }
 
-static void threads_outlive_the_library(void)
+static void load_and_unload(uint32_t mode, void *is_busy, int number)
 {
-    for (int round = 0; round < 2 * rounds(50); round++) {
+    for (int round = 0; round < number; round++) {
         picollo_histogram_options options = default_options();
         picollo_summary summary;
         pthread_t threads[THREADS];
         void *library;
+        __atomic_store_n(&stop, 0, __ATOMIC_RELEASE);
         CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
-        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_outlive, NULL) == 0);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_outlive, is_busy) == 0);
         library = load_and_find();
-        options.mode = PICOLLO_MODE_THREAD_LOCAL;
+        options.mode = mode;
         options.relative_error = 0.05;
         CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);
         pthread_barrier_wait(&barrier);
@@ -58,51 +61,25 @@ static void threads_outlive_the_library(void)
         CHECK_U64(THREADS * RECORDS + (uint64_t)(round % 2), summary.total_count);
         histogram_free(histogram);
         CHECK(dlclose(library) == 0);
+        /* Long enough for eight threads to take turns on a few processors. */
+        if (is_busy != NULL) usleep(50000);
+        __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
         pthread_barrier_wait(&barrier);
         for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
         pthread_barrier_destroy(&barrier);
     }
 }
 
-static int stop;
+static void threads_outlive_the_library(void)
+{
+    load_and_unload(PICOLLO_MODE_THREAD_LOCAL, NULL, 2 * rounds(50));
+}
 
 /* The kernel looks at what a thread's last record left behind whenever the thread is interrupted next, here for a while after the
  * library went. */
-static void *record_and_work(void *unused)
-{
-    volatile uint64_t work = 0;
-    pthread_barrier_wait(&barrier);
-    for (int i = 0; i < RECORDS; i++) histogram_record(histogram, 100);
-    pthread_barrier_wait(&barrier);
-    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) work++;
-    return unused;
-}
-
 static void the_kernel_outlives_it_too(void)
 {
-    for (int round = 0; round < rounds(20) + 1; round++) {
-        picollo_histogram_options options = default_options();
-        picollo_summary summary;
-        pthread_t threads[THREADS];
-        void *const library = load_and_find();
-        __atomic_store_n(&stop, 0, __ATOMIC_RELEASE);
-        options.mode = PICOLLO_MODE_PER_CPU;
-        options.relative_error = 0.05;
-        CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
-        CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);
-        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_work, NULL) == 0);
-        pthread_barrier_wait(&barrier);
-        pthread_barrier_wait(&barrier);
-        CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK);
-        CHECK_U64(THREADS * RECORDS, summary.total_count);
-        histogram_free(histogram);
-        CHECK(dlclose(library) == 0);
-        /* Long enough for eight threads to take turns on a few processors. */
-        usleep(50000);
-        __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-        for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-        pthread_barrier_destroy(&barrier);
-    }
+    load_and_unload(PICOLLO_MODE_PER_CPU, &stop, rounds(20) + 1);
 }
 
 int main(void)

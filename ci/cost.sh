@@ -72,9 +72,9 @@ instructions() {
     gcc -O2 benches/c/instructions.c -o "$work/instructions-c" -I"$stage/include" -L"$stage/lib" -lpicollo
     local c=$work/instructions-c rust=$target/release/instructions path
     {
-        for path in inlined-64 inlined-32 writer-64 writer-32 batch-bmi2 batch-plain; do measure "$rust" $path 2 12 1000; done
+        for path in inlined-64 inlined-32 writer-64 writer-32 batch-bmi2 batch-plain record-segment-viewed; do measure "$rust" $path 2 12 1000; done
         for path in record record-32 record-thread-local record-thread-local-32 record-thread-local-17th record-interlocked \
-            record-interlocked-32 record-per-cpu-without-areas record-segment record-segment-viewed record-inline-c record-batch record-batch-thread-local; do
+            record-interlocked-32 record-per-cpu-without-areas record-segment record-inline-c record-batch record-batch-thread-local; do
             measure "$c" $path 2 12 1000
         done
         own "$c" scopes picollo_scope_begin scope-begin

@@ -58,7 +58,7 @@ for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
     python3 c-tests/cpp_snippets.py $kind docs/cpp.md docs/from-hdrhistogram.md >"$out/docs_$kind.cpp"
-    for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_registry.cpp c-tests/cpp_segment.cpp c-tests/cpp_exemplars.cpp c-tests/cpp_perf.cpp; do
+    for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_exemplars.cpp c-tests/cpp_perf.cpp; do
         name=$(basename "$source" .cpp)_$kind
         if build "$name" "${flags[@]}" "$source"; then run "$name"; fi
     done

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Are the dependencies what we want: licences, sources, duplicates, and what is banned? By cargo-deny, as deny.toml says, over
-# every workspace of the tree. (Advisories need a database that is fetched from elsewhere; where it can be fetched, DENY_ADVISORIES=1
-# checks them too.) Ends with a line "N passed, N failed".
+# Are the dependencies what we want: licences, sources, duplicates, and what is banned? By cargo-deny, as deny.toml says. (Advisories need a
+# database that is fetched from elsewhere; where it can be fetched, DENY_ADVISORIES=1 checks them too.) Ends with a line "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,22 +22,10 @@ if [ "${DENY_ADVISORIES:-}" = 1 ]; then
 else
     echo "SKIPPED: advisories, for which DENY_ADVISORIES=1 fetches the database"
 fi
-mkdir -p target
-log=target/deny.log
-passed=0 failed=0
-for manifest in Cargo.toml adapters/Cargo.toml fuzz/Cargo.toml embedded/Cargo.toml explorer/Cargo.toml; do
-    # Also what is for other targets, and was built by nobody here.
-    cargo fetch --quiet --locked --manifest-path "$manifest"
-    for check in "${checks[@]}"; do
-        if cargo-deny --offline --manifest-path "$manifest" --all-features --log-level warn --config deny.toml check "$check" >"$log" 2>&1; then
-            passed=$((passed + 1))
-            echo "ok: $manifest, $check"
-        else
-            failed=$((failed + 1))
-            cat "$log"
-            echo "FAILED: $manifest, $check"
-        fi
-    done
+. ci/tools/checks.sh
+# Also what is for other targets, and was built by nobody here.
+cargo fetch --quiet --locked
+for part in "${checks[@]}"; do
+    check "$part" cargo-deny --offline --all-features --log-level warn --config deny.toml check "$part"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -62,7 +62,7 @@ Picollo $version for Linux on $machine, glibc $glibc or later.
   share/cmake/picollo        cmake -DCMAKE_PREFIX_PATH=\$PWD: picollo::picollo, picollo::static
 
 Unpack it anywhere: nothing in it knows where it lies. A program that is linked to the shared library finds it by
--Wl,-rpath,DIRECTORY or LD_LIBRARY_PATH; the static one needs -lgcc_s -lpthread -lm -ldl -lc besides (pkg-config --static).
+-Wl,-rpath,DIRECTORY or LD_LIBRARY_PATH; the static one also needs -lpthread -lm -ldl (pkg-config --static).
 END
 # Names in order, one time, nobody's files.
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C# binding, its tests and its samples, on CoreCLR 8 and on Mono, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
+# The C# binding, its tests and its samples, on CoreCLR 8, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
 #   ci/dotnet.sh --bench      compile, and print what a record costs; --bench meters: of the adapter only
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 stage=$(realpath -m "${STAGE:-target/stage}")
 out=target/dotnet
-# The adapter for System.Diagnostics.Metrics, which Mono has not.
+# The adapter for System.Diagnostics.Metrics.
 meters=adapters/dotnet
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet
 runtime=$cache/runtime-8.0.4
@@ -61,16 +61,14 @@ fetch() {
             || fail "pythonnet could not be fetched from PyPI: is there a network?"
         mv "$work/venv" "$venv"
     fi
-    ci/setup.sh dotnet || fail "Mono is missing"
 }
 
 # The sources of a directory, joined for compile.py.
 sources() { find "$@" -name '*.cs' | sort | paste -sd,; }
 
 compile() {
-    local core=$out/core mono=$out/mono
-    rm -rf "$core" "$mono"
-    mkdir -p "$core" "$mono"
+    rm -rf "$out/core"
+    mkdir -p "$out/core"
     python3 ci/describe/generate.py --check \
         && python3 dotnet/tests/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
@@ -80,32 +78,24 @@ compile() {
         && python3 dotnet/doc_snippets.py --program dotnet/Picollo/README.md >"$out/PackageReadme.cs" \
         && python3 dotnet/doc_snippets.py --program "$meters/MeterListener/README.md" >"$out/MeterReadme.cs" || return 1
 
-    local library tests samples bench
-    library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
-    samples=$(sources dotnet/samples) bench=$(sources dotnet/bench -maxdepth 1)
-    local listener=$core/Picollo.Native.MeterListener.dll
-    local both=@$core/Picollo.dll,@$listener
-    # The library for .NET 8, and as for .NET Standard 2.0, with Mono's assemblies.
+    local core=$out/core library=@$out/core/Picollo.dll listener=@$out/core/Picollo.Native.MeterListener.dll
     "$venv/bin/python" dotnet/compile.py "$runtime" "$roslyn" \
-        "net8.0:$core/Picollo.dll=$library" "mono:$mono/Picollo.dll=$library" \
-        "net8.0:$core/Tests.exe.dll=$tests,@$core/Picollo.dll" "mono:$mono/Tests.exe=$tests,@$mono/Picollo.dll" \
-        "net8.0:$core/Samples.exe.dll=$samples,@$core/Picollo.dll" "mono:$mono/Samples.exe=$samples,@$mono/Picollo.dll" \
-        "net8.0:$core/Readme.exe.dll=$out/Readme.cs,@$core/Picollo.dll" "mono:$mono/Readme.exe=$out/Readme.cs,@$mono/Picollo.dll" \
-        "net8.0:$core/PackageReadme.exe.dll=$out/PackageReadme.cs,@$core/Picollo.dll" \
-        "mono:$mono/PackageReadme.exe=$out/PackageReadme.cs,@$mono/Picollo.dll" \
-        "net8.0:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" "mono:$mono/Bench.exe=$bench,@$mono/Picollo.dll" \
-        "net8.0:$listener=$(sources $meters/MeterListener),@$core/Picollo.dll" \
-        "net8.0:$core/MeterTests.exe.dll=$(sources $meters/tests),dotnet/tests/Check.cs,dotnet/tests/Runner.cs,$both" \
-        "net8.0:$core/MeterExample.exe.dll=$(sources $meters/example),$both" \
-        "net8.0:$core/MeterReadme.exe.dll=$out/MeterReadme.cs,$both" \
-        "net8.0:$core/MeterBench.exe.dll=$(sources $meters/bench),$both"
+        "$core/Picollo.dll=$(sources dotnet/Picollo)" \
+        "$core/Tests.exe.dll=$(sources dotnet/tests),$out/DocSnippets.cs,$library" \
+        "$core/Samples.exe.dll=$(sources dotnet/samples),$library" \
+        "$core/Readme.exe.dll=$out/Readme.cs,$library" \
+        "$core/PackageReadme.exe.dll=$out/PackageReadme.cs,$library" \
+        "$core/Bench.exe.dll=$(sources dotnet/bench -maxdepth 1),$library" \
+        "${listener#@}=$(sources $meters/MeterListener),$library" \
+        "$core/MeterTests.exe.dll=$(sources $meters/tests),dotnet/tests/Check.cs,dotnet/tests/Runner.cs,$library,$listener" \
+        "$core/MeterReadme.exe.dll=$out/MeterReadme.cs,$library,$listener" \
+        "$core/MeterBench.exe.dll=$(sources $meters/bench),$library,$listener"
 }
 
 # What hangs fails.
 core() { timeout 300 "$runtime/dotnet" exec "$out/core/$1.exe.dll" "${@:2}"; }
-on_mono() { timeout 300 mono "$out/mono/$1.exe" "${@:2}"; }
 
-# run NAME COMMAND...: a sample that ends well and says something is a test passed.
+# run_sample NAME COMMAND...: a sample that ends well and says something is a test passed.
 passed=0 failed=0
 run_sample() {
     local log=$out/sample-$1.txt
@@ -137,7 +127,6 @@ run_tests() {
 # What compiling depends on; nothing is compiled again while it stays the same.
 inputs() {
     find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
-    mono --version
 }
 
 fetch
@@ -165,35 +154,19 @@ if [ "${1:-}" = --bench ]; then
     export LD_LIBRARY_PATH=$PWD/$out:$LD_LIBRARY_PATH
     echo "== CoreCLR $("$runtime/dotnet" --list-runtimes | cut -d' ' -f2)"
     core Bench
-    core Bench parts
-    echo "== $(mono --version | head -n 1)"
-    on_mono Bench
     echo "== Meters"
     core MeterBench
     exit 0
 fi
 
-run_tests CoreCLR core Tests
-run_tests Mono on_mono Tests
+rm -f "$out"/bindings.*
+LD_DEBUG=bindings LD_DEBUG_OUTPUT=$PWD/$out/bindings run_tests CoreCLR core Tests
+run_sample every-function-is-called python3 dotnet/tests/bindings.py "$out"/bindings.*
 run_tests meters core MeterTests
-for sample in quick-start getting-started known-work sorted-or-not "live-monitor 1" clock-resolution; do
-    # shellcheck disable=SC2086 # the name and its argument
-    run_sample "${sample%% *}-core" core Samples $sample
-    # shellcheck disable=SC2086
-    run_sample "${sample%% *}-mono" on_mono Samples $sample
-done
+run_sample published core Samples 1
 # The programs of the pages that a user sees first.
-for page in Readme PackageReadme; do
-    run_sample "$page-core" core "$page"
-    run_sample "$page-mono" on_mono "$page"
+for page in Readme PackageReadme MeterReadme; do
+    run_sample "$page" core "$page"
 done
-run_sample meters-readme core MeterReadme
-run_sample meters-example core MeterExample
-# The same numbers and the same tables, byte for byte.
-if cmp "$out/sample-getting-started-core.txt" "$out/sample-getting-started-mono.txt"; then
-    passed=$((passed + 1))
-else
-    failed=$((failed + 1))
-fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

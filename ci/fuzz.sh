@@ -13,6 +13,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # What guides fuzzers is a feature that stable compilers have, but only give to those who ask like this.
 export RUSTC_BOOTSTRAP=1
+# The shipped library is linked as one, which here would only take long.
+export CARGO_PROFILE_RELEASE_LTO=off
+# Where something was found is said by its lines.
+export CARGO_PROFILE_RELEASE_DEBUG=1
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/picollo"
 tools="$cache/tools"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Is the code formatted, and has the compiler nothing to say? rustfmt, and clippy over the whole workspace, and over the core without
-# any of its features. A warning fails, but with another compiler than the lints hold for, which may warn of something else.
+# Is the code formatted and free of warnings, and does every link between Rust pages resolve? rustfmt, clippy over the workspace and over
+# the core without features, and rustdoc. A warning fails, except with another compiler than the lints hold for.
 # Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,18 +9,13 @@ if ! other=$(ci/tools/compiler.sh rustc); then
     echo "SKIPPED failing on warnings: $other, which may warn of something else"
     deny=()
 fi
-passed=0 failed=0
-check() {
-    if "${@:2}"; then
-        passed=$((passed + 1))
-        echo "ok: $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-    fi
-}
+. ci/tools/checks.sh
+# Warnings that do not fail are shown, too.
+check() { if "${@:2}"; then pass "$1"; else fail "$1"; fi; }
 check "formatted" cargo fmt --all --check
-check "clippy, everything" cargo clippy --workspace --all-targets --quiet "${deny[@]}"
+# ci/adapters.sh does it for the adapters, which have dependencies of their own; the fuzz targets need a C++ compiler.
+check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet "${deny[@]}"
 check "clippy, the core without features" cargo clippy -p picollo-core --no-default-features --quiet "${deny[@]}"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+check "links between pages of the Rust documentation" env RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" \
+    cargo doc --no-deps --quiet -p picollo-core -p picollo-native -p picollo-serve
+finish

@@ -3,9 +3,7 @@
 # a terminal of 80 × 24, by tmux. Ends with "N passed, N failed".
 #
 #   ci/observe.sh              the checks
-#   ci/observe.sh --picture    also takes the picture of it: docs/images/picollo-top.txt and .svg
-#   ci/observe.sh --cost       what `picollo top` costs to watch 100 histograms: time, memory, the first picture
-#   ci/observe.sh --cost 8 16 32    the same of histograms as on machines with so many CPUs: time for each megabyte that is read
+#   ci/observe.sh --picture    also takes the picture of it: docs/images/picollo-top.svg and -one.svg
 #
 # The library is that of target/stage, or of the directory in STAGE. The service in C# is that of ci/dotnet.sh, where that ran before.
 set -euo pipefail
@@ -24,10 +22,6 @@ command=$PWD/target/release/picollo
 PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
 export PICOLLO_DIR
 trap 'rm -rf "$PICOLLO_DIR"' EXIT
-if [ "${1:-}" = --cost ]; then
-    python3 ci/observe/cost.py "$command" "${@:2}"
-    exit
-fi
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 c-tests/demos/published.c -o "$work/shop" -I"$stage/include" -L"$stage/lib" \
     -Wl,-rpath,"$stage/lib" -lpicollo
 services=("shop=$work/shop 600" "web=python3 -m demos.published --seconds 600")
@@ -35,7 +29,7 @@ dotnet=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet sampl
 if [ -x "$dotnet" ] && [ -e "$samples" ]; then
     LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH
-    services+=("billing=$dotnet exec $samples published 600")
+    services+=("billing=$dotnet exec $samples 600")
 else
     echo "SKIPPED: the service in C#, which ci/dotnet.sh compiles"
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does Debian's Prometheus understand what is served? It scrapes a service in C, one in Python and one in Rust, and `picollo serve` for three
-# processes of one name that publish, for some twenty seconds, four times a second, one of them starting again in the middle, and is then asked for quantiles, counts, resets and exemplars that are known.
+# processes of one name that publish, and are one service, with bounds and with native histograms, for some twenty seconds, four times a second, one of them starting again in the middle, and is then asked for quantiles, counts, resets and exemplars that are known.
 # Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,4 +19,5 @@ trap 'rm -rf "$segments"' EXIT
 export PYTHONPATH=$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
 python3 ci/prometheus/check.py "$root/usr/bin/prometheus" "$root/usr/bin/promtool" "$work" \
     -- "c=$work/service" -- "py=python3" ci/prometheus/service.py -- "rust=target/debug/examples/service" \
-    -- "published=python3" ci/prometheus/published.py target/debug/picollo "$segments"
+    -- "published=python3" ci/prometheus/published.py target/debug/picollo "$segments/classic" shop \
+    -- "native=python3" ci/prometheus/published.py target/debug/picollo "$segments/native" depot --native

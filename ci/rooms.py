@@ -17,7 +17,6 @@ from pathlib import Path
 ROOMS = {
     "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles interchange text metrics models",
     "native": "base: os clock work segment event machine user_read opening session benchmark baseline exemplars elsewhere",
-    "serve": "options request protobuf: connection server otlp registry",
 }
 # Paths with `$crate` are what macros write.
 PATH = re.compile(r"(?<![\w:])\$?(crate|super|self)((?:::\w+)+|::\{)")

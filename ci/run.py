@@ -9,6 +9,9 @@
 Goes on after a fault. Ends with a table of all jobs, with what their test runners summed up, and with a line "N passed, N failed,
 N skipped" that counts jobs; fails when one failed. A job that takes longer than its limit is killed, with all that it started,
 and has failed; PICOLLO_LIMIT_FACTOR=3 is for a slower machine. What a job prints is in target/ci/NAME.log.
+
+With PICOLLO_TRIES=2 one or two failed jobs run a second time, alone. If a job passes then, it is not stable, which is a defect:
+the end lists it as UNSTABLE.
 """
 
 import dataclasses
@@ -57,7 +60,8 @@ COMMIT = [
     Job("c", 360, "make --no-print-directory -j2 -C c-tests test", takes=("registers",)),
     Job("cpp", 270, "ci/cpp.sh"),
     Job("abi", 270, "ci/describe.sh --check && ci/abi.sh"),
-    Job("loom", 360, "ci/loom.sh", needs=()),
+    # 317 s were measured while something else read files: limits leave room for that.
+    Job("loom", 1080, "ci/loom.sh", needs=()),
     Job("asan", 450, "ci/sanitizers.sh asan c", takes=("registers",), needs=()),
     Job("ci", 270, "python3 -m unittest discover -s ci/tests", needs=()),
     Job("docs", 90, "ci/docs.sh links readme projects"),
@@ -81,14 +85,13 @@ NIGHTLY = [
     Job("asan-rust", 630, f"{RECORDS} ci/sanitizers.sh asan rust python", takes=("registers",), needs=()),
     Job("bare-metal", 720, "ci/targets/bare-metal.sh", needs=()),
     Job("command", 270, "cargo test --quiet -p picollo-cli", takes=("debug",), needs=()),
-    Job("stopping", 270, "PICOLLO_SIMULATED=20000 cargo test --quiet --release -p picollo-native --lib stopping_simulation", takes=("release",), needs=()),
+    Job("stopping", 270, "PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-native --lib simulation", takes=("release",), needs=()),
     Job("killed", 450, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", takes=("debug",), needs=()),
     Job("windows", 630, "ci/targets/windows.sh", needs=()),
     Job("aarch64", 450, "ci/targets/aarch64.sh", needs=()),
     Job("valgrind", 450, "ci/sanitizers.sh valgrind"),
     Job("interop", 270, "ci/interop.sh"),
-    Job("counted", 180, "ci/counted.py", takes=("debug",)),
-    Job("explorer", 360, "ci/explorer.sh", needs=()),
+    Job("explorer", 180, "ci/explorer.sh", takes=("debug",), needs=()),
     Job("prometheus", 270, "ci/prometheus.sh"),
     Job("stress", 270, f"{RECORDS} {STRESS}", takes=("release",), needs=()),
     Job("abi-fuzz", 270, "ci/abi-fuzz.sh"),
@@ -103,7 +106,6 @@ NIGHTLY = [
 # Each uses both cores as it is.
 RELEASE = [
     Job("coverage", 1800, "ci/coverage.sh", alone=True, needs=()),
-    Job("reproducible", 600, "ci/reproducible.sh", alone=True, needs=()),
     Job("dist-twice", 1500, "ci/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice", alone=True, needs=()),
     Job("planted-bugs", 3600, "ci/loom.sh bugs", alone=True, needs=()),
     # The first time it compiles cargo-c.
@@ -132,6 +134,9 @@ SUMMARY = re.compile(
     r"^(.*\b\d+ passed\b.*|test result: .*|Ran \d+ tests? in .*|.*\b\d+ checks? passed.*|memcheck: .*|\w+Sanitizer: .*)$"
 )
 FACTOR = float(os.environ.get("PICOLLO_LIMIT_FACTOR", "1"))
+TRIES = int(os.environ.get("PICOLLO_TRIES", "1"))
+# If more jobs fail, the change is at fault and not the load.
+MOST_UNSTABLE = 2
 
 
 @dataclasses.dataclass
@@ -321,7 +326,22 @@ class Runner:
                 worker.join(10)
             order = [job.name for job in jobs]
             self.results.sort(key=lambda result: order.index(result.job.name))
+        self.try_again()
         return self.results
+
+    def try_again(self):
+        """Runs the few jobs that failed a second time, and notes those that pass then."""
+        failed = [result for result in self.results if result.verdict == "FAILED"]
+        if TRIES < 2 or self.stopped or len(failed) > MOST_UNSTABLE:
+            return
+        for first in failed:
+            at = self.results.index(first)
+            self.results.remove(first)
+            self.run(first.job)
+            second = self.results.pop()
+            if second.verdict == "passed":
+                second.skipped += (f"UNSTABLE {first.job.name}: failed, and passed when run again ({first.summary})",)
+            self.results.insert(at, second)
 
     def work(self):
         while not self.stopped:

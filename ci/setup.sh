@@ -3,7 +3,7 @@
 # they are installed where they are missing; without it they are named, with the command that installs them, and this fails.
 #
 #   ci/setup.sh [SET]...     the sets: build (what the library, its installation and `make demo` need; the default), tests (what `make
-#                            test` needs), dotnet (Mono), browser (Chromium)
+#                            test` needs), browser (Chromium)
 #
 # What a check fetches for itself, such as compilers for other machines, is unpacked into the cache directory and installs nothing.
 set -euo pipefail
@@ -40,10 +40,6 @@ for set in "$@"; do
             # Nor is this, but without it the processor's own names of events are tested with stand-ins only.
             python3 -c 'import ctypes; ctypes.CDLL("libpfm.so.4")' 2>/dev/null || missing+=(libpfm4)
         fi
-        ;;
-    dotnet)
-        need mono-mcs mcs
-        need mono-runtime mono
         ;;
     browser)
         command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || need chromium chromium

@@ -45,5 +45,5 @@ Description: Histograms and performance counters
 Version: $version
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -lpicollo
-Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+Libs.private: -lpthread -lm -ldl
 END

@@ -4,20 +4,19 @@
 #   ci/verdicts.sh                       a sample of everything, a minute at most; fails by chance less than once in 10,000 times
 #   ci/verdicts.sh --cells 'python equal'  only the cells whose names have all of these words; --list prints the names
 #   ci/verdicts.sh --busy                one of the cores is kept busy meanwhile
-#   ci/verdicts.sh --table               the results so far as a Markdown table, with what they are to be; measures nothing
-#   VERDICT_RUNS=200 ci/verdicts.sh      all of it: about an hour. What is in the results already, of this commit, is not run again
+#   VERDICT_RUNS=200 ci/verdicts.sh      all of it: about an hour
 #   VERDICT_PREBUILT=1                   the programs are in target/verdicts already
 #
 # Equal functions of 0 to 1000 ns, net of an empty call, run against themselves; planted ones are a twentieth longer; programs are
-# compared by `picollo compare`. Results are added to target/verdicts/results.tsv. How busy the machine was is told by PSI: the share
-# of the time in which something waited for a processor.
+# compared by `picollo compare`. Ends with a table in Markdown of what was found and what is to be. How busy the machine was, PSI tells: the
+# share of the time in which something waited for a processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=target/verdicts
 mkdir -p "$out"
 case " $* " in
-*" --table "* | *" --list "*) ;;
+*" --list "*) ;;
 *)
     if [ -z "${VERDICT_PREBUILT:-}" ]; then
         if [ -z "${PICOLLO_STAGED:-}" ]; then ci/stage.sh; fi

@@ -18,9 +18,7 @@ if [ "$(uname -s)" != Linux ]; then
 fi
 [ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh "$stage"
 mkdir -p "$work"
-flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
-gcc "${flags[@]}" "$here/oracle_notices.c" "$here/plants.c" "$here/oracle.c" -o "$work/oracle_notices" -lpthread
-gcc "${flags[@]}" "$here/run.c" "$here/plants.c" "$here/oracle.c" "$here/deprive.c" -o "$work/run" -I"$stage/include" -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lpicollo -lpthread
+gcc -std=gnu11 -O2 -Wall -Wextra -Werror "$here/run.c" "$here/plants.c" -o "$work/run" -I"$stage/include" -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lpicollo -lpthread
 
 # A control group of our own, with a quota that can be set; in either version.
 group=
@@ -45,7 +43,7 @@ in_group() {
 }
 
 passed=0 failed=0
-if in_group "$work/oracle_notices" 5 ${group:+"$group"} >"$work/oracle.txt"; then
+if in_group "$work/run" oracle 5 "$seed" "$group" >"$work/oracle.txt"; then
     passed=1
     echo "the oracle: notices plants that do nothing"
 else

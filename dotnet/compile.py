@@ -1,8 +1,7 @@
 """Compiles C# with Roslyn, hosted in CoreCLR through pythonnet: there is no SDK where the tests run.
 
 usage: compile.py RUNTIME ROSLYN JOB...
-A JOB is FRAMEWORK:OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll, where FRAMEWORK is net8.0, the runtime's own, or mono, the installed one.
-An OUT.exe.dll, for net8.0, and an OUT.exe, for mono, get an entry point. Warnings are errors.
+A JOB is OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll. An OUT.exe.dll gets an entry point. Warnings are errors.
 """
 
 import glob
@@ -55,12 +54,7 @@ from Microsoft.CodeAnalysis.CSharp import (  # noqa: E402
 )
 from Microsoft.CodeAnalysis.Text import SourceText  # noqa: E402
 
-# What compiles for Mono is what compiles for .NET Standard 2.0, with the assemblies of Mono's instead of the standard's.
-MONO = "/usr/lib/mono/4.5"
-SYMBOLS = {
-    "net8.0": ["NET", "NETCOREAPP", "NET8_0"] + [f"NET{v}_0_OR_GREATER" for v in (5, 6, 7, 8)],
-    "mono": ["NETSTANDARD", "NETSTANDARD2_0"],
-}
+SYMBOLS = ["NET", "NETCOREAPP", "NET8_0"] + [f"NET{v}_0_OR_GREATER" for v in (5, 6, 7, 8)]
 
 
 def managed(path):
@@ -70,14 +64,13 @@ def managed(path):
 
 
 def compile_job(job):
-    framework, _, job = job.partition(":")
     out, _, rest = job.partition("=")
     parts = rest.split(",")
     sources = [p for p in parts if not p.startswith("@")]
-    references = list(REFERENCES[framework])
+    references = list(REFERENCES)
     references += [MetadataReference.CreateFromFile(p[1:]) for p in parts if p.startswith("@")]
-    symbols = System.Array[System.String](SYMBOLS[framework])
-    executable = out.endswith((".exe", ".exe.dll"))
+    symbols = System.Array[System.String](SYMBOLS)
+    executable = out.endswith(".exe.dll")
     # What a library shows has to be documented, and what its comments refer to has to be there.
     comments = DocumentationMode.Parse if executable else DocumentationMode.Diagnose
     options = CSharpParseOptions(LanguageVersion.CSharp12).WithPreprocessorSymbols(symbols).WithDocumentationMode(comments)
@@ -114,18 +107,11 @@ def compile_job(job):
             print(diagnostic.ToString(), file=sys.stderr)
         return False
     Path(out).write_bytes(bytes(stream.ToArray()))
-    if executable and framework == "net8.0":
+    if executable:
         Path(out[: -len(".dll")] + ".runtimeconfig.json").write_text(json.dumps(RUNTIME_CONFIG))
     return True
 
 
-REFERENCES = {
-    "net8.0": [p for p in sorted(glob.glob(f"{framework}/*.dll")) if managed(p)],
-    "mono": [f"{MONO}/{name}.dll" for name in ("mscorlib", "System", "System.Core", "System.Memory", "System.Numerics")]
-    + sorted(glob.glob(f"{MONO}/Facades/*.dll")),
-}
-REFERENCES = {
-    name: [MetadataReference.CreateFromFile(p) for p in paths if os.path.exists(p)] for name, paths in REFERENCES.items()
-}
+REFERENCES = [MetadataReference.CreateFromFile(p) for p in sorted(glob.glob(f"{framework}/*.dll")) if managed(p)]
 if not all([compile_job(job) for job in sys.argv[3:]]):
     sys.exit(1)

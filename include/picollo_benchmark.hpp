@@ -10,42 +10,25 @@
 
 PICOLLO_NAMESPACE {
 
-/** How to measure. */
-class benchmark_options {
+/** How to measure: each sets the field of picollo_benchmark_options that its name is of, or the flag PICOLLO_BENCHMARK_.... */
+class benchmark_options : public detail::options_of<picollo_benchmark_options> {
 public:
-    benchmark_options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
-    /** Seconds at most; 5 unless set. */
     benchmark_options &budget(double seconds) noexcept { return native_.budget_seconds = seconds, *this; }
-    /** Seconds to warm up for; a tenth of the budget unless set. */
     benchmark_options &warm_up(double seconds) noexcept { return native_.warm_up_seconds = seconds, *this; }
-    /** Seconds that a sample should take; 0.0002 unless set. */
     benchmark_options &sample(double seconds) noexcept { return native_.sample_seconds = seconds, *this; }
-    /** Calls in a sample, instead of a time. */
     benchmark_options &repetitions(std::uint64_t count) noexcept { return native_.repetitions = count, *this; }
-    /** Blocks before it may end for being precise enough, in the pilot and judged, and at most, of both; 0: the default. */
     benchmark_options &blocks(std::uint32_t min, std::uint32_t max) noexcept
     {
         native_.min_blocks = min;
         native_.max_blocks = max;
         return *this;
     }
-    /** It ends with as many blocks as make half the interval of the difference about this share of A, or a tenth of the resolution; negative: only with the budget. */
     benchmark_options &precision(double share) noexcept { return native_.precision = share, *this; }
     benchmark_options &confidence(double value) noexcept { return native_.confidence = value, *this; }
-    /** Differences up to this share of A do not matter; 0.01 unless set; negative: no such threshold. */
     benchmark_options &relative_threshold(double share) noexcept { return native_.relative_threshold = share, *this; }
-    /** Seconds a call that cannot be told apart; half a nanosecond, or a hundredth of a call of nothing, unless set; negative: none. */
     benchmark_options &resolution(double seconds) noexcept { return native_.resolution_seconds = seconds, *this; }
-    /** Subtract nothing: of samples so long that calling does not matter. */
     benchmark_options &no_overhead() noexcept { return native_.flags |= PICOLLO_BENCHMARK_NO_OVERHEAD, *this; }
-    /** Count blocks that were disturbed from outside, too: where other programs belong to what is measured. */
     benchmark_options &keep_disturbed() noexcept { return native_.flags |= PICOLLO_BENCHMARK_KEEP_DISTURBED, *this; }
-
-    const picollo_benchmark_options &native() const noexcept { return native_; }
-
-private:
-    picollo_benchmark_options native_;
 };
 
 /** A value that the compiler has to make, though nobody looks at it. */
@@ -75,12 +58,7 @@ public:
     {
         std::vector<picollo_event> native_events;
         for (const event &which : events) native_events.push_back(which.native());
-        picollo_benchmark *made = nullptr;
-        picollo_error why = {};
-        const picollo_status code =
-            picollo_benchmark_create(&how.native(), native_events.data(), native_events.size(), &made, &why);
-        if (code != PICOLLO_OK) return detail::fail<benchmark>(code, &why);
-        return benchmark(made);
+        return detail::made_or_explained<benchmark>(picollo_benchmark_create, &how.native(), native_events.data(), native_events.size());
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -110,48 +88,39 @@ public:
         }
     }
 
-    /** How it went; times in picoseconds, and those of .blocks for a call. */
     outcome<picollo_benchmark_outcome> measured() const
     {
         picollo_benchmark_outcome found = {};
-        const picollo_status code = picollo_benchmark_result(native(), &found);
+        const picollo_status code = picollo_benchmark_result(native(), &found, nullptr);
         return detail::filled(code, found);
     }
 
-    /** What else the machine did, and how many blocks were left out for it; NaN is what is not known. Where too many were disturbed,
-     *  .blocks of what was measured has PICOLLO_COMPARISON_NOISY, and no verdict. */
+    /** What else the machine did, and how many blocks were left out for it; NaN is what is not known. Where more than half were
+     *  disturbed and the interval says nothing, .blocks of what was measured has PICOLLO_COMPARISON_NOISY, and no verdict. */
     outcome<picollo_benchmark_disturbance> noise() const
     {
         picollo_benchmark_disturbance found = {};
-        const picollo_status code = picollo_benchmark_noise(native(), &found);
+        picollo_benchmark_outcome result = {};
+        const picollo_status code = picollo_benchmark_result(native(), &result, &found);
         return detail::filled(code, found);
     }
 
-    /** How much of an event a call took, by the event's position. */
     outcome<picollo_benchmark_counts> counter(std::size_t index) const
     {
-        picollo_benchmark_counts found = {};
-        const picollo_status code = picollo_benchmark_counter(native(), index, &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo_benchmark_counts>(picollo_benchmark_counter, native(), index);
     }
 
     /** The samples of PICOLLO_BENCHMARK_A or _B: picoseconds a call. */
     outcome<histogram> samples(std::uint32_t which)
     {
-        picollo_histogram *found = nullptr;
-        const picollo_status code = picollo_benchmark_histogram_ref(native(), which, &found);
-        if (code != PICOLLO_OK) return detail::fail<histogram>(code);
-        return histogram(found);
+        return detail::made<histogram>(picollo_benchmark_histogram_ref, native(), which);
     }
 
     /** How it went, as Markdown, or for people: no other format is written. Allocates. */
     outcome<std::string> text(const char *title = "", const char *name_a = "Before", const char *name_b = "After",
                               format how = format::markdown) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_benchmark_format(native(), title, name_a, name_b, static_cast<std::uint32_t>(how), buffer,
-                                            capacity, length);
-        });
+        return detail::written(picollo_benchmark_format, native(), title, name_a, name_b, static_cast<std::uint32_t>(how));
     }
 
     picollo_benchmark *native() const noexcept { return handle_.get(); }

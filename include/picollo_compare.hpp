@@ -15,26 +15,14 @@ enum class verdict : std::uint32_t {
     slower = PICOLLO_VERDICT_SLOWER
 };
 
-/** What to compare and what counts. */
-class compare_options {
+/** What to compare and what counts: each sets the field of picollo_compare_options of its name. */
+class compare_options : public detail::options_of<picollo_compare_options> {
 public:
-    compare_options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
-    /** Which quantile, between 0 and 1; the median unless set. */
     compare_options &quantile(double value) noexcept { return native_.quantile = value, *this; }
-    /** Of the intervals; 0.95 unless set. */
     compare_options &confidence(double value) noexcept { return native_.confidence = value, *this; }
-    /** Differences up to this share of the older quantile do not matter; 0.01 unless set; negative: no such threshold. */
     compare_options &relative_threshold(double value) noexcept { return native_.relative_threshold = value, *this; }
-    /** Differences up to this do not matter, in units of the values. */
     compare_options &absolute_threshold(double value) noexcept { return native_.absolute_threshold = value, *this; }
-    /** How often the smallest detectable difference would be seen; 0.8 unless set. */
     compare_options &power(double value) noexcept { return native_.power = value, *this; }
-
-    const picollo_compare_options &native() const noexcept { return native_; }
-
-private:
-    picollo_compare_options native_;
 };
 
 /** How one snapshot differs from an older one: a plain value. All numbers are those of picollo_comparison. */
@@ -55,10 +43,8 @@ public:
     outcome<std::string> text(const char *title = "", const char *before_name = "Before", const char *after_name = "After",
                               format how = format::markdown) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_comparison_format(this, &before_.native(), &after_.native(), title, before_name, after_name,
-                                             static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
+        return detail::written(picollo_comparison_format, this, &before_.native(), &after_.native(), title, before_name,
+                               after_name, static_cast<std::uint32_t>(how));
     }
 
 private:
@@ -104,39 +90,17 @@ inline std::size_t names_in(const char *events) noexcept
 }
 
 /**
- * Estimates a figure of many scopes: a formula of the sums of events, or a built-in figure as "ipc". `values` has a row for each scope and a
+ * Estimates a figure of many scopes by its name, as "ipc": of the sums of events. `values` has a row for each scope and a
  * column for each of `events`, which are names with a space between each two; NaN where one was not counted.
  */
-inline outcome<picollo_figure_estimate> figure(const char *formula, const char *events, span<const double> values, std::size_t scopes,
+inline outcome<picollo_figure_estimate> figure(const char *name, const char *events, span<const double> values, std::size_t scopes,
                                                double confidence = 0.95)
 {
     picollo_figure_estimate found = {};
     const std::size_t columns = detail::names_in(events);
     picollo_status code = PICOLLO_ERR_INVALID_ARGUMENT;
     if (columns > 0 && values.size() % columns == 0 && values.size() / columns == scopes) {
-        code = picollo_figure_compute(formula, events, values.data(), scopes, confidence, &found, nullptr);
-    }
-    return detail::filled(code, found);
-}
-
-/** A figure of the slowest scopes, and of all others. */
-struct figure_tail {
-    picollo_figure_estimate tail;
-    picollo_figure_estimate rest;
-};
-
-/**
- * Estimates a figure of the slowest scopes, and of the rest. `durations` has one for each scope, in any unit; NaN: the scope is in neither.
- * `share` is how many are slow: at least one.
- */
-inline outcome<figure_tail> figure_of_tail(const char *formula, const char *events, span<const double> values, span<const double> durations,
-                                           double share = 0.01, double confidence = 0.95)
-{
-    figure_tail found = {};
-    const std::size_t columns = detail::names_in(events), scopes = durations.size();
-    picollo_status code = PICOLLO_ERR_INVALID_ARGUMENT;
-    if (columns > 0 && values.size() % columns == 0 && values.size() / columns == scopes) {
-        code = picollo_figure_compute_tail(formula, events, values.data(), durations.data(), scopes, share, confidence, &found.tail, &found.rest, nullptr);
+        code = picollo_figure_compute(name, events, values.data(), scopes, confidence, &found, nullptr);
     }
     return detail::filled(code, found);
 }

@@ -29,9 +29,7 @@ public:
     /** As text. Allocates. */
     outcome<std::string> text(const char *title, format how) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_double_summary_format(&native_, title, static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
+        return detail::written(picollo_double_summary_format, &native_, title, static_cast<std::uint32_t>(how));
     }
     /** A Markdown table. */
     outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
@@ -62,10 +60,7 @@ public:
     /** Of nothing yet. */
     static outcome<double_snapshot> create()
     {
-        picollo_double_snapshot *made = nullptr;
-        const picollo_status code = picollo_double_snapshot_create(nullptr, &made);
-        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
-        return double_snapshot(made);
+        return detail::made<double_snapshot>(picollo_double_snapshot_create, nullptr);
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -74,19 +69,13 @@ public:
 
     outcome<picollo_double_statistics> statistics() const
     {
-        picollo_double_statistics found = {};
-        const picollo_status code = picollo_double_snapshot_statistics(native(), &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo_double_statistics>(picollo_double_snapshot_statistics, native());
     }
 
-    /** The value at a quantile of 0 to 1, by the rule that the histogram was made with. */
     outcome<double> quantile(double which) const
     {
-        double value = 0;
-        const picollo_status code = picollo_double_snapshot_quantiles(native(), &which, 1, &value);
-        return detail::filled(code, value);
+        return detail::answer<double>(picollo_double_snapshot_quantiles, native(), &which, 1);
     }
-    /** The values at many, in any order, into as many places. */
     outcome<void> quantiles(span<const double> which, span<double> values) const
     {
         if (values.size() < which.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
@@ -95,25 +84,14 @@ public:
 
     outcome<double_summary> summary() const
     {
-        picollo_double_summary found = {};
-        const picollo_status code = picollo_double_snapshot_summary(native(), &found);
-        return detail::filled(code, double_summary(found));
+        return detail::answer<double_summary, picollo_double_summary>(picollo_double_snapshot_summary, native());
     }
 
-    /** The buckets with a count, ascending. Allocates. */
     outcome<std::vector<picollo_double_bucket>> buckets() const
     {
-        std::vector<picollo_double_bucket> found;
-        std::size_t length = 0;
-        picollo_status code = picollo_double_snapshot_buckets(native(), nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
-            found.resize(length);
-            code = picollo_double_snapshot_buckets(native(), found.data(), length, &length);
-        }
-        return detail::filled(code, std::move(found));
+        return detail::listed<picollo_double_bucket>(picollo_double_snapshot_buckets, native());
     }
 
-    /** Adds the counts of another snapshot, of any relative error. */
     outcome<void> merge(const double_snapshot &other)
     {
         return detail::done(picollo_double_snapshot_merge(native(), other.native()));
@@ -125,27 +103,17 @@ private:
     detail::handle<picollo_double_snapshot, picollo_double_snapshot_free> handle_;
 };
 
-/** What a histogram of doubles is made from. */
-class double_options {
+/** What a histogram of doubles is made from: each sets the field of picollo_double_options of its name, or the flag PICOLLO_DOUBLE_.... */
+class double_options : public detail::options_of<picollo_double_options> {
 public:
-    double_options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
-    /** 0.001 unless set; clamped to 1e-4 to 0.1. */
     double_options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
-    /** A limit to the memory; what does not fit is counted as lost. */
     double_options &max_bytes(std::uint64_t value) noexcept { return native_.max_bytes = value, *this; }
-    /** Quantiles as the aggregator of .NET's metrics has them. */
     double_options &dotnet_ranks() noexcept { return native_.flags |= PICOLLO_DOUBLE_DOTNET_RANKS, *this; }
-    /** Exact sum, minimum and maximum; a record then costs several atomic operations. */
     double_options &exact_sum() noexcept { return native_.flags |= PICOLLO_DOUBLE_EXACT_SUM, *this; }
-
-    const picollo_double_options &native() const noexcept { return native_; }
-
-private:
-    picollo_double_options native_;
 };
 
-/** Counts doubles of both signs and all magnitudes within a relative error; any number of threads record. */
+/** Counts doubles of both signs and all magnitudes within a relative error; any number of threads record. picollo_double_histogram_... of the
+ * names here says more. */
 class double_histogram {
 public:
     /** Takes over a reference. */
@@ -153,10 +121,7 @@ public:
 
     static outcome<double_histogram> create(const double_options &how = double_options())
     {
-        picollo_double_histogram *made = nullptr;
-        const picollo_status code = picollo_double_histogram_create(&how.native(), &made);
-        if (code != PICOLLO_OK) return detail::fail<double_histogram>(code);
-        return double_histogram(made);
+        return detail::made<double_histogram>(picollo_double_histogram_create, &how.native());
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -164,7 +129,6 @@ public:
     explicit double_histogram(const double_options &how) : double_histogram(create(how)) {}
 #endif
 
-    /** Counts a value once: an atomic addition; the first value of a magnitude allocates. */
     void record(double value) noexcept { picollo_double_histogram_record(native(), value); }
     void record_n(double value, std::uint64_t count) noexcept { picollo_double_histogram_record_n(native(), value, count); }
     void record(span<const double> values) noexcept
@@ -172,7 +136,6 @@ public:
         picollo_double_histogram_record_batch(native(), values.data(), values.size());
     }
 
-    /** Takes out what was recorded since the last time, and starts a new interval, while others record. */
     outcome<double_snapshot> collect()
     {
         picollo_double_snapshot *made = nullptr;
@@ -197,24 +160,17 @@ public:
     /** Looks at what was recorded since the last collection, and leaves it there. */
     outcome<double_snapshot> peek() const
     {
-        picollo_double_snapshot *made = nullptr;
-        const picollo_status code = picollo_double_snapshot_create(native(), &made);
-        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
-        return double_snapshot(made);
+        return detail::made<double_snapshot>(picollo_double_snapshot_create, native());
     }
 
-    /** Adds all counts of a snapshot, of any relative error. */
     outcome<void> add(const double_snapshot &other)
     {
         return detail::done(picollo_double_histogram_add(native(), other.native()));
     }
 
-    /** Bytes of memory, now. */
     outcome<std::size_t> footprint() const
     {
-        std::size_t bytes = 0;
-        const picollo_status code = picollo_double_histogram_footprint(native(), &bytes);
-        return detail::filled(code, bytes);
+        return detail::answer<std::size_t>(picollo_double_histogram_footprint, native());
     }
 
     picollo_double_histogram *native() const noexcept { return handle_.get(); }

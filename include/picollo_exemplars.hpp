@@ -18,31 +18,19 @@
 
 PICOLLO_NAMESPACE {
 
-/** Where the time went that a slow observation took more than is usual. */
+/** Where the time went that a slow observation took more than is usual: PICOLLO_CAUSE_... says what each is. */
 enum class cause : std::uint32_t {
-    /** Off the CPU, by a call of its own. */
     own_waiting = PICOLLO_CAUSE_OWN_WAITING,
-    /** Ready, and not running: preempted, or woken late. */
     run_queue = PICOLLO_CAUSE_RUN_QUEUE,
-    /** The same, and the group of processes was also held back by its quota of CPU time. */
     run_queue_or_quota = PICOLLO_CAUSE_RUN_QUEUE_OR_QUOTA,
-    /** Held back by the quota. */
     throttled = PICOLLO_CAUSE_THROTTLED,
-    /** Off the CPU, and no more is known than that. */
     off_cpu = PICOLLO_CAUSE_OFF_CPU,
-    /** The kernel's handling of pages that were not there. */
     page_faults = PICOLLO_CAUSE_PAGE_FAULTS,
-    /** More work than usual. */
     more_instructions = PICOLLO_CAUSE_MORE_INSTRUCTIONS,
-    /** The same work, slower. */
     slower_instructions = PICOLLO_CAUSE_SLOWER_INSTRUCTIONS,
-    /** On the CPU, and no more is known than that. */
     on_cpu = PICOLLO_CAUSE_ON_CPU,
-    /** What is left of the time. */
     unexplained = PICOLLO_CAUSE_UNEXPLAINED,
-    /** None has more than half. */
     several = PICOLLO_CAUSE_SEVERAL,
-    /** There is no evidence, or nothing usual to compare it with. */
     not_known = PICOLLO_CAUSE_NOT_KNOWN
 };
 
@@ -92,12 +80,9 @@ struct exemplar_context {
     }
 };
 
-/** How exemplars are kept. */
-class exemplars_options {
+/** How exemplars are kept: each sets the field of picollo_exemplars_options of its name, or the flag PICOLLO_EXEMPLARS_.... */
+class exemplars_options : public detail::options_of<picollo_exemplars_options> {
 public:
-    exemplars_options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
-    /** Above it an observation is slow, as recorded; unless set P99 of the interval before, and in the first interval the slowest. */
     exemplars_options &threshold(std::uint64_t value) noexcept { return native_.threshold = value, *this; }
     /** The same in nanoseconds, which is what scopes record. */
     template <class Rep, class Period>
@@ -105,28 +90,16 @@ public:
     {
         return threshold(count_of<std::chrono::nanoseconds>(time));
     }
-    /** How many of the slowest are kept in an interval, up to 65,536; 16 unless set. Beside them is the latest of each octave of values. */
     exemplars_options &slowest(std::uint32_t count) noexcept
     {
         native_.flags = count == 0 ? native_.flags | PICOLLO_EXEMPLARS_NO_SLOWEST : native_.flags & ~std::uint32_t(PICOLLO_EXEMPLARS_NO_SLOWEST);
         return native_.slowest = count, *this;
     }
-    /** For how many threads of the process the kernel's account of the run queue is kept open, 64 unless set; the waiting of others is
-     * not split. */
     exemplars_options &threads(std::uint32_t count) noexcept { return native_.threads = count, *this; }
-    /** How many slow observations a thread looks into in a second, 1,000 unless set; more are counted, and the slowest is never lost. */
     exemplars_options &rate(std::uint32_t count) noexcept { return native_.rate = count, *this; }
-    /** How many ordinary observations are looked into in a second, to know what is usual; 20 unless set. */
     exemplars_options &controls(std::uint32_t count) noexcept { return native_.controls = count, *this; }
-    /** Without the kernel's records of context switches and page faults, which make some times more precise. */
     exemplars_options &no_ring() noexcept { return native_.flags |= PICOLLO_EXEMPLARS_NO_RING, *this; }
-    /** With counters of instructions and cycles for each thread that is looked into, where there are some: more work is told from slower work. */
     exemplars_options &counters() noexcept { return native_.flags |= PICOLLO_EXEMPLARS_COUNTERS, *this; }
-
-    const picollo_exemplars_options &native() const noexcept { return native_; }
-
-private:
-    picollo_exemplars_options native_;
 };
 
 /** Has no context. */
@@ -183,25 +156,18 @@ private:
 /** A time that may not be known. */
 using optional_nanos = std::optional<std::chrono::nanoseconds>;
 
-/** An observation that was kept. What is not known is not there. */
+/** An observation that was kept, as picollo_exemplar says. What is not known is not there. */
 class exemplar {
 public:
     explicit exemplar(const picollo_exemplar &native) noexcept : native_(native) {}
 
-    /** As recorded. */
     std::uint64_t value() const noexcept { return native_.value; }
-    /** Why it was slow, or took what it took. */
     picollo::cause cause() const noexcept { return static_cast<picollo::cause>(native_.cause); }
-    /** Whether it is above the threshold of its interval. */
     bool is_slow() const noexcept { return native_.is_slow != 0; }
-    /** When it began. */
     std::chrono::system_clock::time_point began() const noexcept { return std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(
             std::chrono::nanoseconds(static_cast<std::int64_t>(native_.unix_nanos)))); }
-    /** Of which kind it is. */
     std::uint32_t label() const noexcept { return native_.label; }
-    /** The kernel's id of the thread that it ended on. */
     std::int32_t thread() const noexcept { return native_.thread; }
-    /** The CPU that it ended on. */
     std::optional<std::uint32_t> cpu() const noexcept { return known(native_.cpu != PICOLLO_CPU_UNKNOWN, native_.cpu); }
 
     exemplar_context context() const noexcept { return exemplar_context(native_.context); }
@@ -210,34 +176,21 @@ public:
     /** The span in it, 16 digits; empty where there is none. */
     std::string span_id() const { return hex(native_.context.span_id); }
 
-    /** What of its length is in excess of what is usual, for its cause. */
     optional_nanos excess() const noexcept
     {
         return nanos(cause() != picollo::cause::several && cause() != picollo::cause::not_known, native_.excess_nanos);
     }
-    /** How long the window is that what follows is of: it ends with the observation, and begins up to 300 microseconds before it, or further where that holds many others. */
     optional_nanos window() const noexcept { return nanos(knows(PICOLLO_KNOWN_ACCOUNTS), native_.window_nanos); }
-    /** How long the thread ran in it. */
     optional_nanos on_cpu() const noexcept { return nanos(knows(PICOLLO_KNOWN_ACCOUNTS), native_.cpu_nanos); }
-    /** How long it was ready and did not run. */
     optional_nanos run_delay() const noexcept { return nanos(knows(PICOLLO_KNOWN_RUN_DELAY), native_.run_delay_nanos); }
-    /** How long it was off the CPU, and what of that although it did not wait for anything. */
     optional_nanos off_cpu() const noexcept { return nanos(knows(PICOLLO_KNOWN_RING), native_.off_nanos); }
     optional_nanos preempted() const noexcept { return nanos(knows(PICOLLO_KNOWN_RING), native_.preempted_nanos); }
-    /** How long handling page faults took. */
     optional_nanos page_faults() const noexcept { return nanos(knows(PICOLLO_KNOWN_FAULT_TIMES), native_.fault_nanos); }
-    /** What the thread executed in user space, in how many cycles, and how many instructions of a cycle are usual for its kind. */
     std::optional<std::uint64_t> instructions() const noexcept { return executed(native_.instructions); }
     std::optional<std::uint64_t> cycles() const noexcept { return executed(native_.cycles); }
-    std::optional<double> usual_ipc() const noexcept
-    {
-        if (native_.usual_ipc == 0) return std::nullopt;
-        return native_.usual_ipc;
-    }
-    /** How often the thread gave the CPU up, to wait, and how often it was taken off. */
+    std::optional<double> usual_ipc() const noexcept { return known(native_.usual_ipc != 0, native_.usual_ipc); }
     std::optional<std::uint32_t> voluntary_switches() const noexcept { return counted(native_.voluntary); }
     std::optional<std::uint32_t> involuntary_switches() const noexcept { return counted(native_.involuntary); }
-    /** Page faults without reading from a disk, and with. */
     std::optional<std::uint32_t> minor_faults() const noexcept { return counted(native_.minor_faults); }
     std::optional<std::uint32_t> major_faults() const noexcept { return counted(native_.major_faults); }
 
@@ -247,21 +200,17 @@ public:
 private:
     bool knows(std::uint32_t what) const noexcept { return (native_.known & what) != 0; }
     std::optional<std::uint32_t> counted(std::uint32_t count) const noexcept { return known(knows(PICOLLO_KNOWN_ACCOUNTS), count); }
-    std::optional<std::uint64_t> executed(std::uint64_t count) const noexcept
-    {
-        if (!knows(PICOLLO_KNOWN_COUNTERS)) return std::nullopt;
-        return count;
-    }
+    std::optional<std::uint64_t> executed(std::uint64_t count) const noexcept { return known(knows(PICOLLO_KNOWN_COUNTERS), count); }
 
-    static std::optional<std::uint32_t> known(bool is_known, std::uint32_t number) noexcept
+    template <class T>
+    static std::optional<T> known(bool is_known, T what) noexcept
     {
         if (!is_known) return std::nullopt;
-        return number;
+        return what;
     }
     static optional_nanos nanos(bool is_known, std::uint64_t time) noexcept
     {
-        if (!is_known) return std::nullopt;
-        return std::chrono::nanoseconds(static_cast<std::int64_t>(time));
+        return known(is_known, std::chrono::nanoseconds(static_cast<std::int64_t>(time)));
     }
 
     template <std::size_t N>
@@ -279,7 +228,8 @@ private:
     picollo_exemplar native_;
 };
 
-/** Keeps the slowest observations of a histogram, with what leads to their requests, and tells why they were slow. It holds the histogram.
+/** Keeps the slowest observations of a histogram, with what leads to their requests, and reports why they were slow. It holds the histogram.
+ * picollo_exemplars_... of the names here says more.
  * Any thread may call; what tells of an interval tells of the one that was collected last. Linux.
  *
  *     picollo::exemplars slow(latency);
@@ -297,11 +247,7 @@ public:
 
     static outcome<exemplars> create(const histogram &of, const exemplars_options &how = exemplars_options())
     {
-        picollo_exemplars *made = nullptr;
-        picollo_error why = {};
-        const picollo_status code = picollo_exemplars_create(of.native(), &how.native(), &made, &why);
-        if (code != PICOLLO_OK) return detail::fail<exemplars>(code, &why);
-        return exemplars(made);
+        return detail::made_or_explained<exemplars>(picollo_exemplars_create, of.native(), &how.native());
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -327,36 +273,18 @@ public:
         return picollo_exemplars_offer(native(), value, &native_context) == PICOLLO_EXEMPLAR_KEPT;
     }
 
-    /** Opens the kernel's account of the calling thread now, rather than at its first slow observation. */
-    outcome<void> prepare_thread()
-    {
-        picollo_error why = {};
-        const picollo_status code = picollo_exemplars_prepare_thread(native(), &why);
-        return detail::done(code, &why);
-    }
+    outcome<void> prepare_thread() { return detail::done_or_explained(picollo_exemplars_prepare_thread, native()); }
 
-    /** Ends the interval, and begins the next one. */
-    outcome<void> collect()
-    {
-        picollo_error why = {};
-        const picollo_status code = picollo_exemplars_collect(native(), &why);
-        return detail::done(code, &why);
-    }
+    outcome<void> collect() { return detail::done_or_explained(picollo_exemplars_collect, native()); }
 
-    /** What was counted. A threshold of 0 was not known: then the slowest are slow. */
     outcome<picollo_exemplar_interval> interval() const
     {
-        picollo_exemplar_interval told = {};
-        const picollo_status code = picollo_exemplars_interval(native(), &told);
-        return detail::filled(code, told);
+        return detail::answer<picollo_exemplar_interval>(picollo_exemplars_interval, native());
     }
 
-    /** What a cause has of the excess. */
     outcome<picollo_exemplar_share> share(cause of) const
     {
-        picollo_exemplar_share told = {};
-        const picollo_status code = picollo_exemplars_share(native(), static_cast<std::uint32_t>(of), &told);
-        return detail::filled(code, told);
+        return detail::answer<picollo_exemplar_share>(picollo_exemplars_share, native(), static_cast<std::uint32_t>(of));
     }
 
     /** What was kept: the slowest first, then the latest of each octave of values. Allocates. */
@@ -370,13 +298,9 @@ public:
         return found;
     }
 
-    /** For people: the answer, the causes, and the slowest with what leads to their requests. Allocates. */
     outcome<std::string> text() const { return format(PICOLLO_TEXT_HUMAN); }
-    /** For reports: the same in tables, as Markdown. Allocates. */
     outcome<std::string> markdown() const { return format(PICOLLO_TEXT_MARKDOWN); }
-    /** For pages: the same as a section of HTML, with bars. Allocates. */
     outcome<std::string> html() const { return format(PICOLLO_TEXT_HTML); }
-    /** For programs: all of it, exactly. Allocates. */
     outcome<std::string> json() const { return format(PICOLLO_TEXT_JSON); }
 
     /** Has what was kept written with a histogram of a registry from now on, with its traces and causes. */
@@ -390,9 +314,7 @@ public:
 private:
     outcome<std::string> format(std::uint32_t form) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_exemplars_format(native(), form, buffer, capacity, length);
-        });
+        return detail::written(picollo_exemplars_format, native(), form);
     }
 
     detail::handle<picollo_exemplars, picollo_exemplars_free> handle_;

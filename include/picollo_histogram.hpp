@@ -20,8 +20,6 @@ enum class mode : std::uint32_t {
     single_writer = PICOLLO_MODE_SINGLE_WRITER,
     /** Many threads at high rates: a plain addition to counters of the thread's own. */
     per_thread = PICOLLO_MODE_THREAD_LOCAL,
-    /** Many threads, little memory, approximate counts. */
-    scalable = PICOLLO_MODE_SCALABLE,
     /** Many threads at high rates, and signal handlers: a plain addition to counters of the CPU; elsewhere than on Linux on x86-64
      * an atomic one. 64 bits, dense. */
     per_cpu = PICOLLO_MODE_PER_CPU
@@ -109,28 +107,22 @@ private:
     picollo_atomic_recorder native_;
 };
 
-/** What a histogram is made from. */
-class options {
+/** What a histogram is made from: each sets the field of picollo_histogram_options of its name, or the flag PICOLLO_HISTOGRAM_.... */
+class options : public detail::options_of<picollo_histogram_options> {
 public:
-    options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
-    /** Largest distance between a value and the midpoint of its bucket, in proportion; 0.001 unless set. */
     options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
     /** 0 to 5 decimal digits with HdrHistogram's buckets, instead of a relative error. */
     options &significant_digits(std::uint32_t value) noexcept
     {
         return native_.significant_digits = value == 0 ? PICOLLO_ZERO_DIGITS : value, *this;
     }
-    /** The values to record; others are counted as underflow or overflow. */
     options &range(std::uint64_t min, std::uint64_t max) noexcept
     {
         native_.min_trackable = min;
         native_.max_trackable = max;
         return *this;
     }
-    /** 32 or 64, which is the default. */
     options &counter_bits(std::uint32_t value) noexcept { return native_.counter_bits = value, *this; }
-    /** Who may record: any number of threads, unless another mode is named here. */
     options &mode(picollo::mode value) noexcept { return native_.mode = static_cast<std::uint32_t>(value), *this; }
     /** Counters in small chunks on first touch, up to a limit in bytes; 0: none. */
     options &sparse(std::uint64_t max_bytes = 0) noexcept
@@ -139,38 +131,26 @@ public:
         native_.max_bytes = max_bytes;
         return *this;
     }
-    /** Half the memory, and no reset. */
     options &no_live_reset() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_NO_LIVE_RESET, *this; }
 
-    /** Up to the largest value that the array of an HdrHistogram of this range has room for. */
     options &whole_array() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_WHOLE_ARRAY, *this; }
 
-    /** HdrHistogram's lowest discernible value: counts in units of the largest power of two in it, and records more slowly. */
     options &unit(std::uint64_t value) noexcept { return native_.unit = value, *this; }
 
     /** The layout that a histogram will have. Makes none. */
     outcome<picollo::layout> layout() const
     {
-        picollo::layout found = {};
-        const picollo_status code = picollo_layout_of_options(&native_, &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo::layout>(picollo_layout_of_options, &native_);
     }
 
     /** The memory that a histogram will take. Makes none. */
     outcome<picollo_footprint> footprint() const
     {
-        picollo_footprint found = {};
-        const picollo_status code = picollo_histogram_estimate(&native_, &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo_footprint>(picollo_histogram_estimate, &native_);
     }
-
-    const picollo_histogram_options &native() const noexcept { return native_; }
-
-private:
-    picollo_histogram_options native_;
 };
 
-/** Counts 64-bit values in buckets of a bounded relative error. */
+/** Counts 64-bit values in buckets of a bounded relative error: picollo_histogram_... of the names here says more. */
 class histogram {
 public:
     /** Takes over a reference. */
@@ -178,10 +158,7 @@ public:
 
     static outcome<histogram> create(const options &how = options())
     {
-        picollo_histogram *made = nullptr;
-        const picollo_status code = picollo_histogram_create(&how.native(), &made);
-        if (code != PICOLLO_OK) return detail::fail<histogram>(code);
-        return histogram(made);
+        return detail::made<histogram>(picollo_histogram_create, &how.native());
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -192,7 +169,6 @@ public:
     /** Counts a value once. Never fails; see recorder() for the inlined form. */
     void record(std::uint64_t value) noexcept { picollo_histogram_record(native(), value); }
     void record_n(std::uint64_t value, std::uint64_t count) noexcept { picollo_histogram_record_n(native(), value, count); }
-    /** Counts many values: the fastest way for those that are at hand. */
     void record(span<const std::uint64_t> values) noexcept
     {
         picollo_histogram_record_batch(native(), values.data(), values.size());
@@ -203,7 +179,6 @@ public:
     {
         record(count_of<Unit>(time));
     }
-    /** Corrected for coordinated omission: also counts what a stalled caller did not send. */
     void record_corrected(std::uint64_t value, std::uint64_t expected_interval) noexcept
     {
         picollo_histogram_record_corrected(native(), value, expected_interval);
@@ -214,112 +189,47 @@ public:
         return picollo_histogram_record_in_range(native(), value, min, max) == PICOLLO_OK;
     }
 
-    /** Starts over, at any time and from any thread. */
     outcome<void> reset() { return detail::done(picollo_histogram_reset(native())); }
 
     outcome<picollo::snapshot> snapshot() const
     {
-        picollo_snapshot *made = nullptr;
-        const picollo_status code = picollo_snapshot_create(native(), &made);
-        if (code != PICOLLO_OK) return detail::fail<picollo::snapshot>(code);
-        return picollo::snapshot(made);
+        return detail::made<picollo::snapshot>(picollo_snapshot_create, native());
     }
 
     /** For one reading; to read often, keep a snapshot and update it. */
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
     {
-        picollo_summary native_summary = {};
-        const picollo_status code =
-            picollo_histogram_summary(native(), static_cast<std::uint32_t>(which), &native_summary);
-        return detail::filled(code, picollo::summary(native_summary));
+        return detail::answer<picollo::summary, picollo_summary>(picollo_histogram_summary, native(), static_cast<std::uint32_t>(which));
     }
 
     /** Dense histograms made with mode::per_thread or mode::single_writer have one; others, so those of the default mode,
      * fail with status::unsupported. */
     outcome<picollo::recorder> recorder()
     {
-        picollo_recorder filled = {};
-        const picollo_status code = picollo_histogram_recorder(native(), PICOLLO_INLINE_VERSION, &filled);
-        if (code != PICOLLO_OK) return detail::fail<picollo::recorder>(code);
-        return picollo::recorder(filled);
+        return detail::answer<picollo::recorder, picollo_recorder>(picollo_histogram_recorder, native(), PICOLLO_INLINE_VERSION);
     }
 
     /** Dense histograms of the default mode with counters of 64 bits have one; others fail with status::unsupported. */
     outcome<picollo::atomic_recorder> atomic_recorder()
     {
-        picollo_atomic_recorder filled = {};
-        const picollo_status code = picollo_histogram_atomic_recorder(native(), PICOLLO_INLINE_VERSION, &filled);
-        if (code != PICOLLO_OK) return detail::fail<picollo::atomic_recorder>(code);
-        return picollo::atomic_recorder(filled);
+        return detail::answer<picollo::atomic_recorder, picollo_atomic_recorder>(picollo_histogram_atomic_recorder, native(),
+                                                                                 PICOLLO_INLINE_VERSION);
     }
 
-    /** Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record. */
     outcome<picollo_merged> add(const picollo::snapshot &other, placement how = placement::midpoint)
     {
-        picollo_merged merged = {};
-        const picollo_status code =
-            picollo_histogram_add(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
-        return detail::filled(code, merged);
+        return detail::answer<picollo_merged>(picollo_histogram_add, native(), other.native(), static_cast<std::uint32_t>(how));
     }
 
-    /** Bytes of memory, now. */
     outcome<std::size_t> footprint() const
     {
-        std::size_t bytes = 0;
-        const picollo_status code = picollo_histogram_footprint(native(), &bytes);
-        return detail::filled(code, bytes);
+        return detail::answer<std::size_t>(picollo_histogram_footprint, native());
     }
 
     picollo_histogram *native() const noexcept { return handle_.get(); }
 
 private:
     detail::handle<picollo_histogram, picollo_histogram_free> handle_;
-};
-
-/** Histograms alike in one block of memory, each on cache lines of its own: per endpoint, per core, per tenant. */
-class histogram_array {
-public:
-    /** Takes over a reference. */
-    explicit histogram_array(picollo_histogram_array *owned) noexcept : handle_(owned) {}
-
-    static outcome<histogram_array> create(std::size_t size, const options &how = options())
-    {
-        picollo_histogram_array *made = nullptr;
-        const picollo_status code = picollo_histogram_array_create(&how.native(), size, &made);
-        if (code != PICOLLO_OK) return detail::fail<histogram_array>(code);
-        return histogram_array(made);
-    }
-
-#ifndef PICOLLO_NO_EXCEPTIONS
-    explicit histogram_array(std::size_t size, const options &how = options()) : histogram_array(create(size, how)) {}
-#endif
-
-    std::size_t size() const noexcept { return picollo_histogram_array_length(native()); }
-
-    /** Counts a value once in one of them; nothing where there is none of this number. */
-    void record(std::size_t index, std::uint64_t value) noexcept { picollo_histogram_array_record(native(), index, value); }
-
-    /** One of them, which keeps the memory of all: to read, to take a recorder of (by mode), and to hold on to. */
-    outcome<histogram> at(std::size_t index) const
-    {
-        picollo_histogram *found = nullptr;
-        const picollo_status code = picollo_histogram_array_ref(native(), index, &found);
-        if (code != PICOLLO_OK) return detail::fail<histogram>(code);
-        return histogram(found);
-    }
-
-    /** Bytes of memory of all, now. */
-    outcome<std::size_t> footprint() const
-    {
-        std::size_t bytes = 0;
-        const picollo_status code = picollo_histogram_array_footprint(native(), &bytes);
-        return detail::filled(code, bytes);
-    }
-
-    picollo_histogram_array *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_histogram_array, picollo_histogram_array_free> handle_;
 };
 
 /** Measures the time from here to the end of the block, and records it; the histogram or recorder outlives the scope.

@@ -66,32 +66,24 @@ public:
     {
         handle_ = std::move(other.handle_);
         text_ = std::move(other.text_);
+        read_ = other.read_;
         last_ = std::move(other.last_);
+        max_counters_ = other.max_counters_;
         return *this;
     }
 
     /** The most counters that decode() makes from here on; 0: PICOLLO_DEFAULT_MAX_COUNTERS. */
-    outcome<void> max_counters(std::uint64_t value)
-    {
-        return detail::done(picollo_log_reader_set_max_counters(native(), value));
-    }
+    log_reader &max_counters(std::uint64_t value) noexcept { return max_counters_ = value, *this; }
 
     /** The next interval, without its histogram; none at the end of the log. */
     outcome<std::optional<log_interval>> next()
     {
         using found = std::optional<log_interval>;
-        picollo_log_interval read;
+        const picollo_status code = picollo_log_reader_next(native(), &read_);
         last_ = log_interval();
-        const picollo_status code = picollo_log_reader_next(native(), &read);
         if (code == PICOLLO_END) return found();
         if (code != PICOLLO_OK) return detail::fail<found>(code);
-        log_interval interval{read.start_seconds, read.end_seconds, read.max, read.tag};
-        /* Longer ones are cut there, between characters, of which the longest have four bytes. */
-        if (interval.tag.size() + 5 > sizeof read.tag) {
-            interval.tag.resize(whole_tag(nullptr, 0));
-            /* The string has room for the NUL behind its end. */
-            whole_tag(&interval.tag[0], interval.tag.size() + 1);
-        }
+        log_interval interval{read_.start_seconds, read_.end_seconds, read_.max, {read_.tag, read_.tag_length}};
         last_ = interval;
         return found(std::move(interval));
     }
@@ -100,7 +92,7 @@ public:
     outcome<snapshot> decode() const
     {
         picollo_snapshot *made = nullptr;
-        const picollo_status code = picollo_log_reader_decode(native(), &made);
+        const picollo_status code = picollo_log_reader_decode(native(), max_counters_, &made);
         if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
         snapshot found(made);
         found.interval(last_.start_seconds, last_.end_seconds, last_.tag);
@@ -108,20 +100,10 @@ public:
     }
 
     /** The number of the line that was read last, from 1 on. */
-    outcome<std::uint64_t> line() const
-    {
-        std::uint64_t bytes = 0, line = 0;
-        const picollo_status code = picollo_log_reader_position(native(), &bytes, &line);
-        return detail::filled(code, line);
-    }
+    std::uint64_t line() const noexcept { return read_.line; }
 
     /** When the log starts, in seconds since 1970; NaN while it is not known. After the first interval it is. */
-    outcome<double> start_seconds() const
-    {
-        double start = 0, base = 0;
-        const picollo_status code = picollo_log_reader_times(native(), &start, &base);
-        return detail::filled(code, start);
-    }
+    double start_seconds() const noexcept { return read_.log_start_seconds; }
 
     picollo_log_reader *native() const noexcept { return handle_.get(); }
 
@@ -131,19 +113,13 @@ private:
     {
     }
 
-    std::size_t whole_tag(char *buffer, std::size_t capacity) const noexcept
-    {
-        std::size_t length = 0;
-        /* With too little room, too. */
-        static_cast<void>(picollo_log_reader_tag(native(), buffer, capacity, &length));
-        return length;
-    }
-
     /* Behind a pointer, so that moving the reader leaves the text where it is. It outlives the reader, which goes first. */
     std::unique_ptr<const std::string> text_;
     detail::handle<picollo_log_reader, picollo_log_reader_free> handle_;
-    /* What was read last. */
+    /* What was read last. The tag is the reader's. */
+    picollo_log_interval read_ = {std::nan(""), std::nan(""), std::nan(""), std::nan(""), std::nan(""), 0, 0, "", 0};
     log_interval last_;
+    std::uint64_t max_counters_ = 0;
 };
 
 /** Writes a log. The histograms need the buckets of HdrHistogram: options().significant_digits(3). */

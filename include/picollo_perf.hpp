@@ -71,44 +71,28 @@ private:
     picollo_event native_;
 };
 
-/** How a session counts. */
-class session_options {
+/** How a session counts: each sets what PICOLLO_SESSION_... of its name says, or the field of picollo_session_options. */
+class session_options : public detail::options_of<picollo_session_options> {
 public:
-    session_options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
-    /** On the counters all the time, as far as the machine can; else as without, and the infos tell: PICOLLO_SESSION_PINNED. */
     session_options &pinned() noexcept { return flag(PICOLLO_SESSION_PINNED); }
-    /** In the kernel as well. */
     session_options &kernel() noexcept { return flag(PICOLLO_SESSION_KERNEL); }
-    /** Not before enable(). */
     session_options &disabled() noexcept { return flag(PICOLLO_SESSION_DISABLED); }
-    /** Threads that the target starts as well. */
     session_options &inherit() noexcept { return flag(PICOLLO_SESSION_INHERIT); }
-    /** Without what this machine lacks: see session::info. */
     session_options &skip_unavailable() noexcept { return flag(PICOLLO_SESSION_SKIP_UNAVAILABLE); }
-    /** Earlier instructions end before a fast reading. */
     session_options &ordered() noexcept { return flag(PICOLLO_SESSION_ORDERED); }
-    /** The cost of reading, once calibrated, is taken off deltas. */
     session_options &subtract_overhead() noexcept { return flag(PICOLLO_SESSION_SUBTRACT); }
-    /** Another thread than the calling one. */
     session_options &thread(std::int32_t id) noexcept { return native_.thread = id, *this; }
-    /** Only on this processor. */
     session_options &on_cpu(std::int32_t cpu) noexcept { return native_.cpu = cpu, flag(PICOLLO_SESSION_ON_CPU); }
-    /** Of the histograms. */
     session_options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
-
-    const picollo_session_options &native() const noexcept { return native_; }
 
 private:
     session_options &flag(std::uint32_t bit) noexcept { return native_.flags |= bit, *this; }
-
-    picollo_session_options native_;
 };
 
 /** How a session reads its counters. */
 enum class read_mode : std::uint32_t { automatic = PICOLLO_READ_AUTO, syscall = PICOLLO_READ_SYSCALL };
 
-/** Counters that are read together, each with a histogram. `read()` belongs to the thread that made the session; everything
+/** Counters that are read together, each with a histogram: picollo_session_... of the names here says more. `read()` belongs to the thread that made the session; everything
  * else, and `read(read_mode::syscall)`, to any thread, one at a time. */
 class session {
 public:
@@ -116,12 +100,7 @@ public:
     {
         std::vector<picollo_event> native_events;
         for (const event &one : events) native_events.push_back(one.native());
-        picollo_session *made = nullptr;
-        picollo_error detail = {};
-        const picollo_status code =
-            picollo_session_create(&how.native(), native_events.data(), native_events.size(), &made, &detail);
-        if (code != PICOLLO_OK) return detail::fail<session>(code, &detail);
-        return session(made);
+        return detail::made_or_explained<session>(picollo_session_create, &how.native(), native_events.data(), native_events.size());
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -134,34 +113,21 @@ public:
     /** Takes over a native session. */
     explicit session(picollo_session *owned) noexcept : handle_(owned) {}
 
-    outcome<std::size_t> size() const
-    {
-        std::size_t length = 0;
-        const picollo_status code = picollo_session_length(native(), &length);
-        return detail::filled(code, length);
-    }
+    outcome<std::size_t> size() const { return detail::answer<std::size_t>(picollo_session_length, native()); }
     outcome<picollo::event> event_at(std::size_t index) const
     {
-        picollo_event described = {};
-        const picollo_status code = picollo_session_event(native(), index, &described);
-        return detail::filled(code, picollo::event(described));
+        return detail::answer<picollo::event, picollo_event>(picollo_session_event, native(), index);
     }
-    /** How an event was opened, and what was said about it. */
     outcome<picollo_event_info> info(std::size_t index) const
     {
-        picollo_event_info told = {};
-        const picollo_status code = picollo_session_event_info(native(), index, &told);
-        return detail::filled(code, told);
+        return detail::answer<picollo_event_info>(picollo_session_event_info, native(), index);
     }
 
-    outcome<void> enable() { return call(picollo_session_enable); }
-    outcome<void> disable() { return call(picollo_session_disable); }
-    /** Measures what a pair of readings costs. */
-    outcome<void> calibrate() { return call(picollo_session_calibrate); }
-    /** New bases, and empty histograms. */
-    outcome<void> reset() { return call(picollo_session_reset); }
+    outcome<void> enable() { return detail::done_or_explained(picollo_session_enable, native()); }
+    outcome<void> disable() { return detail::done_or_explained(picollo_session_disable, native()); }
+    outcome<void> calibrate() { return detail::done_or_explained(picollo_session_calibrate, native()); }
+    outcome<void> reset() { return detail::done_or_explained(picollo_session_reset, native()); }
 
-    /** Takes a reading of all counters. */
     outcome<void> read(read_mode how = read_mode::automatic)
     {
         picollo_error detail;
@@ -170,7 +136,6 @@ public:
     }
     /** Records the last reading, once: the deltas between the last two, or the counts since the base. */
     outcome<void> record(bool deltas = true) { return detail::done(picollo_session_record(native(), deltas)); }
-    /** The last reading of every counter. */
     outcome<void> readings(span<picollo_reading> out, bool deltas = true) const
     {
         std::size_t length = 0;
@@ -178,31 +143,17 @@ public:
     }
     outcome<std::vector<picollo_reading>> readings(bool deltas = true) const
     {
-        std::size_t length = 0;
-        picollo_status code = picollo_session_length(native(), &length);
-        std::vector<picollo_reading> values(length);
-        if (code == PICOLLO_OK) code = picollo_session_readings(native(), deltas, values.data(), length, &length);
-        return detail::filled(code, std::move(values));
+        return detail::listed<picollo_reading>(picollo_session_readings, native(), deltas);
     }
     /** What was recorded of a counter; it outlives the session. */
     outcome<picollo::histogram> histogram(std::size_t index)
     {
-        picollo_histogram *shared = nullptr;
-        const picollo_status code = picollo_session_histogram_ref(native(), index, &shared);
-        if (code != PICOLLO_OK) return detail::fail<picollo::histogram>(code);
-        return picollo::histogram(shared);
+        return detail::made<picollo::histogram>(picollo_session_histogram_ref, native(), index);
     }
 
     picollo_session *native() const noexcept { return handle_.get(); }
 
 private:
-    outcome<void> call(picollo_status (*function)(picollo_session *, picollo_error *))
-    {
-        picollo_error detail = {};
-        const picollo_status code = function(native(), &detail);
-        return detail::done(code, &detail);
-    }
-
     detail::handle<picollo_session, picollo_session_free> handle_;
 };
 

@@ -23,10 +23,8 @@ struct pictured {
 };
 
 /** How an SVG looks. */
-class picture_options {
+class picture_options : public detail::options_of<picollo_picture_options> {
 public:
-    picture_options() noexcept : native_() { native_.struct_size = sizeof native_; }
-
     picture_options &dark() noexcept { return native_.theme = PICOLLO_THEME_DARK, *this; }
     picture_options &light() noexcept { return native_.theme = PICOLLO_THEME_LIGHT, *this; }
     /** In CSS pixels; 720 by 400 unless set. */
@@ -36,19 +34,13 @@ public:
         native_.height = height;
         return *this;
     }
-
-    const picollo_picture_options &native() const noexcept { return native_; }
-
-private:
-    picollo_picture_options native_;
 };
 
 /** The density on one line, up to the percentile at 99.9, of at most 240 characters; ASCII alone, or Unicode's blocks. Allocates. */
 inline outcome<std::string> sparkline(const snapshot &counts, std::uint32_t columns = 40, bool ascii = false)
 {
-    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-        return picollo_snapshot_format_sparkline(counts.native(), columns, ascii, buffer, capacity, length);
-    });
+    return detail::written(picollo_snapshot_format_chart, counts.native(), PICOLLO_PICTURE_SPARKLINE, nullptr, nullptr,
+                           columns, 0, ascii);
 }
 
 /** Some lines for a terminal, with axes and labels. A unit such as "ns" makes times of them. Allocates. */
@@ -56,10 +48,8 @@ inline outcome<std::string> chart(const snapshot &counts, picture which = pictur
                                   const char *unit = nullptr, std::uint32_t columns = 64, std::uint32_t rows = 10,
                                   bool ascii = false)
 {
-    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-        return picollo_snapshot_format_chart(counts.native(), static_cast<std::uint32_t>(which), title, unit, columns, rows,
-                                             ascii, buffer, capacity, length);
-    });
+    return detail::written(picollo_snapshot_format_chart, counts.native(), static_cast<std::uint32_t>(which), title, unit, columns, rows,
+                           ascii);
 }
 
 namespace detail {
@@ -88,21 +78,15 @@ inline outcome<std::string> svg(span<const pictured> what, picture which, const 
                                 const char *unit = nullptr, const picture_options &how = picture_options())
 {
     const detail::native_pictures all(what);
-    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-        return picollo_pictures_format_svg(all.counts.data(), all.titles.data(), all.counts.size(),
-                                           static_cast<std::uint32_t>(which), title, unit, &how.native(), buffer, capacity,
-                                           length);
-    });
+    return detail::written(picollo_pictures_format_svg, all.counts.data(), all.titles.data(), all.counts.size(),
+                           static_cast<std::uint32_t>(which), title, unit, &how.native());
 }
 
 /** One HTML document: tables, pictures, comparisons with the first, and the counts for programs. Allocates. */
 inline outcome<std::string> report(span<const pictured> what, const char *title = nullptr, const char *unit = nullptr)
 {
     const detail::native_pictures all(what);
-    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-        return picollo_report_format_html(all.counts.data(), all.titles.data(), all.counts.size(), title, unit, buffer,
-                                          capacity, length);
-    });
+    return detail::written(picollo_report_format_html, all.counts.data(), all.titles.data(), all.counts.size(), title, unit);
 }
 
 } } // namespace picollo

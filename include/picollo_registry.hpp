@@ -17,30 +17,22 @@
 
 PICOLLO_NAMESPACE {
 
-/** What a histogram is known as in a registry. Strings are UTF-8. */
+/** What a histogram is known as in a registry, as picollo_metric_options and PICOLLO_METRIC_... say. Strings are UTF-8. */
 struct metric {
-    /** Letters, digits, underscores and colons, and no digit first: request_seconds. */
     std::string name;
-    /** What it means, for people; the same for all of one name. */
     std::string help = {};
-    /** Such as seconds, which the name has to end with, after an underscore; the same for all of one name. */
     std::string unit = {};
-    /** Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. */
     double divisor = 1;
     /** What tells histograms of one name apart: {{"method", "GET"}}. */
     std::vector<std::pair<std::string, std::string>> labels = {};
     /** Since when there are counts; the epoch, which is the default, stands for now. */
     std::chrono::system_clock::time_point created = {};
-    /** Whether to tell since when there are counts. */
     bool writes_created = true;
-    /** Whether Prometheus is to have a native histogram where its format has them. */
     bool native = false;
-    /** How many exponential buckets may have counts before they become coarser; 0: 320. */
     std::uint32_t max_buckets = 0;
-    /** Whether to write the counts since the last reset rather than all. */
     bool since_reset = false;
-    /** Whether Prometheus is to have a summary, with quantiles instead of buckets. */
     bool summary = false;
+    bool striped = false;
 };
 
 /** The formats of a registry. */
@@ -51,16 +43,13 @@ enum class exposition : std::uint32_t {
     otlp = PICOLLO_EXPOSITION_OTLP
 };
 
-/** One observation that is written with a metric, for others: with what leads further, such as its trace. */
+/** One observation that is written with a metric, as picollo_metric_exemplar says: with what leads further, such as its trace. */
 struct metric_exemplar {
-    /** As recorded: it is divided as the metric's values are. */
     double value = 0;
     /** When it was; the epoch, which is the default, stands for a time that is not known. */
     std::chrono::system_clock::time_point when = {};
-    /** The trace that it belongs to and the span in it, as in W3C's traceparent; zeroes are none. */
     std::array<std::uint8_t, 16> trace_id = {};
     std::array<std::uint8_t, 8> span_id = {};
-    /** Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23. */
     std::vector<std::pair<std::string, std::string>> labels = {};
 };
 
@@ -86,23 +75,6 @@ private:
     std::vector<picollo_label> list_;
     bool whole_ = true;
 };
-
-/** Bytes from a call that fills a buffer; allocates. */
-template <class Write>
-inline outcome<std::vector<unsigned char>> bytes(Write &&write)
-{
-    std::vector<unsigned char> buffer;
-    std::size_t length = 0;
-    picollo_status code;
-    /* Again where another thread has added to it meanwhile. */
-    do {
-        buffer.resize(length);
-        code = write(buffer.data(), buffer.size(), &length);
-    } while (code == PICOLLO_ERR_BUFFER_TOO_SMALL);
-    if (code != PICOLLO_OK) return fail<std::vector<unsigned char>>(code);
-    buffer.resize(length);
-    return buffer;
-}
 
 } // namespace detail
 
@@ -151,7 +123,7 @@ private:
     detail::handle<picollo_metric_gauge, picollo_metric_gauge_free> handle_;
 };
 
-/** Histograms with names and labels, of which it holds references. Any thread may call. */
+/** Histograms with names and labels, of which it holds references: picollo_registry_... of the names here says more. Any thread may call. */
 class registry {
 public:
     /** The media type of text(). */
@@ -159,13 +131,7 @@ public:
 
     explicit registry(picollo_registry *owned) noexcept : handle_(owned) {}
 
-    static outcome<registry> create()
-    {
-        picollo_registry *made = nullptr;
-        const picollo_status code = picollo_registry_create(&made);
-        if (code != PICOLLO_OK) return detail::fail<registry>(code);
-        return registry(made);
-    }
+    static outcome<registry> create() { return detail::made<registry>(picollo_registry_create); }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
     registry() : registry(create()) {}
@@ -187,7 +153,6 @@ public:
         });
     }
 
-    /** Adds a new counter. Its number goes to id, for remove. */
     outcome<metric_counter> add_counter(const metric &known_as, std::uint64_t *id = nullptr)
     {
         picollo_metric_counter *made = nullptr;
@@ -209,7 +174,6 @@ public:
         return metric_gauge(made);
     }
 
-    /** Sets the exemplars that are written with a histogram or counter from now on, instead of those before. */
     outcome<void> set_exemplars(std::uint64_t id, span<const metric_exemplar> exemplars)
     {
         std::vector<detail::native_labels> labels;
@@ -236,23 +200,18 @@ public:
 
     outcome<void> remove(std::uint64_t id) { return detail::done(picollo_registry_remove(native(), id)); }
 
-    /** Takes the counts of all metrics, of histograms since they were made, while others record and reset. */
     outcome<void> update() { return detail::done(picollo_registry_update(native())); }
 
     /** What the last update has taken, as OpenMetrics text. Allocates. */
     outcome<std::string> text() const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_registry_encode(native(), PICOLLO_EXPOSITION_OPENMETRICS, buffer, capacity, length);
-        });
+        return detail::written(picollo_registry_encode, native(), PICOLLO_EXPOSITION_OPENMETRICS);
     }
 
     /** What the last update has taken, in a format, some of which are no text. Allocates. */
     outcome<std::vector<unsigned char>> encode(exposition format) const
     {
-        return detail::bytes([&](unsigned char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_registry_encode(native(), static_cast<std::uint32_t>(format), buffer, capacity, length);
-        });
+        return detail::listed<unsigned char>(picollo_registry_encode, native(), static_cast<std::uint32_t>(format));
     }
 
     picollo_registry *native() const noexcept { return handle_.get(); }
@@ -278,7 +237,8 @@ private:
         const bool whole = labels.is_whole() && no_nul(known_as.name) && no_nul(known_as.help) && no_nul(known_as.unit);
         picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT;
         options.flags = (known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED) | (known_as.native ? PICOLLO_METRIC_NATIVE : 0) |
-            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0) | (known_as.summary ? PICOLLO_METRIC_SUMMARY : 0);
+            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0) | (known_as.summary ? PICOLLO_METRIC_SUMMARY : 0) |
+            (known_as.striped ? PICOLLO_METRIC_STRIPED : 0);
         options.max_buckets = known_as.max_buckets;
         /* Zero is the library's word for one, and no divisor. */
         options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
@@ -292,50 +252,6 @@ private:
     }
 
     detail::handle<picollo_registry, picollo_registry_free> handle_;
-};
-
-/** Since when the counts are that a collector is sent. */
-enum class temporality : std::uint32_t { cumulative = PICOLLO_TEMPORALITY_CUMULATIVE, delta = PICOLLO_TEMPORALITY_DELTA };
-
-/** Requests for an OpenTelemetry collector, and what it has accepted: what it has not is in the next request too. Any thread may call. */
-class otlp_export {
-public:
-    explicit otlp_export(picollo_otlp_export *owned) noexcept : handle_(owned) {}
-
-    /** The resource is what is known of the program: {{"service.name", "shop"}}. */
-    static outcome<otlp_export> create(temporality since = temporality::cumulative,
-                                       const std::vector<std::pair<std::string, std::string>> &resource = {})
-    {
-        const detail::native_labels attributes(resource);
-        picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT;
-        options.temporality = static_cast<std::uint32_t>(since);
-        options.resource = attributes.data();
-        options.resource_length = attributes.size();
-        picollo_otlp_export *made = nullptr;
-        const picollo_status code =
-            attributes.is_whole() ? picollo_otlp_export_create(&options, &made) : PICOLLO_ERR_INVALID_ARGUMENT;
-        if (code != PICOLLO_OK) return detail::fail<otlp_export>(code);
-        return otlp_export(made);
-    }
-
-    /** Updates a registry, always the same, and makes a request of it. */
-    outcome<void> update(registry &what) { return detail::done(picollo_otlp_export_update(native(), what.native())); }
-
-    /** The last request, to be posted to /v1/metrics as application/x-protobuf; empty once it was accepted. Allocates. */
-    outcome<std::vector<unsigned char>> request() const
-    {
-        return detail::bytes([&](unsigned char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_otlp_export_request(native(), buffer, capacity, length);
-        });
-    }
-
-    /** Notes that the collector has accepted the last request. */
-    outcome<void> accept() { return detail::done(picollo_otlp_export_accept(native())); }
-
-    picollo_otlp_export *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_otlp_export, picollo_otlp_export_free> handle_;
 };
 
 /** A counter of one word that many threads share: exact to 2^threshold_bits, from there on in random steps that grow with it, so
@@ -355,40 +271,6 @@ public:
 
 private:
     std::uint64_t word_ = 0;
-};
-
-/** An exact counter that many threads share, of sixteen words. */
-class striped_counter {
-public:
-    explicit striped_counter(picollo_striped_counter *owned) noexcept : handle_(owned) {}
-
-    static outcome<striped_counter> create()
-    {
-        picollo_striped_counter *made = nullptr;
-        const picollo_status code = picollo_striped_counter_create(&made);
-        if (code != PICOLLO_OK) return detail::fail<striped_counter>(code);
-        return striped_counter(made);
-    }
-
-#ifndef PICOLLO_NO_EXCEPTIONS
-    striped_counter() : striped_counter(create()) {}
-#endif
-
-    void add(std::uint64_t count = 1) noexcept { picollo_striped_counter_add(native(), count); }
-
-    /** The sum of the words; what is counted meanwhile may be in it or not. */
-    std::uint64_t value() const noexcept
-    {
-        std::uint64_t count = 0;
-        /* Refuses NULL alone. */
-        static_cast<void>(picollo_striped_counter_read(native(), &count));
-        return count;
-    }
-
-    picollo_striped_counter *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_striped_counter, picollo_striped_counter_free> handle_;
 };
 
 } } // namespace picollo

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "picollo.h"
 
@@ -252,6 +253,45 @@ inline outcome<T> filled(picollo_status code, T value, const picollo_error *deta
     return value;
 }
 
+/** What a call writes through its last argument, as a T. */
+template <class T, class Native = T, class... Parameters, class... Arguments>
+inline outcome<T> answer(picollo_status (*call)(Parameters...), Arguments... arguments)
+{
+    Native found = {};
+    const picollo_status code = call(arguments..., &found);
+    return filled(code, T(std::move(found)));
+}
+
+/** The owner of the object that a call makes, or shares, through its last argument. */
+template <class T, class... Parameters, class... Arguments>
+inline outcome<T> made(picollo_status (*call)(Parameters...), Arguments... arguments)
+{
+    decltype(std::declval<const T &>().native()) owned = nullptr;
+    const picollo_status code = call(arguments..., &owned);
+    if (code != PICOLLO_OK) return fail<T>(code);
+    return T(owned);
+}
+
+/** The same of a call that explains a failure in an argument behind that. */
+template <class T, class Call, class... Arguments>
+inline outcome<T> made_or_explained(Call &&call, Arguments... arguments)
+{
+    decltype(std::declval<const T &>().native()) owned = nullptr;
+    picollo_error why = {};
+    const picollo_status code = call(arguments..., &owned, &why);
+    if (code != PICOLLO_OK) return fail<T>(code, &why);
+    return T(owned);
+}
+
+/** The same of a call that makes nothing. */
+template <class Call, class... Arguments>
+inline outcome<void> done_or_explained(Call &&call, Arguments... arguments)
+{
+    picollo_error why = {};
+    const picollo_status code = call(arguments..., &why);
+    return done(code, &why);
+}
+
 /** Collects text from a call that fills a buffer; allocates. */
 template <class Write>
 inline outcome<std::string> text(Write &&write)
@@ -268,6 +308,41 @@ inline outcome<std::string> text(Write &&write)
         buffer.assign(length + 1, '\0');
     }
 }
+
+/** The text that a call writes into a buffer, which its last arguments are. */
+template <class... Parameters, class... Arguments>
+inline outcome<std::string> written(picollo_status (*call)(Parameters...), Arguments... arguments)
+{
+    return text([&](char *buffer, std::size_t capacity, std::size_t *length) { return call(arguments..., buffer, capacity, length); });
+}
+
+/** The list that a call fills in, of what a T is one of; allocates. */
+template <class T, class... Parameters, class... Arguments>
+inline outcome<std::vector<T>> listed(picollo_status (*call)(Parameters...), Arguments... arguments)
+{
+    std::vector<T> found;
+    std::size_t length = 0;
+    picollo_status code;
+    /* Again where another thread has added to it meanwhile. */
+    do {
+        found.resize(length);
+        code = call(arguments..., found.data(), found.size(), &length);
+    } while (code == PICOLLO_ERR_BUFFER_TOO_SMALL);
+    found.resize(code == PICOLLO_OK ? length : 0);
+    return filled(code, std::move(found));
+}
+
+/** Options that ask for nothing but the defaults, so far. */
+template <class T>
+class options_of {
+public:
+    const T &native() const noexcept { return native_; }
+
+protected:
+    options_of() noexcept : native_() { native_.struct_size = sizeof native_; }
+
+    T native_;
+};
 
 /** Sole ownership of one native object. */
 template <class T, void (*Free)(T *)>

@@ -33,33 +33,21 @@ struct layout : picollo_layout {
     /** The bucket of a value, in range or not; its count is 0. */
     outcome<picollo::bucket> bucket_of(std::uint64_t value) const
     {
-        picollo::bucket found = {};
-        const picollo_status code = picollo_layout_bucket_of(this, value, &found);
-        return detail::filled(code, found);
-    }
-
-    /** What the first two blocks count in, a power of two: 1 but for what an HdrHistogram with such a lowest discernible value
-     * encoded. */
-    outcome<std::uint64_t> unit() const
-    {
-        std::uint64_t found = 0;
-        const picollo_status code = picollo_layout_unit(this, &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo::bucket>(picollo_layout_bucket_of, this, value);
     }
 
     /** The same blocks and the same unit over another range: for sums, see snapshot::create. */
     outcome<layout> with_range(std::uint64_t min, std::uint64_t max) const
     {
-        layout found = {};
-        const picollo_status code = picollo_layout_with_range(this, min, max, &found);
-        return detail::filled(code, found);
+        return detail::answer<layout>(picollo_layout_with_range, this, min, max);
     }
 };
 
 /** What an update of a snapshot takes. */
 enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update = PICOLLO_SINCE_PREVIOUS };
 
-/** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
+/** The counts of one moment, or of the interval between two: picollo_snapshot_... of the names here says more. Keeps what it needs of its
+ * histogram alive. */
 class snapshot {
 public:
     explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
@@ -67,17 +55,13 @@ public:
     /** An empty one without a histogram behind it, to merge others into. */
     static outcome<snapshot> create(const picollo_layout &of)
     {
-        picollo_snapshot *made = nullptr;
-        const picollo_status code = picollo_snapshot_create_from_layout(&of, &made);
-        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return snapshot(made);
+        return detail::made<snapshot>(picollo_snapshot_create_from_layout, &of);
     }
 
 #ifndef PICOLLO_NO_EXCEPTIONS
     explicit snapshot(const picollo_layout &of) : snapshot(create(of)) {}
 #endif
 
-    /** Takes the counts of now: since the reset, or since the previous update. Allocates nothing. */
     outcome<void> update(since start = since::reset)
     {
         return detail::done(picollo_snapshot_update(native(), static_cast<std::uint32_t>(start)));
@@ -85,21 +69,15 @@ public:
 
     outcome<picollo_counts> counts() const
     {
-        picollo_counts counts = {};
-        const picollo_status code = picollo_snapshot_counts(native(), &counts);
-        return detail::filled(code, counts);
+        return detail::answer<picollo_counts>(picollo_snapshot_counts, native());
     }
 
-    /** The percentile at a rank of 0 to 100. */
     outcome<picollo::percentile> percentile(double rank, value_selection which = value_selection::midpoint) const
     {
-        picollo::percentile found = {};
-        const picollo_status code =
-            picollo_snapshot_percentiles(native(), &rank, 1, static_cast<std::uint32_t>(which), &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo::percentile>(picollo_snapshot_percentiles, native(), &rank, 1,
+                                                   static_cast<std::uint32_t>(which));
     }
 
-    /** The percentiles at many ranks, in any order, for little more than one. Allocates the answer. */
     outcome<std::vector<picollo::percentile>> percentiles(span<const double> ranks, value_selection which = value_selection::midpoint) const
     {
         std::vector<picollo_percentile> native_values(ranks.size());
@@ -111,7 +89,6 @@ public:
         return detail::filled(code, std::move(found));
     }
 
-    /** The values at many ranks, into as many places. */
     outcome<void> percentile_values(span<const double> ranks, span<std::uint64_t> values,
                                     value_selection which = value_selection::midpoint) const
     {
@@ -121,51 +98,31 @@ public:
                                                                static_cast<std::uint32_t>(which), values.data()));
     }
 
-    /** The percentage of observations up to and including the value's bucket. */
     outcome<double> rank_of(std::uint64_t value, bool interpolate = false) const
     {
-        double rank = 0;
-        const picollo_status code = picollo_snapshot_rank_of_value(native(), value, interpolate, &rank);
-        return detail::filled(code, rank);
+        return detail::answer<double>(picollo_snapshot_rank_of_value, native(), value, interpolate);
     }
 
-    /** The bucket that a value is counted in. */
     outcome<bucket> bucket_of(std::uint64_t value) const
     {
-        bucket found = {};
-        const picollo_status code = picollo_snapshot_bucket_of(native(), value, &found);
-        return detail::filled(code, found);
+        return detail::answer<bucket>(picollo_snapshot_bucket_of, native(), value);
     }
 
     /** The buckets, ascending; only those with a count unless `all`. Allocates. */
     outcome<std::vector<bucket>> buckets(bool all = false) const
     {
-        std::vector<picollo_bucket> native_values;
-        std::size_t length = 0;
-        picollo_status code = picollo_snapshot_buckets(native(), !all, nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
-            native_values.resize(length);
-            code = picollo_snapshot_buckets(native(), !all, native_values.data(), length, &length);
-        }
-        std::vector<bucket> found;
-        for (const picollo_bucket &value : native_values) found.push_back(bucket{value});
-        return detail::filled(code, std::move(found));
+        return detail::listed<bucket>(picollo_snapshot_buckets, native(), !all);
     }
 
     /** The buckets as text, each on a line, with the percentile rank at its middle. Allocates. */
     outcome<std::string> listing(bool all = false, value_selection which = value_selection::midpoint) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_format_buckets(native(), !all, static_cast<std::uint32_t>(which), buffer, capacity, length);
-        });
+        return detail::written(picollo_snapshot_format_buckets, native(), !all, static_cast<std::uint32_t>(which));
     }
 
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
     {
-        picollo_summary native_summary = {};
-        const picollo_status code =
-            picollo_snapshot_summary(native(), static_cast<std::uint32_t>(which), &native_summary);
-        return detail::filled(code, picollo::summary(native_summary));
+        return detail::answer<picollo::summary, picollo_summary>(picollo_snapshot_summary, native(), static_cast<std::uint32_t>(which));
     }
 
     /** The smallest and the largest recorded value; status::empty where nothing was recorded. */
@@ -174,10 +131,8 @@ public:
     /** The value at a rank of 0 to 100: picollo::percentile without its bucket. */
     outcome<std::uint64_t> value_at(double rank, value_selection which = value_selection::midpoint) const
     {
-        std::uint64_t value = 0;
-        const picollo_status code =
-            picollo_snapshot_percentile_values(native(), &rank, 1, static_cast<std::uint32_t>(which), &value);
-        return detail::filled(code, value);
+        return detail::answer<std::uint64_t>(picollo_snapshot_percentile_values, native(), &rank, 1,
+                                             static_cast<std::uint32_t>(which));
     }
     /** Mean and population standard deviation of the buckets' midpoints; NaN where nothing was recorded. Each costs a summary. */
     outcome<double> mean() const { return figure(&picollo_summary::mean); }
@@ -208,31 +163,17 @@ public:
     /** As bytes. HdrHistogram's encodings hold the buckets of its own layouts alone; see options::significant_digits. Allocates. */
     outcome<std::vector<unsigned char>> encode(encoding how = encoding::native) const
     {
-        std::vector<unsigned char> bytes;
-        std::size_t length = 0;
-        const auto which = static_cast<std::uint32_t>(how);
-        picollo_status code = picollo_snapshot_encode(native(), which, nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
-            bytes.resize(length);
-            code = picollo_snapshot_encode(native(), which, bytes.data(), length, &length);
-        }
-        return detail::filled(code, std::move(bytes));
+        return detail::listed<unsigned char>(picollo_snapshot_encode, native(), static_cast<std::uint32_t>(how));
     }
 
-    /** As base64 text. Allocates. */
     outcome<std::string> encode_base64(encoding how = encoding::hdr_v2_compressed) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_encode_base64(native(), static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
+        return detail::written(picollo_snapshot_encode_base64, native(), static_cast<std::uint32_t>(how));
     }
 
-    /** The percentile distribution as HdrHistogram for Java writes it (.hgrm), for its plotters. Allocates. */
     outcome<std::string> hgrm(std::uint32_t ticks_per_half_distance = 5, double value_scale = 1, bool csv = false) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_format_hgrm(native(), ticks_per_half_distance, value_scale, csv, buffer, capacity, length);
-        });
+        return detail::written(picollo_snapshot_format_hgrm, native(), ticks_per_half_distance, value_scale, csv);
     }
 
     /** When the interval of the counts began and ended, in seconds since 1970 or since whatever the times of its log count from; NaN
@@ -249,66 +190,36 @@ public:
         tag_ = std::move(tag);
     }
 
-    /** A copy without a histogram behind it: to keep what the next update replaces, and to merge into. */
-    outcome<snapshot> copy() const
-    {
-        picollo_snapshot *made = nullptr;
-        const picollo_status code = picollo_snapshot_copy(native(), &made);
-        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return derived(made);
-    }
+    outcome<snapshot> copy() const { return derived(picollo_snapshot_copy); }
 
-    /** A copy corrected for coordinated omission: with what a stalled caller did not send. */
     outcome<snapshot> corrected(std::uint64_t expected_interval) const
     {
-        picollo_snapshot *made = nullptr;
-        const picollo_status code = picollo_snapshot_corrected(native(), expected_interval, &made);
-        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return derived(made);
+        return derived(picollo_snapshot_corrected, expected_interval);
     }
 
-    /** Adds the counts of another snapshot, of any layout, and tells what could not be placed exactly. */
     outcome<picollo_merged> merge(const snapshot &other, placement how = placement::midpoint)
     {
-        picollo_merged merged = {};
-        const picollo_status code =
-            picollo_snapshot_merge(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
-        return detail::filled(code, merged);
+        return detail::answer<picollo_merged>(picollo_snapshot_merge, native(), other.native(),
+                                              static_cast<std::uint32_t>(how));
     }
 
-    /** Takes away the counts of another snapshot from where merge would have put them; invalid_argument where there are less. */
     outcome<picollo_merged> subtract(const snapshot &other)
     {
-        picollo_merged merged = {};
-        const picollo_status code = picollo_snapshot_subtract(native(), other.native(), &merged);
-        return detail::filled(code, merged);
+        return detail::answer<picollo_merged>(picollo_snapshot_subtract, native(), other.native());
     }
 
     outcome<picollo::layout> layout() const
     {
-        picollo::layout found = {};
-        const picollo_status code = picollo_snapshot_layout(native(), &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo::layout>(picollo_snapshot_layout, native());
     }
 
-    /** What values have to be multiplied with for those of the histogram of doubles of HdrHistogram that this was decoded from; 1 for
-     * everything else. */
-    outcome<double> value_ratio() const
-    {
-        double ratio = 0;
-        const picollo_status code = picollo_snapshot_value_ratio(native(), &ratio);
-        return detail::filled(code, ratio);
-    }
+    outcome<double> value_ratio() const { return detail::answer<double>(picollo_snapshot_value_ratio, native()); }
 
-    /** How many observations lie between two values, both included; those that share a bucket with one count whole. */
     outcome<std::uint64_t> count_between(std::uint64_t lowest, std::uint64_t highest) const
     {
-        std::uint64_t count = 0;
-        const picollo_status code = picollo_snapshot_count_between(native(), lowest, highest, &count);
-        return detail::filled(code, count);
+        return detail::answer<std::uint64_t>(picollo_snapshot_count_between, native(), lowest, highest);
     }
 
-    /** The values at many ranks, as if the observations of a bucket were spread evenly over it. */
     outcome<void> interpolated_values(span<const double> ranks, span<std::uint64_t> values) const
     {
         if (values.size() < ranks.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
@@ -316,32 +227,23 @@ public:
         return detail::done(picollo_snapshot_interpolated_percentiles(native(), ranks.data(), ranks.size(), values.data()));
     }
 
-    /** Steps of equal width, of growing width, and of percentiles, as HdrHistogram's iterators have them. Allocate. */
     outcome<std::vector<picollo_step>> linear_steps(std::uint64_t width) const
     {
-        return steps([&](picollo_step *out, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_linear_steps(native(), width, out, capacity, length);
-        });
+        return detail::listed<picollo_step>(picollo_snapshot_linear_steps, native(), width);
     }
     outcome<std::vector<picollo_step>> logarithmic_steps(std::uint64_t first, double base) const
     {
-        return steps([&](picollo_step *out, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_logarithmic_steps(native(), first, base, out, capacity, length);
-        });
+        return detail::listed<picollo_step>(picollo_snapshot_logarithmic_steps, native(), first, base);
     }
     outcome<std::vector<picollo_step>> percentile_steps(std::uint32_t ticks_per_half_distance = 5) const
     {
-        return steps([&](picollo_step *out, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_percentile_steps(native(), ticks_per_half_distance, out, capacity, length);
-        });
+        return detail::listed<picollo_step>(picollo_snapshot_percentile_steps, native(), ticks_per_half_distance);
     }
 
-    /** A quantile between 0 and 1, and the interval that holds the true one, of which the observations are a sample. */
     outcome<picollo_quantile_interval> quantile_interval(double quantile, double confidence = 0.95) const
     {
-        picollo_quantile_interval found = {};
-        const picollo_status code = picollo_snapshot_quantile_interval(native(), quantile, confidence, &found);
-        return detail::filled(code, found);
+        return detail::answer<picollo_quantile_interval>(picollo_snapshot_quantile_interval, native(), quantile,
+                                                         confidence);
     }
 
     picollo_snapshot *native() const noexcept { return handle_.get(); }
@@ -356,10 +258,7 @@ private:
 
     static outcome<snapshot> decode(const void *bytes, std::size_t length, std::uint64_t max_counters)
     {
-        picollo_snapshot *made = nullptr;
-        const picollo_status code = picollo_snapshot_decode(bytes, length, max_counters, &made);
-        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return snapshot(made);
+        return detail::made<snapshot>(picollo_snapshot_decode, bytes, length, max_counters);
     }
 
     static outcome<snapshot> decode_first(const void *bytes, std::size_t length, std::size_t &taken, std::uint64_t max_counters)
@@ -371,24 +270,15 @@ private:
     }
 
     /** Made of this one, with its times and its tag. */
-    snapshot derived(picollo_snapshot *made) const
+    template <class... Parameters, class... Arguments>
+    outcome<snapshot> derived(picollo_status (*call)(Parameters...), Arguments... arguments) const
     {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = call(native(), arguments..., &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
         snapshot found(made);
         found.interval(start_seconds_, end_seconds_, tag_);
         return found;
-    }
-
-    template <class List>
-    static outcome<std::vector<picollo_step>> steps(List &&list)
-    {
-        std::vector<picollo_step> found;
-        std::size_t length = 0;
-        picollo_status code = list(nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
-            found.resize(length);
-            code = list(found.data(), length, &length);
-        }
-        return detail::filled(code, std::move(found));
     }
 
     detail::handle<picollo_snapshot, picollo_snapshot_free> handle_;

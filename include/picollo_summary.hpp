@@ -19,11 +19,8 @@ enum class format : std::uint32_t {
     markdown = PICOLLO_TEXT_MARKDOWN,
     line = PICOLLO_TEXT_LINE,
     json = PICOLLO_TEXT_JSON,
-    csv = PICOLLO_TEXT_CSV,
     /** For people: short, with units; see print. */
-    human = PICOLLO_TEXT_HUMAN,
-    /** For people, with all percentiles. */
-    full = PICOLLO_TEXT_FULL
+    human = PICOLLO_TEXT_HUMAN
 };
 
 /** A title with a unit behind it, as text for people finds it: `Latency (ns)`. */
@@ -76,7 +73,6 @@ public:
     double relative_error() const noexcept { return native_.relative_error; }
     std::uint64_t min_trackable() const noexcept { return native_.min_trackable; }
     std::uint64_t max_trackable() const noexcept { return native_.max_trackable; }
-    bool is_approximate() const noexcept { return (native_.flags & PICOLLO_SUMMARY_APPROXIMATE) != 0; }
     std::chrono::system_clock::time_point time() const noexcept
     {
         const std::chrono::nanoseconds since_epoch(native_.timestamp_unix_nanos);
@@ -106,22 +102,19 @@ public:
     /** As text. `title` is UTF-8. */
     outcome<std::string> text(const char *title, format how) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_summary_format(&native_, title, static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
+        return detail::written(picollo_summary_format, &native_, title, static_cast<std::uint32_t>(how));
     }
     /** A Markdown table. */
     outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
-    /** For people, in a unit such as `ns`: short, or with all percentiles. Writes to `out`, with a line break at the end. */
-    void print(std::ostream &out, const std::string &title = "", const std::string &unit = "", bool is_full = false) const
+    /** For people, in a unit such as `ns`. Writes to `out`, with a line break at the end. */
+    void print(std::ostream &out, const std::string &title = "", const std::string &unit = "") const
     {
         const std::string heading = titled(title, unit);
-        const std::uint32_t how = is_full ? PICOLLO_TEXT_FULL : PICOLLO_TEXT_HUMAN;
         std::size_t length = 0;
-        picollo_status code = picollo_summary_format(&native_, heading.c_str(), how, nullptr, 0, &length);
+        picollo_status code = picollo_summary_format(&native_, heading.c_str(), PICOLLO_TEXT_HUMAN, nullptr, 0, &length);
         std::string written(length + 1, '\0');
         if (code == PICOLLO_ERR_BUFFER_TOO_SMALL)
-            code = picollo_summary_format(&native_, heading.c_str(), how, &written[0], written.size(), &length);
+            code = picollo_summary_format(&native_, heading.c_str(), PICOLLO_TEXT_HUMAN, &written[0], written.size(), &length);
         if (code != PICOLLO_OK) {
             out.setstate(std::ios_base::failbit);
             return;
@@ -134,10 +127,8 @@ public:
     outcome<std::string> diff(const summary &after, const char *title = "", const char *this_name = "Before",
                               const char *after_name = "After", format how = format::markdown) const
     {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_summary_format_diff(&native_, &after.native_, title, this_name, after_name,
-                                               static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
+        return detail::written(picollo_summary_format_diff, &native_, &after.native_, title, this_name, after_name,
+                               static_cast<std::uint32_t>(how));
     }
 
     const picollo_summary &native() const noexcept { return native_; }

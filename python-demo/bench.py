@@ -1,6 +1,6 @@
-"""What recording costs from Python: python3 bench.py
+"""What batches cost from Python: python3 bench.py (bench_calls.py has single calls)
 
-The best of several runs on the same values, in nanoseconds a value, with the loop around the calls subtracted where there is one.
+The best of several runs on the same values, in nanoseconds a value.
 """
 
 from __future__ import annotations
@@ -36,53 +36,7 @@ def main() -> None:
         x = (x * 6364136223846793005 + 1442695040888963407) % 2**64
         values.append(1990 + (x >> 40) % 1500 + ((x >> 20) % 64) ** 3 // 40)
     histogram = picollo.Histogram(mode=arguments.mode)
-    record = histogram.record
-    add = histogram.record_n
-    scope = histogram.nano_scope()
-    snapshot = histogram.snapshot()
-    # Few enough to be done before the machine turns to something else.
-    some = values[:2000]
-
-    def empty_loop() -> None:
-        for _ in some:
-            pass
-
-    def one_by_one() -> None:
-        for value in some:
-            record(value)
-
-    def with_a_count() -> None:
-        for value in some:
-            add(value, 1)
-
-    def in_scopes() -> None:
-        for _ in some:
-            with scope:
-                pass
-
-    def in_new_scopes() -> None:
-        for _ in some:
-            with histogram.nano_scope():
-                pass
-
-    def to_a_list() -> None:
-        out: list[int] = []
-        append = out.append
-        for value in some:
-            append(value)
-
-    def scalar(run: Callable[[], Any]) -> float:
-        return nanoseconds(run, len(some), repeats) - loop
-
-    loop = 0.0
-    loop = scalar(empty_loop)
-    rows: list[tuple[str, float]] = [
-        ("record(value)", scalar(one_by_one)),
-        ("record_n(value, 1)", scalar(with_a_count)),
-        ("with scope: pass", scalar(in_scopes)),
-        ("with histogram.nano_scope(): pass", scalar(in_new_scopes)),
-        ("list.append, to compare", scalar(to_a_list)),
-    ]
+    rows: list[tuple[str, float]] = []
     buffers: list[tuple[str, Any]] = [("array('Q')", array.array("Q", values)), ("list", values)]
     try:
         import numpy
@@ -106,21 +60,6 @@ def main() -> None:
     print("| Recording                               | ns a value |")
     print("| :-------------------------------------- | ---------: |")
     for name, cost in rows:
-        print(f"| {name:39} | {cost:10.2f} |")
-    print()
-    reading: list[tuple[str, Callable[[], Any]]] = [
-        ("snapshot.update()", snapshot.update),
-        ("snapshot.summary()", snapshot.summary),
-        ("snapshot.percentiles of 16 ranks", lambda: snapshot.percentiles(picollo.summary.RANKS)),
-        ("histogram.summary()", histogram.summary),
-        ("summary.markdown()", histogram.summary().markdown),
-        ("summary.line()", histogram.summary().line),
-        ("snapshot.update(deltas=True)", lambda: snapshot.update(deltas=True)),
-    ]
-    print("| Reading a full range at 0.001           |         µs |")
-    print("| :-------------------------------------- | ---------: |")
-    for name, run in reading:
-        cost = nanoseconds(lambda run=run: [run() for _ in range(50)], 50, repeats) / 1000  # type: ignore[misc]
         print(f"| {name:39} | {cost:10.2f} |")
 
 

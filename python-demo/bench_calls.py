@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -88,6 +89,35 @@ def in_this_process() -> dict[str, float]:
     return {name: decile - empty for name, decile in deciles.items()}
 
 
+def around_a_body() -> None:
+    """What scopes cost around work that leaves nothing of them in the caches: processor time of blocks of eight, in random order."""
+    histogram = picollo.Histogram(0.01)
+    slow = picollo.Exemplars(picollo.Histogram(0.01))
+    ways: dict[str, Any] = {"bare": None, "nano_scope()": histogram.nano_scope(), "Exemplars.scope()": slow.scope()}
+    times: dict[str, list[float]] = {name: [] for name in ways}
+
+    def body() -> int:
+        return len([number * number for number in range(4_000)])
+
+    for _ in range(ROUNDS * 10):
+        for name in random.sample(list(ways), len(ways)):
+            scope = ways[name]
+            body()
+            begin = time.thread_time_ns()
+            if scope is None:
+                for _ in range(8):
+                    body()
+            else:
+                for _ in range(8):
+                    with scope:
+                        body()
+            times[name].append((time.thread_time_ns() - begin) / 8000)
+    bare = statistics.quantiles(times["bare"], n=10)[0]
+    for name, taken in times.items():
+        decile = statistics.quantiles(taken, n=10)[0]
+        print(f"{name:20} {decile:8.1f} µs  {decile - bare:+6.1f} µs  {decile / bare - 1:+7.1%}")
+
+
 def in_another(**environment: str) -> dict[str, float]:
     output = subprocess.run(
         [sys.executable, __file__, "--one"], env={**os.environ, **environment}, check=True, capture_output=True, text=True
@@ -99,8 +129,12 @@ def in_another(**environment: str) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, default=5, help="for each way")
+    parser.add_argument("--body", action="store_true", help="scopes around work that takes some 200 µs, instead of calls in a loop")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.body:
+        around_a_body()
+        return
     if arguments.one:
         print(json.dumps(in_this_process()))
         return

@@ -3,7 +3,7 @@
 # They need nothing but Python and the library. Environment: as for run-tests.sh.
 set -eu
 cd "$(dirname "$0")"
-for demo in getting_started known_work sorted_or_not live_monitor clock_resolution partitions published why_slow; do
+for demo in known_work sorted_or_not live_monitor clock_resolution published why_slow; do
     printf '\n======== python3 -m demos.%s ========\n\n' "$demo"
     PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" -m "demos.$demo"
 done

@@ -56,17 +56,20 @@ def build_with_cargo(package: str, profile: str, name: str) -> Optional[Path]:
     return target() / profile / name
 
 
+def named(variable: str) -> Optional[Path]:
+    """The file that an environment variable names."""
+    override = os.environ.get(variable)
+    if override and not Path(override).is_file():
+        raise SystemExit(f"{variable} is {override}, which is not a file")
+    return Path(override) if override else None
+
+
 @functools.lru_cache(maxsize=None)
 def find_command() -> Optional[Path]:
     """The command to take along, built first where that is possible."""
-    override = os.environ.get("PICOLLO_COMMAND")
-    if override:
-        path = Path(override)
-        if not path.is_file():
-            raise SystemExit(f"PICOLLO_COMMAND is {override}, which is not a file")
-        return path
-    if not sys.platform.startswith("linux"):
-        return None
+    found = named("PICOLLO_COMMAND")
+    if found or not sys.platform.startswith("linux"):
+        return found
     # Who names a library wants nothing built.
     built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "command", "picollo")
     places = [REPOSITORY / "target" / "stage" / "bin" / "picollo", target() / "command" / "picollo"]
@@ -76,19 +79,11 @@ def find_command() -> Optional[Path]:
 @functools.lru_cache(maxsize=None)
 def find_library() -> Path:
     """The library to take along, built first where that is possible."""
-    override = os.environ.get("PICOLLO_LIBRARY")
-    if override:
-        path = Path(override)
-        if not path.is_file():
-            raise SystemExit(f"PICOLLO_LIBRARY is {override}, which is not a file")
-        return path
-    built = build_with_cargo("picollo-ffi", "release", NAME)
-    if built:
-        return built
     places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target() / "release" / NAME]
-    for place in places:
-        if place.is_file():
-            return place
+    found = named("PICOLLO_LIBRARY") or build_with_cargo("picollo-ffi", "release", NAME)
+    found = found or next((place for place in places if place.is_file()), None)
+    if found:
+        return found
     has_sources = (REPOSITORY / "ffi" / "Cargo.toml").is_file()
     why = "cargo is not on the PATH" if has_sources else f"there are no sources in {REPOSITORY}"
     raise SystemExit(

@@ -25,8 +25,8 @@ static picollo_histogram *create(uint32_t mode, uint32_t bits, uint64_t max)
     return histogram;
 }
 
-/* In a file that others may look into, with a viewer that has it open or without. */
-static picollo_histogram *create_in_segment(int is_viewed)
+/* In a file that others may look into. */
+static picollo_histogram *create_in_segment(void)
 {
     picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT;
     options.flags = PICOLLO_SEGMENT_INTERLOCKED;
@@ -36,15 +36,6 @@ static picollo_histogram *create_in_segment(int is_viewed)
     picollo_histogram *histogram;
     if (picollo_segment_create(&options, &segment, NULL) != PICOLLO_OK) exit(2);
     if (picollo_segment_histogram(segment, &metric, NULL, &histogram, NULL) != PICOLLO_OK) exit(2);
-    if (is_viewed) {
-        char path[4096];
-        size_t length;
-        picollo_viewer *viewer;
-        picollo_snapshot *snapshot = NULL;
-        if (picollo_segment_path(segment, path, sizeof path, &length) != PICOLLO_OK) exit(2);
-        if (picollo_viewer_open(path, &viewer, NULL) != PICOLLO_OK) exit(2);
-        if (picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_RESET, &snapshot, NULL) != PICOLLO_OK) exit(2);
-    }
     return histogram;
 }
 
@@ -106,8 +97,8 @@ int main(int argc, char **argv)
     } else if (strcmp(path, "record-per-cpu-without-areas") == 0) {
         /* As wherever there are no restartable sequences; with them: ci/cost/assembly.py. */
         record(create(PICOLLO_MODE_PER_CPU, 64, 0), times);
-    } else if (strcmp(path, "record-segment") == 0 || strcmp(path, "record-segment-viewed") == 0) {
-        record(create_in_segment(strcmp(path, "record-segment-viewed") == 0), times);
+    } else if (strcmp(path, "record-segment") == 0) {
+        record(create_in_segment(), times);
     } else if (strcmp(path, "record-inline-c") == 0) {
         picollo_recorder recorder;
         picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, 0);

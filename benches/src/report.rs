@@ -1,6 +1,4 @@
-//! What was measured: as tables, as JSON, and against the targets.
-
-use std::fmt::Write;
+//! What was measured: as Markdown tables, and against the targets.
 
 /// A table: contenders that did the same job.
 pub struct Section {
@@ -29,8 +27,6 @@ pub struct Target {
 pub struct Report {
     /// Where and when.
     pub about: Vec<(&'static str, String)>,
-    /// The tables.
-    pub sections: Vec<Section>,
     /// The ratios that matter.
     pub targets: Vec<Target>,
 }
@@ -76,12 +72,6 @@ impl Section {
 }
 
 impl Report {
-    /// Prints a table and keeps it.
-    pub fn add(&mut self, section: Section) {
-        section.print();
-        self.sections.push(section);
-    }
-
     /// Judges a ratio, where it was measured.
     pub fn target(&mut self, name: impl Into<String>, ratio: Option<f64>, limit: f64) {
         match ratio {
@@ -105,46 +95,4 @@ impl Report {
             println!("| {name:width$} | {ratio:5.2} | {limit:7.2} | {verdict:6} |");
         }
     }
-
-    /// All of it as JSON.
-    pub fn to_json(&self) -> String {
-        let mut out = String::from("{\n");
-        for (name, text) in &self.about {
-            let _ = writeln!(out, "  {}: {},", quoted(name), quoted(text));
-        }
-        out.push_str("  \"sections\": [");
-        for (at, section) in self.sections.iter().enumerate() {
-            let comma = if at > 0 { "," } else { "" };
-            let (title, unit) = (quoted(&section.title), quoted(section.unit));
-            let _ = write!(out, "{comma}\n    {{ \"title\": {title}, \"unit\": {unit}, \"rows\": {{");
-            for (at, (name, number)) in section.rows.iter().enumerate() {
-                let comma = if at > 0 { "," } else { "" };
-                let _ = write!(out, "{comma}\n      {}: {number:.4}", quoted(name));
-            }
-            out.push_str("\n    } }");
-        }
-        out.push_str("\n  ],\n  \"targets\": [");
-        for (at, Target { name, ratio, limit }) in self.targets.iter().enumerate() {
-            let comma = if at > 0 { "," } else { "" };
-            let name = quoted(name);
-            let _ = write!(
-                out,
-                "{comma}\n    {{ \"name\": {name}, \"ratio\": {ratio:.4}, \"at_most\": {limit} }}"
-            );
-        }
-        out.push_str("\n  ]\n}\n");
-        out
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c < ' ' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out + "\""
 }

@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     }
     puts("");
     for (int which = 0; which < 2; which++) {
-        check(picollo_snapshot_format_sparkline(snapshots[which], 60, PICOLLO_CHARACTERS_UNICODE, text, sizeof text, &length), "line");
+        check(picollo_snapshot_format_chart(snapshots[which], PICOLLO_PICTURE_SPARKLINE, NULL, NULL, 60, 0, PICOLLO_CHARACTERS_UNICODE, text, sizeof text, &length), "line");
         printf("%-6s %s\n", names[which], text);
     }
     check(picollo_snapshot_format_chart(snapshots[0], PICOLLO_PICTURE_PERCENTILES, "Random order, by percentile", "ps", 60, 5,

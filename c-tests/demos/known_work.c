@@ -3,11 +3,41 @@
  * On a machine without performance counters it says which are missing and why, and shows what can be counted.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-#include "counters.h"
+#include <picollo.h>
 
+#define COUNTERS 4
 #define ROUNDS 10000
 #define REPETITIONS 100
+
+static const char *const counters[COUNTERS] = {"cycles", "branch-misses", "task-clock", "page-faults"};
+
+static void must(picollo_status status, const char *what, const char *why)
+{
+    if (status == PICOLLO_OK) return;
+    fprintf(stderr, "%s: %s\n", what, why);
+    exit(1);
+}
+
+/* Which counters are missing, and why. They stay in the session. */
+static void explain_missing(const picollo_session *session)
+{
+    picollo_perf_info machine;
+    picollo_perf_probe(&machine, NULL);
+    int missing = 0;
+    for (size_t i = 0; i < COUNTERS; i++) {
+        picollo_event_info info;
+        picollo_session_event_info(session, i, &info);
+        if (info.status == PICOLLO_OK) continue;
+        missing++;
+        /* Without a PMU the reason is the same for all, and the machine's is told in full below. */
+        printf("Not counted: %s: %s\n", counters[i], machine.pmu_available ? info.message : picollo_status_str(info.status));
+    }
+    if (missing > 0 && !machine.pmu_available) printf("Why: %s.\n", machine.explanation);
+    if (missing > 0) puts("");
+}
 
 static void print_line(const picollo_summary *summary, const char *title)
 {
@@ -21,22 +51,24 @@ int main(void)
     picollo_histogram *nanos, *ticks;
     if (picollo_histogram_create(NULL, &nanos) != PICOLLO_OK) return 1;
     if (picollo_histogram_create(NULL, &ticks) != PICOLLO_OK) return 1;
-    picollo_session *session = open_counters();
-    explain_missing(session);
-
     picollo_error error;
-    if (picollo_session_calibrate(session, &error) != PICOLLO_OK) fprintf(stderr, "calibrate: %s\n", error.message);
+    picollo_session *session;
+    picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
+    options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
+    must(picollo_session_open(counters, COUNTERS, &options, &session, &error), "session", error.message);
+    explain_missing(session);
+    must(picollo_session_calibrate(session, &error), "calibrate", error.message);
 
     printf("%d times %d repetitions of 256 additions, each a cycle:\n", ROUNDS, REPETITIONS);
     for (int round = 0; round < ROUNDS; round++) {
         picollo_scope in_nanos, in_ticks;
-        read_counters(session);
+        must(picollo_session_read(session, PICOLLO_READ_AUTO, &error), "read", error.message);
         picollo_scope_begin(nanos, PICOLLO_CLOCK_MONOTONIC, PICOLLO_UNIT_NANOS, &in_nanos);
         picollo_scope_begin(ticks, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_TICKS, &in_ticks);
         picollo_work_add_chain_256(REPETITIONS);
         picollo_scope_end(&in_ticks);
         picollo_scope_end(&in_nanos);
-        read_counters(session);
+        must(picollo_session_read(session, PICOLLO_READ_AUTO, &error), "read", error.message);
         /* What was counted between the two reads, each event into its histogram. */
         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
     }
@@ -49,8 +81,12 @@ int main(void)
     print_line(&summary, "Time stamp counter");
     for (size_t i = 0; i < COUNTERS; i++) {
         picollo_event_info info;
+        picollo_histogram *histogram;
         picollo_session_event_info(session, i, &info);
-        if (!summarise_counter(session, i, &summary)) continue;
+        if (picollo_session_histogram_ref(session, i, &histogram) != PICOLLO_OK) return 1;
+        picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
+        picollo_histogram_free(histogram);
+        if (summary.total_count == 0) continue;
         print_line(&summary, counters[i]);
         printf("    of which a pair of reads is %" PRIu64 "\n", info.overhead_syscall);
     }

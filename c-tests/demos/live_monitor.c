@@ -24,20 +24,13 @@ static void work(unsigned *seed)
     for (unsigned i = 0; i < steps; i++) sum += sqrt(i);
 }
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void *writer(void *unused)
 {
     unsigned seed = 1;
     while (!atomic_load(&stop)) {
-        const uint64_t start = now();
+        const uint64_t start = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC);
         work(&seed);
-        picollo_histogram_record(histogram, now() - start);
+        picollo_histogram_record(histogram, picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) - start);
     }
     return unused;
 }

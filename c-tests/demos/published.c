@@ -8,12 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
+static uint64_t now(void) { return picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC); }
 
 static int ascending(const void *a, const void *b)
 {

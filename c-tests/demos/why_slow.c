@@ -17,12 +17,7 @@
 enum { NEIGHBOURS = 3, EXPORT_BYTES = 24 << 20 };
 static atomic_int closing;
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
+static uint64_t now(void) { return picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC); }
 
 static void sleep_for(uint64_t nanos)
 {

@@ -40,76 +40,25 @@ static inline int is_untouched(const void *block, size_t from, size_t to)
         if (!is_untouched(&(out), 0, sizeof(out))) FAIL("%s has written to %s", #call, #out);           \
     } while (0)
 
-/* The capacities to try that are too small: one, or now and then all that there are. */
-struct capacities {
-    size_t first, end;
-};
-
-static inline struct capacities too_small(struct world *world, size_t needed)
+/* The text of a registry, to be freed: asked for its length, with too little room, and with just enough. */
+static inline char *text_of_registry(struct world *world, const picollo_registry *registry, uint32_t format)
 {
-    struct capacities tried = {0, needed};
-    if (needed > 200 || !rarely(world, 16)) {
-        tried.first = (size_t)choose(world, needed == 0 ? 1 : needed);
-        tried.end = tried.first + (needed > 0);
+    size_t needed = 0, length = 0;
+    const picollo_status asked = picollo_registry_encode(registry, format, NULL, 0, &needed);
+    EXPECT(needed == 0 ? PICOLLO_OK : PICOLLO_ERR_BUFFER_TOO_SMALL, asked);
+    char *const text = (char *)guarded(needed + 1);
+    if (needed > 0) {
+        EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_registry_encode(registry, format, text, (size_t)choose(world, needed), &length));
+        SAME(needed, length);
+        REQUIRE(is_untouched(text, 0, needed + 1));
     }
-    return tried;
+    EXPECT(PICOLLO_OK, picollo_registry_encode(registry, format, text, needed, &length));
+    SAME(needed, length);
+    REQUIRE(is_untouched(text, needed, needed + 1));
+    text[needed] = 0;
+    SAME(needed, strlen(text));
+    return text;
 }
-
-/* Calls `format(buffer, capacity, length)` for its length, with too little room, and with just enough, and leaves the text in
- * `text`, to be freed. */
-#define FORMATS_INTO(text, format)                                                                      \
-    do {                                                                                                \
-        size_t needed_ = 0, length_ = 0;                                                                \
-        char *buffer_;                                                                                  \
-        struct capacities tried_;                                                                       \
-        EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, format(NULL, 0, &needed_));                                \
-        EXPECT(PICOLLO_ERR_NULL_POINTER, format(NULL, 1, &length_));                                    \
-        tried_ = too_small(world, needed_ + 1);                                                         \
-        for (size_t capacity_ = tried_.first; capacity_ < tried_.end; capacity_++) {                    \
-            buffer_ = (char *)guarded(capacity_ + 1);                                                   \
-            EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, format(buffer_, capacity_, &length_));                 \
-            SAME(needed_, length_);                                                                     \
-            REQUIRE(buffer_[0] == (capacity_ == 0 ? UNTOUCHED : 0) && is_untouched(buffer_, 1, capacity_ + 1)); \
-            free(buffer_);                                                                              \
-        }                                                                                               \
-        buffer_ = (char *)guarded(needed_ + 1);                                                         \
-        EXPECT(PICOLLO_OK, format(buffer_, needed_ + 1, &length_));                                     \
-        SAME(needed_, length_);                                                                         \
-        SAME(needed_, strlen(buffer_));                                                                 \
-        CHECK_GUARD(buffer_, needed_ + 1);                                                              \
-        (text) = buffer_;                                                                               \
-    } while (0)
-
-#define FORMATS(format)                                                                                 \
-    do {                                                                                                \
-        char *text_;                                                                                    \
-        FORMATS_INTO(text_, format);                                                                    \
-        free(text_);                                                                                    \
-    } while (0)
-
-/* The same for `list(out, capacity, length)`, whose `number` elements it leaves in `elements`, to be freed. */
-#define LISTS(elements, number, list)                                                                   \
-    do {                                                                                                \
-        size_t needed_ = 0, length_ = 0;                                                                \
-        struct capacities tried_;                                                                       \
-        const picollo_status asked_ = list(NULL, 0, &needed_);                                          \
-        EXPECT(needed_ == 0 ? PICOLLO_OK : PICOLLO_ERR_BUFFER_TOO_SMALL, asked_);                       \
-        EXPECT(PICOLLO_ERR_NULL_POINTER, list(NULL, 1, &length_));                                      \
-        tried_ = too_small(world, needed_);                                                             \
-        for (size_t capacity_ = tried_.first; capacity_ < tried_.end; capacity_++) {                    \
-            (elements) = guarded(capacity_ * sizeof *(elements) + 1);                                   \
-            EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, list(elements, capacity_, &length_));                  \
-            SAME(needed_, length_);                                                                     \
-            REQUIRE(is_untouched(elements, 0, capacity_ * sizeof *(elements) + 1));                     \
-            free(elements);                                                                             \
-        }                                                                                               \
-        (elements) = guarded(needed_ * sizeof *(elements) + 1);                                         \
-        EXPECT(PICOLLO_OK, list(elements, needed_, &length_));                                          \
-        SAME(needed_, length_);                                                                         \
-        CHECK_GUARD(elements, needed_ * sizeof *(elements) + 1);                                        \
-        REQUIRE(is_untouched(elements, needed_ * sizeof *(elements), needed_ * sizeof *(elements) + 1)); \
-        (number) = needed_;                                                                             \
-    } while (0)
 
 /* Titles of all sorts; NULL among them. */
 static inline const char *any_title(struct world *world)

@@ -13,12 +13,13 @@ struct rule rule_of_options(const picollo_histogram_options *options)
 struct asked ask(struct world *world)
 {
     static const double errors[] = {0.1, 0.05, 0.01, 0.02, 1.0};
+    static const uint32_t modes[] = {PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_PER_CPU};
     struct asked asked;
     picollo_histogram_options *const options = &asked.options;
     uint64_t ends[2];
     memset(&asked, 0, sizeof asked);
     options->struct_size = sizeof *options;
-    options->mode = (uint32_t)choose(world, 5);
+    options->mode = modes[choose(world, 4)];
     options->storage = (uint32_t)rarely(world, 3);
     options->counter_bits = (uint32_t)choose(world, 3) * 32;
     options->relative_error = errors[choose(world, 5)];
@@ -47,26 +48,6 @@ struct asked ask(struct world *world)
         /* No room for the first two blocks, or for nothing but zero. */
         if (options->unit / (UINT64_C(1) << 62) > 0 || options->unit > ((UINT64_C(1) << 62) - 1) / block) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
         if (options->max_trackable != 0 && rule_of_options(options).unit > options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
-    }
-    if (rarely(world, 12)) {
-        asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
-        switch (choose(world, 7)) {
-        case 0: options->struct_size = (uint32_t)choose(world, 56); break;
-        case 1: options->mode = 5 + (uint32_t)choose(world, 1 << 20); break;
-        case 2: options->storage = 2 + (uint32_t)choose(world, 1 << 20); break;
-        case 3: options->counter_bits = 65 + (uint32_t)choose(world, 1 << 20); break;
-        case 4:
-            options->significant_digits = 6 + (uint32_t)choose(world, 1 << 20);
-            if (options->significant_digits == PICOLLO_ZERO_DIGITS) options->significant_digits++;
-            break;
-        case 5: options->min_trackable = options->max_trackable = 1 + choose(world, 1 << 20); break;
-        default:
-            options->flags = 4u << choose(world, 29);
-            asked.created = PICOLLO_ERR_UNSUPPORTED;
-            break;
-        }
-        /* Which of two objections comes first is not promised. */
-        asked.in_place = 1;
     }
     if (asked.created == PICOLLO_ERR_INVALID_ARGUMENT) asked.in_place = 1;
     return asked;
@@ -134,14 +115,6 @@ static void op_create_in_place(struct world *world)
     keep_histogram(world, slot, rarely(world, 2) ? histogram : attached, model_of(world, &asked.options));
 }
 
-static void op_attach_nonsense(struct world *world)
-{
-    _Alignas(64) static uint64_t nonsense[64];
-    picollo_histogram *histogram = NULL;
-    for (size_t i = 0; i < 64; i++) nonsense[i] = choose(world, 0);
-    REQUIRE(picollo_histogram_attach(nonsense, sizeof nonsense, &histogram) != PICOLLO_OK && histogram == NULL);
-}
-
 static void op_free(struct world *world)
 {
     const size_t slot = pick(world);
@@ -153,11 +126,9 @@ static void op_free(struct world *world)
     world->histograms[slot] = NULL;
 }
 
-
 void settle(struct model *model)
 {
     const uint64_t largest = largest_of(&model->raw);
-    if (model->mode == PICOLLO_MODE_SCALABLE && largest > 8000) model->exact = model->conserved = 0;
     if (model->bits == 32 && largest > UINT32_MAX) model->exact = 0;
 }
 
@@ -212,37 +183,6 @@ static void op_record(struct world *world)
     settle(model);
 }
 
-static void op_record_corrected(struct world *world)
-{
-    const size_t slot = pick(world);
-    struct model *const model = world->histogram_models[slot];
-    const uint64_t value = any_value(world), interval = rarely(world, 4) ? any_value(world) : value / (1 + choose(world, 100));
-    const uint64_t count = choose(world, 3) * choose(world, 1000), values[] = {value, any_value(world), value / 3};
-    const size_t length = (size_t)choose(world, 4);
-    int added = 1;
-    picollo_histogram_record_corrected(NULL, value, interval);
-    picollo_histogram_record_corrected_n(NULL, value, count, interval);
-    picollo_histogram_record_corrected_batch(NULL, values, length, interval);
-    if (world->histograms[slot] == NULL) return;
-    picollo_histogram_record_corrected_batch(world->histograms[slot], NULL, 3, interval);
-    switch (choose(world, 3)) {
-    case 0:
-        picollo_histogram_record_corrected(world->histograms[slot], value, interval);
-        added = count_corrected(&model->raw, &model->rule, value, 1, interval);
-        break;
-    case 1:
-        picollo_histogram_record_corrected_n(world->histograms[slot], value, count, interval);
-        added = count_corrected(&model->raw, &model->rule, value, count, interval);
-        break;
-    default:
-        picollo_histogram_record_corrected_batch(world->histograms[slot], values, length, interval);
-        for (size_t i = 0; i < length; i++) added &= count_corrected(&model->raw, &model->rule, values[i], 1, interval);
-        break;
-    }
-    if (!added) model->exact = model->conserved = 0;
-    settle(model);
-}
-
 static void op_record_in_range(struct world *world)
 {
     const size_t slot = pick(world);
@@ -278,44 +218,19 @@ static void op_reset(struct world *world)
     copy_counts(&model->base, &model->raw);
 }
 
-static void op_footprint(struct world *world)
-{
-    const size_t slot = pick(world);
-    size_t bytes = 0;
-    if (world->histograms[slot] == NULL) return;
-    EXPECT(PICOLLO_OK, picollo_histogram_footprint(world->histograms[slot], &bytes));
-    REQUIRE(bytes >= 64);
-}
-
-void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, int low_ends, const picollo_merged *merged)
-{
-    const struct misplaced expected = misplaced_by_merge(rule, &other->now, &other->source->rule, low_ends);
-    if (!other->exact) return;
-    SAME(expected.refined, merged->refined);
-    SAME(expected.below, merged->underflow);
-    SAME(expected.above, merged->overflow);
-}
-
 static void op_add(struct world *world)
 {
     const size_t slot = pick(world);
     struct model *const model = world->histogram_models[slot];
     struct snapshot *const other = any_snapshot(world);
-    const uint32_t spread = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : 0;
-    const int low_ends = spread == PICOLLO_PLACEMENT_LOW_ENDS;
+    const uint32_t placement = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : 0;
     picollo_merged merged;
     if (world->histograms[slot] == NULL || other == NULL) return;
-    REFUSED(PICOLLO_ERR_NULL_POINTER, merged, picollo_histogram_add(world->histograms[slot], NULL, spread, &merged));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 3 + spread, &merged));
-    if (rarely(world, 2)) {
-        EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, NULL));
-    } else {
-        EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, &merged));
-        if (spread != PICOLLO_PLACEMENT_SPREAD) check_merged(world, &model->rule, other, low_ends, &merged);
-    }
-    merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule, low_ends);
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 3 + placement, &merged));
+    EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, placement, rarely(world, 2) ? NULL : &merged));
+    merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule, placement == PICOLLO_PLACEMENT_LOW_ENDS);
     /* Where counts went that were spread is the library's to know; none vanishes. */
-    if (spread == PICOLLO_PLACEMENT_SPREAD) model->exact = 0;
+    if (placement == PICOLLO_PLACEMENT_SPREAD) model->exact = 0;
     if (!other->exact) model->exact = model->conserved = 0;
     settle(model);
 }
@@ -323,13 +238,10 @@ static void op_add(struct world *world)
 const struct operation histogram_operations[] = {
     {"histogram_create", op_create, 30},
     {"histogram_init_in", op_create_in_place, 8},
-    {"histogram_attach", op_attach_nonsense, 1},
     {"histogram_free", op_free, 12},
     {"histogram_record", op_record, 80},
-    {"histogram_record_corrected", op_record_corrected, 8},
     {"histogram_record_in_range", op_record_in_range, 6},
     {"histogram_reset", op_reset, 12},
-    {"histogram_footprint", op_footprint, 2},
     {"histogram_add", op_add, 10},
     {NULL, NULL, 0},
 };

@@ -1,12 +1,12 @@
-/* Random sequences of calls of the whole C interface, checked against an oracle.
+/* Random sequences of calls of what has a state: histograms, snapshots, sessions, registries and the like, checked against an oracle.
  *
  *   sequences [SEQUENCES [FIRST_SEED]]      default: 2000 sequences, seeds from 1 on
  *   sequences - FILE                        one sequence, whose decisions are the bytes of a file
  *   PICOLLO_PLANT=1 sequences ...           with a fault in what the library tells, one of those that PLANTED numbers: has to fail
  *   PICOLLO_TRACE=1 sequences ...           telling each step
  *
- * Each sequence makes, uses and gives back whatever the interface has, in random order, with arguments good and bad: a file for
- * each family. The first that goes wrong ends the program, and tells its seed. */
+ * Each sequence makes, uses and frees them in random order, with arguments good and bad: a file for each family. The first that goes wrong
+ * ends the program, and prints its seed. Functions without a state have golden.c, and core's tests. */
 #include "world.h"
 
 #include <time.h>
@@ -17,10 +17,8 @@ int planted_fault;
 static int trace;
 
 static const struct operation *const tables[] = {
-    histogram_operations,   snapshot_operations, text_operations,       summary_operations,  session_operations, interchange_operations,
-    array_operations,       recorder_operations, double_operations,     counter_operations,  registry_operations, log_operations,
-    step_operations,        layout_operations,   comparison_operations, picture_operations,  benchmark_operations, argument_operations,
-    scalar_operations,    segment_operations, exemplar_operations,
+    histogram_operations, snapshot_operations, session_operations, interchange_operations, recorder_operations, registry_operations,
+    segment_operations, exemplar_operations, other_operations,
 };
 static unsigned long long calls;
 
@@ -79,9 +77,7 @@ static void end(struct world *world)
     }
     end_doubles(world);
     end_registry(world);
-    end_scalars(world);
     end_segments(world);
-    end_benchmark(world);
     end_exemplars(world);
     for (size_t i = 0; i < 2; i++) picollo_session_free(world->sessions[i]);
     for (size_t i = 0; i < world->number_of_models; i++) {

@@ -74,7 +74,7 @@ struct counts {
         uint64_t lower, count;
     } *list;
     size_t length, room;
-    uint64_t below, above, lost;
+    uint64_t below, above;
 };
 
 static inline uint64_t *count_at(struct counts *counts, uint64_t lower)
@@ -105,18 +105,6 @@ static inline void count_value(struct counts *counts, const struct rule *rule, u
     }
 }
 
-/* As many times a value, and those that a stalled caller did not send. 0 where they are too many to be added one by one. */
-static inline int count_corrected(struct counts *counts, const struct rule *rule, uint64_t value, uint64_t number, uint64_t interval)
-{
-    if (interval > 0 && value / interval > 5000) return 0;
-    count_value(counts, rule, value, number);
-    for (uint64_t missing = value; interval > 0 && missing >= interval && missing - interval >= interval;) {
-        missing -= interval;
-        count_value(counts, rule, missing, number);
-    }
-    return 1;
-}
-
 static inline void forget_counts(struct counts *counts)
 {
     free(counts->list);
@@ -140,7 +128,6 @@ static inline void subtract_counts(struct counts *to, const struct counts *of, c
     for (size_t i = 0; i < what->length; i++) *count_at(to, what->list[i].lower) -= what->list[i].count;
     to->below -= what->below;
     to->above -= what->above;
-    to->lost -= what->lost;
 }
 
 /* Adds what has other buckets, or the same: each count goes to the bucket of its midpoint, or of its low end. */
@@ -152,24 +139,6 @@ static inline void merge_counts(struct counts *to, const struct rule *rule, cons
     }
     to->below += what->below;
     to->above += what->above;
-    to->lost += what->lost;
-}
-
-/* What merge_counts puts where the buckets are finer than theirs, and out of the range. */
-struct misplaced {
-    uint64_t refined, below, above;
-};
-
-static inline struct misplaced misplaced_by_merge(const struct rule *rule, const struct counts *what, const struct rule *theirs, int low_ends)
-{
-    struct misplaced misplaced = {0, 0, 0};
-    for (size_t i = 0; i < what->length; i++) {
-        const uint64_t step = bucket_step(theirs, what->list[i].lower), middle = what->list[i].lower + (low_ends ? 0 : step / 2);
-        if (middle < rule->lowest) misplaced.below += what->list[i].count;
-        else if (middle > rule->highest) misplaced.above += what->list[i].count;
-        else if (bucket_step(rule, middle) < step) misplaced.refined += what->list[i].count;
-    }
-    return misplaced;
 }
 
 static inline uint64_t total_of(const struct counts *counts)
@@ -182,7 +151,7 @@ static inline uint64_t total_of(const struct counts *counts)
 /* What is out of range among it. */
 static inline uint64_t everything(const struct counts *counts)
 {
-    return total_of(counts) + counts->below + counts->above + counts->lost;
+    return total_of(counts) + counts->below + counts->above;
 }
 
 /* The largest count that one cell has. */

@@ -58,9 +58,7 @@ struct world {
     /* What other families have of their own, made when they first come. */
     struct doubles *doubles;
     struct registered *registered;
-    struct scalars *scalars;
     struct segments *segments;
-    struct benchmarked *benchmarked;
     struct collected *collected;
 
     struct model *models[MODELS];
@@ -81,14 +79,11 @@ struct operation {
     unsigned weight;
 };
 
-extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
-    interchange_operations[], array_operations[], recorder_operations[], double_operations[], counter_operations[], registry_operations[],
-    scalar_operations[], segment_operations[], log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], summary_operations[], argument_operations[], benchmark_operations[], exemplar_operations[];
+extern const struct operation histogram_operations[], snapshot_operations[], session_operations[], interchange_operations[],
+    recorder_operations[], registry_operations[], segment_operations[], exemplar_operations[], other_operations[];
 void end_doubles(struct world *world);
 void end_registry(struct world *world);
-void end_scalars(struct world *world);
 void end_segments(struct world *world);
-void end_benchmark(struct world *world);
 void end_exemplars(struct world *world);
 
 /* Which of the faults the library is made to look as if it had, to see that they are found out; 0: none. */
@@ -190,12 +185,6 @@ struct snapshot *any_snapshot(struct world *world);
 struct snapshot *exact_snapshot(struct world *world);
 /* Such a one that is mostly not the first. */
 struct snapshot *another_snapshot(struct world *world, const struct snapshot *first);
-/* Whether a report tells what became of another's counts, each in the bucket of its middle, or of its low end. */
-void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, int low_ends, const picollo_merged *merged);
-/* Whether text has the form of a PICOLLO_TEXT_.... */
-void check_form(struct world *world, uint32_t format, const char *text);
-/* Of a snapshot that there is, or of nonsense; 0 if there is none. */
-int any_summary(struct world *world, picollo_summary *summary);
 /* Puts a histogram into a slot, and gives back what was there. */
 void keep_histogram(struct world *world, size_t slot, picollo_histogram *histogram, struct model *model);
 

@@ -3,19 +3,15 @@
  * time, on any machine. */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <ucontext.h>
 
 #include "../test.h"
 #include "simulated_pmu.h"
 
 static volatile uint64_t steps;
-static volatile uintptr_t traced[4096];
 
 static void on_step(int signal, siginfo_t *info, void *context)
 {
-    (void)signal, (void)info;
-    const uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (steps < 4096) traced[steps] = at;
+    (void)signal, (void)info, (void)context;
     steps++;
 }
 
@@ -76,10 +72,6 @@ static void measure(size_t length, uint32_t user_time, uint64_t limit)
            "); picollo_session_record: %" PRIu64 "\n",
            length, user_time ? "page" : "clock", least, most, recording);
     CHECK(most <= limit);
-    if (getenv("SIMULATED_PMU_TRACE") != NULL) {
-        count_steps(read_fast, session);
-        for (uint64_t i = 0; i < steps && i < 4096; i++) printf("%#lx\n", (unsigned long)traced[i]);
-    }
     picollo_session_free(session);
 }
 

@@ -11,9 +11,9 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* Descriptors from here on are the simulation's. High, so that no other takes their place. */
-enum { FIRST_FD = 512, MAX_EVENTS = 192, MAX_PLANTED = 32, MAX_RATES = 16 };
+enum { FIRST_FD = 512, MAX_EVENTS = 192, MAX_RATES = 16 };
 
-enum state { OFF, INACTIVE, ACTIVE, ERROR };
+enum state { OFF, INACTIVE, ACTIVE };
 
 struct event {
     int used;
@@ -22,7 +22,7 @@ struct event {
     enum state state;
     uint32_t type;
     uint64_t config, id, read_format;
-    int pinned, software;
+    int software;
     int process; /* that opened it */
     struct perf_event_mmap_page *page;
     uint32_t index;       /* on the PMU: as the page has it */
@@ -41,11 +41,6 @@ struct world {
     uint32_t first_counter; /* general counters are given out from here, round and round */
     uint32_t turn;          /* which group is scheduled first */
     int out;                /* the task is off the PMU */
-    uint32_t fail_in;
-    int fail_with;
-    uint32_t refuse_pinned;
-    struct { uint64_t config, rate; } planted[MAX_PLANTED];
-    uint32_t planted_length;
     uint64_t rates[MAX_RATES]; /* of generic events, by config; 0: none */
     uint32_t act_in;
     int act;

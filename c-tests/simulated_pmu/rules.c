@@ -24,9 +24,6 @@ uint64_t now(void) { return (uint64_t)(((unsigned __int128)world->time_ticks * w
 
 static uint64_t rate(const struct event *event)
 {
-    for (uint32_t i = 0; i < world->planted_length && event->type == PERF_TYPE_RAW; i++) {
-        if (world->planted[i].config == event->config) return world->planted[i].rate;
-    }
     if (event->type == PERF_TYPE_HARDWARE && event->config < MAX_RATES && world->rates[event->config] != 0) return world->rates[event->config];
     return event->config % 4 + 1;
 }
@@ -210,26 +207,15 @@ static void put_on(struct event *leader)
 
 static void try_group(struct event *leader, uint64_t *taken, int *full)
 {
-    if (leader->state == OFF || leader->state == ERROR) return;
+    if (leader->state == OFF) return;
     uint64_t trial = *taken;
-    const int refused = leader->pinned && world->refuse_pinned;
-    if (!refused && !*full && place(leader, &trial, 1)) {
+    if (!*full && place(leader, &trial, 1)) {
         place(leader, taken, 0);
         put_on(leader);
         return;
     }
-    if (leader->pinned) {
-        for (int i = 0; i < MAX_EVENTS; i++) {
-            struct event *event = &world->events[i];
-            if (!is_member(event, leader)) continue;
-            note_times(event);
-            event->state = ERROR;
-            publish(event);
-        }
-    } else {
-        /* The kernel stops at the first flexible group that has no room. */
-        *full = 1;
-    }
+    /* The kernel stops at the first group that has no room. */
+    *full = 1;
 }
 
 /* Each thread is on a CPU of its own, whose PMU only its own events are on. */
@@ -247,7 +233,7 @@ static struct cpu *cpu_of(struct cpu *cpus, int *count, int tid)
     return &cpus[(*count)++];
 }
 
-/* Everything comes off, then the pinned groups go on, then the others by turns. */
+/* Everything comes off, then the groups go on by turns. */
 void reschedule(void)
 {
     /* Too much for a handler's stack; whoever is here holds the lock. */
@@ -257,15 +243,9 @@ void reschedule(void)
         if (world->events[i].used) take_off(&world->events[i]);
     if (world->out) return;
     for (int i = 0; i < MAX_EVENTS; i++) {
-        struct event *event = &world->events[i];
-        if (!event->used || event->leader != i || !event->pinned) continue;
-        struct cpu *cpu = cpu_of(cpus, &count, event->tid);
-        try_group(event, &cpu->taken, &cpu->full);
-    }
-    for (int i = 0; i < MAX_EVENTS; i++) {
         const int slot = (int)((world->turn + (uint32_t)i) % MAX_EVENTS);
         struct event *event = &world->events[slot];
-        if (!event->used || event->leader != slot || event->pinned) continue;
+        if (!event->used || event->leader != slot) continue;
         struct cpu *cpu = cpu_of(cpus, &count, event->tid);
         try_group(event, &cpu->taken, &cpu->full);
     }

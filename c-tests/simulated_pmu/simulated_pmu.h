@@ -32,15 +32,11 @@ void simulated_pmu_reset(const simulated_pmu_options *options);
 void simulated_pmu_count(uint64_t n);
 /* The same on the thread with this id alone. */
 void simulated_pmu_count_on(int32_t tid, uint64_t n);
-/* From now on a raw event of this config counts n * rate, until all is forgotten. Of at most 32 configs. */
-void simulated_pmu_plant(uint64_t config, uint64_t rate);
-/* The same of a generic event, config below 16; 0: as before. */
+/* From now on a generic event of this config, below 16, counts n * rate; 0: as before. */
 void simulated_pmu_rate(uint64_t config, uint64_t rate);
 
 /* What the k-th of the open events has counted, since it was opened or last reset. */
 uint64_t simulated_pmu_truth(uint32_t k);
-/* The nanoseconds that it was enabled and running until now. */
-void simulated_pmu_times(uint32_t k, uint64_t *enabled, uint64_t *running);
 
 enum {
     SIMULATED_PMU_NOTHING,
@@ -58,17 +54,10 @@ void simulated_pmu_act(int action);
 /* The same right after the k-th rdpmc from now: an interrupt in the middle of a reading. */
 void simulated_pmu_act_at(uint32_t k, int action);
 
-/* The nth perf_event_open from now fails with this errno; 1 is the next. */
-void simulated_pmu_fail_open(uint32_t nth, int error);
-/* Pinned groups find no room. At the next act, opening or ioctl they come off the PMU, and stay off until they are enabled,
- * whether there is room again or not. */
-void simulated_pmu_refuse_pinned(uint32_t refuse);
-
 typedef struct simulated_pmu_statistics {
     uint64_t opens, reads, ioctls, maps, closes;
     uint64_t rdpmcs;         /* all */
     uint64_t foreign_rdpmcs; /* by a thread that the event does not count: a lie, always */
-    uint64_t idle_rdpmcs;    /* of a counter that no event was on */
     uint64_t open_events;    /* at the moment */
     uint64_t resets;         /* RESET and PERIOD requests by the library: there must be none */
 } simulated_pmu_statistics;

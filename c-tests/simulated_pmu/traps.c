@@ -82,7 +82,6 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
 {
     bury_the_dead();
     world->statistics.opens++;
-    if (world->fail_in != 0 && --world->fail_in == 0) return -world->fail_with;
     const int software = attr->type == PERF_TYPE_SOFTWARE;
     if (!software && attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE && attr->type != PERF_TYPE_RAW)
         return -ENOENT;
@@ -95,7 +94,7 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
         if (leader == NULL) return -EBADF;
         /* A group is of one thread. */
         if (leader->tid != tid) return -EINVAL;
-        if (attr->pinned || world->events[leader->leader].leader != leader->leader) return -EINVAL;
+        if (world->events[leader->leader].leader != leader->leader) return -EINVAL;
         leader = &world->events[leader->leader];
         /* The trial that the kernel makes: would the group fit an empty PMU? */
         if (!software && !group_has_room(leader, 1)) return -EINVAL;
@@ -115,7 +114,6 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     event->config = attr->config;
     event->id = (UINT64_C(1) << 32) + ++world->next_id;
     event->read_format = attr->read_format;
-    event->pinned = attr->pinned;
     event->software = software;
     event->process = (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
     event->page = (struct perf_event_mmap_page *)(pages + PAGE * slot);
@@ -134,7 +132,7 @@ static long close_event(struct event *event)
 {
     const long fd = FIRST_FD + (event - world->events);
     world->statistics.closes++;
-    if (event->pinned == 0 && event->leader == event - world->events) {
+    if (event->leader == event - world->events) {
         /* The members of a closed leader go on by themselves. */
         for (int i = 0; i < MAX_EVENTS; i++)
             if (world->events[i].used && world->events[i].leader == event - world->events) world->events[i].leader = i;
@@ -152,7 +150,6 @@ static long read_event(struct event *event, uint64_t *buffer, uint64_t size)
     world->statistics.reads++;
     if (world->options.drift) count_all(UINT64_C(100) * world->options.drift);
     struct event *leader = &world->events[event->leader];
-    if (leader->state == ERROR) return 0;
     uint64_t answer[3 + 2 * MAX_EVENTS];
     size_t length = 0;
     note_times(leader);
@@ -187,10 +184,10 @@ static void switch_group(struct event *leader, int on)
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct event *event = &world->events[i];
         if (!event->used || &world->events[event->leader] != leader) continue;
-        if (on && (event->state == OFF || event->state == ERROR)) {
+        if (on && event->state == OFF) {
             note_times(event);
             event->state = INACTIVE;
-        } else if (!on && event->state != OFF && event->state != ERROR) {
+        } else if (!on && event->state != OFF) {
             update(event);
             note_times(event);
             const int was_active = event->state == ACTIVE;
@@ -273,9 +270,7 @@ static uint64_t read_counter(uint32_t ecx)
     }
     world->statistics.rdpmcs++;
     if (world->options.drift) count_all(world->options.drift);
-    if (found == NULL) {
-        world->statistics.idle_rdpmcs++;
-    } else {
+    if (found != NULL) {
         if (found->tid != tid) world->statistics.foreign_rdpmcs++;
         value = found->reg | (above & UINT64_C(0xa5a5a5a5a5a5a5a5));
     }
@@ -358,13 +353,10 @@ EXPORT void simulated_pmu_reset(const simulated_pmu_options *options)
         return;
     }
     world->options.width = setting("width", 48);
-    world->options.period = setting("period", 0);
-    world->options.counters = setting("counters", 4);
-    world->options.user_reads = setting("user_reads", 1);
+    world->options.counters = 4;
+    world->options.user_reads = 1;
     world->options.user_time = setting("user_time", 0);
-    world->options.hidden = setting("hidden", 0);
     world->options.clock = setting("clock", 0);
-    world->options.drift = setting("drift", 0);
 }
 
 /* The ticks of a moment, and its nanoseconds: of several moments the one that nothing stretched. */
@@ -442,20 +434,6 @@ EXPORT void simulated_pmu_count_on(int32_t tid, uint64_t n)
     unlock_world();
 }
 
-EXPORT void simulated_pmu_plant(uint64_t config, uint64_t rate)
-{
-    lock_world();
-    catch_up();
-    uint32_t i = 0;
-    while (i < world->planted_length && world->planted[i].config != config) i++;
-    if (i < MAX_PLANTED) {
-        world->planted[i].config = config;
-        world->planted[i].rate = rate;
-        if (i == world->planted_length) world->planted_length++;
-    }
-    unlock_world();
-}
-
 EXPORT void simulated_pmu_rate(uint64_t config, uint64_t rate)
 {
     lock_world();
@@ -470,19 +448,6 @@ EXPORT uint64_t simulated_pmu_truth(uint32_t k)
     return event != NULL ? event->truth : 0;
 }
 
-EXPORT void simulated_pmu_times(uint32_t k, uint64_t *enabled, uint64_t *running)
-{
-    struct event *event = nth(k);
-    *enabled = *running = 0;
-    if (event == NULL) return;
-    lock_world();
-    catch_up();
-    note_times(event);
-    *enabled = event->enabled;
-    *running = event->running;
-    unlock_world();
-}
-
 EXPORT void simulated_pmu_act(int action)
 {
     lock_world();
@@ -495,13 +460,5 @@ EXPORT void simulated_pmu_act_at(uint32_t k, int action)
     world->act_in = k;
     world->act = action;
 }
-
-EXPORT void simulated_pmu_fail_open(uint32_t k, int error)
-{
-    world->fail_in = k;
-    world->fail_with = error;
-}
-
-EXPORT void simulated_pmu_refuse_pinned(uint32_t refuse) { world->refuse_pinned = refuse; }
 
 EXPORT void simulated_pmu_get_statistics(simulated_pmu_statistics *out) { *out = world->statistics; }

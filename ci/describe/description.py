@@ -1,23 +1,27 @@
-"""The description of the C interface, ffi/picollo.abi.json, read for the generators of other languages."""
+"""The description of the C interface, ffi/picollo.abi.json, read for the generators of other languages.
+
+Run as a program, it prints the sorted names of all functions.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATH = ROOT / "ffi" / "picollo.abi.json"
+HEADERS = ROOT / "include"
 
 
 @dataclass(frozen=True)
 class Constant:
     name: str
     value: int
-    expression: str
     kind: str
-    group: Optional[str]
+    group: str
     section: str
 
     @property
@@ -25,38 +29,48 @@ class Constant:
         """Without ``PICOLLO_``."""
         return self.name[len("PICOLLO_") :]
 
+    @property
+    def expression(self) -> str:
+        """A flag as the shift that it is."""
+        if self.kind != "flag":
+            return str(self.value)
+        shift = (self.value & -self.value).bit_length() - 1
+        return f"{self.value >> shift} << {shift}"
 
-@dataclass(frozen=True)
+
 class Value:
-    """A parameter or a field."""
+    """A parameter or a field, from how C declares it."""
 
-    name: str
-    type: str
-    base: str
-    pointers: int
-    is_const: bool
+    def __init__(self, declared: str) -> None:
+        self.declared = declared
+        parts = re.fullmatch(r"(?P<type>(?P<const>const )?(?P<base>\w+) (?P<pointers>(?:\*const )?\**))(?P<name>\w+)(?:\[(?P<length>\d+)\])?", declared)
+        assert parts, declared
+        self.name: str = parts["name"]
+        self.type: str = parts["type"].strip()
+        self.base: str = parts["base"]
+        self.pointers: int = parts["pointers"].count("*")
+        self.is_const = parts["const"] is not None
+        self.length: Optional[int] = int(parts["length"]) if parts["length"] else None
 
-    @property
-    def declared(self) -> str:
-        """As C declares it."""
-        return f"{self.type}{self.name}" if self.type.endswith("*") else f"{self.type} {self.name}"
 
-
-@dataclass(frozen=True)
 class Field(Value):
-    length: Optional[int]
-    offset: int
-    size: int
+    """With sizes and offsets on targets of 64 bits and, with ``_32``, of 32 bits."""
 
-    @property
-    def declared(self) -> str:
-        return super().declared + (f"[{self.length}]" if self.length else "")
+    def __init__(self, declared: str, offset: int, offset_32: int, sizes: dict[str, tuple[int, int]]) -> None:
+        super().__init__(declared)
+        self.offset, self.offset_32 = offset, offset_32
+        size, size_32 = sizes["*" if self.pointers else self.base]
+        self.size, self.size_32 = size * (self.length or 1), size_32 * (self.length or 1)
 
 
-@dataclass(frozen=True)
 class Parameter(Value):
-    #: What NULL is answered by: "refused", "allowed", "unchecked"; None: no pointer.
-    null: Optional[str]
+    def __init__(self, declared: str, function: dict[str, Any]) -> None:
+        super().__init__(declared)
+        #: What NULL is answered by: "refused", "allowed", "unchecked"; None: no pointer.
+        self.null: Optional[str] = None
+        if self.pointers:
+            refused = "refused" if self.name in function["refuses_null"] else "allowed"
+            self.null = "unchecked" if function["hot"] else refused
 
 
 @dataclass(frozen=True)
@@ -64,7 +78,10 @@ class Struct:
     name: str
     section: str
     size: int
+    size_32: int
     fields: tuple[Field, ...]
+    #: The macro that a struct of options is initialised with.
+    initialiser: Optional[str]
 
 
 @dataclass(frozen=True)
@@ -89,34 +106,62 @@ class Function:
 
 
 class Description:
-    def __init__(self, path: Path = PATH) -> None:
-        file: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        self.sections: list[str] = file["sections"]
-        self.constants = [Constant(**one) for one in file["constants"]]
-        self.aliases: dict[str, str] = {one["name"]: one["type"] for one in file["aliases"]}
-        self.handles: list[str] = [one["name"] for one in file["handles"]]
-        self.structs = [
-            Struct(one["name"], one["section"], one["size"], tuple(map(_field, one["fields"]))) for one in file["structs"]
+    def __init__(self, described: Optional[dict[str, Any]] = None) -> None:
+        file: dict[str, Any] = described or json.loads(PATH.read_text(encoding="utf-8"))
+        self.aliases: dict[str, str] = file["aliases"]
+        self.handles: list[str] = file["handles"]
+        self.constants = [
+            Constant(name, value, group["kind"], group["group"], group["section"])
+            for group in file["constants"]
+            for name, value in group["values"].items()
         ]
+        wide = {"char": 1, "uint8_t": 1, "int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
+        sizes = {name: (size, size) for name, size in wide.items()}
+        sizes.update({"*": (8, 4), "size_t": (8, 4)})
+        sizes.update({alias: sizes[name] for alias, name in self.aliases.items()})
+        sizes.update({one["name"]: (one["size"], one.get("size_32", one["size"])) for one in file["structs"]})
+        self.structs = [
+            Struct(
+                one["name"], one["section"], *sizes[one["name"]],
+                tuple(Field(*field, sizes) for field in zip(one["fields"], one["offsets"], one.get("offsets_32", one["offsets"]))),
+                one.get("initialiser"),
+            )
+            for one in file["structs"]
+        ]  # fmt: skip
         self.functions = [
             Function(
-                one["name"], one["section"], one["returns"], one["hot"], one["threads"], tuple(map(_parameter, one["parameters"]))
+                one["name"], one["section"], one["returns"], one["hot"], one["threads"],
+                tuple(Parameter(declared, one) for declared in one["parameters"]),
             )
             for one in file["functions"]
-        ]
+        ]  # fmt: skip
         self.struct_names = {one.name for one in self.structs}
+        #: What the headers say of a field, by its struct and its name, and of a struct, by its name and "".
+        self.documentation: dict[tuple[str, str], str] = {}
+        for header in sorted(HEADERS.glob("*.h")):
+            self.documentation.update(_documentation(header.read_text(encoding="utf-8")))
 
 
-def _field(one: dict[str, Any]) -> Field:
-    return Field(
-        one["name"], one["type"], one["base"], one["pointers"], one["const"], one["length"], one["offset"], one["size"]
-    )
+_COMMENT = r"/\*\*(?P<{}>(?:(?!\*/).)*)\*/\s*"
 
 
-def _parameter(one: dict[str, Any]) -> Parameter:
-    return Parameter(one["name"], one["type"], one["base"], one["pointers"], one["const"], one["null"])
+def _documentation(header: str) -> dict[tuple[str, str], str]:
+    found = {}
+    for struct in re.finditer(_COMMENT.format("about") + r"typedef struct (?P<name>\w+) \{(?P<body>.*?)^\} \w+;", header, re.S | re.M):
+        found[struct["name"], ""] = _plain(struct["about"])
+        for field in re.finditer(_COMMENT.format("about") + r"[^;/]*?(?P<name>\w+)(?:\[\w+\])?;", struct["body"], re.S):
+            found[struct["name"], field["name"]] = _plain(field["about"])
+    return found
+
+
+def _plain(comment: str) -> str:
+    return " ".join(line.strip().removeprefix("*").strip() for line in comment.strip().splitlines())
 
 
 def camel(name: str) -> str:
     """``picollo_event_info`` is ``PicolloEventInfo``."""
     return "".join(word[:1].upper() + word[1:] for word in name.lower().split("_"))
+
+
+if __name__ == "__main__":
+    print("\n".join(sorted(one.name for one in Description().functions)))

@@ -1,9 +1,9 @@
-"""Writes what other languages are told about the C interface, from ffi/picollo.abi.json.
+"""Writes the description of the C interface, and what Rust, Python and C# are told about it, from include/picollo.h.
 
     generate.py           writes the files
     generate.py --check   fails where a committed file is not what would be written
 
-ci/describe.sh runs it behind the test that writes the description.
+ci/describe.sh runs it behind the test that writes the header.
 """
 
 from __future__ import annotations
@@ -15,24 +15,31 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import csharp  # noqa: E402
+import header  # noqa: E402
 import python  # noqa: E402
 from description import ROOT, Description  # noqa: E402
 
 
-def files(description: Description) -> dict[str, str]:
+def files() -> dict[str, str]:
+    declared = header.Header()
+    described = declared.description()
+    description = Description(described)
     return {
-        "c-tests/exports.txt": "".join(f"{name}\n" for name in sorted(one.name for one in description.functions)),
+        "ffi/picollo.abi.json": header.written(described),
+        "ffi/src/layout.rs": declared.rust(),
         "python-demo/picollo/_structs.py": python.structs(description),
         "python-demo/picollo/_prototypes.py": python.prototypes(description),
         "dotnet/Picollo/Native/Constants.g.cs": csharp.constants(description),
         "dotnet/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
         "dotnet/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),
+        "dotnet/Picollo/Metrics/Results.g.cs": csharp.results(description, "Metrics"),
+        "dotnet/Picollo/PerfEvent/Results.g.cs": csharp.results(description, "PerfEvent"),
     }
 
 
 def main() -> None:
     stale = []
-    for name, text in files(Description()).items():
+    for name, text in files().items():
         path = ROOT / name
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
@@ -41,7 +48,7 @@ def main() -> None:
         else:
             path.write_text(text, encoding="utf-8")
     if stale:
-        sys.exit(f"{', '.join(stale)}: not what ffi/picollo.abi.json says: run ci/describe.sh")
+        sys.exit(f"{', '.join(stale)}: not what include/picollo.h says: run ci/describe.sh")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ HERE = {
     "cd python-demo && python3 bench_calls.py": "cd python-demo && python3 bench_calls.py --processes 1",
     "python-demo/run-demos.sh": "python-demo/run-demos.sh",
     "make nuget": "make nuget",
-    "cargo run --release -p picollo-benches --bin experiment [PLOT.svg]": "cargo run --release -q -p picollo-benches --bin experiment",
 }
 # Run by another check: the script, and what of the command is in it.
 ELSEWHERE = {
@@ -54,10 +53,8 @@ ELSEWHERE = {
     "pip install ./python-demo": ("python-demo/tests/test_install.py", "pip"),
     "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
     "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),
-    "cd python-demo && python3 -m demos.plots --out ../docs/images": ("python-demo/tests/test_demos.py", "plots"),
-    "picollo report checkout --exemplars slow.json -o page.html": ("cli/tests/exemplars.rs", "--exemplars"),
-    "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("cli/tests/exemplars.rs", "--exemplars"),
-    "picollo stat --counts=valgrind --benchmarks ./bench": ("ci/counted.py", "--benchmarks"),
+    "picollo report checkout --exemplars slow.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
+    "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
 }
 # Cannot be run here, and why.
 NOWHERE = {
@@ -133,7 +130,8 @@ def main():
         # requests of the other one more than its own problems do.
         for _ in range(4 if command in ("make demo", "make demo-slow") else 1):
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
-            if "No difference found" not in done.stdout and not (command == "make demo-slow" and [*slow_ones_are_named(done.stdout)]):
+            is_open = any(words in done.stdout for words in ("No difference found", "not proven to exceed", "Unproven: "))
+            if not is_open and not (command == "make demo-slow" and [*slow_ones_are_named(done.stdout)]):
                 break
         if done.returncode != 0:
             wrong.append(f"{page}: {command}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Does every link in the documentation lead somewhere? Files, and headings in them; addresses on the net are only counted.
-And is every function that the header's comments name declared there?
+Has every row of a table as many cells as its head? And is every function that the header's comments name declared there?
 
 Ends with "N links resolve".
 """
@@ -34,6 +34,16 @@ def anchors(path):
     return found
 
 
+def short_rows(path):
+    """Rows of tables that have fewer or more cells than the head above them."""
+    cells = 0
+    for line in text_of(path).splitlines():
+        found = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        if cells and found and found != cells:
+            yield line[:80]
+        cells = found and (cells or found)
+
+
 def undeclared(header, inline):
     """Names in comments that nothing declares. In a list, `picollo_thing_create, _free` stands for picollo_thing_free too."""
     comments = " ".join(re.findall(r"/\*.*?\*/", header, flags=re.DOTALL))
@@ -54,6 +64,7 @@ def main():
     wrong = []
     linked = set()
     for page in (ROOT / name for name in pages.stdout.split()):
+        wrong += [f"{page.relative_to(ROOT)}: {row}: not as many cells as the head has" for row in short_rows(page)]
         for target in re.findall(r"\]\(<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\)", text_of(page)):
             if re.match(r"[a-z]+:", target):
                 elsewhere += 1

@@ -1,5 +1,5 @@
-"""Runs the C and Python examples of README.md and docs/why-slow.md, and the first program of docs/cpp.md, as a reader would, against the staged library:
-C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and a reader does not.
+"""Runs the C and Python examples of README.md, the C example of docs/why-slow.md, and the first program of docs/cpp.md, as a reader would,
+against the staged library: C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and a reader does not.
 
 Runs what the rows of docs/from-hdrhistogram.md say in C and Python, too, and looks whether the test of those in Rust is current. (Those
 in C++ and C# are for ci/cpp.sh and ci/dotnet.sh.)
@@ -120,11 +120,11 @@ def check_rows():
 def main():
     # The other blocks of docs/cpp.md are no whole programs: ci/cpp.sh.
     of_readme, of_cpp = check("README.md", ("c", "python")), check("docs/cpp.md", ("c++",))
-    of_slow = check("docs/why-slow.md", ("c", "python"), r"^own waiting +\d+% +\d+ ")
+    of_slow = check("docs/why-slow.md", ("c",), r"^own waiting +\d+% +\d+ ")
     of_rows = check_rows()
     passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_rows))
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or of_readme[0] < 3 or of_cpp[0] < 1 or of_slow[0] < 2 else 0
+    return 1 if failed or of_readme[0] < 3 or of_cpp[0] < 1 or of_slow[0] < 1 else 0
 
 
 if __name__ == "__main__":

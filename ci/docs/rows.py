@@ -53,7 +53,7 @@ def body(text, language):
     before, table, after = match.groups()
     statuses = set()
     if language == "c":
-        statuses = set(re.findall(r"^picollo_status (\w+)\(", (ROOT / "include/picollo.h").read_text(), re.MULTILINE))
+        statuses = set(re.findall(r"^PICOLLO_STATUS (\w+)\(", (ROOT / "include/picollo.h").read_text(), re.MULTILINE))
     lines = [before]
     for row in re.findall(r"^\|.*$", table, re.MULTILINE)[2:]:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]

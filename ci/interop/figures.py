@@ -118,12 +118,7 @@ def check_printed(perf):
 
 def main():
     perf = sys.argv[1]
-    built_in = picollo.figures()
-    unknown = set(PEERS) - set(built_in)
-    assert not unknown, f"no longer built in: {unknown}"
     listed, printed = check_list(perf), check_printed(perf)
-    without = sorted(set(built_in) - set(PEERS) - {"cpus", "faults-per-second", "switches-per-second"})
-    print(f"figures: perf has no formula for {', '.join(without)}")
     print(f"figures: {listed + printed} checks passed")
 
 

@@ -96,7 +96,6 @@ def drive(terminal, command, services, picture):
     if picture:
         # A minute of it.
         time.sleep(60)
-        pathlib.Path(f"{picture}.txt").write_text(terminal.screen())
         pathlib.Path(f"{picture}.svg").write_text(svg_of(terminal.screen(colors=True), 80, 24))
     check("colours", COLOR.search(terminal.screen(colors=True)), terminal.screen(colors=True))
     terminal.keys("Right")

@@ -1,7 +1,7 @@
 """Three processes of one program that publish, and `picollo serve` for ci/prometheus.sh: prints its port, lets each process record a round
 for each line of input, then prints how much one of them recorded.
 
-    published.py PICOLLO FOLDER
+    published.py PICOLLO FOLDER SEGMENT [OPTION OF SERVE...]
 """
 
 import os
@@ -11,12 +11,13 @@ import time
 
 import picollo
 
-command, folder = sys.argv[1:]
+command, folder, name, *options = sys.argv[1:]
+os.makedirs(folder, mode=0o700, exist_ok=True)
 os.environ["PICOLLO_DIR"] = folder
 
 
 def publish(rounds):
-    with picollo.Segment("shop") as segment:
+    with picollo.Segment(name) as segment:
         latency = segment.histogram("published", unit="ns", help="How long requests took")
         done = segment.counter("published_requests", help="Requests")
     for _ in iter(lambda: os.read(rounds, 1), b""):
@@ -34,7 +35,7 @@ for _ in range(3):
         publish(reading)
     os.close(reading)
     pipes.append(writing)
-server = subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+server = subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0", *options], stdout=subprocess.PIPE, text=True)
 print(server.stdout.readline().strip().removesuffix("/metrics").rsplit(":", 1)[1], flush=True)
 rounds = 0
 for _ in sys.stdin:

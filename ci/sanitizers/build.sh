@@ -91,9 +91,11 @@ run_c_tests() {
         fi
         list+=("$programs/$name")
     done
-    python3 c-tests/null_generated.py >"$programs/null_generated.c"
-    start build_program null_generated "$programs/null_generated.c" "$built/libpicollo.a"
-    list+=("$programs/null_generated")
+    for name in null_generated layout_generated; do
+        python3 "c-tests/$name.py" >"$programs/$name.c"
+        start build_program "$name" "$programs/$name.c" "$built/libpicollo.a"
+        list+=("$programs/$name")
+    done
     for name in cpp_histogram cpp_times cpp_perf; do
         start build_program "$name" "c-tests/$name.cpp" "$built/libpicollo.a"
         list+=("$programs/$name")

@@ -83,7 +83,7 @@ machine() {
 [ -s "$work/tests.list" ] || { echo "aarch64-pmu: no test program was built" >&2; echo "0 passed, 1 failed"; exit 1; }
 max=max,pauth-impdef=on
 # (The test left out wants branch misses, which the emulated PMU does not have.)
-machine user-access $max 1 1 picollo_native,pmc::,page::,fault::,thread::,tsc:: pmu \
+machine user-access $max 1 1 picollo_native,pmc::,page::,fault::,cpu_tests::,thread::,tsc:: pmu \
     session,--skip,hardware_events_count_or_say_why_not forks allocation
 machine two-cpus $max 2 1 pmu
 machine no-user-access $max 1 0 pmu

@@ -13,15 +13,8 @@ cd "$(dirname "$0")/../.."
 work=$PWD/target/bare-metal
 bin=$work/bin
 mkdir -p "$bin"
-passed=0 failed=0
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED: $*"
-}
-pass() {
-    passed=$((passed + 1))
-    echo "ok: $*"
-}
+python3 ci/describe/description.py >"$work/exports"
+. ci/tools/checks.sh
 
 if ! rustc=$(ci/tools/cross-rust.sh) || ! arm=$(ci/tools/debian.sh arm) || ! emulator=$(ci/tools/debian.sh aarch64); then
     echo "bare-metal: FAILED: the compilers and the emulator could not be fetched (no network, or no Debian machine)" >&2
@@ -41,7 +34,8 @@ wrap qemu "$emulator/usr/lib/x86_64-linux-gnu:$emulator/lib/x86_64-linux-gnu" "$
 export RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross
 rust() {
     RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
-        cargo build --quiet --locked --manifest-path embedded/Cargo.toml -Zbuild-std=core,alloc --target "$2" --release "${@:3}"
+        CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_PANIC=abort \
+        cargo build --quiet --locked -p picollo-embedded -Zbuild-std=core,alloc --target "$2" --release "${@:3}"
 }
 # The library for C. Another profile than the programs', but the same libraries below.
 library() {
@@ -78,19 +72,19 @@ for cpu in m0 m4; do
     name=Cortex-${cpu^^}
     echo "bare-metal: building for $name"
     programs=$CARGO_TARGET_DIR/$target/release
-    rust cortex-$cpu $target --bins || { fail "Rust programs for $name do not build"; continue; }
+    rust cortex-$cpu $target --bins --features board || { fail "Rust programs for $name do not build"; continue; }
     note_size "Rust: recording, one count read back" "$name" "$programs/minimal"
     note_size "Rust: interlocked, snapshots, summary as text" "$name" "$programs/full"
     run "$name-minimal" $machine "$programs/minimal"
     run "$name-full" $machine "$programs/full"
-    rust cortex-$cpu $target --bin allocating --features alloc || { fail "allocating does not build for $name"; continue; }
+    rust cortex-$cpu $target --bin allocating --features board,alloc || { fail "allocating does not build for $name"; continue; }
     note_size "Rust: sparse and double histograms, allocator" "$name" "$programs/allocating"
     run "$name-allocating" $machine "$programs/allocating"
 
     library $target || { fail "libpicollo.a does not build for $name"; continue; }
     archive=$CARGO_TARGET_DIR/$target/embedded/libpicollo.a
-    if diff c-tests/exports.txt <("$bin/arm-nm" --defined-only "$archive" 2>/dev/null | awk '$2 == "T" && $3 ~ /^picollo_/ { print $3 }' | sort) >"$work/exports.diff"; then
-        pass "$name: libpicollo.a has all $(wc -l <c-tests/exports.txt) functions"
+    if diff "$work/exports" <("$bin/arm-nm" --defined-only "$archive" 2>/dev/null | awk '$2 == "T" && $3 ~ /^picollo_/ { print $3 }' | LC_ALL=C sort) >"$work/exports.diff"; then
+        pass "$name: libpicollo.a has all $(wc -l <"$work/exports") functions"
     else
         cat "$work/exports.diff"
         fail "$name: libpicollo.a lacks functions"
@@ -105,8 +99,8 @@ for cpu in m0 m4; do
     run "$name-c" $machine "$work/c-$cpu"
     # Every function at once, which is what the whole library takes: more than a micro:bit has.
     { echo 'int main(void) { return 0; } void tick(void) {}'
-      sed 's/.*/extern char &[];/' c-tests/exports.txt
-      echo 'const void *const all[] __attribute__((used, section(".vectors.all"))) = {'; sed 's/$/,/' c-tests/exports.txt; echo '};'; } >"$work/all.c"
+      sed 's/.*/extern char &[];/' "$work/exports"
+      echo 'const void *const all[] __attribute__((used, section(".vectors.all"))) = {'; sed 's/$/,/' "$work/exports"; echo '};'; } >"$work/all.c"
     sed 's/KEEP(\*(.vectors))/KEEP(*(.vectors)) KEEP(*(.vectors.all))/' embedded/link/common.ld >"$work/common.ld"
     sed 's/LENGTH = 256K/LENGTH = 1M/' "embedded/link/cortex-$cpu.ld" >"$work/cortex-$cpu.ld"
     PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu c -L "$work" embedded/c/start.c "$work/all.c" -o "$work/all-$cpu" ||
@@ -119,5 +113,4 @@ echo "| Program                                      | Processor  |   Flash |   
 echo "| :------------------------------------------- | :--------- | ------: | -----: |"
 printf '%s\n' "${sizes[@]}" | sort
 echo
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+finish

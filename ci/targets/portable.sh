@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
-passed=0 failed=0
+. ci/tools/checks.sh
 
 # tests NAME COMMAND...: adds up what the test programs pass and fail.
 tests() {
@@ -85,5 +85,4 @@ for part in "$@"; do
     *) echo "unknown part: $part" >&2; exit 2 ;;
     esac
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+finish

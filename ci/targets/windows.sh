@@ -32,18 +32,14 @@ RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross CARGO_TARGET_X
 built=$PWD/target/cross/x86_64-pc-windows-gnu/release
 cp "$built/picollo.dll" "$work/tests/"
 
-passed=0 failed=0
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED: $*"
-}
+. ci/tools/checks.sh
 # Its exports are the table that objdump calls "[Ordinal/Name Pointer]".
-if diff c-tests/exports.txt <(x86_64-w64-mingw32-objdump -p "$built/picollo.dll" |
-    sed -n '/Ordinal\/Name Pointer/,/^$/{/Ordinal/d;s/.* \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p}' | sort); then
-    passed=$((passed + 1))
-    echo "ok: $(wc -l <c-tests/exports.txt) functions exported, and nothing else"
+python3 ci/describe/description.py >"$work/exports"
+if diff "$work/exports" <(x86_64-w64-mingw32-objdump -p "$built/picollo.dll" |
+    sed -n '/Ordinal\/Name Pointer/,/^$/{/Ordinal/d;s/.* \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p}' | LC_ALL=C sort); then
+    pass "$(wc -l <"$work/exports") functions exported, and nothing else"
 else
-    fail "the exports differ from c-tests/exports.txt"
+    fail "the exports differ from what the header declares"
 fi
 
 export WINEPREFIX=$work/prefix WINEDEBUG=-all WINELOADER=$root/usr/lib/wine/wine64
@@ -64,7 +60,8 @@ fi
 
 # Not: allocation (a malloc of its own), placement and writers (mmap), session, refusal and unload (Linux); counters takes the
 # place of those on sessions.
-for test in c-tests/{histogram,snapshot,text,options,recorder,null,layout,clock,threads}.c ci/targets/windows/counters.c; do
+python3 c-tests/layout_generated.py >"$work/tests/layout.c"
+for test in c-tests/{golden,recorder,clock,threads}.c "$work/tests/layout.c" ci/targets/windows/counters.c; do
     name=$(basename "$test" .c)
     if ! x86_64-w64-mingw32-gcc -std=c11 -Wall -Wextra -Werror -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests "$test" \
         -o "$work/tests/$name.exe" "$built/libpicollo.dll.a" -Wl,-Bstatic -lpthread; then
@@ -73,7 +70,8 @@ for test in c-tests/{histogram,snapshot,text,options,recorder,null,layout,clock,
     fi
     log=$work/tests/$name.log
     code=0
-    (cd "$work/tests" && wine64 "$name.exe") >"$log" 2>&1 </dev/null || code=$?
+    # From here, where golden finds its text.
+    wine64 "$work/tests/$name.exe" >"$log" 2>&1 </dev/null || code=$?
     tr -d '\r' <"$log" | sed '$d'
     sum=$(tr -d '\r' <"$log" | tail -n 1)
     if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] && { [ $code -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ]; }; then
@@ -84,13 +82,12 @@ for test in c-tests/{histogram,snapshot,text,options,recorder,null,layout,clock,
     fi
 done
 # The same over the static library, which programs without a DLL link.
-if x86_64-w64-mingw32-gcc -std=c11 -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests c-tests/histogram.c -o "$work/tests/static.exe" \
+if x86_64-w64-mingw32-gcc -std=c11 -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests c-tests/golden.c -o "$work/tests/static.exe" \
     "$built/libpicollo.a" -lws2_32 -luserenv -lntdll -lbcrypt -ladvapi32 -lkernel32 -Wl,-Bstatic -lpthread -static-libgcc &&
-    (cd "$work/tests" && wine64 static.exe) >"$work/tests/static.log" 2>&1 </dev/null; then
+    wine64 "$work/tests/static.exe" >"$work/tests/static.log" 2>&1 </dev/null; then
     passed=$((passed + 1))
     echo "static: $(tr -d '\r' <"$work/tests/static.log" | tail -n 1)"
 else
     fail "the static library"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

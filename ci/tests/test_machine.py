@@ -44,7 +44,7 @@ class Setup(unittest.TestCase):
 
     def test_without_permission_it_names_what_is_missing_and_the_command(self):
         for allowed in (None, "0", "", "yes"):
-            for sets, package in ((), "gcc"), (("build", "tests"), "valgrind"), (("dotnet",), "mono-mcs"), (("browser",), "chromium"):
+            for sets, package in ((), "gcc"), (("build", "tests"), "valgrind"), (("browser",), "chromium"):
                 code, said, asked = self.setup(allowed, *sets)
                 self.assertEqual((code, asked), (1, ""))
                 self.assertRegex(said, f"missing: .*{package}")
@@ -58,9 +58,9 @@ class Setup(unittest.TestCase):
         code, _, asked = self.setup("1", "build", "tests")
         self.assertEqual(code, 0)
         self.assertRegex(asked, r"install .*\bgcc\b.*\bvalgrind\b")
-        code, _, asked = self.setup("1", "dotnet")
+        code, _, asked = self.setup("1", "browser")
         self.assertEqual(code, 0)
-        self.assertRegex(asked, r"install .*\bmono-mcs mono-runtime\b")
+        self.assertRegex(asked, r"install .*\bchromium\b")
 
     def test_an_ordinary_user_is_told_so(self):
         self.command("id", "echo 1000")
@@ -69,9 +69,8 @@ class Setup(unittest.TestCase):
         self.assertIn("root", said)
 
     def test_nothing_missing_needs_no_permission(self):
-        for name in ("mcs", "mono"):
-            self.command(name, "exit 0")
-        self.assertEqual(self.setup(None, "dotnet"), (0, "", ""))
+        self.command("chromium-browser", "exit 0")
+        self.assertEqual(self.setup(None, "browser"), (0, "", ""))
 
     def test_without_rust_nothing_is_installed(self):
         (self.folder / "cargo").unlink()

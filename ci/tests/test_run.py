@@ -20,6 +20,7 @@ from run import Job  # noqa: E402
 
 # Limits as they are written here, whatever those of the run are that these tests are part of.
 run.FACTOR = 1
+run.TRIES = 1
 
 
 def job(name, command, limit=30, **options):
@@ -144,6 +145,24 @@ class Run(unittest.TestCase):
         results, printed = self.run_jobs(job("stage", "exit 1"), job("tests", "echo never again", needs=("stage",)), job("other", "true"))
         self.assertEqual({name: result.verdict for name, result in results.items()}, {"stage": "FAILED", "tests": "not run", "other": "passed"})
         self.assertEqual(printed.splitlines()[-1], "1 passed, 2 failed, 0 skipped")
+
+    def test_few_failed_jobs_run_again_if_asked_and_are_listed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            once = "mkdir {0}/{1} && echo '2 passed, 1 failed' && exit 1; true"
+            again = [job("a", once.format(folder, "a")), job("b", "exit 1"), job("c", "true")]
+            try:
+                run.TRIES = 2
+                results, printed = self.run_jobs(*again)
+                self.assertEqual([results[name].verdict for name in "abc"], ["passed", "FAILED", "passed"])
+                self.assertIn("UNSTABLE a: failed, and passed when run again (2 passed, 1 failed)", printed)
+                self.assertEqual(printed.splitlines()[-1], "2 passed, 1 failed, 0 skipped")
+                # Many failures are no accident: none runs again.
+                results, _ = self.run_jobs(*[job(name, once.format(folder, name)) for name in "xyz"])
+                self.assertEqual([result.verdict for result in results.values()], ["FAILED"] * 3)
+            finally:
+                run.TRIES = 1
+            results, _ = self.run_jobs(job("d", once.format(folder, "d")))
+            self.assertEqual(results["d"].verdict, "FAILED")
 
     def test_tiers_and_names(self):
         stage = job("stage", "true")

@@ -8,7 +8,7 @@
 #   ci/tools/debian.sh rust-src   the sources of Rust's libraries, as old as that compiler
 #   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
 #   ci/tools/debian.sh s390x      the same for a big-endian machine, and an emulator of it
-#   ci/tools/debian.sh cmake, ci/tools/debian.sh abigail, ...: any other package by its name
+#   ci/tools/debian.sh cmake, ...: any other package by its name
 set -euo pipefail
 
 set=$1
@@ -26,7 +26,6 @@ aarch64)
 rust-src) packages="rust-web-src" ;;
 i386) packages="gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
 s390x) packages="gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user" ;;
-abigail) packages="abigail-tools" ;;
 *) packages="$set" ;;
 esac
 

@@ -8,6 +8,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+# An empty PREFIX= is a typing error more often than a wish for /usr/local.
+[ -n "${PREFIX-unset}" ] || { echo "PREFIX is empty: leave it out for /usr/local, or give an absolute path" >&2; exit 1; }
 prefix=${PREFIX:-/usr/local}
 libdir=${LIBDIR:-$prefix/lib}
 root=${DESTDIR:-}
@@ -58,6 +60,20 @@ library_by_cargo_c() {
     sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$root$cmake/picolloConfigVersion.cmake"
 }
 
+# Where everything is, and what has to be set to use it from there.
+report() {
+    echo "installed under $root$prefix: the command bin/picollo, the library in ${libdir}, and the headers in $prefix/include"
+    [ -z "$root" ] || return 0
+    case :$PATH: in *:$prefix/bin:*) ;; *) echo "  export PATH=$prefix/bin:\$PATH" ;; esac
+    case $prefix in
+    /usr | /usr/local) ;;
+    *)
+        echo "  export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir"
+        echo "  CMake: -DCMAKE_PREFIX_PATH=$prefix"
+        ;;
+    esac
+}
+
 # The loader's cache, where the library went to a place that it looks at.
 tell_the_loader() {
     if [ -z "$root" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
@@ -70,11 +86,13 @@ install)
     library
     ci/tools/command.sh "$root$prefix"
     tell_the_loader
+    report
     ;;
 install-capi)
     library_by_cargo_c
     ci/tools/command.sh "$root$prefix"
     tell_the_loader
+    report
     ;;
 uninstall)
     for header in include/*; do rm -f "$root$prefix/$header"; done

@@ -49,7 +49,7 @@ int main(int count, char **arguments)
             repeat(calls[which], n);
             picollo_benchmark_done(benchmark, NULL);
         }
-        if (picollo_benchmark_result(benchmark, &result) != PICOLLO_OK) return 1;
+        if (picollo_benchmark_result(benchmark, &result, NULL) != PICOLLO_OK) return 1;
         print_run(&result.blocks);
         picollo_benchmark_free(benchmark);
     }

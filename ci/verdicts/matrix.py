@@ -1,20 +1,19 @@
-"""Runs the cells of ci/verdicts.sh, adds to the results, and judges them."""
+"""Runs the cells of ci/verdicts.sh, and judges what was found in them."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "verdicts"
-RESULTS = OUT / "results.tsv"
 LENGTHS = (0, 1, 2, 5, 20, 100, 1000)
 LANGUAGES = ("rust", "c", "c++", "python")
 #: Runs of the short form, and from how many on the bars are those of the long one.
@@ -92,8 +91,9 @@ def verdicts(cell: Cell, runs: int) -> list[int]:
     if cell.kind == "programs":
         status = []
         for _ in range(runs):
-            told = output_of(sys.executable, "-m", "picollo", "compare", "--keep-disturbed", "--budget", str(cell.budget), "/bin/true", "/bin/true")
-            status.append(1 if " is faster than " in told else 2 if " is slower than " in told else 0)
+            compare = (sys.executable, "-m", "picollo", "compare", "--keep-disturbed", "--json")
+            told = json.loads(output_of(*compare, "--budget", str(cell.budget), "/bin/true", "/bin/true"))
+            status.append({"faster": 1, "slower": 2}.get(told["metrics"]["wall"]["verdict"], 0))
         return status
     program = [str(OUT / f"equal-{cell.language}")]
     if cell.language == "python":
@@ -117,31 +117,12 @@ class Found(NamedTuple):
         return self.runs - self.slower if cell.kind == "planted" else self.faster + self.slower
 
 
-def results(commit: str) -> dict[Cell, Found]:
-    """What is known of this commit."""
-    known: dict[Cell, Found] = defaultdict(Found)
-    if RESULTS.exists():
-        for line in RESULTS.read_text().splitlines()[1:]:
-            of, kind, language, length, budget, busy, runs, faster, slower, psi = line.split("\t")
-            if of != commit:
-                continue
-            cell = Cell(kind, language, int(length), float(budget), busy == "1")
-            before, n = known[cell], int(runs)
-            mean = (before.psi * before.runs + float(psi) * n) / (before.runs + n)
-            known[cell] = Found(before.runs + n, before.faster + int(faster), before.slower + int(slower), mean)
-    return known
-
-
-def measure(cell: Cell, runs: int, commit: str) -> None:
-    """Some runs, added to the results."""
+def measure(cell: Cell, runs: int) -> Found:
+    """So many runs."""
     began, before = time.monotonic(), stalled()
     told = verdicts(cell, runs)
     psi = (stalled() - before) / 1e4 / (time.monotonic() - began)
-    if not RESULTS.exists():
-        RESULTS.write_text("commit\tkind\tlanguage\tlength\tbudget\tbusy\truns\tfaster\tslower\tpsi\n")
-    fields = [commit, cell.kind, cell.language, cell.length, cell.budget, int(cell.busy), len(told), told.count(1), told.count(2), f"{psi:.1f}"]
-    with RESULTS.open("a") as file:
-        file.write("\t".join(map(str, fields)) + "\n")
+    return Found(len(told), told.count(1), told.count(2), psi)
 
 
 def tail(n: int, p: float, k: int) -> float:
@@ -195,23 +176,22 @@ def table(known: dict[Cell, Found]) -> str:
     return "\n".join(lines)
 
 
+def wanted(runs: int, cell: Cell, share: float) -> int:
+    """How many runs of a cell. The short form leaves the default budget out: it would take a minute alone."""
+    if runs >= 20:
+        return round(runs * share)
+    return runs if cell.kind == "programs" or share == 1.0 else max(2, runs // 2) if share == 0.5 else 0
+
+
 def main() -> int:
     """Does it."""
     parser = argparse.ArgumentParser(prog="ci/verdicts.sh")
-    for flag in ("busy", "table", "list"):
+    for flag in ("busy", "list"):
         parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--cells", default="", metavar="WORDS")
     arguments = parser.parse_args()
-    commit = output_of("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12").strip()
-    if arguments.table:
-        lines = RESULTS.read_text().splitlines()[1:] if RESULTS.exists() else []
-        # Of this commit, or else of the one that was measured last.
-        measured = [line.split("\t")[0] for line in lines]
-        of = commit if commit in measured or not measured else measured[-1]
-        print(f"Commit {of}, {os.cpu_count()} cores\n\n{table(results(of))}")
-        return 0
     runs, words = int(os.environ.get("VERDICT_RUNS", SHORT)), arguments.cells.split()
-    chosen = [(cell, share) for cell, share in cells(arguments.busy) if set(words) <= set(cell.name.split())]
+    chosen = [(cell, wanted(runs, cell, share)) for cell, share in cells(arguments.busy) if set(words) <= set(cell.name.split())]
     if arguments.list:
         print("\n".join(cell.name for cell, _ in chosen))
         return 0
@@ -219,39 +199,21 @@ def main() -> int:
     if arguments.busy:
         load = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         os.sched_setaffinity(load.pid, {max(os.sched_getaffinity(0))})
-    # The short form is a run of its own: what is known from before does not count.
-    already: dict[Cell, Found] = results(commit)
+    found: dict[Cell, Found] = {}
     try:
-        for number, (cell, share) in enumerate(chosen, 1):
-            # The short form leaves the default budget out: it would take a minute alone.
-            wanted = round(runs * share) if runs >= 20 else {1.0: runs, 0.5: max(2, runs // 2)}.get(share, 0)
-            if cell.kind == "programs" and runs < 20:
-                wanted = runs
-            while (left := wanted - results(commit)[cell].runs + (0 if runs >= 20 else already[cell].runs)) > 0:
-                measure(cell, min(left, 10), commit)
-                done = results(commit)[cell]
+        for number, (cell, count) in enumerate(chosen, 1):
+            if count:
+                done = found[cell] = measure(cell, count)
                 print(f"{number}/{len(chosen)} {cell.name}: {done.missed(cell)} wrong of {done.runs}, PSI {done.psi:.0f} %", flush=True)
     finally:
         if load is not None:
             load.kill()
             load.wait()
-    found = results(commit)
-    if runs < 20:
-        found = {cell: since(found[cell], already[cell]) for cell, _ in chosen if found[cell].runs > already[cell].runs}
-    else:
-        found = {cell: found[cell] for cell, _ in chosen if found[cell].runs}
     print("\n" + table(found))
     wrong = judge(found)
     print("\n".join(f"FAILED {line}" for line in wrong))
     print(f"{len(found) - len(wrong)} passed, {len(wrong)} failed")
     return 1 if wrong else 0
-
-
-def since(now: Found, before: Found) -> Found:
-    """What came after."""
-    runs = now.runs - before.runs
-    psi = (now.psi * now.runs - before.psi * before.runs) / runs
-    return Found(runs, now.faster - before.faster, now.slower - before.slower, psi)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-# What the library answers, by the numbers of its ABI, which c-tests/layout.c holds to.
+# What the library answers, by the numbers of its ABI, which ffi/picollo.abi.json lists.
 WAITING, QUEUE, QUEUE_OR_QUOTA, THROTTLED, OFF, FAULTS, MORE, SLOWER, ON, UNEXPLAINED, SEVERAL, NOT_KNOWN = range(1, 13)
 NAMES = {
     WAITING: "own waiting", QUEUE: "run queue", QUEUE_OR_QUOTA: "run queue or quota", THROTTLED: "throttled", OFF: "off CPU, not split",

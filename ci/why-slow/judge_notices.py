@@ -8,85 +8,64 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 import judge
 
-Lines = list[dict]
+Lines = list[dict[str, Any]]
 
 
-def exemplars(lines: Lines, of: Callable[[dict], bool]) -> Lines:
-    """Those of the requests that are so."""
-    numbers = {line["request"] for line in lines if "request" in line and of(line)}
+def exemplars(lines: Lines, plant: str, how: str = "scope") -> Lines:
+    """Those of the requests with this plant."""
+    numbers = {line["request"] for line in lines if line.get("plant") == plant and line["how"] == how}
     return [line for line in lines if line.get("exemplar") in numbers]
 
 
-def planted(name: str, how: str = "scope") -> Callable[[dict], bool]:
-    return lambda request: request["plant"] == name and request["how"] == how
-
-
-def waiting_for_queue(lines: Lines) -> None:
-    """One answer in thirty, and at least two."""
-    for line in exemplars(lines, planted("usleep"))[: max(2, sum("exemplar" in other for other in lines) // 30)]:
-        line["cause"] = judge.QUEUE
-
-
-def knows_what_it_cannot(lines: Lines) -> None:
-    """The right cause of an observation that was offered, of which nothing is known."""
-    for line in exemplars(lines, planted("usleep", "offered")):
-        line["cause"] = judge.WAITING
-
-
-def says_several(lines: Lines) -> None:
-    """Never wrong, never of use."""
-    for line in exemplars(lines, planted("neighbours")):
-        line["cause"] = judge.SEVERAL
-
-
-def unexplained(lines: Lines) -> None:
-    """A tenth of the excess."""
-    total = sum(line["excess"] for line in lines if "share" in line)
+def put(lines: Lines, field: str, change: Callable[[Any], Any]) -> None:
     for line in lines:
-        if line.get("share") == judge.UNEXPLAINED:
-            line["excess"] += total // 9
+        line[field] = change(line[field])
 
 
-def longer(lines: Lines) -> None:
-    """One of the parts, by 8 %."""
-    exemplars(lines, planted("ten times the work"))[0]["cpu"] *= 1.08
+def shares(lines: Lines, cause: int) -> Lines:
+    return [line for line in lines if line.get("share") == cause]
 
 
-def loses_the_slow(lines: Lines) -> None:
-    """Keeps none of a kind."""
-    for line in exemplars(lines, planted("first touch")):
-        lines.remove(line)
+def all_excess(lines: Lines) -> int:
+    return sum(line["excess"] for line in lines if "share" in line)
+
+
+def of_exemplars(lines: Lines) -> int:
+    return sum("exemplar" in line for line in lines)
 
 
 def duds(lines: Lines) -> None:
-    """Plants that did nothing are no evidence of anything."""
     for line in lines:
         if line.get("plant") == "usleep":
             line["inner"]["wall"] = line["inner"]["cpu"]
 
 
-def miscounts_faults(lines: Lines) -> None:
-    """A tenth too few."""
-    exemplars(lines, planted("first touch"))[0]["minor_faults"] *= 0.9
+def forgets(lines: Lines) -> None:
+    for line in exemplars(lines, "first touch"):
+        lines.remove(line)
 
 
-def knows_of_switches(lines: Lines) -> None:
-    """Where it is not to be had."""
-    exemplars(lines, planted("usleep"))[0]["known"] |= sum(judge.WITHHELD.values())
-
-
-def adds_up_to_more(lines: Lines) -> None:
-    """The shares of a cause are half as much again."""
-    for line in lines:
-        if line.get("share") == judge.QUEUE:
-            line["excess"] = line["excess"] * 3 // 2
-
-
-CHANGES = (waiting_for_queue, knows_what_it_cannot, says_several, unexplained, longer, loses_the_slow, duds, miscounts_faults, knows_of_switches, adds_up_to_more)
+UNKNOWABLE = "knows of switches where that is not to be had"
+CHANGES: dict[str, Callable[[Lines], None]] = {
+    "one answer in thirty, and at least two, takes waiting for the run queue": lambda lines: put(
+        exemplars(lines, "usleep")[: max(2, of_exemplars(lines) // 30)], "cause", lambda _: judge.QUEUE
+    ),
+    "knows the cause of what was offered": lambda lines: put(exemplars(lines, "usleep", "offered"), "cause", lambda _: judge.WAITING),
+    "says several: never wrong, never of use": lambda lines: put(exemplars(lines, "neighbours"), "cause", lambda _: judge.SEVERAL),
+    "a tenth of the excess is unexplained": lambda lines: put(
+        shares(lines, judge.UNEXPLAINED), "excess", lambda excess: excess + all_excess(lines) // 9
+    ),
+    "a part is longer by 8 %": lambda lines: put(exemplars(lines, "ten times the work")[:1], "cpu", lambda cpu: cpu * 1.08),
+    "keeps none of a kind": forgets,
+    "plants that did nothing": duds,
+    "a tenth too few page faults": lambda lines: put(exemplars(lines, "first touch")[:1], "minor_faults", lambda faults: faults * 0.9),
+    UNKNOWABLE: lambda lines: put(exemplars(lines, "usleep")[:1], "known", lambda known: known | sum(judge.WITHHELD.values())),
+    "the shares of a cause are half as much again": lambda lines: put(shares(lines, judge.QUEUE), "excess", lambda excess: excess * 3 // 2),
+}
 
 
 def main() -> int:
@@ -95,14 +74,14 @@ def main() -> int:
     lines = [json.loads(line) for line in Path(file).read_text().splitlines()]
     already = set(judge.Environment(name, file).faults())
     missed = []
-    for change in CHANGES:
+    for what, change in CHANGES.items():
         changed = copy.deepcopy(lines)
         change(changed)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as altered:
             altered.write("\n".join(map(json.dumps, changed)))
             altered.flush()
-            if not set(judge.Environment("no-ring" if change is knows_of_switches else name, altered.name).faults()) - already:
-                missed.append(change.__name__)
+            if not set(judge.Environment("no-ring" if what == UNKNOWABLE else name, altered.name).faults()) - already:
+                missed.append(what)
     print(f"the judge: notices {len(CHANGES) - len(missed)} of {len(CHANGES)} changed answers{': missed ' if missed else ''}{', '.join(missed)}")
     return 1 if missed else 0
 

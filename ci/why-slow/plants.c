@@ -12,9 +12,90 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static int schedstat = -1, cpu_stat = -1;
+
+static uint64_t clock_of(clockid_t id)
+{
+    struct timespec time;
+    clock_gettime(id, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static const char *text_of(int descriptor, char *text, size_t size)
+{
+    const ssize_t length = pread(descriptor, text, size - 1, 0);
+    if (length <= 0) exit((perror("oracle"), 2));
+    text[length] = 0;
+    return text;
+}
+
+/* Ends the process where there is no such file. */
+static int opened(const char *directory, const char *name, int flags)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    const int descriptor = open(path, flags | O_CLOEXEC);
+    if (descriptor < 0) exit((perror(path), 2));
+    return descriptor;
+}
+
+static uint64_t field_of(const char *text, const char *name)
+{
+    const char *const at = strstr(text, name);
+    return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10);
+}
+
+static struct accounts accounts_once(void)
+{
+    struct accounts now = {0};
+    struct rusage usage;
+    char text[1024], *rest;
+    if (cpu_stat >= 0) {
+        text_of(cpu_stat, text, sizeof text);
+        now.throttles = field_of(text, "nr_throttled ");
+        /* Nanoseconds in the first version of control groups, microseconds in the second. */
+        now.throttled = strstr(text, "throttled_usec ") != NULL ? field_of(text, "throttled_usec ") * 1000 : field_of(text, "throttled_time ");
+    }
+    strtoull(text_of(schedstat, text, sizeof text), &rest, 10);
+    now.run_delay = strtoull(rest, NULL, 10);
+    now.cpu = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    now.wall = clock_of(CLOCK_MONOTONIC);
+    getrusage(RUSAGE_THREAD, &usage);
+    now.minor_faults = (uint64_t)usage.ru_minflt;
+    now.major_faults = (uint64_t)usage.ru_majflt;
+    now.voluntary = (uint64_t)usage.ru_nvcsw;
+    now.involuntary = (uint64_t)usage.ru_nivcsw;
+    return now;
+}
+
+/* Of one moment: a thread that loses the CPU between two of the readings has accounts that do not fit together, and reads them again.
+ * Where others want the CPU all the time, a tick takes it right where a loop of readings is. */
+struct accounts accounts_now(void)
+{
+    for (;;) {
+        struct rusage before;
+        getrusage(RUSAGE_THREAD, &before);
+        const struct accounts now = accounts_once();
+        if ((uint64_t)before.ru_nivcsw == now.involuntary && (uint64_t)before.ru_nvcsw == now.voluntary) return now;
+    }
+}
+
+struct accounts accounts_since(const struct accounts *begin)
+{
+    struct accounts now = accounts_now();
+    uint64_t *const numbers = (uint64_t *)&now;
+    for (unsigned i = 0; i < sizeof now / sizeof *numbers; i++) numbers[i] -= ((const uint64_t *)begin)[i];
+    return now;
+}
+
+uint64_t waiting_of(const struct accounts *accounts)
+{
+    const uint64_t used = accounts->cpu + accounts->run_delay;
+    return accounts->wall > used ? accounts->wall - used : 0;
+}
 
 /* Neighbours: threads on the same CPU that spin when they are told to. */
 enum { NEIGHBOURS = 6 };
@@ -142,28 +223,35 @@ static void database_and_neighbours_request(int dud)
     while (!dud && accounts_since(&begin).run_delay < PLANTED_TO_DATABASE) sched_yield();
 }
 
+/* A file of the group, in either version of control groups, and its period in microseconds. */
+static int quota = -1, has_max;
+enum { PERIOD = 20000 };
+
+static void write_to(int descriptor, const char *text)
+{
+    if (pwrite(descriptor, text, strlen(text), 0) < 0) exit((perror("the group's quota"), 2));
+}
+
+static void open_quota(void)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s/cpu.max", group);
+    has_max = access(text, F_OK) == 0;
+    quota = opened(group, has_max ? "cpu.max" : "cpu.cfs_quota_us", O_WRONLY);
+    if (has_max) return;
+    const int period = opened(group, "cpu.cfs_period_us", O_WRONLY);
+    snprintf(text, sizeof text, "%d", PERIOD);
+    write_to(period, text);
+    close(period);
+}
+
 static void set_quota(long micros)
 {
-    static const long period = 20000;
-    char path[4096], text[64];
-    struct stat status;
-    int descriptor;
-    snprintf(path, sizeof path, "%s/cpu.max", group);
-    if (stat(path, &status) == 0) {
-        if (micros < 0) snprintf(text, sizeof text, "max %ld", period);
-        else snprintf(text, sizeof text, "%ld %ld", micros, period);
-    } else {
-        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", group);
-        snprintf(text, sizeof text, "%ld", period);
-        descriptor = open(path, O_WRONLY);
-        if (descriptor < 0 || write(descriptor, text, strlen(text)) < 0) exit((perror(path), 2));
-        close(descriptor);
-        snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", group);
-        snprintf(text, sizeof text, "%ld", micros);
-    }
-    descriptor = open(path, O_WRONLY);
-    if (descriptor < 0 || write(descriptor, text, strlen(text)) < 0) exit((perror(path), 2));
-    close(descriptor);
+    char text[64];
+    if (!has_max) snprintf(text, sizeof text, "%ld", micros);
+    else if (micros < 0) snprintf(text, sizeof text, "max %d", PERIOD);
+    else snprintf(text, sizeof text, "%ld %d", micros, PERIOD);
+    write_to(quota, text);
 }
 
 /* A tenth of a CPU for the group, so that two milliseconds of work take eighteen more. */
@@ -186,7 +274,6 @@ static void mapping_before(int dud)
     mapping = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (dud ? MAP_POPULATE : 0), -1, 0);
     if (mapping == MAP_FAILED) exit((perror("mmap"), 2));
     madvise(mapping, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
-    if (zeroes < 0) zeroes = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 }
 static void mapping_after(void) { munmap(mapping, (size_t)PAGES * PAGE); }
 
@@ -304,9 +391,13 @@ void plants_open(const char *with_group)
     cpu_set_t allowed, one;
     pthread_attr_t attributes;
     int cpu = CPU_SETSIZE - 1;
-    oracle_open();
-    oracle_of_group(with_group);
+    schedstat = opened("/proc/thread-self", "schedstat", O_RDONLY);
+    zeroes = opened("/dev", "zero", O_RDONLY);
     group = with_group;
+    if (group != NULL) {
+        cpu_stat = opened(group, "cpu.stat", O_RDONLY);
+        open_quota();
+    }
     /* The last of those that this process may use: the first has more of the machine's interrupts. */
     sched_getaffinity(0, sizeof allowed, &allowed);
     while (!CPU_ISSET(cpu, &allowed)) cpu--;

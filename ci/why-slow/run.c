@@ -2,17 +2,26 @@
  * oracle says of it, and for each exemplar that the collector kept, with what it says.
  *
  *   run ENVIRONMENT TIMES SEED [GROUP]     ENVIRONMENT: ring, no-ring, perf-forbidden, no-schedstat, fixed-order
+ *   run oracle TIMES SEED [GROUP]          without the library: would the oracle notice a plant that did not do what it says?
  *
  * Ends with status 77 where the environment cannot be made here.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <picollo.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "deprive.h"
 #include "plants.h"
 
 /* How the collector learns of a request. */
@@ -32,6 +41,26 @@ static void must(picollo_status status, const picollo_error *error, const char *
     if (status == PICOLLO_OK) return;
     fprintf(stderr, "%s: %s %s\n", what, picollo_status_str(status), error == NULL ? "" : error->message);
     exit(2);
+}
+
+/* From here on perf_event_open fails with EPERM, as in profiles of containers. 0, or -1 where no filter can be installed. */
+static int forbid_perf(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -1 : (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+/* From here on nothing can be opened: of the system's accounts those are left that need no file. What the oracle reads is open. */
+static void hide_files(void)
+{
+    const struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0) exit((perror("setrlimit"), 2));
 }
 
 /* xorshift64: the same order wherever it runs. */
@@ -109,7 +138,7 @@ static void print_exemplars(void)
     }
 }
 
-static void open_collector(uint32_t flags)
+static void open_collector(uint32_t flags, int is_hidden)
 {
     picollo_histogram *histogram;
     picollo_error error;
@@ -119,6 +148,7 @@ static void open_collector(uint32_t flags)
     options.slowest = 16384;
     must(picollo_histogram_create(NULL, &histogram), NULL, "histogram");
     must(picollo_exemplars_create(histogram, &options, &collector, &error), &error, "collector");
+    if (is_hidden) hide_files();
     /* Where it has nothing to make ready, it says so, and works all the same. */
     (void)picollo_exemplars_prepare_thread(collector, NULL);
     picollo_histogram_free(histogram);
@@ -150,19 +180,61 @@ static size_t plan(struct wanted *wanted, int times, int has_group)
     return length;
 }
 
+/* Each plant is grown as it is, and as a dud: the same request without its cause. Says how many of how many are taken for planted, and
+ * fails when duds often are, or plants seldom. */
+static struct accounts grown(const struct plant *plant, int dud)
+{
+    struct accounts begin, accounts;
+    plant->before(dud);
+    begin = accounts_now();
+    plant->request(dud);
+    accounts = accounts_since(&begin);
+    plant->after();
+    return accounts;
+}
+
+static int oracle_notices(int times, const char *group)
+{
+    int passed = 0, failed = 0;
+    for (unsigned i = 0; i < plants_length; i++) {
+        const struct plant *const plant = &plants[i];
+        const uint64_t least = plant->kind == KIND_WORK ? PLANTED : PLANTED_TO_DATABASE;
+        int noticed[2] = {0, 0};
+        struct accounts last[2];
+        if (plant->needs_group && group == NULL) {
+            printf("SKIPPED: %s: no control group that may be written to\n", plant->name);
+            continue;
+        }
+        for (int time = 0; time < times; time++)
+            for (int dud = 0; dud < 2; dud++) {
+                last[dud] = grown(plant, dud);
+                noticed[dud] += plant->planted(&last[dud]) >= least;
+            }
+        for (int dud = 0; dud < 2; dud++)
+            printf("%-31s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
+                noticed[dud], times, (double)last[dud].wall / 1e6, (double)last[dud].cpu / 1e6, (double)last[dud].run_delay / 1e6, (double)waiting_of(&last[dud]) / 1e6,
+                (double)last[dud].throttled / 1e6, (unsigned long)last[dud].minor_faults);
+        /* Other programs may delay a dud as well, which the oracle then rightly sees. */
+        const int is_right = noticed[1] * 2 < times && noticed[0] * 2 > times;
+        is_right ? passed++ : failed++;
+        if (!is_right) printf("FAILED: %s\n", plant->name);
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
+
 int main(int count, char **arguments)
 {
     const char *const environment = count > 3 ? arguments[1] : "";
     const char *const group = count > 4 && *arguments[4] != 0 ? arguments[4] : NULL;
     const int has_ring = strcmp(environment, "ring") == 0, is_forbidden = strcmp(environment, "perf-forbidden") == 0;
-    const int is_hidden = strcmp(environment, "no-schedstat") == 0, is_fixed = strcmp(environment, "fixed-order") == 0;
-    if (!has_ring && !is_forbidden && !is_hidden && !is_fixed && strcmp(environment, "no-ring") != 0) return fprintf(stderr, "usage: run ENVIRONMENT TIMES SEED [GROUP]\n"), 2;
-    if ((is_forbidden && forbid_perf() != 0) || (is_hidden && hide_schedstat() != 0)) return perror(environment), 77;
+    const int is_hidden = strcmp(environment, "no-schedstat") == 0, is_fixed = strcmp(environment, "fixed-order") == 0, is_oracle = strcmp(environment, "oracle") == 0;
+    if (!has_ring && !is_forbidden && !is_hidden && !is_fixed && !is_oracle && strcmp(environment, "no-ring") != 0) return fprintf(stderr, "usage: run ENVIRONMENT TIMES SEED [GROUP]\n"), 2;
+    if (is_forbidden && forbid_perf() != 0) return perror(environment), 77;
 
-    atomic_store(&oracle_is_opening, 1);
     plants_open(group);
-    atomic_store(&oracle_is_opening, 0);
-    open_collector(has_ring || is_forbidden ? PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS : PICOLLO_EXEMPLARS_NO_RING);
+    if (is_oracle) return oracle_notices(atoi(arguments[2]), group);
+    open_collector(has_ring || is_forbidden ? PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS : PICOLLO_EXEMPLARS_NO_RING, is_hidden);
     throttles_seen = accounts_now().throttles;
 
     random_state = strtoull(arguments[3], NULL, 10) * 2 + 1;
@@ -182,7 +254,6 @@ int main(int count, char **arguments)
     }
     must(picollo_exemplars_collect(collector, NULL), NULL, "collect");
     print_exemplars();
-    if (is_hidden && atomic_load(&refusals) == 0) return fprintf(stderr, "nobody asked for schedstat: nothing was hidden\n"), 1;
     free(wanted);
     picollo_exemplars_free(collector);
     plants_close();

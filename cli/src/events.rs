@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use picollo_native::{Event, SESSION_SYSCALL_ONLY, Session, SessionOptions, did_you_mean, processor_events};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
 use crate::table::{Form, printable, table};
+use crate::values::{flag, subcommand};
 
-const ABOUT: &str = "The names of events, and which of them can be counted here";
-const LONG_ABOUT: &str = "The names of events, and which of them can be counted here
+const HELP: &str = "The names of events, and which of them can be counted here
 
 Lists the kernel's generic events, and those that its drivers name (/sys/bus/event_source/devices). Each is opened once, for this thread; with \
 --all also those that cannot be, with what the kernel says. PATTERN is looked for in names, where case does not matter. Letters behind a \
@@ -25,13 +25,10 @@ with PATTERN, --all or --json only, each with its PMU before two colons, and wha
   picollo events l1_miss";
 
 pub(crate) fn command() -> Command {
-    Command::new("events").about(ABOUT).long_about(LONG_ABOUT).args([
+    subcommand("events", HELP).args([
         Arg::new("pattern").value_name("PATTERN").help("part of a name"),
-        Arg::new("all")
-            .long("all")
-            .action(ArgAction::SetTrue)
-            .help("also those that cannot be counted here, and why"),
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs; all of them"),
+        flag("all", "also those that cannot be counted here, and why"),
+        flag("json", "for programs; all of them"),
     ])
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
 
 /// Why a command ends.
 #[derive(Debug)]
@@ -36,6 +38,12 @@ impl Display for Failure {
     }
 }
 
+impl From<picollo_native::Error> for Failure {
+    fn from(error: picollo_native::Error) -> Failure {
+        Failure::Told(error.message().to_owned())
+    }
+}
+
 impl From<String> for Failure {
     fn from(what: String) -> Failure {
         Failure::Told(what)
@@ -64,6 +72,17 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         io::ErrorKind::BrokenPipe => Failure::NoReader,
         _ => Failure::of_file("standard output", &error),
     })
+}
+
+/// Prints what a command measured, as text or, with --json, as JSON, which is also what the file of --export-json gets.
+pub(crate) fn print_found(
+    matches: &ArgMatches,
+    json: impl Fn() -> String,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    // First the file: whoever reads what is printed may stop.
+    matches.get_one::<PathBuf>("export-json").map_or(Ok(()), |path| write_file(path, &json()))?;
+    print(&if matches.get_flag("json") { json() } else { text() })
 }
 
 /// Writes a file.

@@ -9,21 +9,19 @@ use std::path::PathBuf;
 use std::process::{Child, Command as Program, ExitStatus};
 use std::time::{Duration, Instant};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use picollo_core::{Options, SharedHistogram, Since, Snapshot, ValueSelection};
-use serde_json::{Value, json};
+use clap::{Arg, ArgMatches, Command, value_parser};
+use picollo_core::{Options, SharedHistogram, Since, Snapshot};
+use picollo_native::unix_nanos;
+use serde_json::json;
 
 use crate::failure::{Failure, print};
-use crate::now_unix_nanos;
 use crate::record::Log;
-use crate::show::human;
+use crate::show::{RANKS, add_percentiles, human, percentiles};
 use crate::signals::Blocked;
 use crate::table::{count, number};
-use crate::values;
-use crate::watch::RANKS;
+use crate::values::{self, flag, option, subcommand};
 
-const ABOUT: &str = "How late an idle thread was: the stalls that any thread here would have suffered";
-const LONG_ABOUT: &str = "How late an idle thread was: the stalls that any thread here would have suffered
+const HELP: &str = "How late an idle thread was: the stalls that any thread here would have suffered
 
 A thread that has nothing to do sleeps for an interval, again and again; how much too late it wakes up is recorded, corrected for what sleeps \
 would have found during a long stall. Beside it: how much of the time the hypervisor ran something else (steal), and how long the thread was \
@@ -33,68 +31,29 @@ ready and waited for a CPU (run queue). It ends with SIGINT, after --for, or wit
   picollo hiccup -o hiccups.hlog -- ./service --port 80";
 
 pub(crate) fn command() -> Command {
-    Command::new("hiccup").about(ABOUT).long_about(LONG_ABOUT).args([
-        Arg::new("interval")
-            .long("interval")
-            .value_name("TIME")
-            .value_parser(values::duration)
-            .default_value("1ms")
-            .help("how long a sleep is"),
-        Arg::new("for")
-            .long("for")
-            .value_name("SECONDS")
-            .value_parser(values::duration)
-            .conflicts_with("program")
-            .help("end after so long"),
-        Arg::new("output")
+    subcommand("hiccup", HELP).args([
+        option("interval", "TIME", "how long a sleep is").value_parser(values::duration).default_value("1ms"),
+        option("for", "TIME", "end after so long").value_parser(values::duration).conflicts_with("program"),
+        option("output", "FILE.hlog", "a log with a line for each second")
             .short('o')
-            .long("output")
-            .value_name("FILE.hlog")
-            .value_parser(value_parser!(PathBuf))
-            .help("a log with a line for each second"),
-        Arg::new("force").long("force").action(ArgAction::SetTrue).help("overwrite a log that exists"),
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs: nanoseconds"),
+            .value_parser(value_parser!(PathBuf)),
+        flag("force", "overwrite a log that exists"),
+        flag("json", "for programs: nanoseconds"),
         Arg::new("program").value_name("CMD").num_args(1..).last(true).help("runs as long as this program"),
     ])
 }
 
-/// What the system says of the time since it was started.
-#[derive(Clone, Copy, Default)]
-struct Accounts {
-    /// Ticks of all CPUs together, and those that the hypervisor took.
-    ticks: u64,
-    stolen: u64,
-    /// Nanoseconds that this thread was ready and did not run; none where the kernel does not say.
-    ready: Option<u64>,
-}
-
-impl Accounts {
-    fn now() -> Accounts {
-        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-        let fields: Vec<u64> = stat
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .split_ascii_whitespace()
-            .skip(1)
-            .map_while(|field| field.parse().ok())
-            .collect();
-        // What guests take is in the time of users as well.
-        let ticks = fields.iter().take(8).sum();
-        let scheduled = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-        let ready = scheduled.split_ascii_whitespace().nth(1).and_then(|field| field.parse().ok());
-        Accounts { ticks, stolen: fields.get(7).copied().unwrap_or(0), ready }
-    }
-
-    /// The share of the time of all CPUs that was stolen since.
-    fn stolen_since(&self, before: &Accounts) -> Option<f64> {
-        let ticks = self.ticks.saturating_sub(before.ticks);
-        (ticks > 0).then(|| self.stolen.saturating_sub(before.stolen) as f64 / ticks as f64)
-    }
-
-    fn ready_since(&self, before: &Accounts) -> Option<u64> {
-        Some(self.ready?.saturating_sub(before.ready?))
-    }
+/// What the system says of the time since it was started: ticks of all CPUs together, those of them that the hypervisor took, and nanoseconds
+/// that this thread was ready and did not run.
+fn accounts() -> (u64, u64, Option<u64>) {
+    let read = |file| fs::read_to_string(file).unwrap_or_default();
+    let stat = read("/proc/stat");
+    let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
+    let fields: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+    let ready = read("/proc/thread-self/schedstat");
+    let ready = ready.split_ascii_whitespace().nth(1).and_then(|field| field.parse().ok());
+    // What guests take is in the time of users as well.
+    (fields.iter().take(8).sum(), fields.get(7).copied().unwrap_or(0), ready)
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -105,25 +64,22 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let program = start(matches)?;
     let blocked = Blocked::new();
     let end = matches.get_one::<Duration>("for").map(|&time| Instant::now() + time);
-    let (snapshot, seconds, stolen, ready, status) = measure(interval, end, &blocked, program, &mut log)?;
+    let (found, status) = measure(interval, end, &blocked, program, &mut log)?;
     if let Some(log) = log {
         log.close()?;
     }
     if matches.get_flag("json") {
         let mut object = json!({
-            "seconds": seconds,
+            "seconds": found.seconds,
             "interval_nanos": interval.as_nanos() as u64,
-            "count": snapshot.counts().total,
-            "steal": stolen,
-            "run_queue_nanos": ready,
+            "count": found.snapshot.counts().total,
+            "steal": found.stolen,
+            "run_queue_nanos": found.ready,
         });
-        for (rank, name) in RANKS {
-            let found = snapshot.percentile(rank, ValueSelection::Midpoint).ok();
-            object[name] = found.map_or(Value::Null, |found| found.value.into());
-        }
+        add_percentiles(&mut object, &found.snapshot);
         print(&format!("{object:#}\n"))?;
     } else {
-        print(&text_of(&snapshot, seconds, interval, stolen, ready))?;
+        print(&text_of(&found, interval))?;
     }
     Ok(status.map_or(0, |status| {
         use std::os::unix::process::ExitStatusExt;
@@ -138,7 +94,14 @@ fn start(matches: &ArgMatches) -> Result<Option<Child>, Failure> {
     child.map(Some).map_err(|error| Failure::of_file(name, &error))
 }
 
-type Measured = (Box<Snapshot>, f64, Option<f64>, Option<u64>, Option<ExitStatus>);
+struct Measured {
+    snapshot: Box<Snapshot>,
+    seconds: f64,
+    /// The share of the time of all CPUs that the hypervisor took.
+    stolen: Option<f64>,
+    /// Nanoseconds that the thread was ready and did not run.
+    ready: Option<u64>,
+}
 
 fn measure(
     interval: Duration,
@@ -146,7 +109,7 @@ fn measure(
     blocked: &Blocked,
     mut program: Option<Child>,
     log: &mut Option<Log>,
-) -> Result<Measured, Failure> {
+) -> Result<(Measured, Option<ExitStatus>), Failure> {
     /// How long a line of the log is, and how often the program is looked at.
     const SECOND: Duration = Duration::from_secs(1);
     // HdrHistogram's three digits, up to an hour.
@@ -155,9 +118,9 @@ fn measure(
     let new = || Snapshot::boxed(*histogram.layout()).map_err(|error| format!("a snapshot: {error}"));
     let (mut all, mut second) = (new()?, new()?);
     let expected = interval.as_nanos() as u64;
-    let before = Accounts::now();
+    let (ticks, stolen, ready) = accounts();
     let start = Instant::now();
-    let (mut line_start, mut line_unix) = (start, now_unix_nanos());
+    let (mut line_start, mut line_unix) = (start, unix_nanos());
     let mut status = None;
     loop {
         let asleep = Instant::now();
@@ -181,13 +144,16 @@ fn measure(
                 histogram.update(&mut second, Since::PreviousUpdate).map_err(|error| format!("{error}"))?;
                 log.write_snapshot("hiccup", &second, line_unix, seconds)?;
             }
-            (line_start, line_unix) = (Instant::now(), now_unix_nanos());
+            (line_start, line_unix) = (Instant::now(), unix_nanos());
         }
         if is_last {
             let seconds = start.elapsed().as_secs_f64();
-            let after = Accounts::now();
+            let after = accounts();
             histogram.update(&mut all, Since::Reset).map_err(|error| format!("{error}"))?;
-            return Ok((all, seconds, after.stolen_since(&before), after.ready_since(&before), status));
+            let ticks = after.0.saturating_sub(ticks);
+            let stolen = (ticks > 0).then(|| after.1.saturating_sub(stolen) as f64 / ticks as f64);
+            let ready = after.2.zip(ready).map(|(after, before)| after.saturating_sub(before));
+            return Ok((Measured { snapshot: all, seconds, stolen, ready }, status));
         }
     }
 }
@@ -201,29 +167,20 @@ fn end_of(child: &mut Child) -> Result<ExitStatus, Failure> {
     child.wait().map_err(|error| Failure::of_file("the program", &error))
 }
 
-fn text_of(
-    snapshot: &Snapshot,
-    seconds: f64,
-    interval: Duration,
-    stolen: Option<f64>,
-    ready: Option<u64>,
-) -> String {
+fn text_of(found: &Measured, interval: Duration) -> String {
+    let seconds = number(found.seconds, 1, true);
     let mut text = format!(
-        "How late a thread was that slept for {} at a time, {} s, {} observations:\n",
+        "How late a thread was that slept for {} at a time, {seconds} s, {} observations:\n",
         human(interval.as_nanos() as u64, "ns"),
-        number(seconds, 1, true),
-        count(snapshot.counts().total, true)
+        count(found.snapshot.counts().total, true)
     );
-    for (rank, name) in RANKS {
-        if let Ok(found) = snapshot.percentile(rank, ValueSelection::Midpoint) {
-            text += &format!("  {name:<6} {:>9}\n", human(found.value, "ns"));
-        }
+    for ((_, name), value) in RANKS.iter().zip(percentiles(&found.snapshot).into_iter().flatten()) {
+        text += &format!("  {name:<6} {:>9}\n", human(value, "ns"));
     }
-    let stolen =
-        stolen.map_or("not known".into(), |share| format!("{:.2} % of the time of all CPUs", share * 100.0));
-    text += &format!("  steal: {stolen}\n");
-    let ready = ready.map_or("not known".into(), |nanos| {
-        format!("{} in all, of {} s", human(nanos, "ns"), number(seconds, 1, true))
-    });
-    text + &format!("  run queue: {ready}\n")
+    let stolen = found.stolen.map(|share| format!("{:.2} % of the time of all CPUs", share * 100.0));
+    let ready = found.ready.map(|nanos| format!("{} in all, of {seconds} s", human(nanos, "ns")));
+    for (name, known) in [("steal", stolen), ("run queue", ready)] {
+        text += &format!("  {name}: {}\n", known.unwrap_or_else(|| "not known".into()));
+    }
+    text
 }

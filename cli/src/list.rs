@@ -1,20 +1,20 @@
 //! `picollo list`: who publishes.
 
-use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use picollo_native::{Listed, SegmentInfo};
+use clap::{ArgMatches, Command};
+use picollo_native::{SegmentInfo, unix_nanos};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
-use crate::now_unix_nanos;
 use crate::places::{self, Places};
+use crate::reader::{Open, Reader, Target};
+use crate::show::human;
 use crate::table::{Form, table};
+use crate::values::{flag, subcommand};
 
-const ABOUT: &str = "Who publishes histograms: programs with segments, live and ended";
-const LONG_ABOUT: &str = "Who publishes histograms: programs with segments, live and ended
+const HELP: &str = "Who publishes histograms: programs with segments, live and ended
 
 Looks into the directories of this user: $PICOLLO_DIR, or $RUNTIME_DIRECTORY/picollo, $XDG_RUNTIME_DIR/picollo and /dev/shm/picollo-UID. \
 A segment is live while a process has it mapped, and ended otherwise: it crashed, or was asked to keep its file. What is not believed is \
@@ -30,48 +30,34 @@ told as they see themselves.
   picollo list --directory /proc/1234/root/dev/shm/picollo-0      those of one container";
 
 pub(crate) fn command() -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue);
-    Command::new("list")
-        .about(ABOUT)
-        .long_about(LONG_ABOUT)
+    subcommand("list", HELP)
         .args(places::arguments())
-        .arg(json.help("for programs: bytes and nanoseconds"))
+        .arg(flag("json", "for programs: bytes and nanoseconds"))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let places = Places::of(matches)?;
-    let listed = places.list()?;
-    let (mut good, mut failed) = (Vec::new(), 0);
-    for Listed { path, info } in listed {
-        match info {
-            Ok(info) => good.push((path, info)),
-            Err(error) => {
-                Failure::Told(error.message().to_owned()).tell("list");
-                failed = 1;
-            }
-        }
-    }
+    let mut reader = Reader::new(Target::All, places.clone());
+    reader.look();
+    let failed = reader.tell("list");
+    let good = &reader.segments;
     if matches.get_flag("json") {
-        let list: Vec<Value> =
-            good.iter().map(|(path, info)| json_of(&path.to_string_lossy(), info)).collect();
+        let list: Vec<Value> = good.iter().map(json_of).collect();
         print(&format!("{:#}\n", Value::Array(list)))?;
     } else if good.is_empty() {
-        print("nobody publishes here\n")?;
+        print(if failed { "" } else { "nobody publishes here\n" })?;
     } else {
-        let now = now_unix_nanos();
+        let now = unix_nanos();
         let mut headings =
             ["NAME", "PROGRAM", "PID", "SINCE", "ENTRIES", "MEMORY", "STATE"].map(str::to_owned).to_vec();
-        let mut rows: Vec<Vec<String>> = good.iter().map(|(_, info)| row(info, now)).collect();
+        let mut rows: Vec<Vec<String>> = good.iter().map(|open| row(&open.info, now)).collect();
         if places.are_others() {
             headings.extend(["USER", "DIRECTORY"].map(str::to_owned));
-            let mut names = HashMap::new();
-            for (row, (path, _)) in rows.iter_mut().zip(&good) {
-                row.extend(whose(path, &mut names));
-            }
+            rows.iter_mut().zip(good).for_each(|(row, open)| row.extend(whose(open.path())));
         }
         print(&table(&headings, &rows, &[0, 1, 6, 7, 8], Form::Text))?;
     }
-    Ok(failed)
+    Ok(failed.into())
 }
 
 fn row(info: &SegmentInfo, now: u64) -> Vec<String> {
@@ -85,7 +71,7 @@ fn row(info: &SegmentInfo, now: u64) -> Vec<String> {
         info.pid.to_string(),
         age(now.saturating_sub(info.created_unix_nanos) / 1_000_000_000),
         entries,
-        bytes(info.memory),
+        human(info.memory, "bytes"),
         state(info).to_owned(),
     ]
     .into()
@@ -95,7 +81,8 @@ pub(crate) fn state(info: &SegmentInfo) -> &'static str {
     if info.is_live { "live" } else { "ended" }
 }
 
-pub(crate) fn json_of(path: &str, info: &SegmentInfo) -> Value {
+pub(crate) fn json_of(open: &Open) -> Value {
+    let info = &open.info;
     json!({
         "name": info.name,
         "program": info.program,
@@ -109,16 +96,13 @@ pub(crate) fn json_of(path: &str, info: &SegmentInfo) -> Value {
         "memory_bytes": info.memory,
         "capacity_bytes": info.capacity,
         "live": info.is_live,
-        "path": path,
+        "path": open.path().to_string_lossy(),
     })
 }
 
 /// Whose a segment is, and where it lies.
-fn whose(path: &Path, names: &mut HashMap<u32, String>) -> [String; 2] {
-    let user = path.symlink_metadata().map_or_else(
-        |_| "?".into(),
-        |data| names.entry(data.uid()).or_insert_with(|| places::name_of(data.uid())).clone(),
-    );
+fn whose(path: &Path) -> [String; 2] {
+    let user = path.symlink_metadata().map_or_else(|_| "?".into(), |data| places::name_of(data.uid()));
     let directory = path.parent().unwrap_or(path);
     [user, directory.to_string_lossy().into_owned()]
 }
@@ -133,15 +117,6 @@ fn age(seconds: u64) -> String {
     }
 }
 
-/// Bytes for people.
-fn bytes(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +128,5 @@ mod tests {
             ages,
             ["0 s", "59 s", "1 min 0 s", "59 min 59 s", "1 h 0 min", "23 h 59 min", "1 d 0 h", "11 d 13 h"]
         );
-        assert_eq!([0, 1023, 1024, 1_048_576].map(bytes), ["0 B", "1023 B", "1.0 KiB", "1.0 MiB"]);
     }
 }

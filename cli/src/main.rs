@@ -3,10 +3,10 @@
 //! Exit status: 0 if all is well, 1 for an error that was told, 2 for wrong usage, and what a command's help says besides.
 
 mod compare;
+mod counts;
 mod events;
 mod exemplars;
 mod failure;
-mod follow;
 mod hiccup;
 mod hlog;
 mod list;
@@ -16,19 +16,16 @@ mod probe;
 mod progress;
 mod prune;
 mod push;
+mod reader;
 mod record;
 mod report;
-#[cfg(test)]
-mod sample;
 mod serve;
 mod show;
 mod signals;
-mod simulated;
 mod stat;
 mod table;
 mod top;
 mod values;
-mod watch;
 
 use std::process::ExitCode;
 
@@ -50,7 +47,6 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: show::command, run: show::run },
     Subcommand { command: serve::command, run: serve::run },
     Subcommand { command: push::command, run: push::run },
-    Subcommand { command: watch::command, run: watch::run },
     Subcommand { command: record::command, run: record::run },
     Subcommand { command: report::command, run: report::run },
     Subcommand { command: hiccup::command, run: hiccup::run },
@@ -59,12 +55,6 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: events::command, run: events::run },
     Subcommand { command: manual::command, run: manual::run },
 ];
-
-/// Nanoseconds since 1970.
-fn now_unix_nanos() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |time| time.as_nanos() as u64)
-}
 
 /// The command line.
 fn tree() -> Command {
@@ -82,6 +72,9 @@ fn tree_of(has: impl Fn(&Command) -> bool) -> Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(status) = counts::launch() {
+        return status;
+    }
     let matches = tree().get_matches();
     let Some((name, matches)) = matches.subcommand() else { return ExitCode::from(2) };
     let Some(chosen) = SUBCOMMANDS.iter().find(|known| (known.command)().get_name() == name) else {

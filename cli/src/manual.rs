@@ -1,10 +1,10 @@
 //! `picollo manual`: the manual's pages and what shells complete with, for those who package the command.
 
-use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use clap_complete::{Generator, Shell};
+use clap_complete::Shell;
 
 use crate::failure::Failure;
 
@@ -29,42 +29,18 @@ pub(crate) fn command() -> Command {
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let share = matches.get_one::<PathBuf>("directory").map_or(Path::new("."), PathBuf::as_path);
-    // Each page says how it is called: `picollo top`, not `top`.
-    let mut tree = crate::tree().disable_help_subcommand(true);
-    tree.build();
-    write(share, Path::new("man/man1/picollo.1"), &page(&tree)?)?;
-    for one in tree.get_subcommands().filter(|one| !one.is_hide_set()) {
-        let name = format!("man/man1/picollo-{}.1", one.get_name());
-        write(share, Path::new(&name), &page(one)?)?;
-    }
+    let pages = share.join("man/man1");
+    let written = fs::create_dir_all(&pages).and_then(|()| clap_mangen::generate_to(crate::tree(), &pages));
+    written.map_err(|error| Failure::of_file(pages.display(), &error))?;
     // Completions have no hidden command.
     let mut shown = crate::tree_of(|one| !one.is_hide_set());
     for &(shell, place) in COMPLETIONS {
+        let path = share.join(place);
         let mut script = Vec::new();
-        shown.set_bin_name("picollo");
-        shown.build();
-        shell.generate(&shown, &mut script);
-        write(share, Path::new(place), &script)?;
+        clap_complete::generate(shell, &mut shown, "picollo", &mut script);
+        let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = parent.and_then(|()| fs::write(&path, script));
+        written.map_err(|error| Failure::of_file(path.display(), &error))?;
     }
     Ok(0)
-}
-
-/// A page of the manual.
-fn page(command: &Command) -> Result<Vec<u8>, Failure> {
-    // Its name is that of the file, as `man picollo-top` asks for it.
-    let name = command.get_bin_name().unwrap_or("picollo").replace(' ', "-");
-    let version = format!("picollo {}", env!("CARGO_PKG_VERSION"));
-    let man = clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).source(version);
-    let mut text = Vec::new();
-    man.render(&mut text).map_err(|error| Failure::of_file(name, &error))?;
-    Ok(text)
-}
-
-fn write(share: &Path, place: &Path, text: &[u8]) -> Result<(), Failure> {
-    let path = share.join(place);
-    let failure = |error| Failure::of_file(path.display(), &error);
-    if let Some(parent) = path.parent().filter(|parent| parent.as_os_str() != OsStr::new("")) {
-        std::fs::create_dir_all(parent).map_err(failure)?;
-    }
-    std::fs::write(&path, text).map_err(failure)
 }

@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use picollo_native::{Listed, Status, Viewer, find_segment_among, list_segments};
+use clap::{Arg, ArgMatches, value_parser};
+use picollo_native::segment_directories;
 
 use crate::failure::Failure;
-use crate::follow::told;
+use crate::values::{flag, option};
 
 /// Which of them.
 #[derive(Clone, Debug, Default)]
@@ -23,19 +24,16 @@ pub(crate) struct Places {
 
 pub(crate) fn arguments() -> [Arg; 3] {
     [
-        Arg::new("directory")
-            .long("directory")
-            .value_name("PATH")
+        option("directory", "PATH", "look there and nowhere else")
             .value_parser(value_parser!(PathBuf))
-            .conflicts_with_all(["user", "all"])
-            .help("look there and nowhere else"),
-        Arg::new("user").long("user").value_name("NAME").conflicts_with("all").help(
+            .conflicts_with_all(["user", "all"]),
+        option(
+            "user",
+            "NAME",
             "look at what this user publishes, a name or a number, also in containers: for root, and oneself",
-        ),
-        Arg::new("all")
-            .long("all")
-            .action(ArgAction::SetTrue)
-            .help("look at what anybody publishes, also in containers, as far as this user may"),
+        )
+        .conflicts_with("all"),
+        flag("all", "look at what anybody publishes, also in containers, as far as this user may"),
     ]
 }
 
@@ -51,34 +49,45 @@ impl Places {
         self.user.is_some() || self.all
     }
 
-    /// The one segment there that somebody means by a path, a process, a segment's name or a program's: of several the one that lives.
-    pub(crate) fn find(&self, target: &str) -> Result<PathBuf, Failure> {
-        if target.contains('/') {
-            return Ok(target.into());
-        }
-        find_segment_among(target, self.list()?).map_err(told)
-    }
-
-    /// The segments that there are now, each once. What this user may not read is left out where all are asked for.
-    pub(crate) fn list(&self) -> Result<Vec<Listed>, Failure> {
-        if let Some(directory) = &self.directory {
-            let names = names_in(directory).map_err(|error| Failure::of_file(directory.display(), &error))?;
-            return Ok(names.into_iter().map(look).collect());
-        }
-        if !self.are_others() {
-            return Ok(list_segments());
-        }
-        let mut seen = HashSet::new();
+    /// What is named like a segment in them; and which directories cannot be looked into, a sentence each. Where all are asked for, those that
+    /// this user may not read are left out.
+    pub(crate) fn paths(&self, troubles: &mut Vec<String>) -> Vec<PathBuf> {
         let mut all = Vec::new();
-        for directory in self.directories() {
-            // By what it is: a directory is found under the root of each of its processes.
-            let Ok(data) = fs::metadata(&directory) else { continue };
-            if data.is_dir() && seen.insert((data.dev(), data.ino())) {
-                all.extend(names_in(&directory).unwrap_or_default().into_iter().map(look));
+        if self.are_others() {
+            let mut seen = HashSet::new();
+            for directory in self.directories() {
+                // By what it is: a directory is found under the root of each of its processes.
+                let Ok(data) = fs::metadata(&directory) else { continue };
+                if data.is_dir() && seen.insert((data.dev(), data.ino())) {
+                    all.extend(names_in(&directory).unwrap_or_default());
+                }
+            }
+            return all;
+        }
+        let of_environment = std::env::var_os("PICOLLO_DIR").filter(|path| !path.is_empty());
+        let directories = match self.directory.clone().or_else(|| of_environment.map(PathBuf::from)) {
+            Some(directory) => vec![Ok(directory)],
+            None => segment_directories(),
+        };
+        for directory in directories {
+            let listed = directory.map_err(Failure::from).and_then(|directory| match names_in(&directory) {
+                // Whoever publishes there makes it.
+                Err(error) if self.directory.is_none() && error.kind() == ErrorKind::NotFound => {
+                    Ok(Vec::new())
+                }
+                names => names.map_err(|error| Failure::of_file(directory.display(), &error)),
+            });
+            match listed {
+                Ok(paths) => all.extend(paths),
+                Err(failure) => troubles.push(failure.to_string()),
             }
         }
-        all.retain(|listed| !matches!(&listed.info, Err(error) if error.status() == Status::Permission));
-        Ok(all)
+        all
+    }
+
+    #[cfg(test)]
+    pub(crate) fn in_directory(directory: PathBuf) -> Places {
+        Places { directory: Some(directory), ..Places::default() }
     }
 
     /// Where they may be: the usual places, and what processes have in their environment, below each root that a process has.
@@ -187,8 +196,4 @@ fn names_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
         fs::read_dir(directory)?.flatten().map(|entry| entry.path()).filter(is_segment).collect();
     paths.sort_unstable();
     Ok(paths)
-}
-
-fn look(path: PathBuf) -> Listed {
-    Listed { info: Viewer::open(&path).and_then(|viewer| viewer.info()), path }
 }

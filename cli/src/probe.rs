@@ -1,13 +1,13 @@
 //! `picollo probe`: what this machine can count.
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use picollo_native::PerfInfo;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
+use crate::values::{flag, subcommand};
 
-const ABOUT: &str = "What this machine can count, and what to change";
-const LONG_ABOUT: &str = "What this machine can count, and what to change
+const HELP: &str = "What this machine can count, and what to change
 
 Opens a counter for CPU cycles, and lets a child read it in user space. The exit status is 0 where cycles can be counted, 3 where not.
 
@@ -15,8 +15,7 @@ Opens a counter for CPU cycles, and lets a child read it in user space. The exit
   picollo probe --json";
 
 pub(crate) fn command() -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue);
-    Command::new("probe").about(ABOUT).long_about(LONG_ABOUT).arg(json.help("for programs"))
+    subcommand("probe", HELP).arg(flag("json", "for programs"))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {

@@ -6,23 +6,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Command, value_parser};
 use picollo_core::log::{Header, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
 
 use crate::failure::Failure;
-use crate::follow::{Follower, Interval, Recorded, title};
-use crate::signals::Blocked;
+use crate::reader::{self, Interval, Reader, Reading};
+use crate::signals::{Blocked, Pace};
 use crate::table::printable;
-use crate::values;
-use crate::watch::{Pace, follower, following};
+use crate::values::{self, flag, option, subcommand};
 
-const ABOUT: &str = "A continuous log of a program's histograms, as HdrHistogram's tools read it";
-const LONG_ABOUT: &str = "A continuous log of a program's histograms, as HdrHistogram's tools read it
+const HELP: &str = "A continuous log of a program's histograms, as HdrHistogram's tools read it
 
 TARGET is a path, a process, a segment's name or a program's. The log has a line for each histogram that recorded something in an \
-interval, with its name and labels as the tag. When the program ends, record waits until one of that name publishes again, and goes on; \
-SIGINT and SIGTERM end it, after the interval that had begun was written. Counters are not in logs, nor what was outside a histogram's range.
+interval, with its name and labels as the tag. Live processes that publish a segment of one name are one service, whose histograms are \
+summed; --pid records one of them. When all have ended, record waits until one of that name publishes again, and goes on; SIGINT and \
+SIGTERM end it, after the interval that had begun was written. Counters are not in logs, nor what was outside a histogram's range.
 
 Layouts that HdrHistogram does not have, such as that of 1 % which segments have unless they are asked for another, are written in its next \
 coarser number of significant digits, at least one: no count is lost, and values are as exact as that allows. Which those are is told on standard error.
@@ -32,36 +31,22 @@ coarser number of significant digits, at least one: no count is lost, and values
   picollo hlog checkout.hlog --by-tag";
 
 pub(crate) fn command() -> Command {
-    Command::new("record").about(ABOUT).long_about(LONG_ABOUT).args(following()).args([
-        Arg::new("output")
-            .short('o')
-            .long("output")
-            .value_name("FILE.hlog")
-            .required(true)
-            .value_parser(value_parser!(PathBuf))
-            .help("the log; one that exists is only overwritten with --force"),
-        Arg::new("rotate").long("rotate").value_name("SIZE").value_parser(values::size).help(
-            "begin another log when this one is so large, as 100MB: FILE.hlog.1 is the one before, FILE.hlog.2 that before it",
-        ),
-        Arg::new("keep")
-            .long("keep")
-            .value_name("N")
-            .value_parser(value_parser!(u32).range(1..10_000))
-            .default_value("10")
-            .help("how many of those to keep"),
-        Arg::new("for")
-            .long("for")
-            .value_name("SECONDS")
-            .value_parser(values::duration)
-            .help("end after so long"),
-        Arg::new("force").long("force").action(ArgAction::SetTrue).help("overwrite a log that exists"),
+    subcommand("record", HELP).args(reader::arguments()).mut_arg("target", |target| target.required(true)).args([
+        reader::matching(),
+        option("interval", "TIME", "how long an interval is, such as 250ms or 5m").value_parser(values::duration).default_value("1s"),
+        option("output", "FILE.hlog", "the log; one that exists is only overwritten with --force").short('o').required(true).value_parser(value_parser!(PathBuf)),
+        option("rotate", "SIZE", "begin another log when this one is so large, as 100MB: FILE.hlog.1 is the one before, FILE.hlog.2 that before it").value_parser(values::size),
+        option("keep", "N", "how many of those to keep").value_parser(value_parser!(u32).range(1..10_000)).default_value("10"),
+        option("for", "TIME", "end after so long, such as 10s or 1h").value_parser(values::duration),
+        flag("force", "overwrite a log that exists"),
     ])
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let blocked = Blocked::new();
     let path = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
-    let (mut follower, interval) = follower(matches)?;
+    let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
+    let mut reader = Reader::of(matches)?;
     let mut log = Log::create(
         &path,
         matches.get_flag("force"),
@@ -70,25 +55,25 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     )?;
     let end = matches.get_one::<Duration>("for").map(|&time| Instant::now() + time);
     let mut pace = Pace::new(blocked, interval);
-    let mut has_ended = false;
+    let mut was_live = true;
     loop {
         let is_last = pace.wait_until(end);
-        if has_ended && follower.follow_on()? {
-            Failure::Told("it runs again: going on".into()).tell("record");
-            has_ended = false;
-        }
-        if !has_ended {
-            // Asked first: what it records until it ends is read after.
-            let is_live = follower.is_live();
-            let interval = follower.advance()?;
-            log.write(&follower, interval)?;
-            log.notes().into_iter().for_each(|note| Failure::Told(note).tell("record"));
-            if !is_live {
-                Failure::Told("the program has ended: waiting for the next of that name".into())
-                    .tell("record");
-                has_ended = true;
+        reader.read();
+        reader.tell("record");
+        for sum in reader.sums() {
+            if let Reading::Histogram(snapshot) = &sum.reading {
+                let Interval { start_unix_nanos, seconds } = reader.interval;
+                log.write_snapshot(&sum.title, snapshot, start_unix_nanos, seconds)?;
             }
         }
+        log.notes().into_iter().for_each(|note| Failure::Told(note).tell("record"));
+        match (was_live, reader.is_live()) {
+            (true, false) => Failure::Told("the program has ended: waiting for the next of that name".into())
+                .tell("record"),
+            (false, true) => Failure::Told("it runs again: going on".into()).tell("record"),
+            _ => {}
+        }
+        was_live = reader.is_live();
         if is_last {
             return log.close().map(|()| 0);
         }
@@ -136,20 +121,6 @@ impl Log {
     fn append(&mut self, text: &str) -> Result<(), Failure> {
         self.size += text.len() as u64;
         self.file.write_all(text.as_bytes()).map_err(|error| Failure::of_file(self.path.display(), &error))
-    }
-
-    fn write(&mut self, follower: &Follower, interval: Interval) -> Result<(), Failure> {
-        for followed in &follower.entries {
-            if let Recorded::Histogram(snapshot) = &followed.recorded {
-                self.write_snapshot(
-                    &title(&followed.entry),
-                    snapshot,
-                    interval.start_unix_nanos,
-                    interval.seconds,
-                )?;
-            }
-        }
-        Ok(())
     }
 
     /// A line, if there is anything to say.
@@ -240,7 +211,7 @@ impl Log {
 
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         if self.size == 0 {
-            self.begin(crate::now_unix_nanos())?;
+            self.begin(picollo_native::unix_nanos())?;
         }
         self.file.sync_all().map_err(|error| Failure::of_file(self.path.display(), &error))
     }

@@ -2,39 +2,35 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use picollo_core::log::{Interval, Reader};
+use clap::{ArgAction, ArgMatches, Command, value_parser};
+use picollo_core::Snapshot;
+use picollo_core::log::{self, Interval};
 use picollo_core::text::Unit;
-use picollo_core::text::picture::{Picture, Pictures, REPORT_STYLE, Series, write_facts, write_sentence};
-use picollo_core::{Snapshot, ValueSelection};
-use picollo_native::{Place, SegmentKind, Viewer};
+use picollo_core::text::picture::{
+    Picture, Pictures, Series, Xml, write_facts, write_head, write_sentence, write_totals,
+};
+use picollo_native::Place;
 
 use crate::exemplars;
 use crate::failure::{Failure, write_file};
-use crate::follow::{Follower, Recorded, title, told};
+use crate::hlog::ANY_COUNTERS;
 use crate::hlog::source::Source;
-use crate::hlog::sum::ANY_COUNTERS;
-use crate::places::{self, Places};
-use crate::show::human;
-use crate::signals::Blocked;
+use crate::reader::{self, Reader, Reading, Sum};
 use crate::table::{count, printable};
-use crate::values;
-use crate::watch::{Pace, RANKS};
+use crate::values::{self, option, subcommand};
 
-const ABOUT: &str = "One page with pictures: of a running program, or of a log";
-const LONG_ABOUT: &str = "One page with pictures: of a running program, or of a log
+const HELP: &str = "One page with pictures: of a running program, or of a log
 
 Writes an HTML file that needs nothing else: for each histogram a table, the curve of its percentiles, its density, and, where there are three \
-intervals or more, a heat map over time. TARGET is a file that ends in .hlog or .hlog.gz, or what `picollo show` takes: then the page is \
-of all since the program began, or with --for of the next seconds, interval by interval.
+intervals or more, a heat map over time. TARGET is a log (FILE.hlog, FILE.hlog.1 or FILE.hlog.gz), or what `picollo show` takes: then the page is \
+of all since the program began. For a heat map of what happens from now on, let `picollo record` write a log first.
 
 With --exemplars the page also says why the slow ones were slow: of the intervals that a program's collector of exemplars wrote as \
 JSON, one or more in a file. Without TARGET it says nothing else.
 
   picollo report checkout -o page.html
-  picollo report checkout --for 1min -o page.html
+  picollo record checkout --for 1m -o now.hlog && picollo report now.hlog -o page.html
   picollo report checkout.hlog --match route=/pay -o page.html
   picollo report checkout --exemplars slow.json -o page.html";
 
@@ -46,47 +42,25 @@ const MOST_HISTOGRAMS: usize = 100;
 const MOST_INTERVALS: usize = 100;
 
 pub(crate) fn command() -> Command {
-    Command::new("report").about(ABOUT).long_about(LONG_ABOUT).args(places::arguments()).args([
-        Arg::new("target")
-            .value_name("TARGET")
-            .required_unless_present("exemplars")
-            .help("log, path, process, segment or program"),
-        Arg::new("output")
+    let command = subcommand("report", HELP).args(reader::arguments()).mut_arg("target", |target| {
+        target.required_unless_present("exemplars").help("log, path, process, segment or program")
+    });
+    command.args([
+        option("output", "PAGE.html", "the page; one that exists is overwritten")
             .short('o')
-            .long("output")
-            .value_name("PAGE.html")
             .required(true)
-            .value_parser(value_parser!(PathBuf))
-            .help("the page; one that exists is overwritten"),
-        Arg::new("exemplars")
-            .long("exemplars")
-            .value_name("FILE.json")
-            .action(ArgAction::Append)
-            .value_parser(value_parser!(PathBuf))
-            .help("why the slow ones were slow: JSON of a collector of exemplars; repeatable"),
-        Arg::new("match")
-            .long("match")
-            .value_name("TEXT")
-            .requires("target")
-            .help("only histograms with this in their name or labels (a=b), or tag"),
-        Arg::new("for")
-            .long("for")
-            .value_name("SECONDS")
-            .requires("target")
-            .value_parser(values::duration)
-            .help("of what a program records from now on, for so long or until SIGINT"),
-        Arg::new("interval")
-            .long("interval")
-            .value_name("SECONDS")
-            .value_parser(values::duration)
-            .default_value("1")
-            .help("how long an interval is then"),
-        Arg::new("unit")
-            .long("unit")
-            .value_name("UNIT")
-            .default_value("ns")
-            .help("what a log's values are counted in"),
-        Arg::new("title").long("title").value_name("TEXT").help("the page's heading"),
+            .value_parser(value_parser!(PathBuf)),
+        option(
+            "exemplars",
+            "FILE.json",
+            "why the slow ones were slow: JSON of a collector of exemplars; repeatable",
+        )
+        .action(ArgAction::Append)
+        .value_parser(value_parser!(PathBuf)),
+        option("match", "TEXT", "only histograms with this in their name or labels (a=b), or tag")
+            .requires("target"),
+        option("unit", "UNIT", "what a log's values are counted in").default_value("ns"),
+        option("title", "TEXT", "the page's heading"),
     ])
 }
 
@@ -150,18 +124,15 @@ fn no_memory(error: picollo_core::Error) -> Failure {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let text = |name| matches.get_one::<String>(name).map_or("", String::as_str);
     let (target, wanted) = (text("target"), text("match"));
-    let is_log = target == "-" || target.ends_with(".hlog") || target.ends_with(".hlog.gz");
+    let is_log = target == "-" || is_log(target);
     // Before a program is followed for a while: a file that is none should not cost that.
     let (files, slow) = slow(matches)?;
     let pictured = if target.is_empty() && !files.is_empty() {
         Vec::new()
     } else if is_log {
         of_log(target, wanted, text("unit"))?
-    } else if let Some(&time) = matches.get_one::<Duration>("for") {
-        let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
-        of_next(Places::of(matches)?, target, wanted, time, interval)?
     } else {
-        of_all(&Places::of(matches)?, target, wanted)?
+        of_all(matches)?
     };
     if pictured.is_empty() && (!target.is_empty() || files.is_empty()) {
         let what = if wanted.is_empty() { String::new() } else { format!(" with {wanted} in its name") };
@@ -170,8 +141,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let of = if target.is_empty() { &*files } else { target };
     let heading = matches.get_one::<String>("title").map_or(of, String::as_str);
     let path = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
-    write_file(&path, &page(heading, of, &pictured, &slow)?)?;
+    let page = page(heading, of, &pictured, &slow).map_err(|_| "the page cannot be written")?;
+    write_file(&path, &page)?;
     Ok(0)
+}
+
+/// Whether a name is that of a log: as it was begun, rotated (`.hlog.1`), or compressed.
+fn is_log(target: &str) -> bool {
+    let bare = target.strip_suffix(".gz").unwrap_or(target);
+    let number = bare.rsplit_once('.').filter(|(_, number)| number.parse::<u32>().is_ok());
+    number.map_or(bare, |(bare, _)| bare).ends_with(".hlog")
 }
 
 /// The names of the files of exemplars, and the sections that say what is in them.
@@ -195,58 +174,19 @@ fn slow(matches: &ArgMatches) -> Result<(String, String), Failure> {
     Ok((names, html))
 }
 
-fn of_all(places: &Places, target: &str, wanted: &str) -> Result<Vec<Pictured>, Failure> {
-    let mut viewer = Viewer::open(&places.find(target)?).map_err(told)?;
+fn of_all(matches: &ArgMatches) -> Result<Vec<Pictured>, Failure> {
+    let mut reader = Reader::of(matches)?;
+    reader.tell("report");
     let mut found = Vec::new();
-    for index in 0..viewer.length() {
-        let entry = viewer.entry(index).map_err(told)?.clone();
-        if entry.kind != SegmentKind::Histogram || !title(&entry).contains(wanted) {
-            continue;
-        }
-        let snapshot = viewer.snapshot(index).map_err(told)?;
+    for Sum { about, title, reading, .. } in reader.sums() {
+        let Reading::Histogram(snapshot) = reading else { continue };
         if snapshot.counts().total > 0 && found.len() < MOST_HISTOGRAMS {
-            let mut pictured = Pictured::new(title(&entry), &entry.unit, &snapshot)?;
-            pictured.add(values::clock(entry.created_unix_nanos), &snapshot)?;
+            let mut pictured = Pictured::new(title, &about.unit, &snapshot)?;
+            pictured.add(values::clock(about.created_unix_nanos), &snapshot)?;
             found.push(pictured);
         }
     }
     Ok(found)
-}
-
-fn of_next(
-    places: Places,
-    target: &str,
-    wanted: &str,
-    time: Duration,
-    interval: Duration,
-) -> Result<Vec<Pictured>, Failure> {
-    let blocked = Blocked::new();
-    let mut follower = Follower::new(places, target, wanted)?;
-    let end = Instant::now() + time;
-    let mut pace = Pace::new(blocked, interval);
-    let mut found: Vec<(usize, Pictured)> = Vec::new();
-    loop {
-        let is_last = pace.wait_until(Some(end)) || !follower.is_live();
-        let interval = follower.advance()?;
-        for followed in &follower.entries {
-            let Recorded::Histogram(snapshot) = &followed.recorded else { continue };
-            let known = found.iter().position(|(index, _)| *index == followed.index);
-            let at = match known {
-                Some(at) => at,
-                None if found.len() == MOST_HISTOGRAMS => continue,
-                None => {
-                    let pictured = Pictured::new(title(&followed.entry), &followed.entry.unit, snapshot)?;
-                    found.push((followed.index, pictured));
-                    found.len() - 1
-                }
-            };
-            found[at].1.add(time_of_day(interval.start_unix_nanos), snapshot)?;
-        }
-        if is_last {
-            let recorded = found.into_iter().map(|(_, pictured)| pictured);
-            return Ok(recorded.filter(|pictured| pictured.all.counts().total > 0).collect());
-        }
-    }
 }
 
 fn time_of_day(unix_nanos: u64) -> String {
@@ -258,9 +198,9 @@ fn of_log(file: &str, wanted: &str, unit: &str) -> Result<Vec<Pictured>, Failure
     let mut source = Source::open(file)?;
     let name = printable(&source.name);
     let mut found: BTreeMap<String, Pictured> = BTreeMap::new();
-    let mut state = Reader::new(&[]);
-    while let Some(lines) = source.lines()? {
-        let mut reader = state.on(lines);
+    let mut state = log::Reader::new(&[]);
+    while let Some(line) = source.line()? {
+        let mut reader = state.on(line);
         while let Some(interval) = reader.next() {
             let taken = interval
                 .map_err(|_| "this is no interval of a log".to_owned())
@@ -296,76 +236,31 @@ fn take(
     pictured.add(time_of_day(nanos), &snapshot).map_err(|failure| failure.to_string())
 }
 
-fn escaped(text: &str) -> String {
-    let mut result = String::new();
-    for character in printable(text).chars() {
-        match character {
-            '&' => result += "&amp;",
-            '<' => result += "&lt;",
-            '>' => result += "&gt;",
-            '"' => result += "&quot;",
-            _ => result.push(character),
-        }
-    }
-    result
-}
-
 /// What only this page has.
 const STYLE: &str = "@media print{h2{break-before:page}h2:first-of-type{break-before:auto}}";
 
-/// What was read, by what, and where.
-fn facts(place: &Place, target: &str) -> Result<String, Failure> {
+fn page(heading: &str, target: &str, pictured: &[Pictured], slow: &str) -> Result<String, std::fmt::Error> {
+    let mut html = String::new();
+    write_head(&mut html, &printable(heading), STYLE)?;
+    let place = Place::here();
     let [date, host, command, kernel, cpu] = place.facts();
     let version = concat!("picollo ", env!("CARGO_PKG_VERSION"));
     let (target, command) = (printable(target), printable(command.1));
-    let mut html = String::new();
-    let all = [date, ("Of", &*target), host, ("Command", &*command), kernel, cpu, ("Written by", version)];
-    write_facts(&mut html, &all).map_err(|_| "the facts cannot be written")?;
-    Ok(html)
-}
-
-fn page(heading: &str, target: &str, pictured: &[Pictured], slow: &str) -> Result<String, Failure> {
-    let heading = escaped(heading);
-    let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>{heading}</title><style>{REPORT_STYLE}{STYLE}</style></head>\n\
-         <body><h1>{heading}</h1>\n",
-    );
-    html += &facts(&Place::here(), target)?;
+    let facts = [date, ("Of", &*target), host, ("Command", &*command), kernel, cpu, ("Written by", version)];
+    write_facts(&mut html, &facts)?;
     for one in pictured {
-        html += &format!("<h2>{}</h2>\n", escaped(&one.title));
-        let unit = Unit::new(&one.unit);
-        write_sentence(&mut html, "", &one.all, unit).map_err(|_| "a sentence cannot be written")?;
-        html += "<div class=\"wide\"><table><thead><tr><th>Values</th><th>Mean</th><th>Std dev</th>";
-        RANKS.iter().for_each(|(_, name)| html += &format!("<th>{}</th>", name.replace('p', "P")));
-        let moments = one.all.moments();
-        html += &format!(
-            "</tr></thead>\n<tbody><tr><td>{}</td><td>{}</td><td>{}</td>",
-            count(one.all.counts().total, true),
-            unit.number(moments.mean),
-            unit.number(moments.stddev)
-        );
-        for (rank, _) in RANKS {
-            let found = one.all.percentile(rank, ValueSelection::Midpoint);
-            let value = found.map_or("–".into(), |found| human(found.value, &one.unit));
-            html += &format!("<td>{}</td>", escaped(&value));
-        }
-        html += "</tr></tbody></table></div>\n";
-        let all = Series { title: &one.title, snapshot: &one.all };
-        let get = |_: usize| all;
-        let whole = Pictures { unit: &one.unit, width: 1200, height: 420, ..Pictures::new(1, &get) };
-        for picture in [Picture::Percentiles, Picture::Density] {
-            whole.write_svg(&mut html, picture).map_err(|_| "a picture cannot be written")?;
-        }
+        let (title, unit) = (printable(&one.title), Unit::new(&one.unit));
+        html += &format!("<h2>{}</h2>\n", Xml(&title));
+        write_sentence(&mut html, "", &one.all, unit)?;
+        let all = |_: usize| Series { title: &title, snapshot: &one.all };
+        let slice = |at: usize| Series { title: &one.slices[at].0, snapshot: &one.slices[at].1 };
+        let whole = Pictures { unit: &one.unit, width: 1200, height: 420, ..Pictures::new(1, &all) };
+        write_totals(&mut html, &whole, unit)?;
+        whole.write_svg(&mut html, Picture::Percentiles)?;
+        whole.write_svg(&mut html, Picture::Density)?;
         if one.slices.len() >= 3 {
-            let get = |at: usize| Series { title: &one.slices[at].0, snapshot: &one.slices[at].1 };
-            let heat = Pictures {
-                unit: &one.unit,
-                width: 1200,
-                height: 420,
-                ..Pictures::new(one.slices.len(), &get)
-            };
-            heat.write_svg(&mut html, Picture::HeatMap).map_err(|_| "a picture cannot be written")?;
+            let heat = Pictures { length: one.slices.len(), get: &slice, ..whole };
+            heat.write_svg(&mut html, Picture::HeatMap)?;
         }
     }
     Ok(html + slow + "</body></html>\n")
@@ -403,5 +298,11 @@ mod tests {
                 (pictured.merged as u64, (at * pictured.merged).to_string())
             );
         }
+    }
+
+    #[test]
+    fn names_of_logs() {
+        assert!(["a.hlog", "a.hlog.1", "a.hlog.gz", "a.hlog.12.gz"].iter().all(|name| is_log(name)));
+        assert!(!["a", "hlog", "a.hlog.x", "a.gz", "a.1"].iter().any(|name| is_log(name)));
     }
 }

@@ -1,171 +1,208 @@
-//! `picollo show`: what a program has published, since it began or in the next seconds.
+//! `picollo show`: what programs have published, since they began or interval by interval.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command, value_parser};
 use picollo_core::text::{Format, Unit};
 use picollo_core::{Snapshot, ValueSelection};
-use picollo_native::{SegmentEntry, SegmentKind, Viewer};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, print};
-use crate::follow::{Follower, Recorded, title, told};
 use crate::list;
-use crate::places::{self, Places};
-use crate::signals::Blocked;
-use crate::table::{Form, count, table};
-use crate::values;
-use crate::watch::RANKS;
+use crate::reader::{self, Interval, Reader, Reading, Sum, Target};
+use crate::signals::{Blocked, Pace};
+use crate::table::{Form, count, number, printable, table};
+use crate::values::{self, flag, option, subcommand};
 
-const ABOUT: &str = "What a program has published: totals and percentiles of each histogram";
-const LONG_ABOUT: &str = "What a program has published: totals and percentiles of each histogram
+const HELP: &str = "What programs have published: totals and percentiles of each histogram
 
-TARGET is a path, a process, a segment's name or a program's; of several the one that lives. Values whose unit is one of time are \
-shown in a unit that fits; with --raw and --json all are as recorded. What is asked of one that has ended is what it had recorded.
+TARGET is a path, a process, a segment's name or a program's; without it all that this user's programs publish is shown. Live processes \
+that publish a segment of one name are one service: what has the same name, labels, unit and layout is summed, and --pid shows one of \
+them. If all processes of TARGET have ended, the command shows what was recorded until the end; if several have, --pid chooses one.
+
+With --every it prints a line for each histogram and interval: what was recorded since the line before, with the time in UTC at which \
+the interval began. It ends with SIGINT, SIGTERM or SIGHUP (unless nohup started it), after --count intervals, or when the programs have ended. Values whose unit is one \
+of time are shown in a unit that fits; with --raw and --json all are as recorded.
 
   picollo show checkout
   picollo show 1234 --match route=/pay
-  picollo show checkout --for 10
-  picollo show checkout --match request --json | jq '.entries[].p99'";
+  picollo show checkout --every 10s --count 1
+  picollo show checkout --every 1s --json | jq 'select(.p99 > 5e6)'";
+
+pub(crate) const RANKS: [(f64, &str); 5] =
+    [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9"), (100.0, "max")];
 
 pub(crate) fn command() -> Command {
-    Command::new("show").about(ABOUT).long_about(LONG_ABOUT).args(places::arguments()).args([
-        Arg::new("target").value_name("TARGET").required(true).help("path, process, segment or program"),
-        Arg::new("match")
-            .long("match")
-            .value_name("TEXT")
-            .help("only entries with this in their name or labels (a=b)"),
-        Arg::new("for").long("for").value_name("SECONDS").value_parser(values::duration).help(
-            "what is recorded from now on, for so long or until SIGINT, instead of since the program began",
-        ),
-        Arg::new("raw").long("raw").action(ArgAction::SetTrue).help("values as recorded, with all digits"),
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs: values as recorded"),
+    subcommand("show", HELP).args(reader::arguments()).args([
+        reader::matching(),
+        option("every", "TIME", "a line for each interval of this length, such as 1s or 5m")
+            .value_parser(values::duration),
+        option("count", "N", "end after so many intervals")
+            .requires("every")
+            .value_parser(value_parser!(u64).range(1..)),
+        flag("raw", "values as recorded, with all digits"),
+        flag("json", "for programs: values as recorded; with --every an object a line"),
     ])
 }
 
-/// What was read of an entry.
-enum Reading {
-    Histogram(Box<Snapshot>),
-    Counter(u64),
+pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    let (is_json, is_raw) = (matches.get_flag("json"), matches.get_flag("raw"));
+    if let Some(&every) = matches.get_one::<Duration>("every") {
+        let count = matches.get_one::<u64>("count").copied().unwrap_or(u64::MAX);
+        return lines(matches, every, count, is_json, is_raw);
+    }
+    let mut reader = Reader::of(matches)?;
+    let sums = reader.sums();
+    if is_json {
+        let segments: Vec<Value> = reader.segments.iter().map(list::json_of).collect();
+        let entries: Vec<Value> = sums.iter().map(json_of).collect::<Result<_, _>>()?;
+        print(&format!("{:#}\n", json!({ "segments": segments, "entries": entries })))?;
+    } else if reader.segments.is_empty() {
+        print("nobody publishes here\n")?;
+    } else {
+        let mut text = heading(&reader);
+        let rows: Vec<Vec<String>> = sums.iter().map(|sum| row(sum, is_raw)).collect();
+        let mut headings = vec!["ENTRY".to_owned(), "COUNT".to_owned()];
+        headings.extend(RANKS.map(|(_, name)| name.to_owned()));
+        text += &table(&headings, &rows, &[0], Form::Text);
+        print(&text)?;
+    }
+    Ok(reader.tell("show").into())
 }
 
-pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let target = matches.get_one::<String>("target").map_or("", String::as_str);
-    let wanted = matches.get_one::<String>("match").map_or("", String::as_str);
-    let places = Places::of(matches)?;
-    let mut viewer;
-    let mut readings = Vec::new();
-    if let Some(&time) = matches.get_one::<Duration>("for") {
-        let blocked = Blocked::new();
-        let mut follower = Follower::new(places, target, wanted)?;
-        blocked.wait(Some(time));
-        follower.advance()?;
-        for followed in follower.entries.drain(..) {
-            let reading = match followed.recorded {
-                Recorded::Histogram(snapshot) => Reading::Histogram(snapshot),
-                Recorded::Counter { added, .. } => Reading::Counter(added),
-            };
-            readings.push((followed.entry, reading));
+/// Which processes that is of, where somebody asked for some.
+fn heading(reader: &Reader) -> String {
+    let (Some(first), false) = (reader.segments.first(), matches!(reader.target, Target::All)) else {
+        return String::new();
+    };
+    let pids: Vec<String> = reader.segments.iter().map(|segment| segment.info.pid.to_string()).collect();
+    let processes = match &pids[..] {
+        [one] => format!("process {one}"),
+        several => format!("{} processes: {}", several.len(), several.join(", ")),
+    };
+    format!("{} ({}, {processes}, {})\n", first.info.name, first.info.program, list::state(&first.info))
+}
+
+/// What is recorded from now on.
+fn lines(
+    matches: &ArgMatches,
+    every: Duration,
+    count: u64,
+    is_json: bool,
+    is_raw: bool,
+) -> Result<u8, Failure> {
+    let blocked = Blocked::new();
+    let mut reader = Reader::of(matches)?;
+    let mut pace = Pace::new(blocked, every);
+    for _ in 0..count {
+        if pace.wait_until(None::<Instant>) {
+            break;
         }
-        viewer = follower.into_viewer();
-    } else {
-        viewer = Viewer::open(&places.find(target)?).map_err(told)?;
-        read_all(&mut viewer, wanted, &mut readings)?;
+        reader.read();
+        reader.tell("show");
+        let mut text = String::new();
+        for sum in reader.sums() {
+            if is_json {
+                let mut object = json!({
+                    "start_unix_nanos": reader.interval.start_unix_nanos,
+                    "seconds": reader.interval.seconds,
+                });
+                if let (Some(object), Value::Object(entry)) = (object.as_object_mut(), json_of(&sum)?) {
+                    object.extend(entry);
+                }
+                text += &format!("{object}\n");
+            } else {
+                text += &line(&sum, reader.interval, is_raw);
+            }
+        }
+        print(&text)?;
+        if !reader.is_live() && !matches!(reader.target, Target::All) {
+            Failure::Told("the program has ended".into()).tell("show");
+            break;
+        }
     }
-    if readings.is_empty() && !wanted.is_empty() {
-        return Err(format!("nothing that {target} publishes has {wanted} in its name or labels").into());
-    }
-    let info = viewer.info().map_err(told)?;
-    if matches.get_flag("json") {
-        let mut object = list::json_of(&viewer.path().to_string_lossy(), &info);
-        let entries =
-            readings.iter().map(|(entry, reading)| json_of(entry, reading)).collect::<Result<_, _>>()?;
-        object["entries"] = Value::Array(entries);
-        print(&format!("{object:#}\n"))?;
-        return Ok(0);
-    }
-    let mut text =
-        format!("{} ({}, process {}, {})\n", info.name, info.program, info.pid, list::state(&info));
-    let mut rows = Vec::new();
-    for (entry, reading) in &readings {
-        rows.push(row(entry, reading, matches.get_flag("raw"))?);
-    }
-    let mut headings = vec!["ENTRY".to_owned(), "COUNT".to_owned()];
-    headings.extend(RANKS.map(|(_, name)| name.to_owned()));
-    text += &table(&headings, &rows, &[0], Form::Text);
-    print(&text)?;
     Ok(0)
 }
 
-/// Everything since the program began.
-fn read_all(
-    viewer: &mut Viewer,
-    wanted: &str,
-    readings: &mut Vec<(SegmentEntry, Reading)>,
-) -> Result<(), Failure> {
-    for index in 0..viewer.length() {
-        let entry = viewer.entry(index).map_err(told)?.clone();
-        if !title(&entry).contains(wanted) {
-            continue;
-        }
-        let reading = match entry.kind {
-            SegmentKind::Histogram => Reading::Histogram(viewer.snapshot(index).map_err(told)?),
-            SegmentKind::Counter => Reading::Counter(viewer.counter(index).map_err(told)?),
-        };
-        readings.push((entry, reading));
-    }
-    Ok(())
-}
-
-fn row(entry: &SegmentEntry, reading: &Reading, is_raw: bool) -> Result<Vec<String>, Failure> {
-    let mut row = vec![title(entry)];
-    match reading {
-        Reading::Counter(value) => {
-            row.push(count(*value, true));
-            row.extend(RANKS.map(|_| String::new()));
-        }
+fn line(sum: &Sum, interval: Interval, is_raw: bool) -> String {
+    let mut line = format!("{} {}", values::clock(interval.start_unix_nanos), printable(&sum.title));
+    let rate = |count: u64| format!(" {}/s", number(count as f64 / interval.seconds.max(1e-9), 0, true));
+    match &sum.reading {
+        Reading::Counter { added, .. } => line += &rate(*added),
         Reading::Histogram(snapshot) => {
-            row.push(count(snapshot.counts().total, true));
-            for (rank, _) in RANKS {
-                row.push(match snapshot.percentile(rank, ValueSelection::Midpoint) {
-                    Ok(found) if is_raw => found.value.to_string(),
-                    Ok(found) => human(found.value, &entry.unit),
-                    Err(_) => "-".into(),
-                });
+            line += &rate(snapshot.counts().total);
+            for ((_, name), value) in RANKS.iter().zip(texts(sum, is_raw).into_iter().flatten()) {
+                line += &format!(" {name} {value}");
             }
         }
     }
-    Ok(row)
+    line + "\n"
 }
 
-fn json_of(entry: &SegmentEntry, reading: &Reading) -> Result<Value, Failure> {
+/// Values at [`RANKS`]; none where nothing was recorded.
+pub(crate) fn percentiles(snapshot: &Snapshot) -> Option<[u64; RANKS.len()]> {
+    let mut values = [0; RANKS.len()];
+    let ranks = RANKS.map(|(rank, _)| rank);
+    snapshot.percentile_values(&ranks, ValueSelection::Midpoint, &mut values).ok()?;
+    (snapshot.counts().total > 0).then_some(values)
+}
+
+/// The same for programs, each by its name.
+pub(crate) fn add_percentiles(object: &mut Value, snapshot: &Snapshot) {
+    let values = percentiles(snapshot).map(|values| values.map(Value::from));
+    for ((_, name), value) in RANKS.iter().zip(values.unwrap_or(RANKS.map(|_| Value::Null))) {
+        object[name] = value;
+    }
+}
+
+/// The same for people.
+fn texts(sum: &Sum, is_raw: bool) -> Option<[String; RANKS.len()]> {
+    let Reading::Histogram(snapshot) = &sum.reading else { return None };
+    let text = |value: u64| if is_raw { value.to_string() } else { human(value, &sum.about.unit) };
+    percentiles(snapshot).map(|values| values.map(text))
+}
+
+fn row(sum: &Sum, is_raw: bool) -> Vec<String> {
+    let (total, none) = match &sum.reading {
+        Reading::Counter { total, .. } => (*total, ""),
+        Reading::Histogram(snapshot) => (snapshot.counts().total, "-"),
+    };
+    let mut row = vec![sum.title.clone(), count(total, true)];
+    row.extend(texts(sum, is_raw).unwrap_or(RANKS.map(|_| none.into())));
+    row
+}
+
+/// The one form of an entry for programs: values as recorded.
+fn json_of(sum: &Sum) -> Result<Value, Failure> {
+    let Sum { about, segment, pids, .. } = sum;
     let labels: Map<String, Value> =
-        entry.labels.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+        about.labels.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
     let mut object = json!({
-        "name": entry.name,
+        "segment": segment,
+        "pids": pids,
+        "name": about.name,
         "labels": labels,
-        "unit": entry.unit,
-        "help": entry.help,
-        "divisor": entry.divisor,
-        "created_unix_nanos": entry.created_unix_nanos,
-        "memory_bytes": entry.bytes,
-        "writer_pid": entry.writer,
+        "unit": about.unit,
+        "help": about.help,
+        "divisor": about.divisor,
+        "created_unix_nanos": about.created_unix_nanos,
+        "memory_bytes": about.bytes,
+        "writer_pid": about.writer,
     });
-    match reading {
-        Reading::Counter(value) => {
+    match &sum.reading {
+        Reading::Counter { added, total } => {
             object["kind"] = "counter".into();
-            object["value"] = (*value).into();
+            object["count"] = (*added).into();
+            object["value"] = (*total).into();
         }
         Reading::Histogram(snapshot) => {
             object["kind"] = "histogram".into();
+            object["count"] = snapshot.counts().total.into();
             let mut text = String::new();
             let written = snapshot.summary(ValueSelection::Midpoint).write(&mut text, "", Format::Json);
             let summary = written.ok().and_then(|()| serde_json::from_str(&text).ok());
             object["summary"] = summary.ok_or("a summary cannot be written")?;
-            for (rank, name) in RANKS {
-                let found = snapshot.percentile(rank, ValueSelection::Midpoint).ok();
-                object[name] = found.map_or(Value::Null, |found| found.value.into());
-            }
+            add_percentiles(&mut object, snapshot);
         }
     }
     Ok(object)
@@ -185,20 +222,8 @@ mod tests {
     #[test]
     fn values_for_people() {
         for (value, unit, text) in [
-            (0, "ns", "0 ns"),
-            (999, "ns", "999 ns"),
             (3_290_000, "ns", "3.29 ms"),
             (3_290, "microseconds", "3.29 ms"),
-            (45_600, "ns", "45.6 µs"),
-            (999_499, "ns", "999 µs"),
-            (999_999, "ns", "1.00 ms"),
-            (9_996, "ns", "10.0 µs"),
-            (999_999_999, "ns", "1.00 s"),
-            (4_509_696, "ps", "4.51 µs"),
-            (999, "picoseconds", "999 ps"),
-            (0, "ms", "0 ms"),
-            (5, "s", "5 s"),
-            (7_200_000_000_000, "ns", "7,200 s"),
             (1234, "", "1,234"),
             (1234, "bytes", "1.23 kB"),
             (1234, "parcels", "1,234 parcels"),

@@ -1,20 +1,28 @@
-//! Ending in an orderly way, on SIGINT and SIGTERM.
+//! Ending in an orderly way, on SIGINT, SIGTERM and SIGHUP; and waiting for the ends of intervals, until one of them comes.
 
 use std::mem::MaybeUninit;
-use std::ptr::null_mut;
-use std::time::Duration;
+use std::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
 
-/// The signals that end a command, from when this was made: in this thread and those that it starts later they wait until they are asked for.
+/// Signals, from when this was made: in this thread and those that it starts later they wait until they are asked for.
 pub(crate) struct Blocked(libc::sigset_t);
 
 impl Blocked {
+    /// Those that end a command.
     pub(crate) fn new() -> Blocked {
+        Blocked::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])
+    }
+
+    pub(crate) fn of(signals: &[libc::c_int]) -> Blocked {
         let mut set = MaybeUninit::uninit();
         // SAFETY: the set is made before it is used, and lives on the stack.
         unsafe {
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-                libc::sigaddset(set.as_mut_ptr(), signal);
+            for &signal in signals {
+                // What waits for a signal gets it although it is ignored, and `nohup` means that this goes on without its terminal.
+                if signal != libc::SIGHUP || !is_ignored(signal) {
+                    libc::sigaddset(set.as_mut_ptr(), signal);
+                }
             }
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), null_mut());
             Blocked(set.assume_init())
@@ -23,6 +31,11 @@ impl Blocked {
 
     /// Waits for one of them, or until the time is over: whether one came.
     pub(crate) fn wait(&self, time: Option<Duration>) -> bool {
+        self.next(time).is_some()
+    }
+
+    /// Waits for one of them, or until the time is over: which one came.
+    pub(crate) fn next(&self, time: Option<Duration>) -> Option<libc::c_int> {
         loop {
             let result = match time {
                 // SAFETY: the set is whole, and nobody wants to know more of the signal.
@@ -38,8 +51,44 @@ impl Blocked {
             };
             let is_interrupted = std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR);
             if result >= 0 || !is_interrupted {
-                return result >= 0;
+                return Some(result).filter(|&signal| signal >= 0);
             }
         }
+    }
+}
+
+/// Whether whoever started this had it ignore a signal.
+fn is_ignored(signal: libc::c_int) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is changed, and what there is is written to the stack; of zeros it would be the default.
+    unsafe {
+        libc::sigaction(signal, null(), action.as_mut_ptr());
+        action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Waits for the ends of intervals, which are not put off by what is done in between.
+pub(crate) struct Pace {
+    blocked: Blocked,
+    interval: Duration,
+    next: Instant,
+}
+
+impl Pace {
+    pub(crate) fn new(blocked: Blocked, interval: Duration) -> Pace {
+        Pace { blocked, interval, next: Instant::now() + interval }
+    }
+
+    /// Waits for the end of the interval; whether a signal came before, or the end of all.
+    pub(crate) fn wait_until(&mut self, end: Option<Instant>) -> bool {
+        let now = Instant::now();
+        while self.next <= now {
+            // Some were missed: the one that runs is longer.
+            self.next += self.interval;
+        }
+        let until = end.map_or(self.next, |end| end.clamp(now, self.next));
+        let is_last = self.blocked.wait(Some(until - now)) || end.is_some_and(|end| until >= end);
+        self.next += self.interval;
+        is_last
     }
 }

@@ -2,6 +2,9 @@
 
 use std::io::IsTerminal;
 
+use picollo_core::text::Grouped;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// How a table is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
@@ -27,12 +30,18 @@ pub(crate) fn printable(text: &str) -> String {
     result
 }
 
-/// A table; the columns `left` are aligned to the left, the others to the right. On a terminal that is too narrow for it as text,
-/// names in them are cut in the middle; elsewhere, and in other forms, everything is whole.
+/// The width of the terminal that standard output is; `None` where it is none.
+fn screen() -> Option<usize> {
+    let is_screen = std::io::stdout().is_terminal();
+    let size = if is_screen { ratatui_crossterm::crossterm::terminal::size().ok() } else { None };
+    size.map(|(columns, _)| columns.into())
+}
+
+/// A table; the columns `left` are aligned to the left, the others to the right. As text it fits a terminal: long names in columns
+/// on the left are cut in the middle. In a pipe and in other forms every name is whole. A name that is too long for [`USUAL`] columns
+/// makes its own line longer, and no other line.
 pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: &[usize], form: Form) -> String {
-    let is_screen = form == Form::Text && std::io::stdout().is_terminal();
-    let columns = if is_screen { ratatui_crossterm::crossterm::terminal::size().ok() } else { None };
-    table_within(headings, rows, left, form, columns.map(|(columns, _)| columns.into()))
+    table_within(headings, rows, left, form, screen())
 }
 
 fn table_within(
@@ -40,7 +49,7 @@ fn table_within(
     rows: &[Vec<String>],
     left: &[usize],
     form: Form,
-    columns: Option<usize>,
+    screen: Option<usize>,
 ) -> String {
     let lines = std::iter::once(headings).chain(rows.iter().map(Vec::as_slice));
     if form == Form::Csv {
@@ -50,29 +59,28 @@ fn table_within(
     let escape = if form == Form::Text { str::to_owned } else { markdown };
     let mut lines: Vec<Vec<String>> =
         lines.map(|line| line.iter().map(|cell| escape(&printable(cell))).collect()).collect();
-    let width =
-        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0).max(3);
-    let mut widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let whole = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
-    let widest = left.iter().copied().filter(|&at| at < widths.len()).max_by_key(|&at| widths[at]);
-    if let (Some(columns), Some(at)) = (columns, widest)
-        && whole > columns
-    {
-        widths[at] = widths[at].saturating_sub(whole - columns).max(LEAST.min(widths[at]));
-        lines.iter_mut().for_each(|line| line[at] = cut(&line[at], widths[at]));
+    let widest = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0).max(3);
+    let mut widths: Vec<usize> = (0..headings.len()).map(widest).collect();
+    if form == Form::Text {
+        let room = screen.unwrap_or(USUAL);
+        while widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) > room {
+            let names = left.iter().filter(|&&at| widths.get(at).is_some_and(|&width| width > LEAST));
+            let Some(&at) = names.max_by_key(|&&at| widths[at]) else { break };
+            widths[at] -= 1;
+        }
+        if screen.is_some() {
+            let cut = |(cell, &width): (&mut String, &usize)| *cell = fit(cell, width);
+            // Numbers are whole: their columns are as wide as they are.
+            lines.iter_mut().for_each(|line| line.iter_mut().zip(&widths).for_each(cut));
+        }
     }
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
-        let cells: Vec<String> = line
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(
-                |(at, (cell, &width))| {
-                    if left.contains(&at) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                },
-            )
-            .collect();
+        let cell = |(at, (cell, &width)): (usize, (&String, &usize))| {
+            let space = " ".repeat(width.saturating_sub(cell.width()));
+            if left.contains(&at) { cell.clone() + &space } else { space + cell }
+        };
+        let cells: Vec<String> = line.iter().zip(&widths).enumerate().map(cell).collect();
         if form == Form::Text {
             text += cells.join("  ").trim_end();
             text.push('\n');
@@ -91,19 +99,30 @@ fn table_within(
     text
 }
 
-/// The narrowest that a column of names becomes.
+/// The narrowest that a column of names becomes, and the width of a terminal that nobody knows.
 const LEAST: usize = 16;
+const USUAL: usize = 80;
 
-/// At most so many characters: two thirds of them from the beginning, and, as labels tell more than the middle does, the others from
-/// the end.
-fn cut(cell: &str, width: usize) -> String {
-    let length = cell.chars().count();
-    if length <= width {
-        return cell.to_owned();
+/// A name in at most so many columns of a terminal, where some characters take two. Of a long name this keeps two thirds from the
+/// beginning and one third from the end, because labels at the end say more than the middle does.
+pub(crate) fn fit(name: &str, width: usize) -> String {
+    if name.width() <= width {
+        return name.to_owned();
     }
     let end = width / 3;
-    let begin: String = cell.chars().take(width - end - 1).collect();
-    begin + "\u{2026}" + &cell.chars().skip(length - end).collect::<String>()
+    let begin = within(name.chars(), width.saturating_sub(end + 1));
+    let end: String = within(name.chars().rev(), end).chars().rev().collect();
+    begin + "\u{2026}" + &end
+}
+
+/// The first characters that take at most so many columns.
+fn within(characters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 0;
+    let is_inside = |character: &char| {
+        used += character.width().unwrap_or(0);
+        used <= width
+    };
+    characters.take_while(is_inside).collect()
 }
 
 fn csv(cell: &str) -> String {
@@ -128,60 +147,57 @@ fn markdown(cell: &str) -> String {
 /// A number with so many decimals, and commas between thousands where that is asked for.
 pub(crate) fn number(value: f64, decimals: usize, with_commas: bool) -> String {
     let text = format!("{value:.decimals$}");
-    if !with_commas || !value.is_finite() {
-        return text;
-    }
     let (sign, digits) = text.split_at(text.starts_with('-') as usize);
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut result = sign.to_owned();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            result.push(',');
-        }
-        result.push(digit);
+    match whole.parse::<u64>() {
+        Ok(whole) if with_commas => format!("{sign}{}{fraction}", Grouped::from(whole)),
+        _ => text,
     }
-    result + fraction
 }
 
 /// A count, all of its digits.
 pub(crate) fn count(count: u64, with_commas: bool) -> String {
-    let digits = count.to_string();
-    if !with_commas {
-        return digits;
-    }
-    let pieces: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|piece| str::from_utf8(piece).unwrap_or("")).collect();
-    pieces.join(",")
+    if with_commas { Grouped::from(count).to_string() } else { count.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Names make way for numbers where a terminal is narrow, down to a width, and nowhere else.
+    /// Names make way for numbers where a terminal is narrow, down to a width.
     #[test]
-    fn long_names() {
+    fn long_names_are_cut_on_a_terminal() {
         let cells = |line: [&str; 3]| line.map(str::to_owned).to_vec();
         let name = format!("{}{{route=/pay}}", "n".repeat(300));
         let (headings, rows) =
-            (cells(["ENTRY", "COUNT", "p50"]), [cells([&name, "10", "8.03 µs"]), cells(["short", "1", "2"])]);
-        let within = |columns| table_within(&headings, &rows, &[0], Form::Text, columns);
-        assert!(within(None).contains(&name));
+            (cells(["ENTRY", "COUNT", "p50"]), [cells([&name, "10", "8.03 µs"]), cells(["支付", "1", "2"])]);
+        let within = |screen| table_within(&headings, &rows, &[0], Form::Text, screen);
         for columns in [40, 79, 80, 200] {
             let text = within(Some(columns));
-            assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(columns), "{text}");
+            assert_eq!(text.lines().map(str::width).max(), Some(columns), "{text}");
+            assert_eq!(text.lines().map(str::width).min(), Some(columns), "wide characters: {text}");
             assert!(
                 text.contains("nn\u{2026}") && text.contains("/pay}") && text.contains("8.03 µs"),
                 "{text}"
             );
         }
-        assert!(
-            within(Some(1))
-                .lines()
-                .all(|line| line.chars().count() == LEAST + 2 + 5 + 2 + 7 || !line.contains('n'))
-        );
+        let narrow = within(Some(1));
+        assert!(narrow.lines().all(|line| line.width() == LEAST + 2 + 5 + 2 + 7), "{narrow}");
         assert!(table_within(&headings, &rows, &[0], Form::Csv, Some(10)).contains(&name));
-        assert_eq!((cut("abc", 3), cut("abcdefg", 4)), ("abc".to_owned(), "ab\u{2026}g".to_owned()));
+        assert_eq!((fit("abc", 3), fit("abcdefg", 4)), ("abc".to_owned(), "ab\u{2026}g".to_owned()));
+        // Half a character does not fit, on either side.
+        assert_eq!(fit("支付支付支付", 8), "支付\u{2026}付");
+    }
+
+    /// A pipe gets whole names, and one long name does not widen the lines of the others.
+    #[test]
+    fn one_long_name_widens_its_own_line_of_a_pipe() {
+        let cells = |line: [&str; 2]| line.map(str::to_owned).to_vec();
+        let name = "n".repeat(300);
+        let rows = [cells([&name, "10"]), cells(["short", "1"])];
+        let text = table_within(&cells(["ENTRY", "COUNT"]), &rows, &[0], Form::Text, None);
+        let widths: Vec<usize> = text.lines().map(str::len).collect();
+        assert!(widths == [80, 307, 80] && text.contains(&name), "{widths:?}\n{text}");
     }
 
     #[test]
@@ -197,11 +213,7 @@ mod tests {
             assert_eq!(number(value, decimals, true), text);
         }
         assert_eq!(number(1234.5, 2, false), "1234.50");
-        for (value, text) in
-            [(0, "0"), (999, "999"), (1000, "1,000"), (u64::MAX, "18,446,744,073,709,551,615")]
-        {
-            assert_eq!(count(value, true), text);
-        }
+        assert_eq!((count(1000, true), count(1000, false)), ("1,000".to_owned(), "1000".to_owned()));
     }
 
     #[test]
@@ -210,7 +222,8 @@ mod tests {
         let (headings, rows) =
             (cells(&["Tag", "Count"]), [cells(&["a|b", "1"]), cells(&["x,\"y\u{1b}[1m\u{202e}", "1,000"])]);
         let text = table(&headings, &rows, &[0], Form::Text);
-        assert_eq!(text, "Tag                      Count\na|b                          1\nx,\"y\\x1b[1m\\u202e        1,000\n".replace("        1,000", "  1,000").replace("                      Count", "                Count").replace("                          1\n", "                    1\n"));
+        let wanted = ["Tag                Count", "a|b                    1", r#"x,"y\x1b[1m\u202e  1,000"#];
+        assert_eq!(text.lines().collect::<Vec<_>>(), wanted);
         assert_eq!(
             table(&headings, &rows, &[0], Form::Csv),
             "Tag,Count\na|b,1\n\"x,\"\"y\u{1b}[1m\u{202e}\",\"1,000\"\n"

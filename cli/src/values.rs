@@ -2,6 +2,24 @@
 
 use std::time::Duration;
 
+use clap::{Arg, ArgAction, Command};
+use picollo_core::text::Day;
+
+/// A subcommand whose help is this text, and its first line where there is little room.
+pub(crate) fn subcommand(name: &'static str, help: &'static str) -> Command {
+    Command::new(name).about(help.lines().next().unwrap_or_default()).long_about(help)
+}
+
+/// An option with a value.
+pub(crate) fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+/// An option without one.
+pub(crate) fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
 /// Units of time by which values in nanoseconds are divided.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
@@ -42,14 +60,7 @@ fn clock_time(text: &str) -> Option<f64> {
         Some((date, time)) => (date, time),
         None => (text, "00:00"),
     };
-    let mut parts = date.splitn(3, '-');
-    let (year, month, day) =
-        (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let lengths = [31, 28 + leap as u32, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    if year == 0 || !(1..=12).contains(&month) || !(1..=lengths[month as usize - 1]).contains(&day) {
-        return None;
-    }
+    let day = day_of(date)?;
     let (time, offset) = if let Some(time) = time.strip_suffix(['Z', 'z']) {
         (time, 0.0)
     } else if let Some(at) = time.rfind(['+', '-']) {
@@ -73,12 +84,17 @@ fn clock_time(text: &str) -> Option<f64> {
     if hour > 23 || minute > 59 || second >= 60.0 {
         return None;
     }
-    // Days since 1970, counting years from March (Howard Hinnant, "chrono-compatible low-level date algorithms").
-    let year = i64::from(year) - i64::from(month <= 2);
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((i64::from(month) + 9) % 12) + 2) / 5 + i64::from(day) - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    Some(days as f64 * 86_400.0 + f64::from(hour * 3600 + minute * 60) + second - offset)
+    Some(day as f64 * 86_400.0 + f64::from(hour * 3600 + minute * 60) + second - offset)
+}
+
+/// The number of the day, since 1970, that a date names: the day whose text is this one. Years have four digits.
+fn day_of(date: &str) -> Option<i64> {
+    let (mut low, mut high) = (-719_162i64, 2_932_896);
+    while low < high {
+        let middle = (low + high).div_euclid(2);
+        if *Day(middle).to_string() < *date { low = middle + 1 } else { high = middle }
+    }
+    Some(low).filter(|&day| Day(day).to_string() == date)
 }
 
 fn is_digits(text: &str) -> bool {
@@ -89,29 +105,37 @@ fn digits(text: &str, length: usize) -> Option<u32> {
     if text.len() == length && is_digits(text) { text.parse().ok() } else { None }
 }
 
-/// A duration.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.001..1e12).contains(&seconds) => Ok(seconds),
-        _ => Err(format!("{text} is no number of seconds from 0.001 on")),
+/// A duration: seconds, or a number with its unit.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        seconds if seconds >= 0.001 => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("{text} is no duration from 1 ms to 30 years")),
     }
 }
 
-/// A duration: seconds, or a number with its unit.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+/// A duration that may be none.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
+    seconds(text).map(Duration::from_secs_f64)
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
     let split = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = (text[..split].trim_end(), &text[split..]);
     let factor = match unit {
         "ms" => 1e-3,
         "" | "s" => 1.0,
-        "min" => 60.0,
+        "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
-        _ => return Err(format!("{text} is no duration: seconds, or a number with ms, s, min, h or d")),
+        _ => {
+            return Err(format!(
+                "{text} is no duration: seconds, or a number with ms, s, m, h or d, such as 5m"
+            ));
+        }
     };
     match number.parse::<f64>().map(|number| number * factor) {
-        Ok(seconds) if (0.001..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(format!("{text} is no duration from 1 ms to 30 years")),
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("{text} is no duration of at most 30 years")),
     }
 }
 
@@ -135,16 +159,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 pub(crate) fn clock(unix_nanos: u64) -> String {
     let seconds = unix_nanos / 1_000_000_000;
     let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    // Years from March (Howard Hinnant, "chrono-compatible low-level date algorithms").
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", of_day / 3600, of_day / 60 % 60, of_day % 60)
+    let day = Day(days as i64);
+    format!("{day}T{:02}:{:02}:{:02}Z", of_day / 3600, of_day / 60 % 60, of_day % 60)
 }
 
 /// Percentiles, with commas between them.
@@ -153,6 +169,22 @@ pub(crate) fn ranks(text: &str) -> Result<Vec<f64>, String> {
         .map(|part| part.trim().parse::<f64>().ok().filter(|rank| (0.0..=100.0).contains(rank)))
         .collect::<Option<Vec<_>>>()
         .ok_or_else(|| format!("{text} are no percentiles: numbers from 0 to 100, with commas between them"))
+}
+
+/// Events, with commas between them. Those between slashes are of one: `cpu/event=0x3c,umask=0x1/`.
+pub(crate) fn events(text: &str) -> Result<Vec<String>, String> {
+    let mut is_within = false;
+    let found: Vec<String> = text
+        .split(|letter| {
+            is_within ^= letter == '/';
+            letter == ',' && !is_within
+        })
+        .map(|event| event.trim().to_owned())
+        .collect();
+    if found.iter().any(String::is_empty) {
+        return Err(format!("{text} are no events with commas between them"));
+    }
+    Ok(found)
 }
 
 /// What to divide by: a unit, or a number.
@@ -169,6 +201,15 @@ pub(crate) fn scale(text: &str) -> Result<Scale, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_have_commas_of_their_own() {
+        let found = events("cycles, cpu/event=0x3c,umask=1/,r01c2:u").unwrap();
+        assert_eq!(found, ["cycles", "cpu/event=0x3c,umask=1/", "r01c2:u"]);
+        for text in ["", "cycles,", ",cycles"] {
+            assert!(events(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times() {
@@ -191,18 +232,7 @@ mod tests {
         }
         assert_eq!(time("-5"), Ok(Time::Relative(-5.0)));
         assert_eq!(time("@1441812279.5"), Ok(Time::Absolute(1_441_812_279.5)));
-        for text in [
-            "",
-            "@",
-            "yesterday",
-            "inf",
-            "@nan",
-            "2015-02-29",
-            "2015-13-01",
-            "2015-1-1",
-            "2015-01-01T24:00",
-            "1e400",
-        ] {
+        for text in "|@|yesterday|inf|@nan|2015-02-29|2015-13-01|2015-1-1|2015-01-01T24:00|1e400".split('|') {
             assert!(time(text).is_err(), "{text}");
         }
     }
@@ -215,6 +245,7 @@ mod tests {
             ("100ms", 0.1),
             ("2 s", 2.0),
             ("1.5min", 90.0),
+            ("5m", 300.0),
             ("1h", 3600.0),
             ("1d", 86_400.0),
         ] {
@@ -224,8 +255,12 @@ mod tests {
         {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
+        assert_eq!(["0", "0s", "1d"].map(age), [Ok(Duration::ZERO), Ok(Duration::ZERO), duration("1d")]);
         for text in ["", "0", "-1", "nan", "1e99", "1 week", "s"] {
             assert!(duration(text).is_err() && size(text).is_err(), "{text}");
+        }
+        for text in ["0x", "0hours", "-0.1", "nan"] {
+            assert!(age(text).is_err(), "{text}");
         }
         for seconds in [0, 951_782_399, 951_782_400, 1_500_000_003, 4_102_444_799] {
             let told = clock(seconds * 1_000_000_000 + 999_999_999);
@@ -239,12 +274,11 @@ mod tests {
         assert_eq!(ranks("50, 99.9,100"), Ok(vec![50.0, 99.9, 100.0]));
         assert_eq!(scale("us"), Ok(Scale { divisor: 1e3, unit: "us" }));
         assert_eq!(scale("0.5"), Ok(Scale { divisor: 0.5, unit: "" }));
-        assert_eq!(seconds("0.001"), Ok(0.001));
         for text in ["", "50,101", "nan", "50,,90", "-1"] {
             assert!(ranks(text).is_err(), "{text}");
         }
         for text in ["", "0", "hours", "nan", "inf", "-1"] {
-            assert!(scale(text).is_err() && seconds(text).is_err(), "{text}");
+            assert!(scale(text).is_err(), "{text}");
         }
     }
 }

@@ -52,3 +52,23 @@ impl core::error::Error for Error {}
 
 /// The result of a call that can fail.
 pub type Result<T> = core::result::Result<T, Error>;
+
+/// Makes an enum of its code, which is that of one of these variants, or [`Error::InvalidArgument`].
+macro_rules! from_code {
+    ($name:ident { $($variant:ident),* }) => {
+        impl $name {
+            /// Every one there is.
+            pub(crate) const ALL: &[$name] = &[$($name::$variant),*];
+        }
+
+        impl TryFrom<u32> for $name {
+            type Error = $crate::error::Error;
+
+            fn try_from(code: u32) -> $crate::error::Result<Self> {
+                let found = $name::ALL.iter().copied().find(|known| *known as u32 == code);
+                found.ok_or($crate::error::Error::InvalidArgument)
+            }
+        }
+    };
+}
+pub(crate) use from_code;

@@ -14,8 +14,7 @@
 //! ```
 //!
 //! **Start here**: [`SharedHistogram`] for any number of threads; [`SingleWriterHistogram`] where one thread records, in less time;
-//! [`Histogram`] in a static, on the stack or in memory of your own; [`HistogramArray`] for many of one layout;
-//! [`SharedDoubleHistogram`] for doubles. All of them are read through a [`Snapshot`]: percentiles, mean and counts
+//! [`Histogram`] in a static, on the stack or in memory of your own; [`SharedDoubleHistogram`] for doubles. All of them are read through a [`Snapshot`]: percentiles, mean and counts
 //! ([`Snapshot::summary`]), [buckets](Snapshot::buckets), what came since the last time ([`Since`]), differences that are proven
 //! ([`Snapshot::compare`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] brings them to Prometheus and
 //! OpenTelemetry.
@@ -44,6 +43,7 @@ mod figures;
 mod format;
 mod handle;
 mod histograms;
+#[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "decoding needs an allocator"))]
 mod interchange;
 mod layout;
 #[cfg(feature = "alloc")]
@@ -70,12 +70,10 @@ pub use doubles::{
 };
 pub use error::{Error, Result};
 pub use figures::{
-    BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, Entry as FigureEntry, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, Figure,
-    FigureEstimate, FigureTail, Formula, FormulaError, Unknown, estimate_figure, estimate_figure_difference,
-    estimate_figure_tail, figures,
+    FIGURE_EVENTS, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FIGURES, Figure, FigureCounts, FigureEstimate, Unknown,
+    estimate_figure, estimate_figure_difference, event_of_figure,
 };
 #[cfg(feature = "alloc")]
-pub use handle::array::{Element, HistogramArray};
 pub use handle::atomic_recorder::AtomicRecorder;
 pub use handle::options::Options;
 pub use handle::recorder::Recorder;
@@ -93,7 +91,9 @@ pub use histograms::record::Record;
 #[cfg(feature = "alloc")]
 pub use histograms::striped::SharedStripedCounter;
 pub use histograms::striped::StripedCounter;
-pub use interchange::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
+#[cfg(feature = "alloc")]
+pub use interchange::Decoder;
+pub use interchange::{DEFAULT_MAX_COUNTERS, Encoding, log};
 pub use layout::bucket::{Bucket, ValueSelection};
 #[doc(hidden)]
 pub use layout::indices::BatchPath;
@@ -108,7 +108,7 @@ pub use platform::atomics::{AtomicU32, AtomicU64};
 pub use platform::banks::BaselineWord;
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]
-pub use platform::lock::Lock;
+pub use platform::lock::{Lock, Refused};
 #[doc(hidden)] // For what native keeps of threads.
 #[cfg(feature = "std")]
 pub use platform::memory::is_at_hand;
@@ -116,12 +116,12 @@ pub use snapshot::merge::Merged;
 pub use snapshot::snapshot::{Counts, Since, Snapshot};
 pub use snapshot::source::Source;
 pub use statistics::compare::{
-    Autocorrelation, BlockComparison, BlockOverhead, COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED,
-    COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION,
-    COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions,
-    Comparison, FEWEST_RUNS, QuantileInterval, RunComparison, Verdict, autocorrelation, compare_blocks,
-    compare_blocks_above, compare_runs,
+    Autocorrelation, BlockComparison, BlockOverhead, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
+    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE,
+    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison, FEWEST_RUNS, QuantileInterval,
+    RunComparison, Verdict, autocorrelation, compare_block_ratios, compare_blocks, compare_blocks_above,
+    compare_runs,
 };
 pub use statistics::moments::Moments;
 pub use statistics::steps::Step;
-pub use statistics::summary::{Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
+pub use statistics::summary::{Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};

@@ -46,9 +46,7 @@ fn options(counter_bits: u32) -> Options {
 }
 
 fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    snapshot
+    histogram.snapshot().unwrap()
 }
 
 #[test]
@@ -94,7 +92,7 @@ fn without_memory_for_a_shard_nothing_is_lost() {
 
 #[test]
 fn creation_without_memory_is_an_error() {
-    let modes = [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu];
+    let modes = [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::PerCpu];
     for mode in modes {
         LIMIT.set(1000);
         // SAFETY: nobody records.
@@ -108,7 +106,7 @@ fn creation_without_memory_is_an_error() {
         let size = SharedHistogram::required_size(&Options { mode, ..huge });
         match mode {
             Mode::SingleWriter | Mode::Interlocked => assert!(size.is_ok_and(|size| size > 1 << 27)),
-            Mode::ThreadLocal | Mode::Scalable | Mode::PerCpu => assert_eq!(size, Err(Error::Unsupported)),
+            Mode::ThreadLocal | Mode::PerCpu => assert_eq!(size, Err(Error::Unsupported)),
         }
     }
 }

@@ -194,37 +194,6 @@ proptest! {
     }
 }
 
-/// The formula of .NET's aggregator: the exponent chooses an array, the top bits of the mantissa a counter in it, and the
-/// lower end is reported.
-fn dot_net_reports(error: f64, value: f64) -> f64 {
-    let mantissa_bits = ((1.0 / error).log2().ceil() as u32) - 1;
-    let shift = 52 - mantissa_bits;
-    f64::from_bits(value.to_bits() >> shift << shift)
-}
-
-#[test]
-fn the_formula_of_dot_net_breaks_its_promise_and_ours_does_not() {
-    let error = 0.001;
-    assert_eq!(dot_net_reports(error, 1.0019), 1.0);
-    assert!(!is_within(error, 1.0, 1.0019), "1.0 is 0.0019 away");
-    let layout = DoubleLayout::new(error);
-    let reported = layout.bucket_of(1.0019).unwrap().midpoint;
-    assert!(is_within(error, reported, 1.0019), "{reported}");
-    // The same everywhere: what is promised, and how far both are off at worst.
-    for error in ERRORS {
-        let layout = DoubleLayout::new(error);
-        let (mut worst, mut worst_of_dot_net) = (0.0f64, 0.0f64);
-        for step in 0..1 << 16 {
-            let value = 1.0 + f64::from(step) / f64::from(1 << 16);
-            let off = |reported: f64| (reported - value).abs() / value;
-            worst = worst.max(off(layout.bucket_of(value).unwrap().midpoint));
-            worst_of_dot_net = worst_of_dot_net.max(off(dot_net_reports(error, value)));
-        }
-        assert!(worst <= error, "{error}: {worst}");
-        assert!(worst_of_dot_net > error, "{error}: {worst_of_dot_net}");
-    }
-}
-
 #[test]
 fn compatible_ranks_are_those_of_dot_net() {
     let options = DoubleOptions { quantile_rule: QuantileRule::DotNet, ..DoubleOptions::default() };
@@ -302,6 +271,35 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
         assert_eq!(histogram.footprint() as u64, max_bytes);
         let snapshot = collected(&histogram);
         assert_eq!((snapshot.count(), snapshot.not_finite(), snapshot.lost()), (4, 1, 3));
+    }
+}
+
+/// What finds no memory is in no exact sum either, whichever way it comes.
+#[test]
+fn exact_sums_are_of_what_is_counted() {
+    let options = DoubleOptions { exact: true, ..DoubleOptions::default() };
+    let empty = DoubleHistogram::new(&options).unwrap().footprint() as u64;
+    // One page and one row.
+    let limited = DoubleOptions { max_bytes: empty + 512 + 8192, ..options };
+    let roomy = DoubleHistogram::new(&options).unwrap();
+    roomy.record_batch(&[1.25, 1e300, -3.0]);
+    let roomy = collected(&roomy);
+    let ways: [&dyn Fn(&DoubleHistogram); 4] = [
+        &|into| [1.25, 1e300, -3.0].iter().for_each(|&value| into.record(value)),
+        &|into| [1.25, 1e300, -3.0].iter().for_each(|&value| into.record_n(value, 1)),
+        &|into| into.record_batch(&[1.25, 1e300, -3.0]),
+        &|into| into.add_snapshot(&roomy),
+    ];
+    for (way, add) in ways.into_iter().enumerate() {
+        let histogram = DoubleHistogram::new(&limited).unwrap();
+        histogram.record(1.5);
+        add(&histogram);
+        let found = collected(&histogram).statistics();
+        assert_eq!((found.count, found.lost), (2, 2), "{way}");
+        // A snapshot that does not fit is added by the middles of its buckets.
+        let middle = DoubleLayout::new(0.0).bucket_of(1.25).unwrap().midpoint;
+        let least = if way == 3 { middle } else { 1.25 };
+        assert_eq!((found.sum, found.min, found.max), (1.5 + least, least, 1.5), "{way}");
     }
 }
 

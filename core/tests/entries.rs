@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::{Mode, Options, SharedHistogram};
 
 /// Random numbers, the same in every run.
 struct Random(u64);
@@ -91,8 +91,7 @@ impl Judged {
     }
 
     fn judge(&self) {
-        let mut snapshot = Snapshot::boxed(*self.histogram.layout()).unwrap();
-        self.histogram.update(&mut snapshot, Since::Reset).unwrap();
+        let snapshot = self.histogram.snapshot().unwrap();
         let buckets = snapshot.recorded_buckets();
         let counts: BTreeMap<u64, u64> = buckets.map(|bucket| (bucket.storage_index, bucket.count)).collect();
         assert_eq!(counts, self.counts);

@@ -36,23 +36,13 @@ impl Memory {
     fn make(&mut self) -> SharedHistogram {
         let (start, size) = (self.start(), self.1);
         // SAFETY: the memory outlives the histograms of these tests, which use one at a time.
-        unsafe { SharedHistogram::init_in(start, size, &OPTIONS) }.unwrap()
+        unsafe { SharedHistogram::init_in(start, size, &options()) }.unwrap()
     }
 }
 
-const OPTIONS: Options = Options {
-    mode: picollo_core::Mode::Interlocked,
-    storage: picollo_core::Storage::Dense,
-    counter_bits: 64,
-    relative_error: 0.1,
-    significant_digits: 0,
-    no_live_reset: false,
-    whole_array: false,
-    unit: 0,
-    min_trackable: 0,
-    max_trackable: 1000,
-    max_bytes: 0,
-};
+fn options() -> Options {
+    Options { counter_bits: 64, relative_error: 0.1, max_trackable: 1000, ..Options::default() }
+}
 
 #[test]
 fn a_histogram_on_the_stack_in_a_loop() {
@@ -80,7 +70,7 @@ fn as_many_resets_of_another_one() {
 
 #[test]
 fn a_writer_that_starts_again_in_the_same_place() {
-    let mut memory = Memory::new(&OPTIONS);
+    let mut memory = Memory::new(&options());
     let (mut monitor, mut since_reset) = (snapshot(), snapshot());
     for count in [1000, 30, 100] {
         let histogram = memory.make();
@@ -128,7 +118,7 @@ fn a_histogram_elsewhere_goes_on() {
 /// from what it knew.
 #[test]
 fn a_copied_image_goes_on_where_the_original_was() {
-    let (mut first, mut second) = (Memory::new(&OPTIONS), Memory::new(&OPTIONS));
+    let (mut first, mut second) = (Memory::new(&options()), Memory::new(&options()));
     let mut monitor = snapshot();
     let original = first.make();
     original.record_n(7, 10);
@@ -177,7 +167,7 @@ fn statics_are_told_apart() {
 /// The exporter of a registry: the histogram is freed, its writer starts again, and it is found in the same place.
 #[test]
 fn a_registry_takes_no_base_from_one_histogram_to_another() {
-    let mut memory = Memory::new(&OPTIONS);
+    let mut memory = Memory::new(&options());
     let mut registry = Registry::new();
     for (generation, count) in [1067, 100, 5].into_iter().enumerate() {
         let histogram = memory.make();
@@ -193,7 +183,7 @@ fn a_registry_takes_no_base_from_one_histogram_to_another() {
         assert!(registry.remove(id));
     }
     // Copies of one image, whose baselines differ, though they were reset as often.
-    let mut other = Memory::new(&OPTIONS);
+    let mut other = Memory::new(&options());
     let original = memory.make();
     // SAFETY: as above.
     let copy = unsafe {
@@ -210,53 +200,4 @@ fn a_registry_takes_no_base_from_one_histogram_to_another() {
     let mut text = String::new();
     registry.write_openmetrics(&mut text).unwrap();
     assert!(text.contains("original_count 5\n") && text.contains("copy_count 2000\n"), "{text}");
-}
-
-/// Writers that are forked from one process, one after the other, have everything in common but what identities are made of.
-#[test]
-#[cfg(target_os = "linux")]
-fn forked_writers_in_the_same_place() {
-    if cfg!(picollo_critical_64) {
-        println!("SKIPPED: critical sections do not reach into another process");
-        return;
-    }
-    let size = SharedHistogram::required_size(&OPTIONS).unwrap();
-    // SAFETY: a new mapping, which stays until the process ends.
-    let start = unsafe {
-        let (shared, all) = (libc::MAP_SHARED | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
-        libc::mmap(std::ptr::null_mut(), size, all, shared, -1, 0)
-    };
-    assert_ne!(start, libc::MAP_FAILED);
-    let start = start.cast::<u8>();
-    let mut registry = Registry::new();
-    let (mut monitor, mut since_reset) = (snapshot(), snapshot());
-    for count in [1067, 100, 5] {
-        // SAFETY: the child takes no lock, allocates nothing, and does not return.
-        unsafe {
-            let child = libc::fork();
-            assert!(child >= 0);
-            if child == 0 {
-                let Ok(histogram) = SharedHistogram::init_in(start, size, &OPTIONS) else { libc::_exit(1) };
-                histogram.record_n(7, 2 * count);
-                let reset = histogram.reset();
-                histogram.record_n(7, count);
-                libc::_exit(i32::from(reset.is_err()));
-            }
-            let mut status = 1;
-            assert!(libc::waitpid(child, &mut status, 0) == child && status == 0);
-        }
-        // SAFETY: made by the child, and nobody else's until the next one starts.
-        let histogram = unsafe { SharedHistogram::attach(start, size) }.unwrap();
-        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
-        histogram.update(&mut since_reset, Since::Reset).unwrap();
-        assert_eq!((monitor.counts().total, since_reset.counts().total), (count, count));
-        let id = registry
-            .add(&histogram, &Metric { name: "latency", since_reset: true, ..Metric::default() }, &[])
-            .unwrap();
-        registry.update(0).unwrap();
-        let mut text = String::new();
-        registry.write_openmetrics(&mut text).unwrap();
-        assert!(text.contains(&format!("latency_count {count}\n")), "{text}");
-        registry.remove(id);
-    }
 }

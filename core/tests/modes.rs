@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{
-    Counts, Error, Layout, Mode, Options, SCALABLE_THRESHOLD_BITS, SharedHistogram, Since, Snapshot, Storage,
-};
+use picollo_core::{Counts, Error, Layout, Mode, Options, SharedHistogram, Since, Snapshot, Storage};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -26,7 +24,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (value.clone(), count).prop_map(|(value, count)| Step::RecordN(value, count)),
         2 => proptest::collection::vec(value.clone(), 0..20).prop_map(Step::Batch),
         1 => (0u64..100_000, 1u64..1000).prop_map(|(value, interval)| Step::Corrected(value, interval)),
-        1 => (value, 0u64..200, 200u64..400).prop_map(|(v, min, max)| Step::InRange(v, min, max)),
+        // Also the bounds themselves.
+        1 => (value, 0u64..200, 200u64..400, 0usize..3)
+            .prop_map(|(v, min, max, which)| Step::InRange([v, min, max][which], min, max)),
         2 => Just(Step::Reset),
         4 => (0usize..3, prop_oneof![Just(Since::Reset), Just(Since::PreviousUpdate)])
             .prop_map(|(monitor, since)| Step::Update(monitor, since)),
@@ -56,29 +56,6 @@ impl Model {
     }
 }
 
-/// Counts that are estimates: exact to the threshold, and within 6 σ of what each addition may add from there on.
-fn check_estimates(snapshot: &Snapshot, now: &Model, then: &Model) {
-    assert!(snapshot.is_approximate());
-    let counts = snapshot.counts();
-    assert_eq!(
-        (counts.underflow, counts.overflow),
-        (now.underflow - then.underflow, now.overflow - then.overflow)
-    );
-    assert_eq!(counts.lost, 0);
-    for bucket in snapshot.buckets() {
-        let index = bucket.storage_index;
-        let truth = now.buckets.get(&index).unwrap_or(&0) - then.buckets.get(&index).unwrap_or(&0);
-        let now = *now.buckets.get(&index).unwrap_or(&0);
-        if now <= 1 << SCALABLE_THRESHOLD_BITS {
-            assert_eq!(bucket.count as u128, truth);
-        } else {
-            // Each addition is off by less than a step, 2^-12 of the count.
-            let error = (bucket.count as f64 - truth as f64).abs();
-            assert!(error <= 60.0 * now as f64 / 4096.0, "{} {truth}", bucket.count);
-        }
-    }
-}
-
 fn check(snapshot: &Snapshot, now: &Model, then: &Model, bits: u32) {
     let Counts { total, underflow, overflow, lost } = snapshot.counts();
     assert_eq!((underflow, overflow), (now.underflow - then.underflow, now.overflow - then.overflow));
@@ -86,6 +63,7 @@ fn check(snapshot: &Snapshot, now: &Model, then: &Model, bits: u32) {
     if bits == 64 {
         assert_eq!(lost, 0);
     }
+    assert_eq!(total, snapshot.buckets().map(|bucket| bucket.count).sum::<u64>());
     for bucket in snapshot.buckets() {
         let index = bucket.storage_index;
         let truth = now.buckets.get(&index).unwrap_or(&0) - then.buckets.get(&index).unwrap_or(&0);
@@ -159,11 +137,7 @@ fn run_stored(mode: Mode, storage: Storage, bits: u32, steps: &[Step]) {
                     Since::PreviousUpdate => previous.as_ref().unwrap_or(&at_reset),
                     Since::Reset => &at_reset,
                 };
-                if mode == Mode::Scalable {
-                    check_estimates(snapshot, &now, then);
-                } else {
-                    check(snapshot, &now, then, bits);
-                }
+                check(snapshot, &now, then, bits);
                 *previous = Some(now.clone());
             }
         }
@@ -207,14 +181,6 @@ proptest! {
     #[test]
     fn per_cpu(steps in steps()) {
         run(Mode::PerCpu, 64, &steps);
-    }
-}
-
-proptest! {
-    #[test]
-    fn scalable(steps in steps()) {
-        run(Mode::Scalable, 64, &steps);
-        run(Mode::Scalable, 32, &steps);
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::{Mode, Options, SharedHistogram};
 
 const CLASSES: usize = 40;
 
@@ -124,8 +124,7 @@ fn whatever_is_allocated_may_be_recorded() {
     for class in 0..CLASSES {
         // SAFETY: never freed.
         let histogram = unsafe { &*SIZES[class].load(Acquire) };
-        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        let snapshot = histogram.snapshot().unwrap();
         let counts = snapshot.counts();
         assert_eq!((counts.total, counts.lost), (ASKED[class].load(Relaxed), 0), "class {class}");
     }

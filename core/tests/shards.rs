@@ -12,8 +12,7 @@ fn options() -> Options {
 }
 
 fn total(histogram: &SharedHistogram) -> u64 {
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    let snapshot = histogram.snapshot().unwrap();
     assert_eq!(snapshot.counts().lost, 0);
     snapshot.counts().total
 }
@@ -76,65 +75,6 @@ fn a_shard_is_handed_on_uncleared() {
 }
 
 #[test]
-fn many_histograms_at_once() {
-    const HISTOGRAMS: u64 = 300;
-    let histograms: Vec<_> = (0..HISTOGRAMS).map(|_| SharedHistogram::create(&options()).unwrap()).collect();
-    thread::scope(|scope| {
-        for start in 0..4 {
-            let histograms = &histograms;
-            // In different orders, so that tables grow differently.
-            scope.spawn(move || {
-                for step in 0..3 * HISTOGRAMS {
-                    let index = (start * 77 + step * 7) % HISTOGRAMS;
-                    histograms[index as usize].record_n(index, index);
-                }
-            });
-        }
-    });
-    for (index, histogram) in histograms.iter().enumerate() {
-        assert_eq!(total(histogram), 12 * index as u64);
-    }
-}
-
-#[test]
-fn histograms_come_and_go_while_threads_live() {
-    const ROUNDS: u64 = 2000;
-    thread::scope(|scope| {
-        for seed in 0..3u64 {
-            scope.spawn(move || {
-                let mut living: Vec<(SharedHistogram, u64)> = Vec::new();
-                let mut random = seed + 1;
-                for _ in 0..ROUNDS {
-                    random = random
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1_442_695_040_888_963_407);
-                    let choice = (random >> 33) as usize;
-                    if living.len() < 2 || choice.is_multiple_of(4) && living.len() < 20 {
-                        living.push((SharedHistogram::create(&options()).unwrap(), 0));
-                    } else if choice % 4 == 1 {
-                        // Freed by a thread that never recorded, at times.
-                        let (histogram, recorded) = living.swap_remove(choice / 8 % living.len());
-                        assert_eq!(total(&histogram), recorded);
-                        if choice % 8 == 1 {
-                            on_a_thread(|| drop(histogram));
-                        }
-                    }
-                    for (histogram, recorded) in &mut living {
-                        histogram.record(3);
-                        if choice % 64 == 2 {
-                            on_a_thread(|| histogram.record(4));
-                            *recorded += 1;
-                        }
-                        *recorded += 1;
-                    }
-                }
-                living.iter().for_each(|(histogram, recorded)| assert_eq!(total(histogram), *recorded));
-            });
-        }
-    });
-}
-
-#[test]
 fn a_histogram_may_go_before_its_threads() {
     let (before, after) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
@@ -194,8 +134,7 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
             }
         });
     }
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    let snapshot = histogram.snapshot().unwrap();
     let count = |value| snapshot.bucket_of(value).unwrap().count;
     // The early thread drops a first `Late` when it makes the second.
     assert_eq!([count(8), count(9), count(10), count(11)], [3, 3, 6, 60]);
@@ -286,7 +225,7 @@ fn a_narrow_recorder_passes_the_wrap_on() {
 
 #[test]
 fn other_modes_have_no_recorder() {
-    for mode in [Mode::Interlocked, Mode::Scalable, Mode::PerCpu] {
+    for mode in [Mode::Interlocked, Mode::PerCpu] {
         let histogram = SharedHistogram::create(&Options { mode, counter_bits: 64, ..options() }).unwrap();
         assert_eq!(histogram.recorder().map(|_| ()), Err(Error::Unsupported));
     }
@@ -298,7 +237,7 @@ fn a_thread_local_histogram_needs_memory_of_its_own() {
     let mut memory = vec![0u64; SharedHistogram::required_size(&single).unwrap() / 8 + 8];
     let start = memory.as_mut_ptr().cast::<u8>();
     let start = start.wrapping_add(start.align_offset(SharedHistogram::ALIGNMENT));
-    for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
+    for mode in [Mode::ThreadLocal, Mode::PerCpu] {
         assert_eq!(SharedHistogram::required_size(&Options { mode, ..options() }), Err(Error::Unsupported));
         // SAFETY: the memory is ours and long enough.
         let made =

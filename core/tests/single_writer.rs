@@ -4,8 +4,8 @@ use std::sync::Barrier;
 use std::thread;
 
 use picollo_core::{
-    AtomicU32, AtomicU64, Error, Histogram, HistogramArray, Layout, Metric, Mode, Options, Record, Registry,
-    SharedHistogram, Since, SingleWriter, SingleWriterHistogram, Snapshot, Storage,
+    AtomicU32, AtomicU64, Error, Histogram, Layout, Mode, Options, Record, SharedHistogram, Since,
+    SingleWriter, SingleWriterHistogram, Snapshot, Storage,
 };
 
 const LAYOUT: Layout = Layout::new(0.05, 0, 1_000);
@@ -47,31 +47,19 @@ fn two_threads_lose_nothing_in_any_default() {
     twice(|value| shared.record(value));
     let sparse = SharedHistogram::create(&Options { storage: Storage::Sparse, ..options() }).unwrap();
     twice(|value| sparse.record(value));
-    let array = HistogramArray::create(&options(), 2).unwrap();
-    twice(|value| array.get(1).unwrap().record(value));
 
     assert_eq!(total_of(|snapshot| snapshot.update(&*WIDE, Since::Reset)), 2 * RECORDS);
     assert_eq!(total_of(|snapshot| snapshot.update(&*NARROW, Since::Reset)), 2 * RECORDS);
     assert_eq!(total_of(|snapshot| snapshot.update(&*boxed, Since::Reset)), 2 * RECORDS);
     assert_eq!(total_of(|snapshot| shared.update(snapshot, Since::Reset)), 2 * RECORDS);
     assert_eq!(total_of(|snapshot| sparse.update(snapshot, Since::Reset)), 2 * RECORDS);
-    assert_eq!(total_of(|snapshot| array.get(1).unwrap().update(snapshot, Since::Reset)), 2 * RECORDS);
-}
-
-#[test]
-fn the_default_is_number_zero() {
-    assert_eq!(Mode::default(), Mode::Interlocked);
-    let modes = [Mode::Interlocked, Mode::SingleWriter, Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu];
-    for (number, mode) in modes.into_iter().enumerate() {
-        assert_eq!((mode as u32, Mode::try_from(number as u32)), (number as u32, Ok(mode)));
-    }
 }
 
 #[test]
 fn shared_handles_refuse_the_mode() {
     let single = Options { mode: Mode::SingleWriter, ..options() };
     assert_eq!(SharedHistogram::create(&single).err(), Some(Error::InvalidArgument));
-    for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
+    for mode in [Mode::ThreadLocal, Mode::PerCpu] {
         let refused = SingleWriterHistogram::create(&Options { mode, ..options() });
         assert_eq!(refused.err(), Some(Error::InvalidArgument));
     }
@@ -186,17 +174,6 @@ fn the_writers_record_all_that_others_do() {
     assert_eq!(seen.counts().total, 0);
 }
 
-/// By the trait, too, only what any number of threads may record into.
-#[test]
-fn what_is_recorded_into_by_reference_is_generic() {
-    fn fill(into: &(impl Record + Sync + ?Sized)) {
-        twice(|value| into.record_n(value, 1));
-    }
-    let histogram: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
-    fill(&*histogram);
-    assert_eq!(total_of(|snapshot| snapshot.update(&*histogram, Since::Reset)), 2 * RECORDS);
-}
-
 #[test]
 fn memory_of_the_caller_says_what_is_in_it() {
     let size = SingleWriterHistogram::required_size(&options()).unwrap();
@@ -223,19 +200,4 @@ fn memory_of_the_caller_says_what_is_in_it() {
         assert_eq!(kind.read(), bits << 16 | 1);
         assert_eq!(SingleWriterHistogram::attach(base, size).err(), Some(Error::InvalidArgument));
     }
-}
-
-#[test]
-fn a_registry_takes_both() {
-    let (single, shared) =
-        (SingleWriterHistogram::create(&options()).unwrap(), SharedHistogram::create(&options()).unwrap());
-    let mut registry = Registry::new();
-    registry.add(&single, &Metric { name: "one", ..Metric::default() }, &[]).unwrap();
-    registry.add(&shared, &Metric { name: "many", ..Metric::default() }, &[]).unwrap();
-    single.writer().unwrap().record(1);
-    shared.record(1);
-    registry.update(0).unwrap();
-    let mut text = String::new();
-    registry.write_openmetrics(&mut text).unwrap();
-    assert!(text.contains("one_count 1") && text.contains("many_count 1"), "{text}");
 }

@@ -4,16 +4,10 @@
 use std::sync::Barrier;
 use std::thread;
 
-use picollo_core::{Error, Mode, Options, SharedHistogram, Since, SingleWriterHistogram, Snapshot, Storage};
+use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Storage};
 
 fn options(mode: Mode, storage: Storage) -> Options {
     Options { mode, storage, ..Options::default() }
-}
-
-fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    snapshot
 }
 
 /// Ten values spread over the range, each in a power of two of its own.
@@ -82,7 +76,7 @@ fn ten_thousand_of_them_take_under_a_hundred_megabytes() {
         }
         _ => eprintln!("SKIPPED: resident memory, since there is no /proc/self/statm"),
     }
-    assert_eq!(snapshot(&all[9_999]).counts().total, 10);
+    assert_eq!(all[9_999].snapshot().unwrap().counts().total, 10);
 }
 
 #[test]
@@ -103,27 +97,27 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
         }
         histogram.record_n(1 << 62, 5);
         assert_eq!(histogram.footprint() as u64, empty + 3 * chunk);
-        let counts = snapshot(&histogram).counts();
+        let counts = histogram.snapshot().unwrap().counts();
         assert_eq!((counts.total, counts.lost), (6, 14 + 5));
         // No room for the baseline either: nothing is changed.
         assert_eq!(histogram.reset(), Err(Error::OutOfMemory));
-        assert_eq!(snapshot(&histogram).counts(), counts);
+        assert_eq!(histogram.snapshot().unwrap().counts(), counts);
         // With room, lost counts are reset like the others.
         let histogram = limited(empty + 7 * chunk).unwrap();
         (0..20).for_each(|i| histogram.record(1 << (3 * i)));
-        assert!(snapshot(&histogram).counts().lost > 0);
+        assert!(histogram.snapshot().unwrap().counts().lost > 0);
         let roomy = limited(empty + 100 * chunk).unwrap();
         ten_values().for_each(|value| roomy.record(value));
         roomy.reset().unwrap();
-        assert_eq!(snapshot(&roomy).counts().total, 0);
+        assert_eq!(roomy.snapshot().unwrap().counts().total, 0);
         roomy.record(3);
-        assert_eq!(snapshot(&roomy).counts().total, 1);
+        assert_eq!(roomy.snapshot().unwrap().counts().total, 1);
     }
 }
 
 #[test]
 fn what_sparse_storage_does_not_offer() {
-    for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
+    for mode in [Mode::ThreadLocal, Mode::PerCpu] {
         assert_eq!(SharedHistogram::create(&options(mode, Storage::Sparse)).err(), Some(Error::Unsupported));
     }
     let options = options(Mode::SingleWriter, Storage::Sparse);
@@ -150,7 +144,7 @@ fn threads_that_touch_the_same_chunks_at_once_lose_nothing() {
         });
         let alone = SharedHistogram::create(&options(Mode::Interlocked, Storage::Sparse)).unwrap();
         (0..64).for_each(|i| alone.record_n((1 << i) + round, 4));
-        assert!(snapshot(&histogram).buckets().eq(snapshot(&alone).buckets()));
+        assert!(histogram.snapshot().unwrap().buckets().eq(alone.snapshot().unwrap().buckets()));
         assert_eq!(histogram.footprint(), alone.footprint(), "losers free their chunks");
     }
 }

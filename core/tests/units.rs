@@ -1,16 +1,12 @@
 //! Histograms that count in units: as those without one, of values that are shifted.
 
-use picollo_core::{
-    Error, HistogramArray, Layout, Mode, Options, SharedHistogram, Since, SingleWriterHistogram, Snapshot,
-    Storage,
-};
+use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Snapshot, Storage};
 use proptest::prelude::*;
 
-const KINDS: [(Mode, Storage); 7] = [
+const KINDS: [(Mode, Storage); 6] = [
     (Mode::Interlocked, Storage::Dense),
     (Mode::SingleWriter, Storage::Dense),
     (Mode::ThreadLocal, Storage::Dense),
-    (Mode::Scalable, Storage::Dense),
     (Mode::PerCpu, Storage::Dense),
     (Mode::Interlocked, Storage::Sparse),
     (Mode::SingleWriter, Storage::Sparse),
@@ -20,12 +16,6 @@ const KINDS: [(Mode, Storage); 7] = [
 fn create(options: &Options) -> Result<SharedHistogram, Error> {
     // SAFETY: as just said.
     unsafe { SharedHistogram::create_unguarded(options) }
-}
-
-fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    snapshot
 }
 
 /// Storage indices and counts, and what is beside them.
@@ -39,7 +29,7 @@ proptest! {
 
     #[test]
     fn as_without_a_unit_of_shifted_values(
-        kind in 0usize..7, bits in 0u32..2, digits in 0u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
+        kind in 0usize..6, bits in 0u32..2, digits in 0u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
         values in prop::collection::vec((any::<u64>(), 0u32..64), 1..300), count in 1u64..1000
     ) {
         let (mode, storage) = KINDS[kind];
@@ -60,18 +50,9 @@ proptest! {
         let without = create(&without).unwrap();
         prop_assert_eq!((with.layout().unit(), with.layout().length()), (unit, without.layout().length()));
         prop_assert_eq!((with.footprint(), with.counter_bits()), (without.footprint(), 32 << bits));
-        // The scalable mode estimates, at random.
-        let exact = mode != Mode::Scalable;
         let equal = |with: &SharedHistogram, without: &SharedHistogram| {
-            let (one, other) = (snapshot(with), snapshot(without));
-            if exact {
-                prop_assert_eq!(contents(&one), contents(&other));
-            } else {
-                let places = |of: &Snapshot| contents(of).0.into_iter().map(|(index, _)| index).collect::<Vec<_>>();
-                let outside = |of: &Snapshot| (of.counts().underflow == 0, of.counts().overflow == 0);
-                prop_assert_eq!(places(&one), places(&other));
-                prop_assert_eq!(outside(&one), outside(&other));
-            }
+            let (one, other) = (with.snapshot().unwrap(), without.snapshot().unwrap());
+            prop_assert_eq!(contents(&one), contents(&other));
             Ok(())
         };
         let values: Vec<u64> = values.into_iter().map(|(value, shift)| value >> shift).collect();
@@ -102,11 +83,9 @@ proptest! {
             let expected = value > ends.0 && value <= ends.1;
             prop_assert_eq!(inside.is_ok(), expected);
         }
-        let counts = snapshot(&with).counts();
-        if exact {
-            let total = counts.total + counts.underflow + counts.overflow;
-            prop_assert_eq!(total, 2 * values.len() as u64);
-        }
+        let counts = with.snapshot().unwrap().counts();
+        let total = counts.total + counts.underflow + counts.overflow;
+        prop_assert_eq!(total, 2 * values.len() as u64);
     }
 
     /// Against what a loop records.
@@ -127,17 +106,16 @@ proptest! {
                 naive.record(missing);
             }
         }
-        prop_assert_eq!(contents(&snapshot(&corrected)), contents(&snapshot(&naive)));
+        prop_assert_eq!(contents(&corrected.snapshot().unwrap()), contents(&naive.snapshot().unwrap()));
     }
 
     /// As merging into a snapshot of that layout.
     #[test]
     fn snapshots_are_added(
-        kind in 0usize..7, unit in 0u32..14, from in 0u32..14, digits in (1u32..4, 1u32..4),
+        kind in 0usize..6, unit in 0u32..14, from in 0u32..14, digits in (1u32..4, 1u32..4),
         values in prop::collection::vec(0u64..1 << 40, 1..50)
     ) {
         let (mode, storage) = KINDS[kind];
-        prop_assume!(mode != Mode::Scalable);
         let options = |digits, unit: u32, max| {
             let unit = 1u64 << unit;
             // Per CPU there are cells of 64 bits only, and not everywhere are they the default.
@@ -146,14 +124,14 @@ proptest! {
         };
         let source = create(&options(digits.0, from, 0)).unwrap();
         source.record_batch(&values);
-        let source = snapshot(&source);
+        let source = source.snapshot().unwrap();
         let adds = [SharedHistogram::add_snapshot, SharedHistogram::add_snapshot_low_ends, SharedHistogram::add_snapshot_spreading];
         let merges = [Snapshot::merge, Snapshot::merge_low_ends, Snapshot::merge_spreading];
         for (add, merge) in adds.into_iter().zip(merges) {
             let target = create(&options(digits.1, unit, 1 << 39)).unwrap();
             let mut expected = Snapshot::boxed_alone(*target.layout()).unwrap();
             prop_assert_eq!(add(&target, &source), merge(&mut expected, &source));
-            prop_assert_eq!(contents(&snapshot(&target)), contents(&expected));
+            prop_assert_eq!(contents(&target.snapshot().unwrap()), contents(&expected));
         }
     }
 }
@@ -186,21 +164,15 @@ fn lowest_discernible_values_become_powers_of_two() {
 }
 
 #[test]
-fn arrays_and_writers() {
+fn writers() {
     let options = Options { unit: 1000, significant_digits: 3, max_trackable: 1 << 30, ..Options::default() };
-    let array = HistogramArray::create(&options, 3).unwrap();
-    array.get(1).unwrap().record(5000);
-    let taken = snapshot(&array.get(1).unwrap());
-    let bucket = taken.bucket_of(5000).unwrap();
-    assert_eq!((bucket.lower, bucket.upper, bucket.count), (4608, 5119, 1));
     let single = SingleWriterHistogram::create(&options).unwrap();
     let mut writer = single.writer().unwrap();
     writer.record(5000);
     writer.record_batch(&[5000; 100]);
     let mut recorder = writer.into_recorder().unwrap();
     recorder.record(5000);
-    let mut taken = Snapshot::boxed(*single.layout()).unwrap();
-    single.update(&mut taken, Since::Reset).unwrap();
+    let taken = single.snapshot().unwrap();
     assert_eq!(taken.bucket_of(5000).unwrap().count, 102);
 }
 
@@ -228,7 +200,7 @@ fn images() {
         attached.reset().unwrap();
         attached.record(5000);
         assert_eq!(attached.layout(), made.layout());
-        assert_eq!(snapshot(&attached).bucket_of(5000).unwrap().count, 1);
+        assert_eq!(attached.snapshot().unwrap().bucket_of(5000).unwrap().count, 1);
         drop((made, attached));
         // What it says of its unit agrees, or nobody attaches it.
         assert_eq!(memory.0[version], expected);
@@ -258,19 +230,4 @@ struct Offsets {
     epoch: u64,
     magic: u32,
     version: u16,
-}
-
-#[test]
-fn layouts_that_are_recorded_in_go_where_snapshots_do() {
-    let options = Options { unit: 1 << 10, significant_digits: 3, ..Options::default() };
-    let histogram = create(&options).unwrap();
-    histogram.record_batch(&[5000, 1_000_000]);
-    let snapshot = snapshot(&histogram);
-    let bytes = snapshot.encode_to_vec(picollo_core::Encoding::Native).unwrap();
-    let decoded = Snapshot::decode(&bytes, 0).unwrap();
-    assert_eq!(contents(&decoded), contents(&snapshot));
-    assert_eq!(
-        decoded.layout(),
-        &Layout::with_significant_digits(3, 0, u64::MAX).unwrap().with_unit(10).unwrap()
-    );
 }

@@ -1,115 +1,111 @@
-using System;
 using System.Diagnostics;
-using System.IO;
-using System.Runtime.InteropServices;
-using Picollo.Native;
 
-namespace Picollo
+namespace Picollo;
+
+/// <summary>Work of known length, and what a benchmark asks of its thread.</summary>
+public static class CpuUtils
 {
-    /// <summary>Work of known length, and what a benchmark asks of its thread.</summary>
-    public static class CpuUtils
+    /// <summary>
+    /// Runs blocks of 256 dependent additions: 256 cycles each, whatever the compiler thinks. To check clocks and counters against.
+    /// </summary>
+    public static void AddChain256(int blocks)
     {
-        /// <summary>
-        /// Runs blocks of 256 dependent additions: 256 cycles each, whatever the compiler thinks. To check clocks and counters against.
-        /// </summary>
-        public static void AddChain256(int blocks)
-        {
-            Loader.Ensure();
-            if (blocks > 0)
-                NativeMethods.picollo_work_add_chain_256((ulong)blocks);
-        }
-
-        /// <summary>Runs blocks of 512 dependent additions.</summary>
-        public static void AddChain512(int blocks)
-        {
-            Loader.Ensure();
-            if (blocks > 0)
-                NativeMethods.picollo_work_add_chain_256(2 * (ulong)blocks);
-        }
-
-        /// <summary>The operating system's number of the calling thread, for <c>WithTarget</c>; -1 where there is none.</summary>
-        public static int GetOsThreadId()
-        {
-            try
-            {
-                return gettid();
-            }
-            catch (EntryPointNotFoundException)
-            {
-                return -1;
-            }
-            catch (DllNotFoundException)
-            {
-                return -1;
-            }
-        }
-
-        /// <summary>The processor that the calling thread runs on, at this moment.</summary>
-        public static int GetCpu() => sched_getcpu();
-
-        /// <summary>The calling thread as <see cref="Process.Threads"/> has it; null where it is not found.</summary>
-        public static ProcessThread? GetCurrentProcessThread()
-        {
-            int id = GetOsThreadId();
-            foreach (ProcessThread thread in Process.GetCurrentProcess().Threads)
-                if (thread.Id == id)
-                    return thread;
-            return null;
-        }
-
-        /// <summary>Keeps the processor busy for a tenth of a second, until its clock has gone up.</summary>
-        /// <returns>Dependent additions a second, in the second half: its clock rate, where nobody disturbed.</returns>
-        public static double WarmupCpu()
-        {
-            const int Blocks = 1000;
-            AddChain256(Blocks);
-            double best = 0;
-            var whole = Stopwatch.StartNew();
-            while (whole.ElapsedMilliseconds < 100)
-            {
-                long start = Stopwatch.GetTimestamp();
-                AddChain256(Blocks);
-                double seconds = (Stopwatch.GetTimestamp() - start) / (double)Stopwatch.Frequency;
-                if (whole.ElapsedMilliseconds >= 50)
-                    best = Math.Max(best, Blocks * 256.0 / seconds);
-            }
-            return best;
-        }
-
-        /// <summary>
-        /// Keeps the calling thread on one processor, and has every other thread of the process give way to it (nice 10).
-        /// </summary>
-        /// <param name="core">The processor's number.</param>
-        /// <remarks>For good: taking niceness back takes a privilege.</remarks>
-        /// <exception cref="ArgumentOutOfRangeException">The process may not run there, or there is none of this number.</exception>
-        public static unsafe void PrepareBenchmarkThread(int core)
-        {
-            const int Words = 16;
-            if (core < 0 || core >= Words * 64)
-                throw new ArgumentOutOfRangeException(nameof(core), core, $"Processors have numbers from 0 to {Words * 64 - 1}.");
-            ulong* mask = stackalloc ulong[Words];
-            for (int i = 0; i < Words; i++)
-                mask[i] = 0;
-            mask[core / 64] = 1ul << (core % 64);
-            if (sched_setaffinity(0, (UIntPtr)(Words * 8), mask) != 0)
-                throw new ArgumentOutOfRangeException(nameof(core), core, "The process may not run on a processor of this number.");
-            int own = GetOsThreadId();
-            foreach (string task in Directory.GetDirectories("/proc/self/task"))
-                // Niceness is each thread's own. One that has ended meanwhile needs none.
-                if (int.TryParse(Path.GetFileName(task), out int id) && id != own)
-                    setpriority(0, id, 10);
-        }
-
-        [DllImport("libc")]
-        private static extern int gettid();
-
-        [DllImport("libc")]
-        private static extern int sched_getcpu();
-
-        [DllImport("libc")]
-        private static extern unsafe int sched_setaffinity(int thread, UIntPtr size, ulong* mask);
-
-        [DllImport("libc")]
-        private static extern int setpriority(int which, int who, int priority);
+        Loader.Ensure();
+        if (blocks > 0)
+            NativeMethods.picollo_work_add_chain_256((ulong)blocks);
     }
+
+    /// <summary>Runs blocks of 512 dependent additions.</summary>
+    public static void AddChain512(int blocks)
+    {
+        Loader.Ensure();
+        if (blocks > 0)
+            NativeMethods.picollo_work_add_chain_256(2 * (ulong)blocks);
+    }
+
+    /// <summary>The operating system's number of the calling thread, for <c>WithTarget</c>; -1 where there is none.</summary>
+    public static int GetOsThreadId()
+    {
+        try
+        {
+            return gettid();
+        }
+        catch (EntryPointNotFoundException)
+        {
+            return -1;
+        }
+        catch (DllNotFoundException)
+        {
+            return -1;
+        }
+    }
+
+    /// <summary>The processor that the calling thread runs on, at this moment.</summary>
+    public static int GetCpu() => sched_getcpu();
+
+    /// <summary>The calling thread as <see cref="Process.Threads"/> has it; null where it is not found.</summary>
+    public static ProcessThread? GetCurrentProcessThread()
+    {
+        int id = GetOsThreadId();
+        foreach (ProcessThread thread in Process.GetCurrentProcess().Threads)
+            if (thread.Id == id)
+                return thread;
+        return null;
+    }
+
+    /// <summary>Keeps the processor busy for a tenth of a second, until its clock has gone up.</summary>
+    /// <returns>Dependent additions a second, in the second half: its clock rate, where nobody disturbed.</returns>
+    public static double WarmupCpu()
+    {
+        const int Blocks = 1000;
+        AddChain256(Blocks);
+        double best = 0;
+        var whole = Stopwatch.StartNew();
+        while (whole.ElapsedMilliseconds < 100)
+        {
+            long start = Stopwatch.GetTimestamp();
+            AddChain256(Blocks);
+            double seconds = (Stopwatch.GetTimestamp() - start) / (double)Stopwatch.Frequency;
+            if (whole.ElapsedMilliseconds >= 50)
+                best = Math.Max(best, Blocks * 256.0 / seconds);
+        }
+        return best;
+    }
+
+    /// <summary>
+    /// Keeps the calling thread on one processor, and has every other thread of the process give way to it (nice 10).
+    /// </summary>
+    /// <param name="coreId">The processor's number.</param>
+    /// <returns>False, and nothing is changed, if the process may not run there or there is no such processor.</returns>
+    /// <remarks>For good: taking niceness back takes a privilege.</remarks>
+    public static unsafe bool PrepareBenchmarkThread(int coreId)
+    {
+        const int Words = 16;
+        if (!OperatingSystem.IsLinux() || coreId < 0 || coreId >= Words * 64)
+            return false;
+        ulong* mask = stackalloc ulong[Words];
+        for (int i = 0; i < Words; i++)
+            mask[i] = 0;
+        mask[coreId / 64] = 1ul << (coreId % 64);
+        if (sched_setaffinity(0, (UIntPtr)(Words * 8), mask) != 0)
+            return false;
+        int own = GetOsThreadId();
+        foreach (string task in Directory.GetDirectories("/proc/self/task"))
+            // Niceness is each thread's own. One that has ended meanwhile needs none.
+            if (int.TryParse(Path.GetFileName(task), out int id) && id != own)
+                setpriority(0, id, 10);
+        return true;
+    }
+
+    [DllImport("libc")]
+    private static extern int gettid();
+
+    [DllImport("libc")]
+    private static extern int sched_getcpu();
+
+    [DllImport("libc")]
+    private static extern unsafe int sched_setaffinity(int thread, UIntPtr size, ulong* mask);
+
+    [DllImport("libc")]
+    private static extern int setpriority(int which, int who, int priority);
 }

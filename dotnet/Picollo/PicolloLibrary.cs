@@ -1,11 +1,8 @@
-using Picollo.Native;
+namespace Picollo;
 
-namespace Picollo
+/// <summary>The native library that does the work.</summary>
+public static class PicolloLibrary
 {
-    /// <summary>The native library that does the work.</summary>
-    public static class PicolloLibrary
-    {
-        /// <summary>Its version, such as 0.1.0.</summary>
-        public static string Version => Loader.Version;
-    }
+    /// <summary>Its version, such as 0.1.0.</summary>
+    public static string Version => Loader.Version;
 }

@@ -1,227 +1,150 @@
-using System;
-using System.Linq;
-using Picollo.Metrics;
+namespace Picollo.Tests;
 
-namespace Picollo.Tests
+/// <summary>Histograms of doubles.</summary>
+public static class DoubleTests
 {
-    /// <summary>Histograms of doubles.</summary>
-    public static class DoubleTests
+    [Test]
+    public static void BothSignsAndAllMagnitudes()
     {
-        [Test]
-        public static void BothSignsAndAllMagnitudes()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            histogram.Record(-0.25);
-            histogram.Record(0, 2ul);
-            histogram.Record(new[] { 1e-300, 1e300, double.NaN, double.PositiveInfinity });
-            DoubleSnapshot snapshot = histogram.Collect();
-            DoubleStatistics statistics = snapshot.Statistics;
-            Check.Equal(5ul, statistics.Count);
-            Check.Equal(2ul, statistics.NotFiniteCount);
-            Check.Equal(0ul, statistics.LostCount);
-            Check.Near(-0.25, statistics.Min, 0.001);
-            Check.Near(1e300, statistics.Max, 0.001);
-            Check.True(statistics.RelativeError <= 0.001 && statistics.RelativeError > 0, "the stated error");
-            Check.Equal(0.0, snapshot.GetQuantile(0.5));
-            DoubleBucket[] buckets = snapshot.GetBuckets();
-            Check.Equal(4, buckets.Length);
-            Check.Equal(2ul, buckets[1].Count);
-            Check.True(buckets[0].Lower <= -0.25 && buckets[0].Upper >= -0.25, "the bucket");
-            Check.True(buckets.Select(b => b.Midpoint).SequenceEqual(buckets.Select(b => b.Midpoint).OrderBy(m => m)), "ascending");
-            Check.True(histogram.FootprintInBytes > 1000, "its memory");
-        }
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        histogram.Record(-0.25);
+        histogram.Record(0, 2ul);
+        histogram.Record(new[] { 1e-300, 1e300, double.NaN, double.PositiveInfinity });
+        DoubleSnapshot snapshot = histogram.Collect();
+        DoubleStatistics statistics = snapshot.Statistics;
+        Check.Equal(5ul, statistics.Count);
+        Check.Equal(2ul, statistics.NotFiniteCount);
+        Check.Equal(0ul, statistics.LostCount);
+        Check.Near(-0.25, statistics.Min, 0.001);
+        Check.Near(1e300, statistics.Max, 0.001);
+        Check.True(statistics.RelativeError <= 0.001 && statistics.RelativeError > 0, "the stated error");
+        Check.Equal(0.0, snapshot.GetQuantile(0.5));
+        DoubleBucket[] buckets = snapshot.GetBuckets();
+        Check.Equal(4, buckets.Length);
+        Check.Equal(2ul, buckets[1].Count);
+        Check.True(buckets[0].Lower <= -0.25 && buckets[0].Upper >= -0.25, "the bucket");
+        Check.True(buckets.Select(b => b.Midpoint).SequenceEqual(buckets.Select(b => b.Midpoint).OrderBy(m => m)), "ascending");
+        Check.True(histogram.FootprintInBytes > 1000, "its memory");
+    }
 
-        /// <summary>Of n values, number min(⌊q · n⌋, n − 1) from 0 in .NET, and max(1, ⌈q · n⌉) from 1 elsewhere.</summary>
-        [Test]
-        public static void RanksOfDotNet()
-        {
-            double[] quantiles = { 0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1 };
-            for (int n = 1; n <= 40; n++)
-            {
-                DoubleHistogram dotnet = DoubleHistogram.Factory.WithDotNetRanks().WithRelativeError(0.0001).Create();
-                DoubleHistogram other = DoubleHistogram.Factory.WithDotNetRanks().WithDotNetRanks(false).Create();
-                for (int i = 0; i < n; i++)
-                {
-                    dotnet.Record(i * 100);
-                    other.Record(i * 100);
-                }
-                var values = new double[quantiles.Length];
-                DoubleStatistics taken = dotnet.Collect(quantiles, values);
-                Check.Equal((ulong)n, taken.Count);
-                DoubleSnapshot snapshot = other.Collect();
-                for (int i = 0; i < quantiles.Length; i++)
-                {
-                    double q = quantiles[i];
-                    int expected = Math.Min(Math.Max(0, (int)Math.Floor(q * n)), n - 1);
-                    Check.Near(expected * 100, values[i], 0.0001, $".NET, {q} of {n}");
-                    // 0.1 and its like are a little off in binary; the rule is decided in decimals.
-                    expected = Math.Max(1, (int)Math.Ceiling((decimal)q * n)) - 1;
-                    Check.Near(expected * 100, snapshot.GetQuantile(q), 0.001, $"{q} of {n}");
-                }
-            }
-        }
+    [Test]
+    public static void Intervals()
+    {
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        var snapshot = new DoubleSnapshot();
+        histogram.Record(1);
+        Check.Equal(1ul, histogram.Peek().Statistics.Count, "a look takes nothing");
+        Check.True(ReferenceEquals(snapshot, histogram.Collect(snapshot)), "reuse");
+        Check.Equal(1ul, snapshot.Statistics.Count);
+        histogram.Collect(snapshot);
+        Check.Equal(0ul, snapshot.Statistics.Count, "taken out");
+        Check.True(double.IsNaN(snapshot.Statistics.Mean), "no mean");
+        Check.Fails(PicolloStatus.Empty, () => snapshot.GetQuantile(0.5));
+        var values = new double[1];
+        DoubleStatistics nothing = histogram.Collect(new[] { 0.5 }, values);
+        Check.True(nothing.Count == 0 && double.IsNaN(values[0]), "nothing has no median");
+    }
 
-        [Test]
-        public static void Intervals()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            var snapshot = new DoubleSnapshot();
-            histogram.Record(1);
-            Check.Equal(1ul, histogram.Peek().Statistics.Count, "a look takes nothing");
-            Check.True(ReferenceEquals(snapshot, histogram.Collect(snapshot)), "reuse");
-            Check.Equal(1ul, snapshot.Statistics.Count);
-            histogram.Collect(snapshot);
-            Check.Equal(0ul, snapshot.Statistics.Count, "taken out");
-            Check.True(double.IsNaN(snapshot.Statistics.Mean), "no mean");
-            Check.Fails(PicolloStatus.Empty, () => snapshot.GetQuantile(0.5));
-            var values = new double[1];
-            DoubleStatistics nothing = histogram.Collect(new[] { 0.5 }, values);
-            Check.True(nothing.Count == 0 && double.IsNaN(values[0]), "nothing has no median");
-        }
+    [Test]
+    public static void Merging()
+    {
+        DoubleHistogram fine = DoubleHistogram.Create(), coarse = DoubleHistogram.Factory.WithRelativeError(0.05).Create();
+        fine.Record(-7.5);
+        coarse.Record(9);
+        DoubleSnapshot a = fine.Collect(), b = coarse.Collect();
+        a.Merge(b);
+        Check.Equal(2ul, a.Statistics.Count);
+        Check.Near(9, a.Statistics.Max, 0.05);
+        coarse.Add(a);
+        Check.Equal(2ul, coarse.Peek().Statistics.Count);
+        Check.Throws<ArgumentException>(() => a.Merge(a));
+    }
 
-        [Test]
-        public static void EveryRecordIsInOneInterval()
-        {
-            const int Threads = 4, Records = 20000;
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            ulong total = 0;
-            int running = Threads;
-            ModeTests.Run(Threads + 1, thread =>
-            {
-                if (thread < Threads)
-                {
-                    for (int i = 0; i < Records; i++)
-                        histogram.Record(i * 0.37 - 1000);
-                    System.Threading.Interlocked.Decrement(ref running);
-                    return;
-                }
-                var snapshot = new DoubleSnapshot();
-                bool last;
-                do
-                {
-                    last = System.Threading.Volatile.Read(ref running) == 0;
-                    total += histogram.Collect(snapshot).Statistics.Count;
-                }
-                while (!last);
-            });
-            Check.Equal((ulong)Threads * Records, total);
-        }
+    [Test]
+    public static void Summaries()
+    {
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        var summary = new DoubleSummary();
+        Check.True(double.IsNaN(summary.Statistics.Mean), "a summary of nothing");
+        for (int i = 1; i <= 1000; i++)
+            histogram.Record(i / 1000.0);
+        DoubleSnapshot snapshot = histogram.Collect();
+        Check.True(ReferenceEquals(summary, snapshot.GetSummary(summary)), "reuse");
+        Check.Near(0.5, summary.P50.Value, 0.001);
+        Check.Near(0.999, summary.P999.Value, 0.001);
+        Check.Equal(500ul, summary.P50.TargetCount);
+        double[] ranks = { 0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100 };
+        Check.True(summary.GetPercentiles().Select(one => one.Rank).SequenceEqual(ranks), "each has its rank");
+        Check.Equal(92.5, summary.P925.Rank);
+        Check.True(summary.Format("Ratio é").StartsWith("##### Ratio é"), summary.Format("Ratio é"));
+        Check.True(summary.Format("x", TextFormat.Line).IndexOf('\n') < 0, "one line");
+        Check.True(summary.ToString().Contains(" values\n"), summary.ToString());
+        Check.True(summary.Format("x", TextFormat.Json).StartsWith("{"), "JSON");
+        Check.True(summary.P99.ToString().StartsWith("P99=0.9"), summary.P99.ToString());
+    }
 
-        [Test]
-        public static void ExactSums()
+    [Test]
+    public static void BadInput()
+    {
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        histogram.Record(1);
+        DoubleSnapshot snapshot = histogram.Collect();
+        foreach (double quantile in new[] { -0.1, 1.1, double.NaN })
         {
-            DoubleHistogram histogram = DoubleHistogram.Factory.WithExactSum().Create();
-            double[] values = { 0.1, 0.2, 1e16, -1e16, 0.3, 123.456 };
-            histogram.Record(values);
-            DoubleStatistics statistics = histogram.Collect().Statistics;
-            // The exact sum, rounded once; naive addition gives something else.
-            Check.Near(124.056, statistics.Sum, 1e-12);
-            Check.Equal(-1e16, statistics.Min);
-            Check.Equal(1e16, statistics.Max);
+            Check.Throws<ArgumentOutOfRangeException>(() => snapshot.GetQuantile(quantile));
+            Check.Throws<ArgumentOutOfRangeException>(() => snapshot.GetQuantiles(new[] { 0.5, quantile }, new double[2]));
+            Check.Throws<ArgumentOutOfRangeException>(() => histogram.Collect(new[] { quantile }, new double[1]));
         }
+        Check.Throws<ArgumentException>(() => snapshot.GetQuantiles(new double[2], new double[1]));
+        Check.Throws<ArgumentException>(() => histogram.Collect(new double[2], new double[1]));
+        Check.Fails(PicolloStatus.InvalidArgument, () => DoubleHistogram.Factory.WithMaxBytes(1).Create());
+    }
 
-        [Test]
-        public static void Merging()
+    [Test]
+    public static void UseAfterDispose()
+    {
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        histogram.Record(3);
+        DoubleSnapshot snapshot = histogram.Collect();
+        histogram.Dispose();
+        histogram.Dispose();
+        Action[] uses =
         {
-            DoubleHistogram fine = DoubleHistogram.Create(), coarse = DoubleHistogram.Factory.WithRelativeError(0.05).Create();
-            fine.Record(-7.5);
-            coarse.Record(9);
-            DoubleSnapshot a = fine.Collect(), b = coarse.Collect();
-            a.Merge(b);
-            Check.Equal(2ul, a.Statistics.Count);
-            Check.Near(9, a.Statistics.Max, 0.05);
-            coarse.Add(a);
-            Check.Equal(2ul, coarse.Peek().Statistics.Count);
-            Check.Throws<ArgumentException>(() => a.Merge(a));
-            Check.Throws<ArgumentNullException>(() => a.Merge(null));
-            Check.Throws<ArgumentNullException>(() => coarse.Add(null));
-        }
+            () => histogram.Record(1), () => histogram.Record(1, 1ul), () => histogram.Record(new double[1]),
+            () => histogram.Collect(), () => histogram.Peek(), () => histogram.Collect(snapshot),
+            () => histogram.Collect(new double[0], new double[0]), () => histogram.Add(snapshot),
+            () => Ignore(histogram.FootprintInBytes)
+        };
+        foreach (Action use in uses)
+            Check.Throws<ObjectDisposedException>(use);
+        Check.Equal(1ul, snapshot.Statistics.Count, "the snapshot lives on");
+        snapshot.Dispose();
+        snapshot.Dispose();
+        Action[] reads =
+        {
+            () => Ignore(snapshot.Statistics.Count), () => snapshot.GetSummary(), () => snapshot.GetBuckets(),
+            () => snapshot.GetQuantile(0.5), () => snapshot.Merge(new DoubleSnapshot()),
+            () => DoubleHistogram.Create().Collect(snapshot), () => DoubleHistogram.Create().Add(snapshot)
+        };
+        foreach (Action read in reads)
+            Check.Throws<ObjectDisposedException>(read);
+    }
 
-        [Test]
-        public static void Summaries()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            var summary = new DoubleSummary();
-            Check.True(double.IsNaN(summary.Statistics.Mean), "a summary of nothing");
-            for (int i = 1; i <= 1000; i++)
-                histogram.Record(i / 1000.0);
-            DoubleSnapshot snapshot = histogram.Collect();
-            Check.True(ReferenceEquals(summary, snapshot.GetSummary(summary)), "reuse");
-            Check.Near(0.5, summary.P50.Value, 0.001);
-            Check.Near(0.999, summary.P999.Value, 0.001);
-            Check.Equal(500ul, summary.P50.TargetCount);
-            Check.Equal(16, summary.GetPercentiles().Length);
-            Check.Equal(92.5, summary.P925.Rank);
-            Check.True(summary.Format("Ratio é").StartsWith("##### Ratio é"), summary.Format("Ratio é"));
-            Check.True(summary.Format("x", TextFormat.Line).IndexOf('\n') < 0, "one line");
-            Check.True(summary.ToString().Contains(" values\n"), summary.ToString());
-            Check.True(summary.Format("x", TextFormat.Json).StartsWith("{"), "JSON");
-            Check.True(summary.P99.ToString().StartsWith("P99=0.9"), summary.P99.ToString());
-        }
+    private static void Ignore(ulong value)
+    {
+    }
 
-        [Test]
-        public static void BadInput()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            histogram.Record(1);
-            DoubleSnapshot snapshot = histogram.Collect();
-            foreach (double quantile in new[] { -0.1, 1.1, double.NaN })
-            {
-                Check.Throws<ArgumentOutOfRangeException>(() => snapshot.GetQuantile(quantile));
-                Check.Throws<ArgumentOutOfRangeException>(() => snapshot.GetQuantiles(new[] { 0.5, quantile }, new double[2]));
-                Check.Throws<ArgumentOutOfRangeException>(() => histogram.Collect(new[] { quantile }, new double[1]));
-            }
-            Check.Throws<ArgumentException>(() => snapshot.GetQuantiles(new double[2], new double[1]));
-            Check.Throws<ArgumentException>(() => histogram.Collect(new double[2], new double[1]));
-            Check.Fails(PicolloStatus.InvalidArgument, () => DoubleHistogram.Factory.WithMaxBytes(1).Create());
-        }
-
-        [Test]
-        public static void UseAfterDispose()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            histogram.Record(3);
-            DoubleSnapshot snapshot = histogram.Collect();
-            histogram.Dispose();
-            histogram.Dispose();
-            Action[] uses =
-            {
-                () => histogram.Record(1), () => histogram.Record(1, 1ul), () => histogram.Record(new double[1]),
-                () => histogram.Collect(), () => histogram.Peek(), () => histogram.Collect(snapshot),
-                () => histogram.Collect(new double[0], new double[0]), () => histogram.Add(snapshot),
-                () => Ignore(histogram.FootprintInBytes)
-            };
-            foreach (Action use in uses)
-                Check.Throws<ObjectDisposedException>(use);
-            Check.Equal(1ul, snapshot.Statistics.Count, "the snapshot lives on");
-            snapshot.Dispose();
-            snapshot.Dispose();
-            Action[] reads =
-            {
-                () => Ignore(snapshot.Statistics.Count), () => snapshot.GetSummary(), () => snapshot.GetBuckets(),
-                () => snapshot.GetQuantile(0.5), () => snapshot.Merge(new DoubleSnapshot()),
-                () => DoubleHistogram.Create().Collect(snapshot), () => DoubleHistogram.Create().Add(snapshot)
-            };
-            foreach (Action read in reads)
-                Check.Throws<ObjectDisposedException>(read);
-        }
-
-        private static void Ignore(ulong value)
-        {
-        }
-
-        [Test]
-        public static void NothingIsAllocated()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            var snapshot = new DoubleSnapshot();
-            var summary = new DoubleSummary();
-            var quantiles = new[] { 0.5, 0.99 };
-            var values = new double[2];
-            AllocationTests.Nothing("Record", () => histogram.Record(1.5));
-            AllocationTests.Nothing("Collect", () => histogram.Collect(quantiles, values));
-            AllocationTests.Nothing("Collect(reuse)", () => histogram.Collect(snapshot));
-            AllocationTests.Nothing("GetSummary(reuse)", () => snapshot.GetSummary(summary));
-        }
+    [Test]
+    public static void NothingIsAllocated()
+    {
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        var snapshot = new DoubleSnapshot();
+        var summary = new DoubleSummary();
+        var quantiles = new[] { 0.5, 0.99 };
+        var values = new double[2];
+        AllocationTests.Nothing("Record", () => histogram.Record(1.5));
+        AllocationTests.Nothing("Collect", () => histogram.Collect(quantiles, values));
+        AllocationTests.Nothing("Collect(reuse)", () => histogram.Collect(snapshot));
+        AllocationTests.Nothing("GetSummary(reuse)", () => snapshot.GetSummary(summary));
     }
 }

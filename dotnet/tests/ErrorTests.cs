@@ -1,286 +1,226 @@
-using System;
-using System.Collections.Generic;
-using System.Linq;
-using Picollo.Metrics;
+namespace Picollo.Tests;
 
-namespace Picollo.Tests
+/// <summary>Bad input is an exception that says what is wrong.</summary>
+public static class ErrorTests
 {
-    /// <summary>Bad input is an exception that says what is wrong.</summary>
-    public static class ErrorTests
+    [Test]
+    public static void NothingRecorded()
     {
-        [Test]
-        public static void NothingRecorded()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentileValue(50));
-            Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentile(50));
-            Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentiles(new double[] { 1 }, new Percentile[1]));
-            Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentileValues(new double[] { 1 }, new ulong[1]));
-            InvalidOperationException general = Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentileValue(50));
-            Check.True(general is PicolloException, "also caught as InvalidOperationException");
-        }
+        HdrHistogram histogram = HdrHistogram.Create();
+        Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentileValue(50));
+        Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentile(50));
+        Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentiles(new double[] { 1 }, new Percentile[1]));
+        Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentileValues(new double[] { 1 }, new ulong[1]));
+        histogram.GetPercentiles(new double[0], new Percentile[0]);
+        histogram.GetPercentileValues(new double[0], new ulong[0]);
+        InvalidOperationException general = Check.Fails(PicolloStatus.Empty, () => histogram.GetPercentileValue(50));
+        Check.True(general is PicolloException, "also caught as InvalidOperationException");
+    }
 
-        [Test]
-        public static void RanksOutOfRange()
+    [Test]
+    public static void Selections()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        histogram.Record(5000);
+        ulong middle = histogram.GetPercentileValue(50);
+        Percentile.DefaultEquivalentValueSelection = EquivalentValueSelection.UpperBound;
+        try
         {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(1);
-            foreach (double rank in new[] { -1, 100.1, double.NaN, double.PositiveInfinity, double.NegativeInfinity })
-            {
-                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentileValue(rank), rank.ToString());
-                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentile(rank), rank.ToString());
-                double[] ranks = { 50, rank };
-                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentileValues(ranks, new ulong[2]));
-                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentiles(ranks, new Percentile[2]));
-                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetInterpolatedPercentileValues(ranks, new ulong[2]));
-                // An argument that is wrong is told before what the histogram holds.
-                Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Create().GetPercentile(rank));
-            }
+            Check.Equal(histogram.GetBucket(5000).Upper, histogram.GetPercentileValue(50));
+            Check.Equal(histogram.GetBucket(5000).Upper, histogram.GetSummary().P50.Value);
+            Check.Equal(middle, histogram.GetPercentileValue(50, EquivalentValueSelection.Midpoint));
         }
-
-        [Test]
-        public static void NoRoom()
+        finally
         {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(1);
-            Check.Throws<ArgumentException>(() => histogram.GetPercentiles(new double[] { 1, 2 }, new Percentile[1]));
-            Check.Throws<ArgumentException>(() => histogram.GetPercentileValues(new double[] { 1, 2 }, new ulong[1]));
-            histogram.GetPercentiles(new double[0], new Percentile[0]);
-            histogram.GetPercentileValues(new double[0], new ulong[0]);
+            Percentile.DefaultEquivalentValueSelection = EquivalentValueSelection.Default;
         }
+        Check.Equal(middle, histogram.GetPercentileValue(50));
+    }
 
-        [Test]
-        public static void Ranges()
+    private sealed class Row
+    {
+        internal readonly string Name, Limits;
+        internal readonly Action Call;
+
+        internal Row(string name, string limits, Action call)
         {
-            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithMinTrackableValue(5).WithMaxTrackableValue(5).Create());
-            ArgumentException thrown = Check.Throws<ArgumentOutOfRangeException>(
-                () => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(5).Create());
-            Check.True(thrown.Message.Contains("9") && thrown.Message.Contains("5"), thrown.Message);
-            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(5).GetLayout());
-            Check.Throws<ArgumentException>(() => HdrHistogram.Create().RecordInRange(5, 9, 2));
-            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithMaxTrackableValue(0));
-            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(-1));
-            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(6));
+            Name = name;
+            Limits = limits;
+            Call = call;
         }
+    }
 
-        [Test]
-        public static void RelativeErrorsAreClamped()
+    /// <summary>Whatever is wrong with an argument, the exception names it, and says what it may be.</summary>
+    [Test]
+    public static void ArgumentsAreNamed()
+    {
+        HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();
+        histogram.Record(5);
+        HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
+        var writer = new HdrLogWriter(new System.IO.StringWriter());
+        // The argument, a word of what it may be, and the call.
+        var table = new[]
         {
-            foreach (double error in new[] { 0.0, -1 })
-                Check.Equal(0.5 / 512, HdrHistogram.Factory.WithRelativeError(error).Create().RelativeError, $"{error}");
-            Check.Equal(0.5 / 8, HdrHistogram.Factory.WithRelativeError(5).Create().RelativeError);
-        }
-
-        [Test]
-        public static void Selections()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(5000);
-            Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentile(1, (EquivalentValueSelection)5));
-            Check.Throws<ArgumentOutOfRangeException>(() => Percentile.DefaultEquivalentValueSelection = (EquivalentValueSelection)9);
-            ulong middle = histogram.GetPercentileValue(50);
-            Percentile.DefaultEquivalentValueSelection = EquivalentValueSelection.UpperBound;
+            new Row("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
+            new Row("minTrackableValue", "5", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).EstimateFootprint()),
+            new Row("unit", "5", () => HdrHistogram.Factory.WithUnit(64).WithMaxTrackableValue(5).Create()),
+            new Row("value", "1", () => HdrHistogram.Factory.WithUnit(0)),
+            new Row("value", "zero", () => HdrHistogram.Factory.WithMaxTrackableValue(0)),
+            new Row("value", "proportion", () => HdrHistogram.Factory.WithRelativeError(double.NaN)),
+            new Row("value", "below 1", () => HdrHistogram.Factory.WithRelativeError(2)),
+            new Row("value", "0.000001", () => HdrHistogram.Factory.WithRelativeError(0)),
+            new Row("value", "0.000001", () => HdrHistogram.Factory.WithRelativeError(9e-7)),
+            new Row("value", "0.0001", () => DoubleHistogram.Factory.WithRelativeError(9e-5)),
+            new Row("value", "below 1", () => PerfEventCounterSession.Factory.WithRelativeError(1)),
+            new Row("RelativeThreshold", "finite", () => histogram.Compare(snapshot, new CompareOptions { RelativeThreshold = double.NaN })),
+            new Row("AbsoluteThreshold", "0 or more", () => histogram.Compare(snapshot, new CompareOptions { AbsoluteThreshold = -1 })),
+            new Row("Resolution", "0 or more", () => histogram.Compare(snapshot, new CompareOptions { Resolution = -5 })),
+            new Row("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
+            new Row("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
+            new Row("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
+            // An argument that is wrong is told before what the histogram holds.
+            new Row("rank", "0 to 100", () => HdrHistogram.Create().GetPercentile(-1)),
+            new Row("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
+            new Row("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
+            new Row("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
+            new Row("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
+            new Row("valueSelection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
+            new Row("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
+            new Row("min", "9", () => histogram.RecordInRange(5, 9, 2)),
+            new Row("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
+            new Row("width", "width", () => histogram.GetLinearSteps(0)),
+            new Row("first", "width", () => histogram.GetLogarithmicSteps(0, 2)),
+            new Row("factor", "above 1", () => histogram.GetLogarithmicSteps(1, 1)),
+            new Row("ticksPerHalfDistance", "one", () => histogram.FormatHgrm(0)),
+            new Row("valueScale", "above 0", () => histogram.FormatHgrm(5, double.NaN)),
+            new Row("quantile", "between 0 and 1", () => histogram.GetQuantileInterval(1)),
+            new Row("confidence", "between 0 and 1", () => histogram.GetQuantileInterval(0.5, 0)),
+            new Row("other", "itself", () => snapshot.Subtract(snapshot)),
+            new Row("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
+            new Row("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
+            new Row("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
+            new Row("names", "null", () => PerfEvent.PerfEventCounterSession.Factory.WithCounters("cycles", null)),
+            new Row("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
+            new Row("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
+            new Row("TraceId", "32", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { TraceId = "12" })),
+            new Row("SpanId", "hexadecimal", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { SpanId = "b7ad6b716920333g" })),
+            new Row("minTrackableValue", "5", () => Segment.Estimate(HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5))),
+            new Row("value", "empty list", () => new BenchmarkOptions().Counters = null)
+        };
+        foreach (Row row in table)
             try
             {
-                Check.Equal(histogram.GetBucket(5000).Upper, histogram.GetPercentileValue(50));
-                Check.Equal(histogram.GetBucket(5000).Upper, histogram.GetSummary().P50.Value);
-                Check.Equal(middle, histogram.GetPercentileValue(50, EquivalentValueSelection.Midpoint));
+                row.Call();
+                throw new Exception($"{row.Name}, {row.Limits}: nothing was thrown");
             }
-            finally
+            catch (ArgumentException thrown)
             {
-                Percentile.DefaultEquivalentValueSelection = EquivalentValueSelection.Default;
+                Check.Equal(row.Name, thrown.ParamName, thrown.Message);
+                Check.True(thrown.Message.Contains(row.Limits), $"{row.Name}: {thrown.Message}");
             }
-            Check.Equal(middle, histogram.GetPercentileValue(50));
-        }
+    }
 
-        [Test]
-        public static void BucketsOutOfRange()
+    [Test]
+    public static void CombinationsThatAreRefused()
+    {
+        foreach (Action call in new Action[]
         {
-            HdrHistogram histogram = HistogramTests.Worked();
-            Check.True(histogram.GetBucket(1).IsOverflowBucket && histogram.GetBucket(1000000).IsOverflowBucket, "outside");
-            Check.True(!default(Bucket).IsValid && histogram.GetBucket(2000).IsValid, "validity");
-        }
+            () => HdrHistogram.Factory.WithRelativeError(0.05).WithSignificantDigits(3).Create(),
+            () => HdrHistogram.Factory.WithSignificantDigits(3).WithRelativeError(0.05).EstimateFootprint()
+        })
+            Check.True(Check.Throws<InvalidOperationException>(call).Message.Contains("digits and a relative error"), "both are named");
+        string why = Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithPerCpu().WithSparseStorage().Create()).Message;
+        Check.True(why.StartsWith("mode is") || why.StartsWith("storage is"), why);
+    }
 
-        private sealed class Row
+    private static MetricOptions Metric(string name, string label = "a", string unit = null) =>
+        new MetricOptions { Name = name, Unit = unit, Labels = new Dictionary<string, string> { { label, "" } } };
+
+    /// <summary>What a registry refuses, it refuses by one status; which part of it was wrong is said nevertheless.</summary>
+    [Test]
+    public static void PartsOfMetricsAreNamed()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        DoubleHistogram doubles = DoubleHistogram.Create();
+        var registry = new MetricRegistry();
+        ulong id = registry.Add(histogram, Metric("x"));
+        ulong tiny = registry.Add(doubles, new MetricOptions { Name = "tiny", Divisor = 1e-300 });
+        MetricExemplar Labelled(string name, string value) =>
+            new MetricExemplar { Labels = new Dictionary<string, string> { { name, value } } };
+        const string Trace = "0af7651916cd43dd8448eb211c80319c";
+        // The part, a word of what it may be, and the call.
+        var table = new[]
         {
-            internal readonly string Name, Limits;
-            internal readonly Action Call;
-
-            internal Row(string name, string limits, Action call)
+            new Row("Name", "letters", () => registry.AddCounter(new MetricOptions())),
+            new Row("Name", "\"a b\"", () => registry.Add(histogram, Metric("a b"))),
+            new Row("Name", "\"9a\"", () => registry.Add(doubles, Metric("9a"))),
+            new Row("Name", "\"é\"", () => registry.AddGauge(Metric("é"))),
+            new Row("Unit", "ends with it", () => registry.Add(histogram, Metric("a", unit: "seconds"))),
+            new Row("Unit", "\"é\"", () => registry.Add(histogram, Metric("a", unit: "é"))),
+            new Row("Divisor", "above 0", () => registry.Add(histogram, new MetricOptions { Name = "a", Divisor = 0 })),
+            new Row("Divisor", "finite", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = double.PositiveInfinity })),
+            new Row("Divisor", "NaN", () => registry.AddCounter(new MetricOptions { Name = "a", Divisor = double.NaN })),
+            new Row("Labels", "\"a b\"", () => registry.Add(histogram, Metric("a", "a b"))),
+            new Row("Labels", "\"le\"", () => registry.Add(histogram, Metric("a", "le"))),
+            new Row("Labels", "__a", () => registry.AddCounter(Metric("a", "__a"))),
+            new Row("Labels", "twice", () => registry.AddCounter(
+                new MetricOptions { Name = "a", Labels = { { "b.c", "1" }, { "b_c", "2" } } })),
+            new Row("Labels", "quantile", () => registry.Add(
+                histogram, new MetricOptions { Name = "a", Summary = true, Labels = { { "quantile", "" } } })),
+            new Row("bounds", "ascend", () => registry.Add(histogram, Metric("a"), 5, 4)),
+            new Row("bounds", "500", () => registry.Add(
+                histogram, Metric("a"), Enumerable.Range(1, 501).Select(bound => (ulong)bound).ToArray())),
+            new Row("bounds", "NaN", () => registry.Add(doubles, Metric("a"), 1, double.NaN)),
+            new Row("bounds", "finite", () => registry.Add(doubles, Metric("a"), double.PositiveInfinity)),
+            new Row("\"x\"", "these labels", () => registry.Add(histogram, Metric("x"))),
+            new Row("\"x\"", "another kind", () => registry.AddCounter(Metric("x", "b"))),
+            new Row("\"x_count\"", "writes", () => registry.AddCounter(Metric("x_count"))),
+            new Row("number 99", "No metric", () => registry.Remove(99)),
+            new Row("number 99", "No metric", () => registry.SetExemplars(99)),
+            new Row("infinite", $"number {tiny}", () => registry.SetExemplars(tiny, new MetricExemplar { Value = 1e100 })),
+            new Row("Value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
+            new Row("Labels", "\"a b\"", () => registry.SetExemplars(id, Labelled("a b", ""))),
+            new Row("Labels", "128", () => registry.SetExemplars(id, new MetricExemplar(), Labelled("a", new string('x', 128)))),
+            new Row("Labels", "TraceId", () =>
             {
-                Name = name;
-                Limits = limits;
-                Call = call;
-            }
-        }
-
-        /// <summary>Whatever is wrong with an argument, the exception names it, and says what it may be.</summary>
-        [Test]
-        public static void ArgumentsAreNamed()
-        {
-            HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();
-            histogram.Record(5);
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
-            var writer = new HdrLogWriter(new System.IO.StringWriter());
-            // The argument, a word of what it may be, and the call.
-            var table = new[]
-            {
-                new Row("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
-                new Row("minTrackableValue", "5", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).EstimateFootprint()),
-                new Row("unit", "5", () => HdrHistogram.Factory.WithUnit(64).WithMaxTrackableValue(5).Create()),
-                new Row("value", "1", () => HdrHistogram.Factory.WithUnit(0)),
-                new Row("value", "zero", () => HdrHistogram.Factory.WithMaxTrackableValue(0)),
-                new Row("value", "number", () => HdrHistogram.Factory.WithRelativeError(double.NaN)),
-                new Row("value", "number", () => DoubleHistogram.Factory.WithRelativeError(double.NaN)),
-                new Row("value", "number", () => PerfEvent.PerfEventCounterSession.Factory.WithRelativeError(double.NaN)),
-                new Row("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
-                new Row("count", "one", () => HdrHistogram.Factory.CreateArray(0)),
-                new Row("index", "2", () => HdrHistogram.Factory.CreateArray(2).Record(2, 1)),
-                new Row("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
-                new Row("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
-                new Row("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
-                new Row("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
-                new Row("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
-                new Row("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
-                new Row("valueSelection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
-                new Row("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
-                new Row("min", "9", () => histogram.RecordInRange(5, 9, 2)),
-                new Row("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
-                new Row("width", "width", () => histogram.GetLinearSteps(0)),
-                new Row("first", "width", () => histogram.GetLogarithmicSteps(0, 2)),
-                new Row("factor", "above 1", () => histogram.GetLogarithmicSteps(1, 1)),
-                new Row("ticksPerHalfDistance", "one", () => histogram.FormatHgrm(0)),
-                new Row("valueScale", "above 0", () => histogram.FormatHgrm(5, double.NaN)),
-                new Row("quantile", "between 0 and 1", () => histogram.GetQuantileInterval(1)),
-                new Row("confidence", "between 0 and 1", () => histogram.GetQuantileInterval(0.5, 0)),
-                new Row("encoding", "member", () => histogram.Encode((SnapshotEncoding)9)),
-                new Row("format", "member", () => histogram.GetSummary().Format("", (TextFormat)9)),
-                new Row("placement", "member", () => snapshot.Merge(histogram.GetSnapshot(), (MergePlacement)9)),
-                new Row("other", "itself", () => snapshot.Subtract(snapshot)),
-                new Row("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
-                new Row("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
-                new Row("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
-                new Row("names", "null", () => PerfEvent.PerfEventCounterSession.Factory.WithCounters("cycles", null)),
-                new Row("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
-                new Row("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
-                new Row("format", "member", () => new MetricRegistry().Encode((ExpositionFormat)9)),
-                new Row("temporality", "member", () => new OtlpExport((Temporality)9)),
-                new Row("TraceId", "32", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { TraceId = "12" })),
-                new Row("SpanId", "hexadecimal", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { SpanId = "b7ad6b716920333g" })),
-                new Row("minTrackableValue", "5", () => Segment.Estimate(HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5))),
-                new Row("value", "empty list", () => new BenchmarkOptions().Counters = null),
-                new Row("core", "0 to 1023", () => CpuUtils.PrepareBenchmarkThread(-1))
-            };
-            foreach (Row row in table)
-                try
-                {
-                    row.Call();
-                    throw new Exception($"{row.Name}, {row.Limits}: nothing was thrown");
-                }
-                catch (ArgumentException thrown)
-                {
-                    Check.Equal(row.Name, thrown.ParamName, thrown.Message);
-                    Check.True(thrown.Message.Contains(row.Limits), $"{row.Name}: {thrown.Message}");
-                }
-        }
-
-        private static MetricOptions Metric(string name, string label = "a", string unit = null) =>
-            new MetricOptions { Name = name, Unit = unit, Labels = new Dictionary<string, string> { { label, "" } } };
-
-        /// <summary>What a registry refuses, it refuses by one status; which part of it was wrong is said nevertheless.</summary>
-        [Test]
-        public static void PartsOfMetricsAreNamed()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            DoubleHistogram doubles = DoubleHistogram.Create();
-            var registry = new MetricRegistry();
-            ulong id = registry.Add(histogram, Metric("x"));
-            ulong tiny = registry.Add(doubles, new MetricOptions { Name = "tiny", Divisor = 1e-300 });
-            MetricExemplar Labelled(string name, string value) =>
-                new MetricExemplar { Labels = new Dictionary<string, string> { { name, value } } };
-            const string Trace = "0af7651916cd43dd8448eb211c80319c";
-            // The part, a word of what it may be, and the call.
-            var table = new[]
-            {
-                new Row("Name", "letters", () => registry.AddCounter(new MetricOptions())),
-                new Row("Name", "\"a b\"", () => registry.Add(histogram, Metric("a b"))),
-                new Row("Name", "\"9a\"", () => registry.Add(doubles, Metric("9a"))),
-                new Row("Name", "\"é\"", () => registry.AddGauge(Metric("é"))),
-                new Row("Unit", "ends with it", () => registry.Add(histogram, Metric("a", unit: "seconds"))),
-                new Row("Unit", "\"é\"", () => registry.Add(histogram, Metric("a", unit: "é"))),
-                new Row("Divisor", "above 0", () => registry.Add(histogram, new MetricOptions { Name = "a", Divisor = 0 })),
-                new Row("Divisor", "finite", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = double.PositiveInfinity })),
-                new Row("Divisor", "NaN", () => registry.AddCounter(new MetricOptions { Name = "a", Divisor = double.NaN })),
-                new Row("Labels", "\"a b\"", () => registry.Add(histogram, Metric("a", "a b"))),
-                new Row("Labels", "\"le\"", () => registry.Add(histogram, Metric("a", "le"))),
-                new Row("Labels", "__a", () => registry.AddCounter(Metric("a", "__a"))),
-                new Row("Labels", "twice", () => registry.AddCounter(
-                    new MetricOptions { Name = "a", Labels = { { "b.c", "1" }, { "b_c", "2" } } })),
-                new Row("Labels", "quantile", () => registry.Add(
-                    histogram, new MetricOptions { Name = "a", Summary = true, Labels = { { "quantile", "" } } })),
-                new Row("bounds", "ascend", () => registry.Add(histogram, Metric("a"), 5, 4)),
-                new Row("bounds", "500", () => registry.Add(
-                    histogram, Metric("a"), Enumerable.Range(1, 501).Select(bound => (ulong)bound).ToArray())),
-                new Row("bounds", "NaN", () => registry.Add(doubles, Metric("a"), 1, double.NaN)),
-                new Row("bounds", "finite", () => registry.Add(doubles, Metric("a"), double.PositiveInfinity)),
-                new Row("\"x\"", "these labels", () => registry.Add(histogram, Metric("x"))),
-                new Row("\"x\"", "another kind", () => registry.AddCounter(Metric("x", "b"))),
-                new Row("\"x_count\"", "writes", () => registry.AddCounter(Metric("x_count"))),
-                new Row("number 99", "No metric", () => registry.Remove(99)),
-                new Row("number 99", "No metric", () => registry.SetExemplars(99)),
-                new Row("infinite", $"number {tiny}", () => registry.SetExemplars(tiny, new MetricExemplar { Value = 1e100 })),
-                new Row("Value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
-                new Row("Labels", "\"a b\"", () => registry.SetExemplars(id, Labelled("a b", ""))),
-                new Row("Labels", "128", () => registry.SetExemplars(id, Labelled("a", new string('x', 128)))),
-                new Row("Labels", "TraceId", () =>
-                {
-                    MetricExemplar both = Labelled("trace_id", "");
-                    both.TraceId = Trace;
-                    registry.SetExemplars(id, both);
-                })
-            };
-            foreach (Row row in table)
-            {
-                string message = Check.Fails(PicolloStatus.InvalidArgument, row.Call, row.Name + ", " + row.Limits).Message;
-                Check.True(message.Contains(row.Name) && message.Contains(row.Limits), $"{row.Name}, {row.Limits}: {message}");
-            }
-            // What is allowed is not called wrong, where something else is.
-            string name = Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
-                new MetricOptions { Name = "9_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message;
-            Check.True(name.StartsWith("Name"), name);
-            registry.AddCounter(new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } });
-            Check.True(Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
-                new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message.Contains("these labels"),
-                "the second one");
-        }
-
-        /// <summary>The buckets of the default are not HdrHistogram's: what to do about it is said, and nothing is written before.</summary>
-        [Test]
-        public static void EncodingsThatNeedDigits()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(5);
-            var output = new System.IO.StringWriter();
-            var writer = new HdrLogWriter(output);
-            int length;
-            foreach (Action call in new Action[]
-            {
-                () => histogram.EncodeBase64(), () => histogram.Encode(SnapshotEncoding.HdrV2),
-                () => histogram.TryEncode(new byte[100], out length, SnapshotEncoding.HdrV2), () => writer.Write(histogram, 0, 1)
+                MetricExemplar both = Labelled("trace_id", "");
+                both.TraceId = Trace;
+                registry.SetExemplars(id, both);
             })
-            {
-                string message = Check.Fails(PicolloStatus.Incompatible, call).Message;
-                Check.True(message.Contains("WithSignificantDigits(3)") && message.Contains("HdrHistogram"), message);
-            }
-            Check.Equal("", output.ToString());
-        }
-
-        [Test]
-        public static void NoSummary()
+        };
+        foreach (Row row in table)
         {
-            HdrHistogramSummary summary = HdrHistogram.Create().GetSummary();
-            Check.Throws<ArgumentNullException>(() => summary.FormatDiff(null));
-            Check.Throws<ArgumentNullException>(() => summary.PrettyPrintDiff(null));
+            string message = Check.Fails(PicolloStatus.InvalidArgument, row.Call, row.Name + ", " + row.Limits).Message;
+            Check.True(message.Contains(row.Name) && message.Contains(row.Limits), $"{row.Name}, {row.Limits}: {message}");
         }
+        // What is allowed is not called wrong, where something else is.
+        string name = Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
+            new MetricOptions { Name = "9_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message;
+        Check.True(name.StartsWith("Name"), name);
+        registry.AddCounter(new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } });
+        Check.True(Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
+            new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message.Contains("these labels"),
+            "the second one");
+    }
+
+    /// <summary>The buckets of the default are not HdrHistogram's: what to do about it is said, and nothing is written before.</summary>
+    [Test]
+    public static void EncodingsThatNeedDigits()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        histogram.Record(5);
+        var output = new System.IO.StringWriter();
+        var writer = new HdrLogWriter(output);
+        int length;
+        foreach (Action call in new Action[]
+        {
+            () => histogram.EncodeBase64(), () => histogram.Encode(SnapshotEncoding.HdrV2),
+            () => histogram.TryEncode(new byte[100], out length, SnapshotEncoding.HdrV2), () => writer.Write(histogram, 0, 1)
+        })
+        {
+            string message = Check.Fails(PicolloStatus.Incompatible, call).Message;
+            Check.True(message.Contains("WithSignificantDigits(3)") && message.Contains("HdrHistogram"), message);
+        }
+        Check.Equal("", output.ToString());
     }
 }

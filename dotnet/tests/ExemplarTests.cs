@@ -1,392 +1,289 @@
-using System;
-using System.Collections.Generic;
-#if NET8_0_OR_GREATER
 using System.Diagnostics;
-#endif
-using System.Linq;
-using System.Threading;
 using System.Threading.Tasks;
-using Picollo.Metrics;
 
-namespace Picollo.Tests
+namespace Picollo.Tests;
+
+/// <summary>Which observations were slow, and why: what is kept, what is told, and what is not.</summary>
+public static class ExemplarTests
 {
-    /// <summary>Which observations were slow, and why: what is kept, what is told, and what is not.</summary>
-    public static class ExemplarTests
+    private const string Trace = "0af7651916cd43dd8448eb211c80319c";
+    private const string Span = "b7ad6b7169203331";
+    private const ulong Milli = 1000000;
+
+    /// <summary>What is usual: about a millisecond of waiting. Collectors have more controls than usual, so that there are enough.</summary>
+    private static void Ordinary(ExemplarCollector slow, int count = 200)
     {
-        private const string Trace = "0af7651916cd43dd8448eb211c80319c";
-        private const string Span = "b7ad6b7169203331";
-        private const ulong Milli = 1000000;
-
-        /// <summary>What is usual: about a millisecond of waiting. Collectors have more controls than usual, so that there are enough.</summary>
-        private static void Ordinary(ExemplarCollector slow, int count = 200)
-        {
-            for (int i = 0; i < count; i++)
-                using (slow.Scope())
-                    Thread.Sleep(1);
-        }
-
-        /// <summary>On the CPU until it has done so much; the time that takes is told.</summary>
-        private static void Spin(int milliseconds)
-        {
-            var watch = System.Diagnostics.Stopwatch.StartNew();
-            while (watch.ElapsedMilliseconds < milliseconds)
-                CpuUtils.AddChain256(100);
-        }
-
-        private static bool IsNothingKnown(Exemplar one) =>
-            one.Cause == Cause.NotKnown && one.Missing != MissingEvidence.Nothing && one.OnCpuNanos == null && one.RunDelayNanos == null
-            && one.VoluntarySwitches == null && one.MinorFaults == null && one.ExcessNanos == null;
-
-        [Test]
-        public static void TheSlowestAreKeptWithTheirContext()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            using (var slow = new ExemplarCollector(histogram))
-            {
-                var random = new Random(20);
-                ulong[] values = Enumerable.Range(0, 5000).Select(_ => (ulong)random.Next(1, int.MaxValue)).ToArray();
-                for (int i = 0; i < values.Length; i++)
-                    slow.Offer(values[i], new ExemplarContext(Trace, Span.ToUpperInvariant(), (ulong)i, values[i]));
-                ExemplarInterval interval = slow.Collect();
-                Check.True(interval.Exemplars.Take(16).Select(one => one.Value).SequenceEqual(values.OrderByDescending(one => one).Take(16)),
-                    "the slowest");
-                foreach (Exemplar one in interval.Exemplars)
-                {
-                    Check.True(values[one.Word0] == one.Value && one.Word1 == one.Value, "words");
-                    Check.True(one.TraceId == Trace && one.SpanId == Span, $"{one.TraceId} {one.SpanId}");
-                    Check.True(IsNothingKnown(one) && one.Missing == MissingEvidence.TimedElsewhere && one.Cpu == null, "timed elsewhere");
-                }
-                Check.Equal(5000ul, interval.ObservationCount);
-                Check.Equal(5000ul, histogram.TotalCount);
-                Check.True(interval.Threshold == null, "nobody knew in the first interval what is slow");
-                slow.Offer(5);
-                interval = slow.Collect();
-                Check.True(interval.Exemplars.Count == 1 && interval.Exemplars[0].TraceId == null && interval.Exemplars[0].SpanId == null, "anew");
-                Check.True(interval.Threshold >= values.OrderBy(one => one).ElementAt(4900), "P99 of the interval before");
-            }
-        }
-
-        [Test]
-        public static void ScopesRecordInTheUnit()
-        {
-            foreach (KeyValuePair<TimeUnit, double> unit in new Dictionary<TimeUnit, double>
-            {
-                { TimeUnit.Picoseconds, 1e12 }, { TimeUnit.Nanoseconds, 1e9 }, { TimeUnit.Microseconds, 1e6 }, { TimeUnit.Milliseconds, 1e3 }
-            })
-            {
-                HdrHistogram histogram = HdrHistogram.Create();
-                var slow = new ExemplarCollector(histogram, new ExemplarOptions { Unit = unit.Key });
-                DateTime begin = DateTime.UtcNow;
-                using (slow.Scope(7))
-                    Thread.Sleep(20);
-                Exemplar kept = slow.Collect().Exemplars.Single();
-                double seconds = kept.Value / unit.Value;
-                Check.True(seconds >= 0.0199 && seconds < 2, $"{unit.Key}: {seconds}");
-                Check.Equal(1ul, histogram.TotalCount);
-                Check.Equal(7u, kept.Label);
-                Check.True(Math.Abs((kept.BeganUtc - begin).TotalMilliseconds) < 15 + 1000 * seconds - 20, $"{kept.BeganUtc:O} {begin:O}");
-            }
-        }
-
-        [Test]
-        public static void PlantedWaitsAreTold()
-        {
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Threshold = 30 * Milli, Controls = 1000 });
-            Ordinary(slow);
-            for (int i = 0; i < 5; i++)
-                using (slow.Scope())
-                    Thread.Sleep(60);
-            ExemplarInterval interval = slow.Collect();
-            Exemplar[] kept = interval.Exemplars.Take(5).ToArray();
-            Cause waits = kept[0].RunDelayNanos == null ? Cause.OffCpu : Cause.OwnWaiting;
-            // A machine that is busy may hold one of them back for longer than it waits.
-            Check.True(kept.Count(one => one.Cause == waits) >= 4, string.Join(", ", kept.Select(one => one.Cause)));
-            foreach (Exemplar one in kept)
-                Check.True(one.IsSlow && one.Value >= 40 * Milli && one.OnCpuNanos < 20 * Milli && one.VoluntarySwitches >= 1
-                    && one.Missing == MissingEvidence.Nothing && one.WindowNanos >= one.Value - Milli, $"{one.Value} {one.OnCpuNanos}");
-            Check.True(interval.SlowCount >= 5 && interval.KnownCount >= 5 && interval.ControlCount >= 3 && interval.ObservationCount == 205,
-                "counts");
-            CauseShare share = interval.Shares.Single(one => one.Cause == waits);
-            Check.True(share.Share > 0.5 && share.Observations >= 4 && share.TypicalNanos > 40 * Milli && share.TypicalNanos < 90 * Milli,
-                $"{share.Share} {share.Observations} {share.TypicalNanos}");
-            Check.Near(1, interval.Shares.Sum(one => one.Share ?? 0), 1e-6, "all shares");
-            foreach (Cause none in new[] { Cause.Several, Cause.NotKnown })
-                Check.True(interval.Shares.Single(one => one.Cause == none).Share == null, "no cause has no share");
-            string words = waits == Cause.OwnWaiting ? "own waiting" : "off CPU, not split";
-            Check.True(interval.ToString().Contains(words), interval.ToString());
-            Check.True(interval.ToMarkdown().Contains("| Cause | Excess |") && interval.ToMarkdown().Contains("| The slowest |"), interval.ToMarkdown());
-            Check.True(interval.ToHtml().StartsWith("<section") && interval.ToHtml().Contains($"<td>{words}</td>"), interval.ToHtml());
-            Check.True(interval.ToJson().StartsWith("{") && interval.ToJson().Contains($"\"{words}\""), interval.ToJson());
-        }
-
-        [Test]
-        public static void PlantedWorkIsTold()
-        {
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 5, Controls = 1000 });
-            Ordinary(slow);
-            for (int i = 0; i < 5; i++)
-                using (slow.Scope())
-                    Spin(60);
-            foreach (Exemplar one in slow.Collect().Exemplars.Take(5))
-            {
-                Check.True(one.OnCpuNanos != null && one.Cause != Cause.OwnWaiting && one.Cause != Cause.OffCpu, $"{one.Cause}");
-                // Else others had the CPU.
-                if (one.OnCpuNanos > 0.9 * one.Value)
-                    Check.True(one.Cause == Cause.OnCpu || one.Cause == Cause.MoreInstructions, $"{one.Cause}");
-            }
-        }
-
-        [Test]
-        public static void CountersAreAskedFor()
-        {
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Threshold = 30 * Milli, Controls = 1000, UsesCounters = true });
-            Ordinary(slow);
+        for (int i = 0; i < count; i++)
             using (slow.Scope())
-                Spin(60);
-            ExemplarInterval interval = slow.Collect();
-            Exemplar one = interval.Exemplars[0];
-            Check.True((one.Instructions == null) == (one.Cycles == null), $"{one.Instructions}, {one.Cycles}");
-            if (interval.ToString().Contains("Instructions were counted of 0 of"))
-                Check.True(one.Instructions == null && one.UsualIpc == null && one.Cause != Cause.MoreInstructions, $"{one.Cause}");
-            else if (one.Instructions != null)
-                Check.True(one.Instructions > 1000000 && one.Cycles > 1000000, $"{one.Instructions}, {one.Cycles}");
-        }
+                Thread.Sleep(1);
+    }
 
-        [Test]
-        public static void TheContextIsLookedUpForWhatIsKeptOnly()
-        {
-            int asked = 0;
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions
-            {
-                Slowest = 1, Context = () => new ExemplarContext(Trace, null, (ulong)++asked)
-            });
-            int kept = 0;
-            foreach (int milliseconds in new[] { 30, 0, 0, 0, 60 })
-            {
-                ExemplarScope scope = slow.Scope();
-                Thread.Sleep(milliseconds);
-                kept += scope.End() ? 1 : 0;
-                Check.True(!scope.End(), "a second time");
-            }
-            Check.True(asked == kept && kept >= 2, $"{asked} of {kept}");
-            Exemplar slowest = slow.Collect().Exemplars[0];
-            Check.True(slowest.TraceId == Trace && slowest.SpanId == null && slowest.Word0 == (ulong)asked, "context");
-        }
+    /// <summary>On the CPU until it has done so much; the time that takes is told.</summary>
+    private static void Spin(int milliseconds)
+    {
+        var watch = System.Diagnostics.Stopwatch.StartNew();
+        while (watch.ElapsedMilliseconds < milliseconds)
+            CpuUtils.AddChain256(100);
+    }
 
-        [Test]
-        public static void Annotating()
+    private static bool IsNothingKnown(Exemplar one) =>
+        one.Cause == Cause.NotKnown && one.Missing != MissingEvidence.Nothing && one.OnCpuNanos == null && one.RunDelayNanos == null
+        && one.VoluntarySwitches == null && one.MinorFaults == null && one.ExcessNanos == null;
+
+    [Test]
+    public static void TheSlowestAreKeptWithTheirContext()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        using var slow = new ExemplarCollector(histogram);
+        var random = new Random(20);
+        ulong[] values = Enumerable.Range(0, 5000).Select(_ => (ulong)random.Next(1, int.MaxValue)).ToArray();
+        for (int i = 0; i < values.Length; i++)
+            slow.Offer(values[i], new ExemplarContext(Trace, Span.ToUpperInvariant(), (ulong)i, values[i]));
+        ExemplarInterval interval = slow.Collect();
+        Check.True(interval.Exemplars.Take(16).Select(one => one.Value).SequenceEqual(values.OrderByDescending(one => one).Take(16)),
+            "the slowest");
+        foreach (Exemplar one in interval.Exemplars)
         {
-            HdrHistogram histogram = HdrHistogram.Create();
-            var slow = new ExemplarCollector(histogram);
-            // A variable of using may be asked too: it is recorded once.
-            using (ExemplarScope scope = slow.Scope())
-            {
-                Check.True(scope.End(), "kept");
-                scope.Annotate(new ExemplarContext(Trace, Span, 1, ulong.MaxValue));
-            }
-            Check.Equal(1ul, histogram.TotalCount);
+            Check.True(values[one.Word0] == one.Value && one.Word1 == one.Value, "words");
+            Check.True(one.TraceId == Trace && one.SpanId == Span, $"{one.TraceId} {one.SpanId}");
+            Check.True(IsNothingKnown(one) && one.Missing == MissingEvidence.TimedElsewhere && one.Cpu == null, "timed elsewhere");
+        }
+        Check.Equal(5000ul, interval.ObservationCount);
+        Check.Equal(5000ul, histogram.TotalCount);
+        Check.True(interval.Threshold == null, "nobody knew in the first interval what is slow");
+        slow.Offer(5);
+        interval = slow.Collect();
+        Check.True(interval.Exemplars.Count == 1 && interval.Exemplars[0].TraceId == null && interval.Exemplars[0].SpanId == null, "anew");
+        Check.True(interval.Threshold >= values.OrderBy(one => one).ElementAt(4900), "P99 of the interval before");
+    }
+
+    [Test]
+    public static void ScopesRecordInTheUnit()
+    {
+        foreach ((TimeUnit unit, double inASecond) in new[]
+        {
+            (TimeUnit.Picoseconds, 1e12), (TimeUnit.Nanoseconds, 1e9), (TimeUnit.Microseconds, 1e6), (TimeUnit.Milliseconds, 1e3)
+        })
+        {
+            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Unit = unit });
+            DateTime begin = DateTime.UtcNow;
+            using (slow.Scope(7))
+                Thread.Sleep(20);
             Exemplar kept = slow.Collect().Exemplars.Single();
-            Check.True(kept.TraceId == Trace && kept.SpanId == Span && kept.Word0 == 1 && kept.Word1 == ulong.MaxValue, "annotated");
-            Check.Fails(PicolloStatus.InvalidArgument, () => slow.Scope().Annotate(new ExemplarContext(Trace)), "not ended");
-            default(ExemplarScope).Dispose();
+            double seconds = kept.Value / inASecond;
+            Check.True(seconds >= 0.0199 && seconds < 2 && kept.Label == 7, $"{unit}: {seconds}");
+            Check.True(Math.Abs((kept.BeganUtc - begin).TotalMilliseconds) < 15 + 1000 * seconds - 20, $"{kept.BeganUtc:O} {begin:O}");
         }
+    }
 
-        [Test]
-        public static void AContextThatThrows()
+    [Test]
+    public static void PlantedWaitsAreTold()
+    {
+        var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Threshold = 30 * Milli, Controls = 1000 });
+        Ordinary(slow);
+        for (int i = 0; i < 5; i++)
+            using (slow.Scope())
+                Thread.Sleep(60);
+        ExemplarInterval interval = slow.Collect();
+        Exemplar[] kept = interval.Exemplars.Take(5).ToArray();
+        Cause waits = kept[0].RunDelayNanos == null ? Cause.OffCpu : Cause.OwnWaiting;
+        // A machine that is busy may hold one of them back for longer than it waits.
+        Check.True(kept.Count(one => one.Cause == waits) >= 4, string.Join(", ", kept.Select(one => one.Cause)));
+        foreach (Exemplar one in kept)
+            Check.True(one.IsSlow && one.Value >= 40 * Milli && one.OnCpuNanos < 20 * Milli && one.VoluntarySwitches >= 1
+                && one.Missing == MissingEvidence.Nothing && one.WindowNanos >= one.Value - Milli, $"{one.Value} {one.OnCpuNanos}");
+        Check.True(interval.SlowCount >= 5 && interval.KnownCount >= 5 && interval.ControlCount >= 3 && interval.ObservationCount == 205,
+            "counts");
+        CauseShare share = interval.Shares.Single(one => one.Cause == waits);
+        Check.True(share.Share > 0.5 && share.Observations >= 4 && share.TypicalNanos > 40 * Milli && share.TypicalNanos < 90 * Milli,
+            $"{share.Share} {share.Observations} {share.TypicalNanos}");
+        Check.Near(1, interval.Shares.Sum(one => one.Share ?? 0), 1e-6, "all shares");
+        foreach (Cause none in new[] { Cause.Several, Cause.NotKnown })
+            Check.True(interval.Shares.Single(one => one.Cause == none).Share == null, "no cause has no share");
+        string words = waits == Cause.OwnWaiting ? "own waiting" : "off CPU, not split";
+        Check.True(interval.ToString().Contains(words), interval.ToString());
+        Check.True(interval.ToMarkdown().Contains("| Cause | Excess |") && interval.ToMarkdown().Contains("| The slowest |"), interval.ToMarkdown());
+        Check.True(interval.ToHtml().StartsWith("<section") && interval.ToHtml().Contains($"<td>{words}</td>"), interval.ToHtml());
+        Check.True(interval.ToJson().StartsWith("{") && interval.ToJson().Contains($"\"{words}\""), interval.ToJson());
+    }
+
+    [Test]
+    public static void CountersAreAskedFor()
+    {
+        var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Threshold = 30 * Milli, Controls = 1000, UsesCounters = true });
+        Ordinary(slow);
+        using (slow.Scope())
+            Spin(60);
+        ExemplarInterval interval = slow.Collect();
+        Exemplar one = interval.Exemplars[0];
+        Check.True((one.Instructions == null) == (one.Cycles == null), $"{one.Instructions}, {one.Cycles}");
+        if (interval.ToString().Contains("Instructions were counted of 0 of"))
+            Check.True(one.Instructions == null && one.UsualIpc == null && one.Cause != Cause.MoreInstructions, $"{one.Cause}");
+        else if (one.Instructions != null)
+            Check.True(one.Instructions > 1000000 && one.Cycles > 1000000, $"{one.Instructions}, {one.Cycles}");
+    }
+
+    [Test]
+    public static void TheContextIsLookedUpForWhatIsKeptOnly()
+    {
+        int asked = 0;
+        HdrHistogram histogram = HdrHistogram.Create();
+        var slow = new ExemplarCollector(histogram, new ExemplarOptions
         {
-            HdrHistogram histogram = HdrHistogram.Create();
-            var slow = new ExemplarCollector(histogram, new ExemplarOptions { Context = () => throw new TimeoutException() });
-            Check.Throws<TimeoutException>(() => { using (slow.Scope()) { } });
-            Check.True(histogram.TotalCount == 1 && slow.Collect().Exemplars.Count == 1, "recorded all the same");
+            Slowest = 1, Context = () => ++asked == 1 ? throw new TimeoutException() : new ExemplarContext(Trace, null, (ulong)asked)
+        });
+        Check.Throws<TimeoutException>(() => { using (slow.Scope()) { } });
+        Check.Equal(1ul, histogram.TotalCount, "recorded all the same");
+        int kept = 1;
+        foreach (int milliseconds in new[] { 30, 0, 0, 0, 60 })
+        {
+            ExemplarScope scope = slow.Scope();
+            Thread.Sleep(milliseconds);
+            kept += scope.End() ? 1 : 0;
+            Check.True(!scope.End(), "a second time");
         }
+        Check.True(asked == kept && kept >= 3, $"{asked} of {kept}");
+        Exemplar slowest = slow.Collect().Exemplars[0];
+        Check.True(slowest.TraceId == Trace && slowest.SpanId == null && slowest.Word0 == (ulong)asked, "context");
+    }
 
-#if NET8_0_OR_GREATER
-        [Test]
-        public static void ActivitiesLeadToTheirRequests()
+    [Test]
+    public static void Annotating()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        var slow = new ExemplarCollector(histogram);
+        // A variable of using may be asked too: it is recorded once.
+        using (ExemplarScope scope = slow.Scope())
         {
-            var slow = new ExemplarCollector(HdrHistogram.Create());
-            using (Activity activity = new Activity("request").SetIdFormat(ActivityIdFormat.W3C).Start())
-            {
-                using (slow.Scope())
-                    Thread.Sleep(1);
-                Exemplar kept = slow.Collect().Exemplars.Single();
-                Check.Equal(activity.TraceId.ToHexString(), kept.TraceId);
-                Check.Equal(activity.SpanId.ToHexString(), kept.SpanId);
-            }
-            using (new Activity("of another form").SetIdFormat(ActivityIdFormat.Hierarchical).Start())
-                using (slow.Scope())
-                    Thread.Sleep(1);
-            Check.True(slow.Collect().Exemplars.Single().TraceId == null, "no id of W3C's");
+            Check.True(scope.End(), "kept");
+            scope.Annotate(new ExemplarContext(Trace, Span, 1, ulong.MaxValue));
+        }
+        Check.Equal(1ul, histogram.TotalCount);
+        Exemplar kept = slow.Collect().Exemplars.Single();
+        Check.True(kept.TraceId == Trace && kept.SpanId == Span && kept.Word0 == 1 && kept.Word1 == ulong.MaxValue, "annotated");
+        Check.Fails(PicolloStatus.InvalidArgument, () => slow.Scope().Annotate(new ExemplarContext(Trace)), "not ended");
+        default(ExemplarScope).Dispose();
+    }
+
+    [Test]
+    public static void ActivitiesLeadToTheirRequests()
+    {
+        var slow = new ExemplarCollector(HdrHistogram.Create());
+        using (Activity activity = new Activity("request").SetIdFormat(ActivityIdFormat.W3C).Start())
+        {
             using (slow.Scope())
                 Thread.Sleep(1);
-            Check.True(slow.Collect().Exemplars.Single().TraceId == null, "no activity");
+            Exemplar kept = slow.Collect().Exemplars.Single();
+            Check.Equal(activity.TraceId.ToHexString(), kept.TraceId);
+            Check.Equal(activity.SpanId.ToHexString(), kept.SpanId);
         }
-
-        /// <summary>Begun, kept, looked up, annotated: without an allocation.</summary>
-        [Test]
-        public static void LookingUpAnActivityAllocatesNothing()
-        {
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 1000 });
-            int kept = 0;
-            using (new Activity("request").SetIdFormat(ActivityIdFormat.W3C).Start())
-                AllocationTests.Nothing("kept scopes", () => kept += slow.Scope().End() ? 1 : 0);
-            Check.True(kept > 50 && slow.Collect().Exemplars.All(one => one.TraceId != null), $"{kept} kept");
-        }
-#endif
-
-        /// <summary>The compiler lets a scope of a thread into no async method: there it could go on where it began, after the work of others.</summary>
-        [Test]
-        public static void ScopesOfThreadsStayOnTheirs()
-        {
-            Func<Type, bool> isByRefLike = type => type.GetCustomAttributes(false).Any(one => one.GetType().Name == "IsByRefLikeAttribute");
-            Check.True(isByRefLike(typeof(ExemplarScope)) && !isByRefLike(typeof(AsyncExemplarScope)), "a ref struct");
-        }
-
-        private static async Task Ask(ExemplarCollector slow)
-        {
-            using (slow.AsyncScope(3))
-                await Task.Delay(80);
-        }
-
-        /// <summary>The thread that it begins on spins meanwhile, and the one that it ends on may be any.</summary>
-        [Test]
-        public static void OfAsyncScopesNothingIsKnown()
-        {
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 4, Controls = 1000 });
-            Ordinary(slow, 100);
-            Task[] tasks = Enumerable.Range(0, 4).Select(_ => Ask(slow)).ToArray();
-            Spin(60);
-            Task.WaitAll(tasks);
-            foreach (Exemplar one in slow.Collect().Exemplars.Take(4))
-                Check.True(one.Value >= 60 * Milli && IsNothingKnown(one) && one.Label == 3, $"{one.Value} {one.Cause} {one.Missing}");
-        }
-
-        /// <summary>As an async method that is resumed where it began: by the thread's accounts it would have worked.</summary>
-        [Test]
-        public static void OfAsyncScopesOnOneThreadNothingIsKnown()
-        {
-            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 1, Controls = 1000 });
-            Ordinary(slow, 100);
-            using (slow.AsyncScope())
-                Spin(60);
-            Exemplar kept = slow.Collect().Exemplars[0];
-            Check.True(kept.Value >= 40 * Milli && IsNothingKnown(kept), $"{kept.Value} {kept.Cause} {kept.Missing}");
-        }
-
-        [Test]
-        public static void ThreadsDoNotLoseTheSlowest()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            var slow = new ExemplarCollector(histogram, new ExemplarOptions { Slowest = 8 });
-            const int threads = 8, each = 20000;
-            Parallel.For(0, threads, thread =>
-            {
-                for (int i = 0; i < each; i++)
-                    slow.Offer((ulong)(i * threads + thread + 1));
-            });
-            // Of those that come at once some are only counted, but never the slowest.
-            ulong[] kept = slow.Collect().Exemplars.Take(8).Select(one => one.Value).ToArray();
-            Check.True(kept[0] == threads * each && kept.OrderByDescending(one => one).SequenceEqual(kept) && kept.Distinct().Count() == 8,
-                string.Join(", ", kept));
-            Check.Equal((ulong)(threads * each), histogram.TotalCount);
-        }
-
-        [Test]
-        public static void CollectingWhileOthersRecord()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            var slow = new ExemplarCollector(histogram);
-            ulong seen = 0;
-            Thread[] threads = Enumerable.Range(0, 3).Select(_ => new Thread(() =>
-            {
-                for (int i = 0; i < 20000; i++)
-                    using (slow.Scope())
-                    {
-                    }
-            })).ToArray();
-            foreach (Thread thread in threads)
-                thread.Start();
-            while (threads.Any(thread => thread.IsAlive))
-                seen += slow.Collect().ObservationCount;
-            seen += slow.Collect().ObservationCount;
-            Check.Equal(60000ul, seen);
-        }
-
-        [Test]
-        public static void Publishing()
-        {
-            using (var registry = new MetricRegistry())
-            {
-                HdrHistogram histogram = HdrHistogram.Create();
-                ulong id = registry.Add(histogram, new MetricOptions { Name = "request_seconds", Unit = "seconds", Divisor = 1e9 });
-                var slow = new ExemplarCollector(histogram, new ExemplarOptions { Controls = 1000, Context = () => new ExemplarContext(Trace, Span) });
-                Check.Fails(PicolloStatus.Empty, () => slow.Publish(registry, id), "nothing was collected");
-                Ordinary(slow);
-                using (slow.Scope())
-                    Thread.Sleep(300);
-                Cause cause = slow.Collect().Exemplars[0].Cause;
-                slow.Publish(registry, id);
-                registry.Update();
-                string line = registry.Format().Split('\n').Last(one => one.Contains(" # {"));
-                Check.True(line.Contains($"trace_id=\"{Trace}\"") && line.Contains($"span_id=\"{Span}\""), line);
-                Check.True(line.Contains(cause == Cause.OffCpu ? "cause=\"off CPU, not split\"" : "cause=\"own waiting\""), line);
-                PicolloException refused = Check.Fails(PicolloStatus.InvalidArgument, () => slow.Publish(registry, id + 1));
-                Check.True(refused.Message.Contains($"{id + 1}"), refused.Message);
-                Check.Throws<ArgumentNullException>(() => slow.Publish(null, id));
-                slow.Collect();
-                slow.Publish(registry, id);
-                Check.True(!registry.Format().Contains(" # {"), "those of an interval without any take their place");
-            }
-        }
-
-        [Test]
-        public static void WrongArguments()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            Check.Throws<ArgumentNullException>(() => new ExemplarCollector(null));
-            Check.Fails(PicolloStatus.InvalidArgument, () => new ExemplarCollector(histogram, new ExemplarOptions { Slowest = 1000000 }));
-            foreach (TimeUnit wrong in new[] { (TimeUnit)0, (TimeUnit)5 })
-                Check.Throws<ArgumentOutOfRangeException>(() => new ExemplarOptions().Unit = wrong);
-            foreach (string wrong in new[] { Trace.Substring(1), "g" + Trace.Substring(1), Span })
-                Check.Equal("traceId", Check.Throws<ArgumentException>(() => new ExemplarContext(wrong)).ParamName);
-            Check.Equal("spanId", Check.Throws<ArgumentException>(() => new ExemplarContext(null, Trace)).ParamName);
-            var nothing = new ExemplarCollector(histogram, new ExemplarOptions { Slowest = 0 });
-            using (nothing.Scope())
+        using (new Activity("of another form").SetIdFormat(ActivityIdFormat.Hierarchical).Start())
+            using (slow.Scope())
                 Thread.Sleep(1);
-            Check.Equal(1, nothing.Collect().Exemplars.Count, "that of its octave");
-            for (ulong i = 0; i < 100; i++)
-                nothing.Offer(600 + i);
-            Check.True(nothing.Collect().Exemplars.Count <= 1, "none of the slowest");
-            new ExemplarCollector(histogram).PrepareThread();
-        }
+        Check.True(slow.Collect().Exemplars.Single().TraceId == null, "no id of W3C's");
+        using (slow.Scope())
+            Thread.Sleep(1);
+        Check.True(slow.Collect().Exemplars.Single().TraceId == null, "no activity");
+    }
 
-        [Test]
-        public static void Disposing()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
-            var slow = new ExemplarCollector(histogram);
-            histogram.Dispose();
-            ExemplarScope scope = slow.Scope();
-            Exemplar before = Offered(slow);
-            slow.Dispose();
-            Check.True(scope.End(), "what is under way records to its end");
-            snapshot.Update(deltas: false);
-            Check.Equal(2ul, snapshot.TotalCount);
-            foreach (Action call in new Action[]
-            {
-                () => slow.Scope(), () => slow.AsyncScope(), () => slow.Offer(5), () => slow.Collect(), () => slow.PrepareThread(),
-                () => slow.Publish(new MetricRegistry(), 1)
-            })
-                Check.Equal(nameof(ExemplarCollector), Check.Throws<ObjectDisposedException>(call).ObjectName);
-            slow.Dispose();
-            Check.Equal(5ul, before.Value);
-        }
+    /// <summary>Begun, kept, looked up, annotated: without an allocation.</summary>
+    [Test]
+    public static void LookingUpAnActivityAllocatesNothing()
+    {
+        var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 1000 });
+        int kept = 0;
+        using (new Activity("request").SetIdFormat(ActivityIdFormat.W3C).Start())
+            AllocationTests.Nothing("kept scopes", () => kept += slow.Scope().End() ? 1 : 0);
+        Check.True(kept > 50 && slow.Collect().Exemplars.All(one => one.TraceId != null), $"{kept} kept");
+    }
 
-        private static Exemplar Offered(ExemplarCollector slow)
+    /// <summary>The compiler lets a scope of a thread into no async method: there it could go on where it began, after the work of others.</summary>
+    [Test]
+    public static void ScopesOfThreadsStayOnTheirs() =>
+        Check.True(typeof(ExemplarScope).IsByRefLike && !typeof(AsyncExemplarScope).IsByRefLike, "a ref struct");
+
+    /// <summary>As an async method that is resumed where it began: by the thread's accounts it would have worked.</summary>
+    [Test]
+    public static void OfAsyncScopesOnOneThreadNothingIsKnown()
+    {
+        var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Slowest = 1, Controls = 1000 });
+        Ordinary(slow, 100);
+        using (slow.AsyncScope())
+            Spin(60);
+        Exemplar kept = slow.Collect().Exemplars[0];
+        Check.True(kept.Value >= 40 * Milli && IsNothingKnown(kept), $"{kept.Value} {kept.Cause} {kept.Missing}");
+    }
+
+    [Test]
+    public static void Publishing()
+    {
+        using var registry = new MetricRegistry();
+        HdrHistogram histogram = HdrHistogram.Create();
+        ulong id = registry.Add(histogram, new MetricOptions { Name = "request_seconds", Unit = "seconds", Divisor = 1e9 });
+        var slow = new ExemplarCollector(histogram, new ExemplarOptions { Controls = 1000, Context = () => new ExemplarContext(Trace, Span) });
+        Check.Fails(PicolloStatus.Empty, () => slow.Publish(registry, id), "nothing was collected");
+        Ordinary(slow);
+        using (slow.Scope())
+            Thread.Sleep(300);
+        Cause cause = slow.Collect().Exemplars[0].Cause;
+        slow.Publish(registry, id);
+        registry.Update();
+        string line = registry.Format().Split('\n').Last(one => one.Contains(" # {"));
+        Check.True(line.Contains($"trace_id=\"{Trace}\"") && line.Contains($"span_id=\"{Span}\""), line);
+        Check.True(line.Contains(cause == Cause.OffCpu ? "cause=\"off CPU, not split\"" : "cause=\"own waiting\""), line);
+        PicolloException refused = Check.Fails(PicolloStatus.InvalidArgument, () => slow.Publish(registry, id + 1));
+        Check.True(refused.Message.Contains($"{id + 1}"), refused.Message);
+        slow.Collect();
+        slow.Publish(registry, id);
+        Check.True(!registry.Format().Contains(" # {"), "those of an interval without any take their place");
+    }
+
+    [Test]
+    public static void WrongArguments()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        Check.Fails(PicolloStatus.InvalidArgument, () => new ExemplarCollector(histogram, new ExemplarOptions { Slowest = 1000000 }));
+        foreach (TimeUnit wrong in new[] { (TimeUnit)0, (TimeUnit)5 })
+            Check.Throws<ArgumentOutOfRangeException>(() => new ExemplarOptions().Unit = wrong);
+        foreach (string wrong in new[] { Trace.Substring(1), "g" + Trace.Substring(1), Span })
+            Check.Equal("traceId", Check.Throws<ArgumentException>(() => new ExemplarContext(wrong)).ParamName);
+        Check.Equal("spanId", Check.Throws<ArgumentException>(() => new ExemplarContext(null, Trace)).ParamName);
+        var nothing = new ExemplarCollector(histogram, new ExemplarOptions { Slowest = 0 });
+        using (nothing.Scope())
+            Thread.Sleep(1);
+        Check.Equal(1, nothing.Collect().Exemplars.Count, "that of its octave");
+        for (ulong i = 0; i < 100; i++)
+            nothing.Offer(600 + i);
+        Check.True(nothing.Collect().Exemplars.Count <= 1, "none of the slowest");
+        new ExemplarCollector(histogram).PrepareThread();
+    }
+
+    [Test]
+    public static void Disposing()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
+        var slow = new ExemplarCollector(histogram);
+        histogram.Dispose();
+        ExemplarScope scope = slow.Scope();
+        Exemplar before = Offered(slow);
+        slow.Dispose();
+        Check.True(scope.End(), "what is under way records to its end");
+        snapshot.Update(deltas: false);
+        Check.Equal(2ul, snapshot.TotalCount);
+        foreach (Action call in new Action[]
         {
-            slow.Offer(5);
-            return slow.Collect().Exemplars.Single();
-        }
+            () => slow.Scope(), () => slow.AsyncScope(), () => slow.Offer(5), () => slow.Collect(), () => slow.PrepareThread(),
+            () => slow.Publish(new MetricRegistry(), 1)
+        })
+            Check.Equal(typeof(ExemplarCollector).FullName, Check.Throws<ObjectDisposedException>(call).ObjectName);
+        slow.Dispose();
+        Check.Equal(5ul, before.Value);
+    }
+
+    private static Exemplar Offered(ExemplarCollector slow)
+    {
+        slow.Offer(5);
+        return slow.Collect().Exemplars.Single();
     }
 }

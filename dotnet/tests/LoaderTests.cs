@@ -1,63 +1,57 @@
-#if NET8_0_OR_GREATER
-using System;
 using System.Diagnostics;
-using System.IO;
-using Picollo.Metrics;
 
-namespace Picollo.Tests
+namespace Picollo.Tests;
+
+/// <summary>What is said where the library is not there, and where it is and cannot be loaded: each in a process of its own.</summary>
+public static class LoaderTests
 {
-    /// <summary>What is said where the library is not there, and where it is and cannot be loaded: each in a process of its own.</summary>
-    public static class LoaderTests
+    private static string Run(string library, string path)
     {
-        private static string Run(string library, string path)
+        var start = new ProcessStartInfo(Environment.ProcessPath)
         {
-            var start = new ProcessStartInfo(Environment.ProcessPath)
-            {
-                RedirectStandardOutput = true, RedirectStandardError = true
-            };
-            // Under the runtime's own program, or as a program of its own.
-            if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet")
-            {
-                start.ArgumentList.Add("exec");
-                start.ArgumentList.Add(typeof(LoaderTests).Assembly.Location);
-            }
-            start.ArgumentList.Add(Runner.LoadOnly);
-            start.Environment["LD_LIBRARY_PATH"] = path;
-            if (library != null)
-                start.Environment["PICOLLO_LIBRARY"] = library;
-            else
-                start.Environment.Remove("PICOLLO_LIBRARY");
-            using Process process = Process.Start(start);
-            string said = process.StandardOutput.ReadToEnd();
-            process.WaitForExit();
-            return said;
+            RedirectStandardOutput = true, RedirectStandardError = true
+        };
+        // Under the runtime's own program, or as a program of its own.
+        if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet")
+        {
+            start.ArgumentList.Add("exec");
+            start.ArgumentList.Add(typeof(LoaderTests).Assembly.Location);
         }
+        start.ArgumentList.Add(Runner.LoadOnly);
+        start.Environment["LD_LIBRARY_PATH"] = path;
+        if (library != null)
+            start.Environment["PICOLLO_LIBRARY"] = library;
+        else
+            start.Environment.Remove("PICOLLO_LIBRARY");
+        using Process process = Process.Start(start);
+        string said = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        return said;
+    }
 
-        [Test]
-        public static void NotFoundAndNotLoadable()
+    [Test]
+    public static void NotFoundAndNotLoadable()
+    {
+        string directory = Directory.CreateTempSubdirectory("picollo").FullName;
+        try
         {
-            string directory = Directory.CreateTempSubdirectory("picollo").FullName;
-            try
+            string broken = Path.Combine(directory, "libpicollo.so");
+            string none = Run(null, directory);
+            Check.True(none.Contains("libpicollo.so was not found") && none.Contains("PICOLLO_LIBRARY"), none);
+            File.WriteAllText(broken, "no library");
+            foreach (string said in new[] { Run(null, directory), Run(broken, "") })
             {
-                string broken = Path.Combine(directory, "libpicollo.so");
-                string none = Run(null, directory);
-                Check.True(none.Contains("libpicollo.so was not found") && none.Contains("PICOLLO_LIBRARY"), none);
-                File.WriteAllText(broken, "no library");
-                foreach (string said in new[] { Run(null, directory), Run(broken, "") })
-                {
-                    Check.True(said.Contains(broken + " was found and could not be loaded") && said.Contains("glibc"), said);
-                    // The loader's own words.
-                    Check.True(said.Contains("too short") || said.Contains("invalid ELF"), said);
-                }
-                string absent = Path.Combine(directory, "absent.so");
-                string named = Run(absent, directory);
-                Check.True(named.Contains("was not found") && named.Contains(absent), named);
+                Check.True(said.Contains(broken + " was found and could not be loaded") && said.Contains("glibc"), said);
+                // The loader's own words.
+                Check.True(said.Contains("too short") || said.Contains("invalid ELF"), said);
             }
-            finally
-            {
-                Directory.Delete(directory, true);
-            }
+            string absent = Path.Combine(directory, "absent.so");
+            string named = Run(absent, directory);
+            Check.True(named.Contains("was not found") && named.Contains(absent), named);
+        }
+        finally
+        {
+            Directory.Delete(directory, true);
         }
     }
 }
-#endif

@@ -1,304 +1,159 @@
-using System;
-using System.Collections.Generic;
-using System.Linq;
-using System.Threading;
-using Picollo.Metrics;
+namespace Picollo.Tests;
 
-namespace Picollo.Tests
+/// <summary>The ways to record.</summary>
+public static class ModeTests
 {
-    /// <summary>The ways to record.</summary>
-    public static class ModeTests
+    /// <summary>A histogram and its recorder are one to what only records.</summary>
+    [Test]
+    public static void WhatRecords()
     {
-        /// <summary>A histogram and its recorder are one to what only records.</summary>
-        [Test]
-        public static void WhatRecords()
+        foreach (HdrHistogram histogram in new[]
         {
-            foreach (HdrHistogram histogram in new[]
+            HdrHistogram.Create(), HdrHistogram.Factory.WithSingleWriter().Create(), HdrHistogram.Factory.WithThreadLocal().Create()
+        })
+            using (HdrRecorder own = histogram.GetRecorder())
             {
-                HdrHistogram.Create(), HdrHistogram.Factory.WithSingleWriter().Create(), HdrHistogram.Factory.WithThreadLocal().Create()
-            })
-                using (HdrRecorder own = histogram.GetRecorder())
+                foreach (IRecorder recorder in new IRecorder[] { histogram, own })
                 {
-                    foreach (IRecorder recorder in new IRecorder[] { histogram, own })
-                    {
-                        recorder.Record(5);
-                        recorder.Record(6, 1ul << 40);
-                        recorder.RecordCorrected(1000, 100);
-                    }
-                    Check.Equal((1ul << 41) + 22, histogram.TotalCount);
-                    own.Dispose();
-                    Check.Throws<ObjectDisposedException>(() => own.Record(5, 2));
-                    Check.Throws<ObjectDisposedException>(() => own.RecordCorrected(5, 2));
+                    recorder.Record(5);
+                    recorder.Record(6, 1ul << 40);
+                    recorder.RecordCorrected(1000, 100);
                 }
+                Check.Equal((1ul << 41) + 22, histogram.TotalCount);
+                own.Dispose();
+                Check.Throws<ObjectDisposedException>(() => own.Record(5, 2));
+                Check.Throws<ObjectDisposedException>(() => own.RecordCorrected(5, 2));
+            }
+    }
+
+    private static readonly Dictionary<string, Func<HdrHistogram>> s_exact = new Dictionary<string, Func<HdrHistogram>>
+    {
+        { "default", () => HdrHistogram.Create() },
+        { "default, 32 bits", () => HdrHistogram.Factory.WithUInt32Storage().Create() },
+        { "default, sparse", () => HdrHistogram.Factory.WithSparseStorage().Create() },
+        { "single writer", () => HdrHistogram.Factory.WithSingleWriter().Create() },
+        { "single writer, 32 bits", () => HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create() },
+        { "interlocked", () => HdrHistogram.Factory.WithInterlocked().Create() },
+        { "interlocked, 32 bits", () => HdrHistogram.Factory.WithInterlocked().WithUInt32Storage().Create() },
+        { "thread-local", () => HdrHistogram.Factory.WithThreadLocal().Create() },
+        { "thread-local, 32 bits", () => HdrHistogram.Factory.WithThreadLocal().WithUInt32Storage().Create() },
+        { "per CPU", () => HdrHistogram.Factory.WithPerCpu().Create() },
+        { "digits", () => HdrHistogram.Factory.WithSignificantDigits(3).Create() },
+        { "sparse", () => HdrHistogram.Factory.WithSingleWriter().WithSparseStorage().Create() },
+        { "sparse, interlocked", () => HdrHistogram.Factory.WithSparseStorage().WithInterlocked().Create() }
+    };
+
+    [Test]
+    public static void AllCountTheSame()
+    {
+        ulong[] values = Example.First;
+        foreach (KeyValuePair<string, Func<HdrHistogram>> mode in s_exact)
+            using (HdrHistogram histogram = TryCreate(mode))
+            {
+                if (histogram == null)
+                    continue;
+                foreach (ulong value in values)
+                    histogram.Record(value);
+                histogram.Record(values);
+                histogram.Record(5, 7);
+                histogram.RecordCorrected(450, 100);
+                histogram.RecordInRange(3, 1, 5);
+                Check.Equal((ulong)values.Length * 2 + 7 + 4 + 1, histogram.TotalCount, mode.Key);
+                HdrHistogramSummary summary = histogram.GetSummary();
+                Check.Near(values.OrderBy(v => v).ElementAt(values.Length / 2), summary.P50.Value, 0.001, mode.Key);
+                histogram.Reset();
+                Check.Equal(0ul, histogram.TotalCount, mode.Key);
+                histogram.Record(1);
+                Check.Equal(1ul, histogram.TotalCount, mode.Key);
+                Check.True(histogram.FootprintInBytes > 0, mode.Key);
+            }
+    }
+
+    private static HdrHistogram TryCreate(KeyValuePair<string, Func<HdrHistogram>> mode)
+    {
+        try
+        {
+            return mode.Value();
         }
-
-        private static readonly Dictionary<string, Func<HdrHistogram>> s_exact = new Dictionary<string, Func<HdrHistogram>>
+        catch (PicolloException exception) when (exception.Status == PicolloStatus.Unsupported)
         {
-            { "default", () => HdrHistogram.Create() },
-            { "default, 32 bits", () => HdrHistogram.Factory.WithUInt32Storage().Create() },
-            { "default, sparse", () => HdrHistogram.Factory.WithSparseStorage().Create() },
-            { "default, of an array", () => HdrHistogram.Factory.CreateArray(2)[1] },
-            { "single writer", () => HdrHistogram.Factory.WithSingleWriter().Create() },
-            { "single writer, 32 bits", () => HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create() },
-            { "interlocked", () => HdrHistogram.Factory.WithInterlocked().Create() },
-            { "interlocked, 32 bits", () => HdrHistogram.Factory.WithInterlocked().WithUInt32Storage().Create() },
-            { "thread-local", () => HdrHistogram.Factory.WithThreadLocal().Create() },
-            { "thread-local, 32 bits", () => HdrHistogram.Factory.WithThreadLocal().WithUInt32Storage().Create() },
-            { "per CPU", () => HdrHistogram.Factory.WithPerCpu().Create() },
-            { "per CPU, of an array", () => HdrHistogram.Factory.WithPerCpu().CreateArray(2)[1] },
-            { "digits", () => HdrHistogram.Factory.WithSignificantDigits(3).Create() },
-            { "sparse", () => HdrHistogram.Factory.WithSingleWriter().WithSparseStorage().Create() },
-            { "sparse, interlocked", () => HdrHistogram.Factory.WithSparseStorage().WithInterlocked().Create() }
-        };
+            Console.WriteLine($"SKIPPED mode {mode.Key}: this library does not offer it");
+            return null;
+        }
+    }
 
-        [Test]
-        public static void AllCountTheSame()
-        {
-            ulong[] values = Example.First;
-            foreach (KeyValuePair<string, Func<HdrHistogram>> mode in s_exact)
-                using (HdrHistogram histogram = TryCreate(mode))
+    [Test]
+    public static void ManyWriters()
+    {
+        foreach (string mode in new[] { "default", "default, sparse", "interlocked, 32 bits", "thread-local", "thread-local, 32 bits" })
+            using (HdrHistogram histogram = s_exact[mode]())
+            {
+                const int Threads = 8, Records = 50000;
+                Run(Threads, thread =>
                 {
-                    if (histogram == null)
-                        continue;
-                    foreach (ulong value in values)
-                        histogram.Record(value);
-                    histogram.Record(values);
-                    histogram.Record(5, 7);
-                    histogram.RecordCorrected(450, 100);
-                    histogram.RecordInRange(3, 1, 5);
-                    Check.Equal((ulong)values.Length * 2 + 7 + 4 + 1, histogram.TotalCount, mode.Key);
-                    HdrHistogramSummary summary = histogram.GetSummary();
-                    Check.Near(values.OrderBy(v => v).ElementAt(values.Length / 2), summary.P50.Value, 0.001, mode.Key);
-                    histogram.Reset();
-                    Check.Equal(0ul, histogram.TotalCount, mode.Key);
-                    histogram.Record(1);
-                    Check.Equal(1ul, histogram.TotalCount, mode.Key);
-                    Check.True(histogram.FootprintInBytes > 0, mode.Key);
-                }
-        }
+                    for (int i = 0; i < Records; i++)
+                        histogram.Record((ulong)(i * Threads + thread));
+                });
+                Check.Equal((ulong)Threads * Records, histogram.TotalCount, mode);
+            }
+    }
 
-        private static HdrHistogram TryCreate(KeyValuePair<string, Func<HdrHistogram>> mode)
+    [Test]
+    public static void Recorders()
+    {
+        foreach (string mode in new[]
+            { "default", "interlocked", "single writer", "single writer, 32 bits", "thread-local", "thread-local, 32 bits" })
+            using (HdrHistogram histogram = s_exact[mode]())
+            {
+                int threads = mode.StartsWith("single") ? 1 : 4;
+                Run(threads, thread =>
+                {
+                    using (HdrRecorder recorder = histogram.GetRecorder())
+                        for (ulong i = 0; i < 10000; i++)
+                            recorder.Record(i);
+                });
+                histogram.Record(1);
+                Check.Equal((ulong)threads * 10000 + 1, histogram.TotalCount, mode);
+            }
+        foreach (string mode in new[] { "default, sparse", "default, 32 bits", "interlocked, 32 bits", "sparse", "per CPU" })
+        {
+            string message = Check.Fails(PicolloStatus.Unsupported, () => s_exact[mode]().GetRecorder(), mode).Message;
+            Check.True(message.Contains("thread-local") && message.Contains("interlocked"), message);
+        }
+    }
+
+    [Test]
+    public static void OneModeAtATime()
+    {
+        Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().Create());
+        Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithSingleWriter().WithInterlocked().Create());
+        Check.Throws<InvalidOperationException>(
+            () => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().WithThreadLocal().Create());
+        HdrHistogram.Factory.WithInterlocked().WithInterlocked(false).WithThreadLocal().Create().Dispose();
+        HdrHistogram.Factory.WithSingleWriter().WithSingleWriter(false).WithThreadLocal().Create().Dispose();
+        HdrHistogram.Factory.WithThreadLocal(true, TimeSpan.FromSeconds(1)).Create().Dispose();
+        HdrHistogram.Factory.WithInterlocked().WithInterlocked().Create().Dispose();
+    }
+
+    internal static void Run(int threads, Action<int> body)
+    {
+        Exception failure = null;
+        Thread[] all = Enumerable.Range(0, threads).Select(thread => new Thread(() =>
         {
             try
             {
-                return mode.Value();
+                body(thread);
             }
-            catch (PicolloException exception) when (exception.Status == PicolloStatus.Unsupported)
+            catch (Exception exception)
             {
-                Console.WriteLine($"SKIPPED mode {mode.Key}: this library does not offer it");
-                return null;
+                Volatile.Write(ref failure, exception);
             }
-        }
-
-        [Test]
-        public static void ManyWriters()
-        {
-            foreach (string mode in new[] { "interlocked", "interlocked, 32 bits", "thread-local", "thread-local, 32 bits" })
-                using (HdrHistogram histogram = s_exact[mode]())
-                {
-                    const int Threads = 8, Records = 50000;
-                    Run(Threads, thread =>
-                    {
-                        for (int i = 0; i < Records; i++)
-                            histogram.Record((ulong)(i * Threads + thread));
-                    });
-                    Check.Equal((ulong)Threads * Records, histogram.TotalCount, mode);
-                }
-        }
-
-        /// <summary>What a first program does. A single writer would lose about half of it on two cores.</summary>
-        [Test]
-        public static void TheDefaultIsForAnyNumberOfThreads()
-        {
-            foreach (string mode in new[] { "default", "default, 32 bits", "default, sparse", "default, of an array" })
-                using (HdrHistogram histogram = s_exact[mode]())
-                {
-                    const int Threads = 2, Records = 2000000;
-                    Run(Threads, thread =>
-                    {
-                        for (int i = 0; i < Records; i++)
-                            histogram.Record((ulong)i % 4);
-                    });
-                    Check.Equal((ulong)Threads * Records, histogram.TotalCount, mode);
-                }
-        }
-
-        /// <summary>The same by batches, and one thread by batches while the other records one value at a time.</summary>
-        [Test]
-        public static void TheDefaultIsForBatchesOfAnyNumberOfThreads()
-        {
-            var values = new ulong[1000];
-            for (int i = 0; i < values.Length; i++)
-                values[i] = (ulong)i % 4;
-            foreach (bool both in new[] { true, false })
-                using (HdrHistogram histogram = HdrHistogram.Create())
-                {
-                    const int Threads = 2, Batches = 5000;
-                    Run(Threads, thread =>
-                    {
-                        for (int batch = 0; batch < Batches; batch++)
-                            if (both || thread == 0)
-                                histogram.Record(values);
-                            else
-                                foreach (ulong value in values)
-                                    histogram.Record(value);
-                    });
-                    Check.Equal((ulong)(Threads * Batches * values.Length), histogram.TotalCount, $"batches in both: {both}");
-                }
-        }
-
-        /// <summary>As in the library, where tests of C say so too.</summary>
-        [Test]
-        public static void NumbersOfModes()
-        {
-            Type modes = typeof(HdrHistogram).Assembly.GetType("Picollo.Metrics.RecordMode", true);
-            string[] names = { "Interlocked", "SingleWriter", "ThreadLocal", "Scalable", "PerCpu" };
-            Check.Equal(names.Length, Enum.GetNames(modes).Length);
-            for (uint number = 0; number < names.Length; number++)
-                Check.Equal(number, Convert.ToUInt32(Enum.Parse(modes, names[number])), names[number]);
-        }
-
-        /// <summary>Threads come and go; nothing is lost and nothing grows.</summary>
-        [Test]
-        public static void ThreadsComeAndGo()
-        {
-            using (HdrHistogram histogram = HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.05).Create())
-            {
-                const int Rounds = 60;
-                int early = 0;
-                for (int round = 0; round < Rounds; round++)
-                {
-                    Run(4, thread => histogram.Record((ulong)thread));
-                    GC.Collect();
-                    GC.WaitForPendingFinalizers();
-                    if (round == 10)
-                        early = histogram.FootprintInBytes;
-                }
-                Check.Equal(4ul * Rounds, histogram.TotalCount);
-                Check.True(histogram.FootprintInBytes <= 3 * early, $"{early} bytes grew to {histogram.FootprintInBytes}");
-            }
-        }
-
-        [Test]
-        public static void ThreadLocalHistogramsComeAndGo()
-        {
-            for (int i = 0; i < 100; i++)
-            {
-                HdrHistogram a = HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.1).Create();
-                HdrHistogram b = HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.1).Create();
-                a.Record(1);
-                b.Record(2);
-                b.Record(3);
-                Check.Equal(1ul, a.TotalCount);
-                Check.Equal(2ul, b.TotalCount);
-                if (i % 3 == 0)
-                    a.Dispose();
-                if (i % 5 == 0)
-                    b.Dispose();
-            }
-        }
-
-        [Test]
-        public static void ThreadLocalOutOfRange()
-        {
-            HdrHistogram histogram = HdrHistogram.Factory.WithThreadLocal().WithMaxTrackableValue(1000).Create();
-            histogram.Record(10);
-            histogram.Record(1000000);
-            histogram.Record(1000000);
-            Check.Equal(1ul, histogram.TotalCount);
-            Check.Equal(2ul, histogram.OverflowCount);
-        }
-
-        [Test]
-        public static void Recorders()
-        {
-            foreach (string mode in new[]
-                { "default", "interlocked", "single writer", "single writer, 32 bits", "thread-local", "thread-local, 32 bits" })
-                using (HdrHistogram histogram = s_exact[mode]())
-                {
-                    int threads = mode.StartsWith("single") ? 1 : 4;
-                    Run(threads, thread =>
-                    {
-                        using (HdrRecorder recorder = histogram.GetRecorder())
-                            for (ulong i = 0; i < 10000; i++)
-                                recorder.Record(i);
-                    });
-                    histogram.Record(1);
-                    Check.Equal((ulong)threads * 10000 + 1, histogram.TotalCount, mode);
-                }
-            foreach (string mode in new[] { "default, sparse", "default, 32 bits", "interlocked, 32 bits", "sparse", "per CPU" })
-            {
-                string message = Check.Fails(PicolloStatus.Unsupported, () => s_exact[mode]().GetRecorder(), mode).Message;
-                Check.True(message.Contains("thread-local") && message.Contains("interlocked"), message);
-            }
-        }
-
-        [Test]
-        public static void ScalableIsAboutRight()
-        {
-            const int Threads = 2, Records = 200000;
-            HdrHistogram histogram;
-            try
-            {
-                histogram = HdrHistogram.Factory.WithScalable().Create();
-            }
-            catch (PicolloException exception) when (exception.Status == PicolloStatus.Unsupported)
-            {
-                throw new SkippedException("this library does not offer scalable histograms");
-            }
-            Run(Threads, thread =>
-            {
-                for (int i = 0; i < Records; i++)
-                    histogram.Record(5);
-            });
-            HdrHistogramSummary summary = histogram.GetSummary();
-            // Five standard deviations of about one per cent.
-            Check.Near(Threads * Records, summary.TotalCount, 0.06);
-            Check.True(summary.IsApproximate, "and it says so");
-            Check.True(!HdrHistogram.Create().GetSummary().IsApproximate, "others do not");
-        }
-
-        [Test]
-        public static void OneModeAtATime()
-        {
-            Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().Create());
-            Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithSingleWriter().WithInterlocked().Create());
-            Check.Throws<InvalidOperationException>(
-                () => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().WithThreadLocal().Create());
-            HdrHistogram.Factory.WithInterlocked().WithInterlocked(false).WithThreadLocal().Create().Dispose();
-            HdrHistogram.Factory.WithSingleWriter().WithSingleWriter(false).WithThreadLocal().Create().Dispose();
-            HdrHistogram.Factory.WithThreadLocal(true, TimeSpan.FromSeconds(1)).Create().Dispose();
-            HdrHistogram.Factory.WithInterlocked().WithInterlocked().Create().Dispose();
-        }
-
-        [Test]
-        public static void PerCpuHasOneShape()
-        {
-            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithPerCpu().WithUInt32Storage().Create());
-            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithPerCpu().WithSparseStorage().Create());
-            Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithPerCpu().WithThreadLocal().Create());
-        }
-
-        internal static void Run(int threads, Action<int> body)
-        {
-            Exception failure = null;
-            Thread[] all = Enumerable.Range(0, threads).Select(thread => new Thread(() =>
-            {
-                try
-                {
-                    body(thread);
-                }
-                catch (Exception exception)
-                {
-                    Volatile.Write(ref failure, exception);
-                }
-            })).ToArray();
-            foreach (Thread thread in all)
-                thread.Start();
-            foreach (Thread thread in all)
-                thread.Join();
-            if (failure != null)
-                throw new Exception("a thread failed", failure);
-        }
+        })).ToArray();
+        foreach (Thread thread in all)
+            thread.Start();
+        foreach (Thread thread in all)
+            thread.Join();
+        if (failure != null)
+            throw new Exception("a thread failed", failure);
     }
 }

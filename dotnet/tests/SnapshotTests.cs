@@ -1,149 +1,69 @@
-using System;
-using System.Linq;
-using System.Threading;
-using Picollo.Metrics;
+namespace Picollo.Tests;
 
-namespace Picollo.Tests
+/// <summary>Snapshots: totals, deltas, resets, merging.</summary>
+public static class SnapshotTests
 {
-    /// <summary>Snapshots: totals, deltas, resets, merging.</summary>
-    public static class SnapshotTests
+    [Test]
+    public static void DirectFigures()
     {
-        [Test]
-        public static void ASnapshotStands()
+        HdrHistogram histogram = HdrHistogram.Create();
+        Check.True(double.IsNaN(histogram.Mean()) && double.IsNaN(histogram.StDev()), "of nothing");
+        Check.Fails(PicolloStatus.Empty, () => Ignore(histogram.Min));
+        Check.Fails(PicolloStatus.Empty, () => Ignore(histogram.Max));
+        histogram.Record(3);
+        histogram.Record(7);
+        foreach (ReadOnlyHdrHistogram one in new ReadOnlyHdrHistogram[] { histogram, histogram.GetSnapshot() })
         {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(3);
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
-            histogram.Record(4);
-            Check.Equal(1ul, snapshot.TotalCount);
-            Check.Equal(1ul, snapshot.GetSummary().TotalCount);
-            snapshot.Update(deltas: false);
-            Check.Equal(2ul, snapshot.TotalCount);
+            Check.Equal(3ul, one.Min);
+            Check.Equal(7ul, one.Max);
+            Check.Equal(5.0, one.Mean());
+            Check.Equal(2.0, one.StDev());
         }
+        histogram.Record(1000000);
+        Check.Equal(histogram.GetSummary().P100.Value, histogram.Max, "the same value of its bucket");
+    }
 
-        [Test]
-        public static void DirectFigures()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            Check.True(double.IsNaN(histogram.Mean()) && double.IsNaN(histogram.StDev()), "of nothing");
-            Check.Fails(PicolloStatus.Empty, () => Ignore(histogram.Min));
-            Check.Fails(PicolloStatus.Empty, () => Ignore(histogram.Max));
-            histogram.Record(3);
-            histogram.Record(7);
-            foreach (ReadOnlyHdrHistogram one in new ReadOnlyHdrHistogram[] { histogram, histogram.GetSnapshot() })
-            {
-                Check.Equal(3ul, one.Min);
-                Check.Equal(7ul, one.Max);
-                Check.Equal(5.0, one.Mean());
-                Check.Equal(2.0, one.StDev());
-            }
-            histogram.Record(1000000);
-            Check.Equal(histogram.GetSummary().P100.Value, histogram.Max, "the same value of its bucket");
-        }
+    private static void Ignore(ulong value)
+    {
+    }
 
-        private static void Ignore(ulong value)
-        {
-        }
+    [Test]
+    public static void Deltas()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        histogram.Record(1);
+        HdrHistogramSnapshot snapshot = histogram.GetSnapshot(), other = histogram.GetSnapshot();
+        histogram.Record(2);
+        histogram.Record(2);
+        snapshot.Update(deltas: true);
+        Check.Equal(2ul, snapshot.TotalCount);
+        Check.Equal(2ul, snapshot.GetPercentileValue(0));
+        histogram.Record(3);
+        histogram.Reset();
+        histogram.Record(4);
+        snapshot.Update(deltas: true);
+        Check.True(snapshot.BucketsWithValues.Select(b => b.Lower).SequenceEqual(new ulong[] { 3, 4 }), "undisturbed by the reset");
+        snapshot.Update(deltas: true);
+        Check.Equal(0ul, snapshot.TotalCount);
+        other.Update(deltas: true);
+        Check.Equal(4ul, other.TotalCount, "the other reader");
+        snapshot.Update(deltas: false);
+        Check.Equal(1ul, snapshot.TotalCount, "since the reset");
+    }
 
-        [Test]
-        public static void Deltas()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(1);
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot(), other = histogram.GetSnapshot();
-            histogram.Record(2);
-            histogram.Record(2);
-            snapshot.Update(deltas: true);
-            Check.Equal(2ul, snapshot.TotalCount);
-            Check.Equal(2ul, snapshot.GetPercentileValue(0));
-            histogram.Record(3);
-            histogram.Reset();
-            histogram.Record(4);
-            snapshot.Update(deltas: true);
-            Check.True(snapshot.BucketsWithValues.Select(b => b.Lower).SequenceEqual(new ulong[] { 3, 4 }), "undisturbed by the reset");
-            snapshot.Update(deltas: true);
-            Check.Equal(0ul, snapshot.TotalCount);
-            other.Update(deltas: true);
-            Check.Equal(4ul, other.TotalCount, "the other reader");
-            snapshot.Update(deltas: false);
-            Check.Equal(1ul, snapshot.TotalCount, "since the reset");
-        }
-
-        [Test]
-        public static void EveryRecordIsInOneDelta()
-        {
-            const int Records = 300000;
-            HdrHistogram histogram = HdrHistogram.Factory.WithRelativeError(0.01).Create();
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
-            bool done = false;
-            var writer = new Thread(() =>
-            {
-                for (int i = 0; i < Records; i++)
-                    histogram.Record((ulong)i);
-                Volatile.Write(ref done, true);
-            });
-            ulong total = 0;
-            writer.Start();
-            bool last;
-            do
-            {
-                last = Volatile.Read(ref done);
-                snapshot.Update(deltas: true);
-                total += snapshot.TotalCount;
-                histogram.Reset();
-            }
-            while (!last);
-            writer.Join();
-            Check.Equal((ulong)Records, total);
-        }
-
-        [Test]
-        public static void Reuse()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            var summary = new HdrHistogramSummary();
-            histogram.Record(8);
-            Check.True(ReferenceEquals(summary, histogram.GetSummary(summary)), "the same");
-            Check.Equal(8ul, summary.P50.Value);
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
-            histogram.Record(9);
-            snapshot.Update(true);
-            snapshot.GetSummary(summary);
-            Check.Equal(9ul, summary.P50.Value);
-            Check.Equal(1ul, summary.TotalCount);
-        }
-
-        [Test]
-        public static void Merging()
-        {
-            HdrHistogram fine = HdrHistogram.Create(), coarse = HdrHistogram.Factory.WithRelativeError(0.01).Create();
-            fine.Record(100000);
-            coarse.Record(7);
-            HdrHistogramSnapshot a = fine.GetSnapshot(), b = coarse.GetSnapshot();
-            coarse.Add(a);
-            Check.Equal(2ul, coarse.TotalCount);
-            Check.Near(100000, coarse.GetPercentileValue(100), 0.02);
-            b.Merge(a);
-            Check.Equal(2ul, b.TotalCount);
-            Check.Throws<ArgumentException>(() => a.Merge(a));
-            Check.Throws<ArgumentNullException>(() => a.Merge(null));
-            Check.Throws<ArgumentNullException>(() => fine.Add(null));
-        }
-
-        [Test]
-        public static void OutliveTheirHistogram()
-        {
-            HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(6);
-            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
-            histogram.Record(6);
-            histogram.Dispose();
-            histogram = null;
-            GC.Collect();
-            GC.WaitForPendingFinalizers();
-            snapshot.Update(deltas: true);
-            Check.Equal(1ul, snapshot.TotalCount);
-            Check.True((DateTime.UtcNow - snapshot.TimestampUtc).Duration() < TimeSpan.FromMinutes(1), "its time");
-        }
+    [Test]
+    public static void OutliveTheirHistogram()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        histogram.Record(6);
+        HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
+        histogram.Record(6);
+        histogram.Dispose();
+        histogram = null;
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        snapshot.Update(deltas: true);
+        Check.Equal(1ul, snapshot.TotalCount);
+        Check.True((DateTime.UtcNow - snapshot.TimestampUtc).Duration() < TimeSpan.FromMinutes(1), "its time");
     }
 }

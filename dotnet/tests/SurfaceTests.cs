@@ -1,159 +1,147 @@
-#if NET8_0_OR_GREATER
-using System;
-using System.Collections.Generic;
-using System.IO;
-using System.Linq;
 using System.Reflection;
-using Picollo.Metrics;
-using Picollo.PerfEvent;
 
-namespace Picollo.Tests
+namespace Picollo.Tests;
+
+/// <summary>
+/// Every public member that takes an object which may not be null, or a member of an enumeration: given null, or a number that is no
+/// member, it throws before anything happens, and names the argument.
+/// </summary>
+public static class SurfaceTests
 {
-    /// <summary>
-    /// Every public member that takes an object which may not be null, or a member of an enumeration: given null, or a number that is no
-    /// member, it throws before anything happens, and names the argument.
-    /// </summary>
-    public static class SurfaceTests
+    private static readonly HdrHistogram s_histogram = Recorded();
+
+    private static readonly Lazy<Segment> s_segment = new Lazy<Segment>(() => new Segment(new SegmentOptions { Name = "surface" }));
+
+    private static HdrHistogram Recorded()
     {
-        private static readonly HdrHistogram s_histogram = Recorded();
+        HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();
+        histogram.Record(5, 10);
+        return histogram;
+    }
 
-        private static readonly Lazy<Segment> s_segment = new Lazy<Segment>(() => new Segment(new SegmentOptions { Name = "surface" }));
+    private static DoubleSnapshot Doubles()
+    {
+        DoubleHistogram histogram = DoubleHistogram.Create();
+        histogram.Record(5);
+        return histogram.Peek();
+    }
 
-        private static HdrHistogram Recorded()
-        {
-            HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();
-            histogram.Record(5, 10);
-            return histogram;
-        }
+    /// <summary>What methods are called on, and what is handed to them.</summary>
+    private static readonly Dictionary<Type, Func<object>> s_make = new Dictionary<Type, Func<object>>
+    {
+        { typeof(HdrHistogram), () => s_histogram },
+        { typeof(HdrHistogramSnapshot), () => s_histogram.GetSnapshot() },
+        { typeof(ReadOnlyHdrHistogram), () => s_histogram },
+        { typeof(HdrHistogramSummary), () => s_histogram.GetSummary() },
+        { typeof(HdrRecorder), () => s_histogram.GetRecorder() },
+        { typeof(HdrLayout), () => s_histogram.GetLayout() },
+        { typeof(Percentile), () => s_histogram.GetPercentile(50) },
+        { typeof(Bucket), () => s_histogram.GetBucket(5) },
+        { typeof(DoubleHistogram), () => DoubleHistogram.Create() },
+        { typeof(DoubleSnapshot), () => Doubles() },
+        { typeof(DoubleSummary), () => Doubles().GetSummary() },
+        { typeof(HdrComparison), () => s_histogram.Compare(s_histogram.GetSnapshot()) },
+        { typeof(MetricRegistry), () => new MetricRegistry() },
+        { typeof(ExemplarCollector), () => new ExemplarCollector(s_histogram) },
+        { typeof(MetricOptions), () => new MetricOptions { Name = "x" } },
+        { typeof(MetricExemplar), () => new MetricExemplar() },
+        { typeof(MetricCounter), () => new MetricRegistry().AddCounter(new MetricOptions { Name = "x" }) },
+        { typeof(MetricGauge), () => new MetricRegistry().AddGauge(new MetricOptions { Name = "x" }) },
+        { typeof(Segment), () => s_segment.Value },
+        { typeof(HdrLogWriter), () => new HdrLogWriter(new StringWriter()) },
+        { typeof(HdrLogReader), () => HdrLogReader.Parse("#[Histogram log format version 1.3]\n") },
+        { typeof(PerfEventCounterSession), () => PerfEventCounterSession.Factory.WithCounter("task-clock").Create() },
+        { typeof(PerfEventKnownCounters), () => PerfEventCounterSession.Factory.WithCounter("task-clock").Create().Counters },
+        { typeof(Benchmark), () => Benchmark.Run(() => { }, () => { }, new BenchmarkOptions { BudgetSeconds = 0.01 }) },
+        { typeof(Action), () => (Action)(() => { }) },
+        { typeof(string), () => "x" },
+        { typeof(TextWriter), () => new StringWriter() },
+        { typeof(Stream), () => new MemoryStream() },
+        { typeof(IReadOnlyList<ReadOnlyHdrHistogram>), () => new ReadOnlyHdrHistogram[] { s_histogram } },
+        { typeof(double[]), () => new[] { 0.5 } },
+        { typeof(ulong[]), () => new ulong[] { 1 } },
+        { typeof(double), () => 0.5 },
+        { typeof(int), () => 1 },
+        { typeof(DateTime), () => new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc) },
+        { typeof(TimeSpan), () => TimeSpan.FromSeconds(1) }
+    };
 
-        private static DoubleSnapshot Doubles()
-        {
-            DoubleHistogram histogram = DoubleHistogram.Create();
-            histogram.Record(5);
-            return histogram.Peek();
-        }
+    private static bool IsRefStruct(Type type) => type.IsByRefLike || type.IsPointer;
 
-        /// <summary>What methods are called on, and what is handed to them.</summary>
-        private static readonly Dictionary<Type, Func<object>> s_make = new Dictionary<Type, Func<object>>
-        {
-            { typeof(HdrHistogram), () => s_histogram },
-            { typeof(HdrHistogramSnapshot), () => s_histogram.GetSnapshot() },
-            { typeof(ReadOnlyHdrHistogram), () => s_histogram },
-            { typeof(HdrHistogramSummary), () => s_histogram.GetSummary() },
-            { typeof(HdrHistogramArray), () => HdrHistogram.Factory.CreateArray(2) },
-            { typeof(HdrRecorder), () => s_histogram.GetRecorder() },
-            { typeof(HdrLayout), () => s_histogram.GetLayout() },
-            { typeof(Percentile), () => s_histogram.GetPercentile(50) },
-            { typeof(Bucket), () => s_histogram.GetBucket(5) },
-            { typeof(DoubleHistogram), () => DoubleHistogram.Create() },
-            { typeof(DoubleSnapshot), () => Doubles() },
-            { typeof(DoubleSummary), () => Doubles().GetSummary() },
-            { typeof(HdrComparison), () => s_histogram.Compare(s_histogram.GetSnapshot()) },
-            { typeof(OtlpExport), () => new OtlpExport() },
-            { typeof(MetricRegistry), () => new MetricRegistry() },
-            { typeof(ExemplarCollector), () => new ExemplarCollector(s_histogram) },
-            { typeof(MetricOptions), () => new MetricOptions { Name = "x" } },
-            { typeof(MetricExemplar), () => new MetricExemplar() },
-            { typeof(MetricCounter), () => new MetricRegistry().AddCounter(new MetricOptions { Name = "x" }) },
-            { typeof(MetricGauge), () => new MetricRegistry().AddGauge(new MetricOptions { Name = "x" }) },
-            { typeof(Segment), () => s_segment.Value },
-            { typeof(SegmentViewer), () => SegmentViewer.Open(s_segment.Value.Path) },
-            { typeof(HdrLogWriter), () => new HdrLogWriter(new StringWriter()) },
-            { typeof(HdrLogReader), () => HdrLogReader.Parse("#[Histogram log format version 1.3]\n") },
-            { typeof(PerfEventCounterSession), () => PerfEventCounterSession.Factory.WithCounter("task-clock").Create() },
-            { typeof(PerfEventKnownCounters), () => PerfEventCounterSession.Factory.WithCounter("task-clock").Create().Counters },
-            { typeof(Benchmark), () => Benchmark.Run(() => { }, () => { }, new BenchmarkOptions { BudgetSeconds = 0.01 }) },
-            { typeof(Action), () => (Action)(() => { }) },
-            { typeof(string), () => "x" },
-            { typeof(TextWriter), () => new StringWriter() },
-            { typeof(Stream), () => new MemoryStream() },
-            { typeof(IReadOnlyList<ReadOnlyHdrHistogram>), () => new ReadOnlyHdrHistogram[] { s_histogram } },
-            { typeof(double[]), () => new[] { 0.5 } },
-            { typeof(ulong[]), () => new ulong[] { 1 } },
-            { typeof(double), () => 0.5 },
-            { typeof(int), () => 1 },
-            { typeof(DateTime), () => new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc) },
-            { typeof(TimeSpan), () => TimeSpan.FromSeconds(1) }
-        };
+    private static object Valid(ParameterInfo parameter)
+    {
+        if (parameter.HasDefaultValue && parameter.DefaultValue != null)
+            return parameter.ParameterType.IsEnum
+                ? Enum.ToObject(parameter.ParameterType, parameter.DefaultValue) : parameter.DefaultValue;
+        if (s_make.TryGetValue(parameter.ParameterType, out Func<object> make))
+            return make();
+        return parameter.ParameterType.IsValueType ? Activator.CreateInstance(parameter.ParameterType) : null;
+    }
 
-        private static bool IsRefStruct(Type type) => type.IsByRefLike || type.IsPointer;
-
-        private static object Valid(ParameterInfo parameter)
-        {
-            if (parameter.HasDefaultValue && parameter.DefaultValue != null)
-                return parameter.ParameterType.IsEnum
-                    ? Enum.ToObject(parameter.ParameterType, parameter.DefaultValue) : parameter.DefaultValue;
-            if (s_make.TryGetValue(parameter.ParameterType, out Func<object> make))
-                return make();
-            return parameter.ParameterType.IsValueType ? Activator.CreateInstance(parameter.ParameterType) : null;
-        }
-
-        [Test]
-        public static void EveryArgumentIsNamed()
-        {
-            var nullability = new NullabilityInfoContext();
-            var faults = new List<string>();
-            int checkedArguments = 0;
-            TextWriter console = Console.Out;
-            foreach (Type type in typeof(HdrHistogram).Assembly.GetExportedTypes().Where(type =>
-                !typeof(Delegate).IsAssignableFrom(type) && !type.IsEnum && !type.IsInterface && !IsRefStruct(type)))
-                foreach (MethodBase method in type.GetMethods(
-                    BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly)
-                    .Cast<MethodBase>().Concat(type.GetConstructors()))
+    [Test]
+    public static void EveryArgumentIsNamed()
+    {
+        var nullability = new NullabilityInfoContext();
+        var faults = new List<string>();
+        int checkedArguments = 0;
+        TextWriter console = Console.Out;
+        foreach (Type type in typeof(HdrHistogram).Assembly.GetExportedTypes().Where(type =>
+            !typeof(Delegate).IsAssignableFrom(type) && !type.IsEnum && !type.IsInterface && !IsRefStruct(type)))
+            foreach (MethodBase method in type.GetMethods(
+                BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly)
+                .Cast<MethodBase>().Concat(type.GetConstructors()))
+            {
+                ParameterInfo[] parameters = method.GetParameters();
+                if (method.ContainsGenericParameters || parameters.Any(one => IsRefStruct(one.ParameterType) || one.IsOut)
+                    || method.Name.StartsWith("op_") || method.Name == "Equals" || method.Name == "IsCounterSupported")
+                    continue;
+                for (int i = 0; i < parameters.Length; i++)
                 {
-                    ParameterInfo[] parameters = method.GetParameters();
-                    if (method.ContainsGenericParameters || parameters.Any(one => IsRefStruct(one.ParameterType) || one.IsOut)
-                        || method.Name.StartsWith("op_") || method.Name == "Equals" || method.Name == "IsCounterSupported")
+                    ParameterInfo parameter = parameters[i];
+                    bool isEnum = parameter.ParameterType.IsEnum;
+                    if (!isEnum && (parameter.ParameterType.IsValueType || parameter.ParameterType.IsByRef
+                        || nullability.Create(parameter).WriteState != NullabilityState.NotNull))
                         continue;
-                    for (int i = 0; i < parameters.Length; i++)
+                    string what = $"{type.Name}.{method.Name}({string.Join(", ", parameters.Select(one => one.Name))}): {parameter.Name}";
+                    object target = null;
+                    if (!method.IsStatic && !method.IsConstructor)
                     {
-                        ParameterInfo parameter = parameters[i];
-                        bool isEnum = parameter.ParameterType.IsEnum;
-                        if (!isEnum && (parameter.ParameterType.IsValueType || parameter.ParameterType.IsByRef
-                            || nullability.Create(parameter).WriteState != NullabilityState.NotNull))
-                            continue;
-                        string what = $"{type.Name}.{method.Name}({string.Join(", ", parameters.Select(one => one.Name))}): {parameter.Name}";
-                        object target = null;
-                        if (!method.IsStatic && !method.IsConstructor)
+                        if (!s_make.TryGetValue(type, out Func<object> make))
                         {
-                            if (!s_make.TryGetValue(type, out Func<object> make))
+                            if (!type.IsValueType && type.GetConstructor(Type.EmptyTypes) == null)
                             {
-                                if (!type.IsValueType && type.GetConstructor(Type.EmptyTypes) == null)
-                                {
-                                    faults.Add(what + ": nothing to call it on");
-                                    continue;
-                                }
-                                make = () => Activator.CreateInstance(type);
+                                faults.Add(what + ": nothing to call it on");
+                                continue;
                             }
-                            target = make();
+                            make = () => Activator.CreateInstance(type);
                         }
-                        object[] arguments = parameters.Select(Valid).ToArray();
-                        arguments[i] = isEnum ? Enum.ToObject(parameter.ParameterType, 9999) : null;
-                        checkedArguments++;
-                        Console.SetOut(TextWriter.Null);
-                        try
-                        {
-                            if (method is ConstructorInfo constructor)
-                                constructor.Invoke(arguments);
-                            else
-                                method.Invoke(target, arguments);
-                            faults.Add(what + ": nothing was thrown");
-                        }
-                        catch (TargetInvocationException outer)
-                        {
-                            var thrown = outer.InnerException as ArgumentException;
-                            if (thrown == null || thrown.ParamName != parameter.Name)
-                                faults.Add($"{what}: {outer.InnerException.GetType().Name} {thrown?.ParamName}: {outer.InnerException.Message}");
-                        }
-                        finally
-                        {
-                            Console.SetOut(console);
-                        }
+                        target = make();
+                    }
+                    object[] arguments = parameters.Select(Valid).ToArray();
+                    arguments[i] = isEnum ? Enum.ToObject(parameter.ParameterType, 9999) : null;
+                    checkedArguments++;
+                    Console.SetOut(TextWriter.Null);
+                    try
+                    {
+                        if (method is ConstructorInfo constructor)
+                            constructor.Invoke(arguments);
+                        else
+                            method.Invoke(target, arguments);
+                        faults.Add(what + ": nothing was thrown");
+                    }
+                    catch (TargetInvocationException outer)
+                    {
+                        var thrown = outer.InnerException as ArgumentException;
+                        if (thrown == null || thrown.ParamName != parameter.Name)
+                            faults.Add($"{what}: {outer.InnerException.GetType().Name} {thrown?.ParamName}: {outer.InnerException.Message}");
+                    }
+                    finally
+                    {
+                        Console.SetOut(console);
                     }
                 }
-            Check.True(faults.Count == 0, "\n" + string.Join("\n", faults));
-            Check.True(checkedArguments > 60, $"only {checkedArguments} arguments");
-        }
+            }
+        Check.True(faults.Count == 0, "\n" + string.Join("\n", faults));
+        Check.True(checkedArguments > 60, $"only {checkedArguments} arguments");
     }
 }
-#endif

@@ -1,259 +1,178 @@
-using System;
-using System.Collections.Generic;
-using System.Threading;
-using Picollo.Metrics;
+namespace Picollo.Tests;
 
-namespace Picollo.Tests
+/// <summary>What threads and recorders leave behind comes back, and nothing that they recorded is lost.</summary>
+public static class ThreadMemoryTests
 {
-    /// <summary>What threads and recorders leave behind comes back, and nothing that they recorded is lost.</summary>
-    public static class ThreadMemoryTests
+    private static HdrHistogram Local() =>
+        HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.01).WithMaxTrackableValue(1 << 20).Create();
+
+    /// <summary>The bytes that one more recorder alive takes.</summary>
+    private static int ShardBytes()
     {
-        private static HdrHistogram Local() =>
-            HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.01).WithMaxTrackableValue(1 << 20).Create();
-
-        /// <summary>The bytes that one more recorder alive takes.</summary>
-        private static int ShardBytes()
+        HdrHistogram histogram = Local();
+        using (histogram.GetRecorder())
         {
-            HdrHistogram histogram = Local();
-            using (histogram.GetRecorder())
+            int one = histogram.FootprintInBytes;
+            var more = new List<HdrRecorder>();
+            for (int i = 0; i < 64; i++)
+                more.Add(histogram.GetRecorder());
+            int shard = (histogram.FootprintInBytes - one) / 64;
+            Check.True(shard > 4000, $"a shard of {shard} bytes");
+            more.ForEach(recorder => recorder.Dispose());
+            return shard;
+        }
+    }
+
+    /// <summary>Ten thousand threads where the long form is asked for, else two thousand.</summary>
+    private static readonly bool s_long = Environment.GetEnvironmentVariable("PICOLLO_LONG") != null;
+
+    private static int Rounds => s_long ? 2500 : 500;
+
+    // A thread can be joined before the system ends it, which is when its shards are free: on a busy machine many are
+    // on their way at once. Were none used again there would be as many as threads: 2,000.
+    private const int Ending = 250;
+
+    private static void FewShards(HdrHistogram histogram, int most, string what)
+    {
+        int shards = histogram.FootprintInBytes / ShardBytes();
+        if (s_long)
+            Console.WriteLine($"{what}: {shards} shards");
+        Check.True(shards <= most, $"{what}: {shards} shards, and at most {most} were to be");
+    }
+
+    /// <summary>Each with a recorder, which some forget to dispose.</summary>
+    [Test]
+    public static void ShortThreadsWithRecorders()
+    {
+        HdrHistogram histogram = Local();
+        const int AtOnce = 4;
+        for (int round = 0; round < Rounds; round++)
+        {
+            ModeTests.Run(AtOnce, thread =>
             {
-                int one = histogram.FootprintInBytes;
-                var more = new List<HdrRecorder>();
-                for (int i = 0; i < 64; i++)
-                    more.Add(histogram.GetRecorder());
-                int shard = (histogram.FootprintInBytes - one) / 64;
-                Check.True(shard > 4000, $"a shard of {shard} bytes");
-                more.ForEach(recorder => recorder.Dispose());
-                return shard;
-            }
+                HdrRecorder recorder = histogram.GetRecorder();
+                for (ulong value = 0; value < 100; value++)
+                    recorder.Record(value);
+                histogram.Record(1);
+                // Values out of range, counts and batches go to the library's own shard of the thread.
+                histogram.Record(2, 3);
+                histogram.Record(new ulong[] { 4, 5 });
+                histogram.Record(ulong.MaxValue);
+                if (thread != 0 || round % 100 != 0)
+                    recorder.Dispose();
+            });
         }
+        Check.Equal((ulong)Rounds * AtOnce * 106, histogram.TotalCount);
+        // Two a thread, and what was forgotten.
+        FewShards(histogram, 2 * AtOnce + Rounds / 100 + Ending, "short threads with recorders");
+        GC.KeepAlive(histogram);
+    }
 
-        /// <summary>Ten thousand threads where the long form is asked for, else two thousand.</summary>
-        private static readonly bool s_long = Environment.GetEnvironmentVariable("PICOLLO_LONG") != null;
+    [Test]
+    public static void RecordersComeBackAtOnce()
+    {
+        HdrHistogram histogram = Local();
+        for (ulong i = 0; i < 2000; i++)
+            using (HdrRecorder recorder = histogram.GetRecorder())
+                recorder.Record(i);
+        Check.Equal(2000ul, histogram.TotalCount);
+        FewShards(histogram, 20, "two thousand recorders, one after the other");
+        HdrRecorder disposed = histogram.GetRecorder();
+        ModeTests.Run(4, thread => disposed.Dispose());
+        Check.Throws<ObjectDisposedException>(() => disposed.Record(1));
+    }
 
-        private static int Rounds => s_long ? 2500 : 500;
-
-        // Mono says that a thread was joined before the system ended it, which is when its shards are free: on a busy machine many are
-        // on their way at once. Were none used again there would be as many as threads: 2,000.
-        private const int Ending = 250;
-
-        private static void FewShards(HdrHistogram histogram, int most, string what)
+    /// <summary>Threads begin and end while others reset, read, dispose and collect: every value is there in the end.</summary>
+    [Test]
+    public static void NothingIsLostWhenThreadsEnd()
+    {
+        HdrHistogram histogram = Local();
+        HdrHistogramSnapshot intervals = histogram.GetSnapshot();
+        bool done = false;
+        ulong seen = 0, reads = 0;
+        var others = new List<Thread>
         {
-            int shards = histogram.FootprintInBytes / ShardBytes();
-            if (s_long)
-                Console.WriteLine($"{what}: {shards} shards");
-            Check.True(shards <= most, $"{what}: {shards} shards, and at most {most} were to be");
-        }
-
-        /// <summary>No thread waits for the collector, which need not run at all.</summary>
-        [Test]
-        public static void ShortThreads()
-        {
-            HdrHistogram histogram = Local();
-            const int AtOnce = 4;
-            for (int round = 0; round < Rounds; round++)
-                ModeTests.Run(AtOnce, thread =>
-                {
-                    for (ulong value = 0; value < 100; value++)
-                        histogram.Record(value);
-                });
-            Check.Equal((ulong)Rounds * AtOnce * 100, histogram.TotalCount);
-            FewShards(histogram, AtOnce + Ending, "short threads");
-            GC.KeepAlive(histogram);
-        }
-
-        /// <summary>Each with a recorder, which some forget to dispose.</summary>
-        [Test]
-        public static void ShortThreadsWithRecorders()
-        {
-            HdrHistogram histogram = Local();
-            const int AtOnce = 4;
-            for (int round = 0; round < Rounds; round++)
+            new Thread(() =>
             {
-                ModeTests.Run(AtOnce, thread =>
-                {
-                    HdrRecorder recorder = histogram.GetRecorder();
-                    for (ulong value = 0; value < 100; value++)
-                        recorder.Record(value);
-                    histogram.Record(1);
-                    if (thread != 0 || round % 100 != 0)
-                        recorder.Dispose();
-                });
-            }
-            Check.Equal((ulong)Rounds * AtOnce * 101, histogram.TotalCount);
-            // Two a thread, and what was forgotten.
-            FewShards(histogram, 2 * AtOnce + Rounds / 100 + Ending, "short threads with recorders");
-            GC.KeepAlive(histogram);
-        }
-
-        /// <summary>Values out of range, counts and batches go to the library's own shard of the thread.</summary>
-        [Test]
-        public static void ShortThreadsThatUseTheLibrary()
-        {
-            HdrHistogram histogram = Local();
-            const int AtOnce = 4;
-            for (int round = 0; round < Rounds; round++)
-                ModeTests.Run(AtOnce, thread =>
-                {
-                    histogram.Record(1);
-                    histogram.Record(2, 3);
-                    histogram.Record(new ulong[] { 4, 5 });
-                    histogram.Record(ulong.MaxValue);
-                });
-            Check.Equal((ulong)Rounds * AtOnce * 6, histogram.TotalCount);
-            FewShards(histogram, 2 * AtOnce + Ending, "threads with two shards each");
-        }
-
-        [Test]
-        public static void ManyThreadsAtOnce()
-        {
-            HdrHistogram histogram = Local();
-            const int AtOnce = 1000;
-            for (int round = 0; round < 2; round++)
+                for (; !Volatile.Read(ref done); Thread.Sleep(1))
+                    histogram.Reset();
+            }),
+            new Thread(() =>
             {
-                int waiting = 0;
-                using (var all = new ManualResetEventSlim())
-                    ModeTests.Run(AtOnce, thread =>
-                    {
-                        histogram.Record((ulong)thread);
-                        if (Interlocked.Increment(ref waiting) == AtOnce)
-                            all.Set();
-                        all.Wait();
-                        histogram.Record((ulong)thread);
-                    });
-            }
-            Check.Equal(4ul * AtOnce, histogram.TotalCount);
-            FewShards(histogram, AtOnce + Ending, "a thousand threads alive at once, twice");
-        }
-
-        [Test]
-        public static void ManyRecordersAtOnce()
-        {
-            HdrHistogram histogram = Local();
-            const int AtOnce = 1000;
-            for (int round = 0; round < 2; round++)
-            {
-                int waiting = 0;
-                using (var all = new ManualResetEventSlim())
-                    ModeTests.Run(AtOnce, thread =>
-                    {
-                        using (HdrRecorder recorder = histogram.GetRecorder())
-                        {
-                            recorder.Record((ulong)thread);
-                            if (Interlocked.Increment(ref waiting) == AtOnce)
-                                all.Set();
-                            all.Wait();
-                        }
-                    });
-            }
-            Check.Equal(2ul * AtOnce, histogram.TotalCount);
-            FewShards(histogram, AtOnce + 20, "a thousand recorders at once, twice");
-        }
-
-        [Test]
-        public static void RecordersComeBackAtOnce()
-        {
-            HdrHistogram histogram = Local();
-            for (ulong i = 0; i < 2000; i++)
-                using (HdrRecorder recorder = histogram.GetRecorder())
-                    recorder.Record(i);
-            Check.Equal(2000ul, histogram.TotalCount);
-            FewShards(histogram, 20, "two thousand recorders, one after the other");
-            HdrRecorder disposed = histogram.GetRecorder();
-            ModeTests.Run(4, thread => disposed.Dispose());
-            Check.Throws<ObjectDisposedException>(() => disposed.Record(1));
-        }
-
-        /// <summary>Threads begin and end while others reset, read, dispose and collect: every value is there in the end.</summary>
-        [Test]
-        public static void NothingIsLostWhenThreadsEnd()
-        {
-            HdrHistogram histogram = Local();
-            HdrHistogramSnapshot intervals = histogram.GetSnapshot();
-            bool done = false;
-            ulong seen = 0, reads = 0;
-            var others = new List<Thread>
-            {
-                new Thread(() =>
+                // Intervals between readings, which resets do not disturb.
+                for (; !Volatile.Read(ref done); reads++)
                 {
-                    for (; !Volatile.Read(ref done); Thread.Sleep(1))
-                        histogram.Reset();
-                }),
-                new Thread(() =>
-                {
-                    // Intervals between readings, which resets do not disturb.
-                    for (; !Volatile.Read(ref done); reads++)
-                    {
-                        Thread.Sleep(1);
-                        intervals.Update(true);
-                        seen += intervals.TotalCount;
-                    }
-                }),
-                new Thread(() =>
-                {
-                    for (; !Volatile.Read(ref done); Thread.Sleep(1))
-                        GC.Collect(0);
-                })
-            };
-            others.ForEach(other => other.Start());
-            const int AtOnce = 8, Each = 50;
-            int rounds = s_long ? 1250 : 250;
-            for (int round = 0; round < rounds; round++)
-            {
-                HdrHistogram brief = Local();
-                ModeTests.Run(AtOnce, thread =>
-                {
-                    for (ulong value = 0; value < Each; value++)
-                    {
-                        histogram.Record(value);
-                        if (thread == 0 && value == Each / 2)
-                            brief.Dispose();
-                        try
-                        {
-                            brief.Record(value);
-                        }
-                        catch (ObjectDisposedException)
-                        {
-                        }
-                    }
-                });
-            }
-            Volatile.Write(ref done, true);
-            others.ForEach(other => other.Join());
-            intervals.Update(true);
-            seen += intervals.TotalCount;
-            Check.Equal((ulong)rounds * AtOnce * Each, seen);
-            Check.True(reads > 10, $"read {reads} times only");
-        }
-
-        /// <summary>One thread makes, records, forgets; also beside a thread that never comes by again.</summary>
-        [Test]
-        public static void RecordForgetCollect()
-        {
-            var watch = System.Diagnostics.Stopwatch.StartNew();
-            long early = 0;
-            int rounds = 0;
-            do
-            {
-                for (int i = 0; i < 20; i++)
-                {
-                    HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(0.01);
-                    HdrHistogram histogram = i % 3 == 0 ? factory.WithThreadLocal().Create()
-                        : i % 3 == 1 ? factory.Create() : factory.WithSingleWriter().Create();
-                    histogram.Record((ulong)i);
-                    if (i % 3 != 1)
-                        histogram.GetRecorder().Record(1);
+                    Thread.Sleep(1);
+                    intervals.Update(true);
+                    seen += intervals.TotalCount;
                 }
-                GC.Collect();
-                GC.WaitForPendingFinalizers();
-                if (++rounds == 20)
-                    early = LifetimeTests.ResidentBytes();
-            }
-            while (rounds < 60 || (s_long && watch.Elapsed < TimeSpan.FromMinutes(1)));
-            long grown = LifetimeTests.ResidentBytes() - early;
-            if (s_long)
-                Console.WriteLine($"record, forget, collect: {rounds} rounds of 20 histograms, grew by {grown / 1000} kB");
-            Check.True(grown < 60000000, $"grew by {grown} bytes in {rounds} rounds");
+            }),
+            new Thread(() =>
+            {
+                for (; !Volatile.Read(ref done); Thread.Sleep(1))
+                    GC.Collect(0);
+            })
+        };
+        others.ForEach(other => other.Start());
+        const int AtOnce = 8, Each = 50;
+        int rounds = s_long ? 1250 : 250;
+        for (int round = 0; round < rounds; round++)
+        {
+            HdrHistogram brief = Local();
+            ModeTests.Run(AtOnce, thread =>
+            {
+                for (ulong value = 0; value < Each; value++)
+                {
+                    histogram.Record(value);
+                    if (thread == 0 && value == Each / 2)
+                        brief.Dispose();
+                    try
+                    {
+                        brief.Record(value);
+                    }
+                    catch (ObjectDisposedException)
+                    {
+                    }
+                }
+            });
         }
+        Volatile.Write(ref done, true);
+        others.ForEach(other => other.Join());
+        intervals.Update(true);
+        seen += intervals.TotalCount;
+        Check.Equal((ulong)rounds * AtOnce * Each, seen);
+        Check.True(reads > 10, $"read {reads} times only");
+    }
+
+    /// <summary>One thread makes, records, disposes or forgets: memory does not grow.</summary>
+    [Test]
+    public static void RecordForgetCollect()
+    {
+        var watch = System.Diagnostics.Stopwatch.StartNew();
+        long early = 0;
+        int rounds = 0;
+        do
+        {
+            for (int i = 0; i < 20; i++)
+            {
+                HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(0.01);
+                HdrHistogram histogram = i % 3 == 0 ? factory.WithThreadLocal().Create()
+                    : i % 3 == 1 ? factory.Create() : factory.WithSingleWriter().Create();
+                histogram.Record((ulong)i);
+                if (i % 3 != 1)
+                    histogram.GetRecorder().Record(1);
+                if (i % 2 == 0)
+                    histogram.Dispose();
+            }
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            if (++rounds == 20)
+                early = LifetimeTests.ResidentBytes();
+        }
+        while (rounds < 60 || (s_long && watch.Elapsed < TimeSpan.FromMinutes(1)));
+        long grown = LifetimeTests.ResidentBytes() - early;
+        if (s_long)
+            Console.WriteLine($"record, forget, collect: {rounds} rounds of 20 histograms, grew by {grown / 1000} kB");
+        Check.True(grown < 60000000, $"grew by {grown} bytes in {rounds} rounds");
     }
 }

@@ -3,6 +3,7 @@
 //! Only what the programs here use; a real program takes its board's crates for this.
 
 #![no_std]
+#![cfg(target_os = "none")]
 
 use core::arch::asm;
 use core::fmt;
@@ -184,15 +185,15 @@ critical_section::set_impl!(Interrupts);
 
 // SAFETY: one core, and interrupts are off in between: nobody else runs.
 unsafe impl critical_section::Impl for Interrupts {
-    unsafe fn acquire() -> u32 {
+    unsafe fn acquire() -> bool {
         let masked: u32;
         // SAFETY: reads and sets the mask.
         unsafe { asm!("mrs {0}, PRIMASK", "cpsid i", out(reg) masked, options(nostack)) };
-        masked
+        masked & 1 != 0
     }
 
-    unsafe fn release(masked: u32) {
-        if masked & 1 == 0 {
+    unsafe fn release(was_masked: bool) {
+        if !was_masked {
             // SAFETY: they were on before.
             unsafe { asm!("cpsie i", options(nostack)) };
         }
@@ -220,7 +221,8 @@ mod heap {
             let limit = (&raw const super::stack_top).addr() - FOR_THE_STACK;
             critical_section::with(|section| {
                 let used = self.0.borrow(section);
-                let start = ((&raw mut super::heap_start).addr() + used.get()).next_multiple_of(layout.align());
+                let start =
+                    ((&raw mut super::heap_start).addr() + used.get()).next_multiple_of(layout.align());
                 match start.checked_add(layout.size()) {
                     Some(end) if end <= limit => {
                         used.set(end - (&raw mut super::heap_start).addr());

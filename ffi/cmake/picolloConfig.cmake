@@ -26,6 +26,6 @@ if(picollo_FOUND AND _picollo_archive AND NOT TARGET picollo::static)
   set_target_properties(picollo::static PROPERTIES
     IMPORTED_LOCATION "${_picollo_archive}"
     INTERFACE_INCLUDE_DIRECTORIES "${_picollo_include}"
-    INTERFACE_LINK_LIBRARIES "gcc_s;pthread;m;dl;rt;util;c")
+    INTERFACE_LINK_LIBRARIES "pthread;m;dl")
 endif()
 mark_as_advanced(_picollo_include _picollo_shared _picollo_archive)

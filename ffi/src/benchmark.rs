@@ -1,14 +1,14 @@
 //! Benchmarks: which of two pieces of code is faster.
 //!
-//! A and B are run in turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both
-//! alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
-//! when that is done. It warms up, finds the number of calls that make a sample long enough for the clock (one number for
-//! both, so that what calling costs cancels, unless they differ fourfold), measures empty samples and subtracts what they
-//! take, and ends when the budget is spent, or before where that is enough: the first blocks, a pilot, tell how many it
-//! takes for an interval that is narrow enough, and those after it are judged:
+//! A and B are run alternately, in blocks of four samples (A B B A or B A A B, by a coin), so that what changes slowly affects both
+//! alike, and the differences within blocks are judged. A benchmark says what to run next, and how often. It warms up, finds the
+//! number of calls that make a sample long enough for the clock (one number for both, so that the cost of calling cancels, unless they
+//! differ fourfold), measures empty samples and subtracts their time. It ends when the answer can no longer change, or the budget is
+//! spent:
 //!
 //!     picollo_benchmark *benchmark;
 //!     picollo_benchmark_outcome result;
+//!     picollo_benchmark_disturbance noise;
 //!     uint32_t which;
 //!     uint64_t n;
 //!     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
@@ -17,78 +17,44 @@
 //!         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
 //!         if (picollo_benchmark_done(benchmark, NULL) != PICOLLO_OK) break;
 //!     }
-//!     picollo_benchmark_result(benchmark, &result);
+//!     picollo_benchmark_result(benchmark, &result, &noise);
+//!     if (result.blocks.flags & PICOLLO_COMPARISON_NOISY)
+//!         printf("others took %.1f s of CPU time\n", noise.others_seconds);
 //!
-//! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
-//! a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
-//! compiler may leave them out: a call that then takes less than can be told is said to (PICOLLO_BENCHMARK_NOTHING_A).
+//! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here a loop that takes no time, in a language with slower
+//! loops a loop of calls that do nothing. The results of a and b have to be used, or the compiler may leave them out
+//! (PICOLLO_BENCHMARK_NOTHING_A). Where in memory a loop lies changes its time by a third and more. So run a and b by one function that
+//! is not inlined and calls through a pointer, or each by a function that is aligned to 64 bytes. What remains, two cycles a call, is
+//! the resolution, below which no difference is reported. Times are in picoseconds a call.
 //!
-//! Where in memory a loop lies changes what it takes, by a third of it and more. So run a and b by one function that is
-//! not inlined and calls through a pointer, or each by a function of its own, aligned to 64 bytes. What is left of that,
-//! two cycles a call, is no property of the code: the resolution, below which no difference is told.
+//! Between blocks the benchmark watches steal, CPU time and pressure of the machine, where the system reports them. A block is
+//! disturbed where, in a tenth of a second or more around it, more than a twentieth of the time was taken: by the host, or by other
+//! programs while something had to wait for a CPU. Disturbed blocks are left out. If more than half are disturbed, all count: A and B
+//! took turns, so the disturbance is in both, and in the width of the interval. If that interval says nothing, the comparison has
+//! PICOLLO_COMPARISON_NOISY and no verdict: a larger budget may help. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
 //!
-//! Times are in picoseconds a call.
-//!
-//! Where there is no PMU, and times are too noisy, `picollo stat --counts=valgrind --benchmarks PROGRAM` counts the instructions
-//! of a call of A and of B, exactly. Run by Valgrind, benchmarks take few samples, and say in their result that times are not to be believed
-//! (PICOLLO_BENCHMARK_SIMULATED).
+//! Without a PMU, `picollo compare --why` counts the instructions of two programs exactly. Under Valgrind, times of
+//! benchmarks are not to be believed (PICOLLO_BENCHMARK_SIMULATED).
 
 use core::ffi::c_char;
 
 use picollo_core::text::Format;
-use picollo_native::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
-    BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark, BenchmarkOptions, Side,
-};
+use picollo_native::{Benchmark, BenchmarkOptions, Side};
 pub use picollo_native::{
-    BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
+    BenchmarkCounter as picollo_benchmark_counts, BenchmarkNoise as picollo_benchmark_disturbance,
+    BenchmarkResult as picollo_benchmark_outcome,
 };
 
-use crate::argument::{exclusive, input, output, slice, text};
+use crate::argument::{either, exclusive, input, output, output_if_any, slice, text};
 use crate::event::{picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
+use crate::guard::{exported, guard_explained, guard_void_uncancelled};
 use crate::handles::{picollo_benchmark, picollo_histogram};
 use crate::histogram::into_handle;
 use crate::memory;
 use crate::options;
 use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_status};
 use crate::text::write_collected;
-
-/// Run A.
-pub const PICOLLO_BENCHMARK_A: u32 = 0;
-/// Run B.
-pub const PICOLLO_BENCHMARK_B: u32 = 1;
-/// Run as many calls of nothing.
-pub const PICOLLO_BENCHMARK_EMPTY: u32 = 2;
-
-/// Subtract nothing, and ask for no empty samples: of samples so long that what surrounds them does not matter, as whole
-/// processes are.
-pub const PICOLLO_BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
-/// Blocks that were disturbed from outside count like all others: where other programs belong to what is measured, as a
-/// server does that A and B ask.
-pub const PICOLLO_BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
-
-/// In the flags of a result: the budget was spent before as many blocks were measured as there should be at least.
-pub const PICOLLO_BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
-/// In the flags of a result: a call of A takes less than can be told. It does nothing, or the compiler left it out.
-pub const PICOLLO_BENCHMARK_NOTHING_A: u32 = 1 << 1;
-/// In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out.
-pub const PICOLLO_BENCHMARK_NOTHING_B: u32 = 1 << 2;
-/// In the flags of a result: Valgrind executed it. Its times say nothing, and there is no verdict.
-pub const PICOLLO_BENCHMARK_SIMULATED: u32 = 1 << 3;
-
-const _: () = assert!(
-    PICOLLO_BENCHMARK_A == Side::A as u32
-        && PICOLLO_BENCHMARK_B == Side::B as u32
-        && PICOLLO_BENCHMARK_EMPTY == Side::Empty as u32
-        && PICOLLO_BENCHMARK_NO_OVERHEAD == BENCHMARK_NO_OVERHEAD
-        && PICOLLO_BENCHMARK_KEEP_DISTURBED == BENCHMARK_KEEP_DISTURBED
-        && PICOLLO_BENCHMARK_BUDGET_SPENT == BENCHMARK_BUDGET_SPENT
-        && PICOLLO_BENCHMARK_NOTHING_A == BENCHMARK_NOTHING_A
-        && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
-        && PICOLLO_BENCHMARK_SIMULATED == BENCHMARK_SIMULATED
-);
 
 /// How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should
 /// not be the default.
@@ -99,9 +65,9 @@ pub struct picollo_benchmark_options {
     pub struct_size: u32,
     /// PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0.
     pub flags: u32,
-    /// Blocks before it may end for being precise enough: in the pilot, and judged. 0: 20.
+    /// Blocks before it may end by itself. 0: 20.
     pub min_blocks: u32,
-    /// Blocks at most, with those of the pilot. 0: 100,000.
+    /// Blocks at most. 0: 100,000.
     pub max_blocks: u32,
     /// Calls in a sample. 0: as many as sample_seconds take.
     pub repetitions: u64,
@@ -112,8 +78,8 @@ pub struct picollo_benchmark_options {
     pub warm_up_seconds: f64,
     /// Seconds that a sample should take. 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
     pub sample_seconds: f64,
-    /// It ends with as many blocks as make half the width of the interval of the difference about this share of A, or a
-    /// tenth of the resolution. 0: 0.002; negative: only with the budget.
+    /// 0: it ends when the answer can no longer change. Above: when half the width of the interval of the difference is at
+    /// most this share of A, or a tenth of the resolution. Negative: only with the budget.
     pub precision: f64,
     /// Of the interval, between 0 and 1. 0: 0.95.
     pub confidence: f64,
@@ -168,54 +134,42 @@ unsafe fn change<'a>(benchmark: *mut picollo_benchmark) -> Outcome<&'a mut Bench
     unsafe { exclusive(benchmark.cast()) }
 }
 
+exported! { explained(error)
 /// Makes a benchmark, which may count events beside the time, on the calling thread. Events that are not available stay
 /// as entries without counts.
 ///
-/// Requires: options are NULL for the defaults; events leads to length events, and may be NULL for none; error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 events); PICOLLO_ERR_INVALID_ARGUMENT,
-///   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
-/// Ownership: *out is the caller's, for picollo_benchmark_free.
+/// Requires: events leads to length events.
+/// Returns: with events as picollo_session_create.
 /// Threads: any thread, which becomes the opening thread.
-/// Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as picollo_session_create.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_create(
+/// Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as
+///   picollo_session_create.
+fn picollo_benchmark_create(
     options: *const picollo_benchmark_options,
     events: *const picollo_event,
     length: usize,
     out: *mut *mut picollo_benchmark,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_uncancelled(error, || {
-        // SAFETY: the caller's promises, passed on.
-        let (events, out) = unsafe { (slice(events, length)?, output(out)?) };
-        // SAFETY: as above.
-        let options = unsafe { read_options(options)? };
-        let benchmark = Benchmark::create(&options, events)?;
-        out.set(memory::create(benchmark)?.as_ptr().cast());
-        Ok(())
-    })
+    let (events, out) = (slice(events, length)?, output(out)?);
+    let benchmark = Benchmark::create(&read_options(options)?, events)?;
+    out.tell(memory::create(benchmark)?.as_ptr().cast())
+}
 }
 
-/// Frees a benchmark. NULL is allowed and does nothing.
+/// Frees a benchmark.
 ///
-/// Threads: any thread, once.
-/// Cost: frees its memory; with events some system calls.
-/// Since: 0.1
+/// Cost: with events some system calls.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmark) {
     // SAFETY: from `picollo_benchmark_create`, and given up by the caller.
     guard_void_uncancelled(|| unsafe { memory::destroy(benchmark.cast::<Benchmark>()) });
 }
 
-/// Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
+/// Reports what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
 ///
-/// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_END at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions); with
-///   events as picollo_session_read.
+/// Returns: PICOLLO_END at the end; with events as picollo_session_read.
 /// Threads: opening thread only with events, else one at a time.
 /// Cost: reads the clock; with events also as picollo_session_read.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_next(
     benchmark: *mut picollo_benchmark,
@@ -225,9 +179,8 @@ pub unsafe extern "C" fn picollo_benchmark_next(
 ) -> picollo_status {
     let mut is_end = false;
     let status = guard_explained(error, || {
-        // SAFETY: the caller's promises, passed on.
         let (benchmark, out_which, out_repetitions) =
-            unsafe { (change(benchmark)?, output(out_which)?, output(out_repetitions)?) };
+            (change(benchmark)?, output(out_which)?, output(out_repetitions)?);
         if let Some(step) = benchmark.next()? {
             out_which.set(step.side as u32);
             out_repetitions.set(step.repetitions);
@@ -242,140 +195,97 @@ pub unsafe extern "C" fn picollo_benchmark_next(
 
 /// Ends the sample that was begun: the clock is read first.
 ///
-/// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
-///   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT when none was begun; with events as picollo_session_read.
 /// Threads: as picollo_benchmark_next.
 /// Cost: reads the clock; now and then sorts the blocks.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_done(
     benchmark: *mut picollo_benchmark,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard_explained(error, || unsafe { change(benchmark)? }.done())
+    guard_explained(error, || change(benchmark)?.done())
 }
 
 /// Ends the sample that was begun, whose time the caller knows better.
 ///
-/// Requires: picoseconds is what the whole sample took; error may be NULL.
-/// Returns: as picollo_benchmark_done.
-/// Threads: as picollo_benchmark_next.
-/// Cost: as picollo_benchmark_done.
-/// Since: 0.1
+/// Requires: picoseconds is what the whole sample took.
+/// Otherwise: as picollo_benchmark_done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_done_after(
     benchmark: *mut picollo_benchmark,
     picoseconds: u64,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard_explained(error, || unsafe { change(benchmark)? }.done_after(picoseconds))
+    guard_explained(error, || change(benchmark)?.done_after(picoseconds))
 }
 
-/// Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.
+exported! {
+/// Reports the part of the budget that is spent, 0 to 1. It may end long before that is 1.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out).
 /// Threads: one at a time.
 /// Cost: reads the clock.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_progress(
-    benchmark: *const picollo_benchmark,
-    out: *mut f64,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
-        out.set(benchmark.progress());
-        Ok(())
-    })
+fn picollo_benchmark_progress(benchmark: *const picollo_benchmark, out: *mut f64) -> picollo_status {
+    let (benchmark, out) = (read(benchmark)?, output(out)?);
+    out.tell(benchmark.progress())
 }
 
-/// Tells how it went, so far.
+/// Reports how it went, so far, and what else the machine did meanwhile. What is not known of that is NaN; elsewhere than on Linux
+/// that is all of it, and no block is disturbed.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
-///   PICOLLO_ERR_OUT_OF_MEMORY.
+/// Requires: out_noise may be NULL.
+/// Returns: PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
 /// Threads: one at a time.
 /// Cost: in the middle of a benchmark, sorts the blocks.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_result(
+fn picollo_benchmark_result(
     benchmark: *const picollo_benchmark,
     out: *mut picollo_benchmark_outcome,
+    out_noise: *mut picollo_benchmark_disturbance,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
-        out.set(benchmark.result()?);
-        Ok(())
-    })
+    let (benchmark, out, out_noise) = (read(benchmark)?, output(out)?, output_if_any(out_noise)?);
+    let noise = benchmark.noise()?;
+    out.set(benchmark.result()?);
+    out_noise.set(noise);
+    Ok(())
 }
 
-/// Tells how much of an event a call took, by the event's position.
+/// Reports how much of an event a call took, by the event's position. The count has a status.
 ///
-/// Returns: PICOLLO_OK, with the count's own status in *out; PICOLLO_ERR_NULL_POINTER (benchmark, out);
-///   PICOLLO_ERR_INVALID_ARGUMENT for a position that there is none at.
 /// Threads: one at a time.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_counter(
+fn picollo_benchmark_counter(
     benchmark: *const picollo_benchmark,
     index: usize,
     out: *mut picollo_benchmark_counts,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
-        out.set(benchmark.counter(index)?);
-        Ok(())
-    })
+    let (benchmark, out) = (read(benchmark)?, output(out)?);
+    out.tell(benchmark.counter(index)?)
 }
 
-/// Gives the histogram of A's or B's samples, for reading: picoseconds a call. It is in single-writer mode, and the
+/// Gives out the histogram of A's or B's samples, for reading: picoseconds a call. It is in single-writer mode, and the
 /// benchmark is the writer.
 ///
 /// Requires: which is PICOLLO_BENCHMARK_A or PICOLLO_BENCHMARK_B; nobody else records into the histogram.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_INVALID_ARGUMENT (which).
-/// Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the benchmark.
+/// Ownership: *out outlives the benchmark.
 /// Threads: one at a time.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_histogram_ref(
+fn picollo_benchmark_histogram_ref(
     benchmark: *const picollo_benchmark,
     which: u32,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
-        let side = match which {
-            PICOLLO_BENCHMARK_A => Side::A,
-            PICOLLO_BENCHMARK_B => Side::B,
-            _ => return Err(Failure::INVALID_ARGUMENT),
-        };
-        let histogram = benchmark.histogram(side).ok_or(Failure::INVALID_ARGUMENT)?;
-        // SAFETY: nobody records into it, as the caller promises.
-        out.set(into_handle(unsafe { histogram.into_unguarded() }));
-        Ok(())
-    })
+    let (benchmark, out) = (read(benchmark)?, output(out)?);
+    let side = if either(which, Side::A as u32, Side::B as u32)? { Side::B } else { Side::A };
+    let histogram = benchmark.histogram(side).ok_or(Failure::INVALID_ARGUMENT)?;
+    // SAFETY: nobody records into it, as the caller promises.
+    out.tell(into_handle(unsafe { histogram.into_unguarded() }))
 }
 
 /// Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
 ///
-/// Requires: format is PICOLLO_TEXT_MARKDOWN, _HUMAN or _FULL; buffer has capacity bytes. Empty names read "Before" and "After".
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
-///   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;
-///   PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+/// Requires: format is PICOLLO_TEXT_MARKDOWN or _HUMAN. Empty names read "Before" and "After".
+/// Returns: PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_...; PICOLLO_ERR_EMPTY before the first block
+///   is done.
 /// Threads: one at a time.
 /// Cost: allocates snapshots for the time of the call.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_format(
+fn picollo_benchmark_format(
     benchmark: *const picollo_benchmark,
     title: *const c_char,
     name_a: *const c_char,
@@ -385,26 +295,20 @@ pub unsafe extern "C" fn picollo_benchmark_format(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (benchmark, title) = unsafe { (read(benchmark)?, text(title)?) };
-        // SAFETY: as above.
-        let (name_a, name_b) = unsafe { (text(name_a)?, text(name_b)?) };
-        let format = Format::try_from(format)?;
-        if !matches!(format, Format::Markdown | Format::Human | Format::Full) {
-            return Err(Failure::UNSUPPORTED);
-        }
-        benchmark.result()?;
-        // SAFETY: as above.
-        unsafe {
-            write_collected(buffer, capacity, out_length, |out| {
-                match benchmark.write(out, title, name_a, name_b, format) {
-                    Ok(Ok(())) => Ok(()),
-                    // The text takes memory for itself.
-                    Ok(Err(_)) => Err(picollo_core::Error::BufferTooSmall),
-                    Err(_) => Err(picollo_core::Error::OutOfMemory),
-                }
-            })
+    let (benchmark, title) = (read(benchmark)?, text(title)?);
+    let (name_a, name_b) = (text(name_a)?, text(name_b)?);
+    let format = Format::try_from(format)?;
+    if !matches!(format, Format::Markdown | Format::Human) {
+        return Err(Failure::UNSUPPORTED);
+    }
+    benchmark.result()?;
+    write_collected(buffer, capacity, out_length, |out| {
+        match benchmark.write(out, title, name_a, name_b, format) {
+            Ok(Ok(())) => Ok(()),
+            // The text takes memory for itself.
+            Ok(Err(_)) => Err(picollo_core::Error::BufferTooSmall),
+            Err(_) => Err(picollo_core::Error::OutOfMemory),
         }
     })
+}
 }

@@ -19,43 +19,16 @@ use picollo_native::{Clock, Unit};
 use crate::argument::output;
 use crate::counted::borrow;
 use crate::failure::Failure;
-use crate::guard::{guard, guard_value, guard_void};
+use crate::guard::{exported, guard, guard_value, guard_void};
 use crate::handles::picollo_histogram;
 use crate::status::picollo_status;
 
-/// CLOCK_MONOTONIC: nanoseconds since some point in the past.
-pub const PICOLLO_CLOCK_MONOTONIC: u32 = 0;
-/// The processor's time stamp counter; on aarch64 its virtual counter.
-pub const PICOLLO_CLOCK_TSC: u32 = 1;
-
-/// The clock's own ticks.
-pub const PICOLLO_UNIT_TICKS: u32 = 0;
-/// Nanoseconds.
-pub const PICOLLO_UNIT_NANOS: u32 = 1;
-/// Microseconds.
-pub const PICOLLO_UNIT_MICROS: u32 = 2;
-/// Milliseconds.
-pub const PICOLLO_UNIT_MILLIS: u32 = 3;
-/// Picoseconds.
-pub const PICOLLO_UNIT_PICOS: u32 = 4;
-
-const _: () = assert!(
-    PICOLLO_CLOCK_MONOTONIC == Clock::Monotonic as u32
-        && PICOLLO_CLOCK_TSC == Clock::Tsc as u32
-        && PICOLLO_UNIT_TICKS == Unit::Ticks as u32
-        && PICOLLO_UNIT_NANOS == Unit::Nanos as u32
-        && PICOLLO_UNIT_MICROS == Unit::Micros as u32
-        && PICOLLO_UNIT_MILLIS == Unit::Millis as u32
-        && PICOLLO_UNIT_PICOS == Unit::Picos as u32
-);
-
-/// Finds out about the time stamp counter now rather than at its first use.
+/// Measures the frequency of the time stamp counter now. Scopes and conversions need no such call.
 ///
 /// Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter; PICOLLO_ERR_UNSUPPORTED in a
 ///   build without an operating system, which has no clock: ticks are 0 there.
 /// Threads: any thread, any number of times.
-/// Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
-/// Since: 0.1
+/// Cost: up to 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_init() -> picollo_status {
     guard(|| {
@@ -68,9 +41,7 @@ pub extern "C" fn picollo_clock_init() -> picollo_status {
 ///
 /// Requires: clock is PICOLLO_CLOCK_....
 /// Returns: its ticks; 0 for an unknown clock.
-/// Threads: any thread.
 /// Cost: some ten to thirty nanoseconds.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_ticks(clock: u32) -> u64 {
     guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks))
@@ -82,43 +53,35 @@ pub extern "C" fn picollo_clock_ticks(clock: u32) -> u64 {
 ///
 /// Requires: clock is PICOLLO_CLOCK_....
 /// Returns: its ticks; 0 for an unknown clock.
-/// Threads: any thread.
 /// Cost: as picollo_clock_ticks and some ten to twenty nanoseconds, and the wait for what is under way.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_ticks_ordered(clock: u32) -> u64 {
     guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks_ordered))
 }
 
+exported! {
 /// Tells how many ticks a clock makes in a second.
 ///
 /// Requires: clock is PICOLLO_CLOCK_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock;
-///   PICOLLO_ERR_UNSUPPORTED as picollo_clock_init.
-/// Threads: any thread.
-/// Cost: none to speak of, after picollo_clock_init.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let out_hertz = unsafe { output(out_hertz)? };
-        let hertz = Clock::from_raw(clock).ok_or(Failure::INVALID_ARGUMENT)?.frequency();
-        if hertz == 0 {
-            return Err(Failure::UNSUPPORTED);
-        }
-        out_hertz.set(hertz);
-        Ok(())
-    })
+/// Returns: PICOLLO_ERR_UNSUPPORTED as picollo_clock_init.
+/// Cost: none to speak of after picollo_clock_init; before it, up to 20 milliseconds once.
+fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
+    let out_hertz = output(out_hertz)?;
+    let hertz = Clock::from_raw(clock).ok_or(Failure::INVALID_ARGUMENT)?.frequency();
+    if hertz == 0 {
+        return Err(Failure::UNSUPPORTED);
+    }
+    out_hertz.tell(hertz)
+}
 }
 
 /// Converts a difference of ticks: floor(ticks * units per second / frequency), exactly.
+/// In the first 20 milliseconds after the first use of the time stamp counter, its frequency is not known yet: then the
+/// system's clock converts a difference of two readings, to some 100 nanoseconds. No scope waits.
 ///
 /// Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_....
 /// Returns: the converted difference, UINT64_MAX where it does not fit into 64 bits; 0 for an unknown clock or unit.
-/// Threads: any thread.
 /// Cost: a division of 128 bits, at most.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_convert(clock: u32, ticks: u64, unit: u32) -> u64 {
     guard_value(0, || match (Clock::from_raw(clock), Unit::from_raw(unit)) {
@@ -139,7 +102,6 @@ pub struct picollo_scope {
     pub unit: u32,
     /// Where to record; NULL once it has ended.
     pub histogram: *mut picollo_histogram,
-    /// NULL.
     pub reserved: *mut c_void,
 }
 
@@ -150,7 +112,6 @@ pub struct picollo_scope {
 /// Ownership: nothing to free; a scope that never ends is simply not recorded.
 /// Threads: any thread; the scope may end on another one.
 /// Cost: one reading of the clock, which comes last.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_scope_begin(
     histogram: *mut picollo_histogram,
@@ -159,8 +120,7 @@ pub unsafe extern "C" fn picollo_scope_begin(
     out: *mut picollo_scope,
 ) {
     guard_void(|| {
-        // SAFETY: the caller's promise, passed on.
-        if let Ok(out) = unsafe { output(out) } {
+        if let Ok(out) = output(out) {
             let start = Clock::from_raw(clock).map_or(0, Clock::ticks);
             out.set(picollo_scope { start, clock, unit, histogram, reserved: ptr::null_mut() });
         }
@@ -174,12 +134,10 @@ pub unsafe extern "C" fn picollo_scope_begin(
 ///   an unknown clock or unit nothing is recorded, and the answer is 0.
 /// Threads: as picollo_histogram_record on the scope's histogram.
 /// Cost: one reading of the clock, which comes first, a conversion and a record.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_scope_end(scope: *mut picollo_scope) -> u64 {
     guard_value(0, || {
-        // SAFETY: the caller's promise, passed on.
-        let Ok(scope) = (unsafe { crate::argument::exclusive(scope) }) else { return 0 };
+        let Ok(scope) = crate::argument::exclusive(scope) else { return 0 };
         let Some(clock) = Clock::from_raw(scope.clock) else { return 0 };
         let now = clock.ticks();
         let Some(unit) = Unit::from_raw(scope.unit) else { return 0 };

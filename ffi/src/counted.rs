@@ -44,8 +44,7 @@ pub unsafe fn borrow<H: Counted>(handle: *const H) -> Outcome<ManuallyDrop<H::Re
 /// # Safety
 /// If not NULL, as for [`borrow_unchecked`].
 pub unsafe fn retain<H: Counted<Reference: Clone>>(handle: *const H) {
-    // SAFETY: the caller's promise, passed on.
-    if let Ok(reference) = unsafe { borrow(handle) } {
+    if let Ok(reference) = borrow(handle) {
         core::mem::forget((*reference).clone());
     }
 }

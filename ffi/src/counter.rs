@@ -10,7 +10,7 @@
 //!   counts.
 //! - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
 //!
-//! An exact counter of one word is what the language has anyway: atomic_fetch_add. One of many words is picollo_striped_counter, below.
+//! An exact counter of one word is what the language has anyway: atomic_fetch_add. A counter with PICOLLO_METRIC_STRIPED has many words.
 //!
 //! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
 //! process anew. (The child of a fork goes on with the numbers of its parent.)
@@ -50,31 +50,25 @@ unsafe fn shared<'a, C: Counter, W>(word: *const W) -> &'a C {
 /// Requires: counter is not NULL, which is not checked; threshold_bits is 1 ..= 31, or 0 for 13.
 /// Threads: any thread, signal handlers of threads that have counted before among them.
 /// Cost: an atomic addition below the threshold; above, ever more often a load and a random number.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_scalable_counter_add_n32(
     counter: *mut u32,
     count: u64,
     threshold_bits: u32,
 ) {
-    // SAFETY: the caller's promise.
-    add_approximately(unsafe { shared::<AtomicU32, _>(counter) }, count, threshold(threshold_bits));
+    add_approximately(shared::<AtomicU32, _>(counter), count, threshold(threshold_bits));
 }
 
 /// As picollo_scalable_counter_add_n32, in 64 bits.
 ///
-/// Requires: as picollo_scalable_counter_add_n32.
-/// Threads: as picollo_scalable_counter_add_n32.
-/// Cost: as picollo_scalable_counter_add_n32.
-/// Since: 0.1
+/// Otherwise: as picollo_scalable_counter_add_n32.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_scalable_counter_add_n64(
     counter: *mut u64,
     count: u64,
     threshold_bits: u32,
 ) {
-    // SAFETY: the caller's promise.
-    add_approximately(unsafe { shared::<AtomicU64, _>(counter) }, count, threshold(threshold_bits));
+    add_approximately(shared::<AtomicU64, _>(counter), count, threshold(threshold_bits));
 }
 
 /// Counts events as picollo_scalable_counter_add_n32 does, in steps of at most 2^cap_bits: from a count of
@@ -82,9 +76,7 @@ pub unsafe extern "C" fn picollo_scalable_counter_add_n64(
 ///
 /// Requires: as picollo_scalable_counter_add_n32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
 ///   contention.
-/// Threads: as picollo_scalable_counter_add_n32.
-/// Cost: as picollo_scalable_counter_add_n32.
-/// Since: 0.1
+/// Otherwise: as picollo_scalable_counter_add_n32.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_capped_counter_add32(
     counter: *mut u32,
@@ -92,21 +84,12 @@ pub unsafe extern "C" fn picollo_capped_counter_add32(
     threshold_bits: u32,
     cap_bits: u32,
 ) {
-    // SAFETY: the caller's promise.
-    add_capped(
-        unsafe { shared::<AtomicU32, _>(counter) },
-        count,
-        threshold(threshold_bits),
-        cap_bits.min(31),
-    );
+    add_capped(shared::<AtomicU32, _>(counter), count, threshold(threshold_bits), cap_bits.min(31));
 }
 
 /// As picollo_capped_counter_add32, in 64 bits.
 ///
-/// Requires: as picollo_capped_counter_add32.
-/// Threads: as picollo_scalable_counter_add_n32.
-/// Cost: as picollo_scalable_counter_add_n32.
-/// Since: 0.1
+/// Otherwise: as picollo_capped_counter_add32.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_capped_counter_add64(
     counter: *mut u64,
@@ -114,46 +97,31 @@ pub unsafe extern "C" fn picollo_capped_counter_add64(
     threshold_bits: u32,
     cap_bits: u32,
 ) {
-    // SAFETY: the caller's promise.
-    add_capped(
-        unsafe { shared::<AtomicU64, _>(counter) },
-        count,
-        threshold(threshold_bits),
-        cap_bits.min(31),
-    );
+    add_capped(shared::<AtomicU64, _>(counter), count, threshold(threshold_bits), cap_bits.min(31));
 }
 
 /// Counts events exactly, where no other thread interferes at the same moment; where one does, as
 /// picollo_scalable_counter_add_n32.
 ///
-/// Requires: as picollo_scalable_counter_add_n32.
-/// Threads: as picollo_scalable_counter_add_n32.
 /// Cost: a compare-and-swap and, above the threshold, a random number; where it fails, an atomic add at most.
-/// Since: 0.1
+/// Otherwise: as picollo_scalable_counter_add_n32.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_sensing_counter_add32(counter: *mut u32, count: u64, threshold_bits: u32) {
-    // SAFETY: the caller's promise.
-    add_sensing(unsafe { shared::<AtomicU32, _>(counter) }, count, threshold(threshold_bits));
+    add_sensing(shared::<AtomicU32, _>(counter), count, threshold(threshold_bits));
 }
 
 /// As picollo_sensing_counter_add32, in 64 bits.
 ///
-/// Requires: as picollo_scalable_counter_add_n32.
-/// Threads: as picollo_scalable_counter_add_n32.
-/// Cost: as picollo_sensing_counter_add32.
-/// Since: 0.1
+/// Otherwise: as picollo_sensing_counter_add32.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_sensing_counter_add64(counter: *mut u64, count: u64, threshold_bits: u32) {
-    // SAFETY: the caller's promise.
-    add_sensing(unsafe { shared::<AtomicU64, _>(counter) }, count, threshold(threshold_bits));
+    add_sensing(shared::<AtomicU64, _>(counter), count, threshold(threshold_bits));
 }
 
 /// Reads a counter of any of these kinds while others count.
 ///
 /// Returns: what was counted, or about that; 0 when counter is NULL.
-/// Threads: any thread.
 /// Cost: a load.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_counter_read32(counter: *const u32) -> u32 {
     // SAFETY: the caller's promise, NULL but checked.
@@ -162,10 +130,7 @@ pub unsafe extern "C" fn picollo_counter_read32(counter: *const u32) -> u32 {
 
 /// As picollo_counter_read32, in 64 bits.
 ///
-/// Returns: as picollo_counter_read32.
-/// Threads: any thread.
-/// Cost: a load.
-/// Since: 0.1
+/// Otherwise: as picollo_counter_read32.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_counter_read64(counter: *const u64) -> u64 {
     // SAFETY: the caller's promise, NULL but checked.

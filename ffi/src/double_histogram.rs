@@ -20,17 +20,18 @@
 //! Memory is allocated when a value is the first of its magnitude: so records are not for signal handlers, other than
 //! those of integer histograms.
 
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 pub use picollo_core::DoubleStatistics as picollo_double_statistics;
 use picollo_core::{DoubleOptions, QuantileRule, SharedDoubleHistogram};
 
-use crate::argument::{output, slice, slice_mut};
+use crate::argument::{output, room, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::double_snapshot::read;
 use crate::failure::Failure;
-use crate::guard::{guard, guard_value, guard_void};
+use crate::guard::{exported, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
+use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
 
@@ -42,12 +43,10 @@ pub const PICOLLO_DOUBLE_DOTNET_RANKS: u32 = 1 << 0;
 /// A record then costs several atomic operations instead of one, and the histogram 26 KB more.
 pub const PICOLLO_DOUBLE_EXACT_SUM: u32 = 1 << 1;
 
-/// What a histogram of doubles is made from. Begin with PICOLLO_DOUBLE_OPTIONS_INIT, and change what should
-/// not be the default.
+/// What a histogram of doubles is made from.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_double_options {
-    /// sizeof(picollo_double_options).
     pub struct_size: u32,
     /// PICOLLO_DOUBLE_... or 0.
     pub flags: u32,
@@ -73,71 +72,37 @@ impl Counted for picollo_double_histogram {
     }
 }
 
+exported! {
 /// Makes an empty histogram of doubles.
 ///
-/// Requires: options is NULL, for all defaults, or leads to options with struct_size set.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for struct_size below the first
-///   version's and for max_bytes below what an empty histogram takes; PICOLLO_ERR_UNSUPPORTED for unknown flags and
-///   fields; PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_double_histogram_free.
-/// Threads: any thread.
-/// Cost: about 1 KB; then, by default, 8 KB for each power of two in which there is a value, and 512 bytes for each 64
-///   powers.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_double_histogram_create(
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for max_bytes below what an empty histogram takes.
+/// Cost: about 1 KB; then, by default, 8 KB for each power of two in which there is a value, and 512 bytes for each
+///   64 powers.
+fn picollo_double_histogram_create(
     options: *const picollo_double_options,
     out: *mut *mut picollo_double_histogram,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (out, asked) = unsafe { (output(out)?, options::read(options)?) };
-        let mut options = DoubleOptions::default();
-        if let Some(asked) = asked {
-            if asked.flags & !(PICOLLO_DOUBLE_DOTNET_RANKS | PICOLLO_DOUBLE_EXACT_SUM) != 0 {
-                return Err(Failure::UNSUPPORTED);
-            }
-            options.relative_error = asked.relative_error;
-            options.max_bytes = asked.max_bytes;
-            options.exact = asked.flags & PICOLLO_DOUBLE_EXACT_SUM != 0;
-            if asked.flags & PICOLLO_DOUBLE_DOTNET_RANKS != 0 {
-                options.quantile_rule = QuantileRule::DotNet;
-            }
+    let (out, asked) = (output(out)?, options::read(options)?);
+    let mut options = DoubleOptions::default();
+    if let Some(asked) = asked {
+        if asked.flags & !(PICOLLO_DOUBLE_DOTNET_RANKS | PICOLLO_DOUBLE_EXACT_SUM) != 0 {
+            return Err(Failure::UNSUPPORTED);
         }
-        out.set(SharedDoubleHistogram::create(&options)?.into_raw().as_ptr().cast());
-        Ok(())
-    })
+        options.relative_error = asked.relative_error;
+        options.max_bytes = asked.max_bytes;
+        options.exact = asked.flags & PICOLLO_DOUBLE_EXACT_SUM != 0;
+        if asked.flags & PICOLLO_DOUBLE_DOTNET_RANKS != 0 {
+            options.quantile_rule = QuantileRule::DotNet;
+        }
+    }
+    out.tell(SharedDoubleHistogram::create(&options)?.into_raw().as_ptr().cast())
+}
 }
 
-/// Makes one reference more to a histogram of doubles, so that each of two owners may free it.
-///
-/// Returns: histogram, the same handle; NULL for NULL.
-/// Ownership: a reference of the caller's own, for picollo_double_histogram_free.
-/// Threads: any thread.
-/// Cost: an atomic addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_double_histogram_retain(
-    histogram: *mut picollo_double_histogram,
-) -> *mut picollo_double_histogram {
-    // SAFETY: the caller's promise, passed on.
-    guard_value(ptr::null_mut(), || unsafe {
-        counted::retain(histogram);
-        histogram
-    })
-}
-
-/// Gives back one reference. The memory goes with the last one: registries hold theirs. NULL is allowed and does
-/// nothing.
-///
-/// Requires: histogram is not used any more by whoever gives it back.
-/// Threads: any thread.
-/// Cost: frees the memory when it was the last reference.
-/// Since: 0.1
+/// Frees a histogram of doubles. Registries hold references.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_free(histogram: *mut picollo_double_histogram) {
-    // SAFETY: the caller's promise, passed on.
-    guard_void(|| unsafe { counted::free(histogram) });
+    guard_void(|| counted::free(histogram));
 }
 
 /// Counts one value.
@@ -146,7 +111,6 @@ pub unsafe extern "C" fn picollo_double_histogram_free(histogram: *mut picollo_d
 /// Threads: any thread; not signal handlers.
 /// Cost: an atomic addition, a few nanoseconds; the first value of a magnitude allocates. See
 ///   PICOLLO_DOUBLE_EXACT_SUM.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_record(
     histogram: *mut picollo_double_histogram,
@@ -159,9 +123,7 @@ pub unsafe extern "C" fn picollo_double_histogram_record(
 /// Counts one value count times. A count of 0 does nothing.
 ///
 /// Requires: histogram is not NULL; this is not checked.
-/// Threads: as picollo_double_histogram_record.
-/// Cost: as picollo_double_histogram_record.
-/// Since: 0.1
+/// Otherwise: as picollo_double_histogram_record.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_record_n(
     histogram: *mut picollo_double_histogram,
@@ -177,7 +139,6 @@ pub unsafe extern "C" fn picollo_double_histogram_record_n(
 /// Requires: values leads to length values, aligned, which nobody changes meanwhile.
 /// Threads: as picollo_double_histogram_record.
 /// Cost: as picollo_double_histogram_record for each value, but for the call.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_record_batch(
     histogram: *mut picollo_double_histogram,
@@ -185,80 +146,57 @@ pub unsafe extern "C" fn picollo_double_histogram_record_batch(
     length: usize,
 ) {
     guard_void(|| {
-        // SAFETY: the caller's promises, passed on.
-        if let (Ok(histogram), Ok(values)) = unsafe { (borrow(histogram), slice(values, length)) } {
+        if let (Ok(histogram), Ok(values)) = (borrow(histogram), slice(values, length)) {
             histogram.record_batch(values);
         }
     });
 }
 
+exported! {
 /// Takes out what was recorded since the last time, and starts a new interval, while others record: each record is in
 /// this interval or in the next one, and those made before the call are in this one.
 ///
-/// Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap; both may be
-///   NULL with a length of 0.
+/// Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap; both may
+///   be NULL with a length of 0.
 /// Returns: PICOLLO_OK, also when nothing was recorded: values, extremes, mean and deviation are NaN then, the sum 0;
-///   PICOLLO_ERR_NULL_POINTER (histogram, out_statistics, and with a length above 0 quantiles and out_values);
-///   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_OUT_OF_MEMORY;
-///   PICOLLO_ERR_BUSY against other collections. On failure nothing was taken out.
-/// Threads: any thread, also while others record and collect.
+///   PICOLLO_ERR_BUSY if a thread is stopped for seconds while it collects. On failure nothing was taken out.
 /// Cost: looks at all counters there are, some microseconds for each power of two with values; allocates for the time
 ///   of the call.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_double_histogram_collect(
+fn picollo_double_histogram_collect(
     histogram: *mut picollo_double_histogram,
     quantiles: *const f64,
     length: usize,
     out_values: *mut f64,
     out_statistics: *mut picollo_double_statistics,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, quantiles, out_values, out_statistics) = unsafe {
-            let outputs = (slice_mut(out_values, length)?, output(out_statistics)?);
-            (borrow(histogram)?, slice(quantiles, length)?, outputs.0, outputs.1)
-        };
-        out_statistics.set(histogram.collect_statistics(quantiles, out_values)?);
-        Ok(())
-    })
+    let (out_values, out_statistics) = (room(out_values, length)?, output(out_statistics)?);
+    let (histogram, quantiles) = (borrow(histogram)?, slice(quantiles, length)?);
+    let mut values = memory::numbers(length)?;
+    let statistics = histogram.collect_statistics(quantiles, &mut values)?;
+    out_values.write_copy_of_slice(&values);
+    out_statistics.tell(statistics)
 }
 
 /// Adds all counts of a snapshot, of any relative error; each bucket's count goes to the bucket of its midpoint. Sum and
 /// extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM) and nothing is lost for want of memory.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
 /// Threads: as picollo_double_histogram_record, which it is a kind of.
 /// Cost: as picollo_double_histogram_record for each bucket with counts.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_double_histogram_add(
+fn picollo_double_histogram_add(
     histogram: *mut picollo_double_histogram,
     other: *const picollo_double_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, other) = unsafe { (borrow(histogram)?, read(other)?) };
-        histogram.add_snapshot(other);
-        Ok(())
-    })
+    let (histogram, other) = (borrow(histogram)?, read(other)?);
+    histogram.add_snapshot(other);
+    Ok(())
 }
 
 /// Tells how much memory the histogram takes now, in bytes, without its snapshots.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out_bytes).
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_double_histogram_footprint(
+fn picollo_double_histogram_footprint(
     histogram: *const picollo_double_histogram,
     out_bytes: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out_bytes) = unsafe { (borrow(histogram)?, output(out_bytes)?) };
-        out_bytes.set(histogram.footprint());
-        Ok(())
-    })
+    let (histogram, out_bytes) = (borrow(histogram)?, output(out_bytes)?);
+    out_bytes.tell(histogram.footprint())
+}
 }

@@ -5,16 +5,8 @@ use core::ffi::c_void;
 use crate::handles::picollo_exemplars;
 use crate::options;
 
-/// Do not ask the kernel for its records of context switches, which make some times more precise.
-pub const PICOLLO_EXEMPLARS_NO_RING: u32 = 1 << 0;
 /// Keep none of the slowest, whatever the field says: only the latest of each octave of values, and the causes of slow ones.
 pub const PICOLLO_EXEMPLARS_NO_SLOWEST: u32 = 1 << 1;
-/// Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more.
-pub const PICOLLO_EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
-/// Have each thread that is looked into count its instructions and cycles in user space, where it may, so that more work is told from slower
-/// work. picollo_exemplars_create tries that once, which takes what the first session of a process takes. A thread's first observation
-/// that is looked into then allocates some kilobytes and opens two descriptors; picollo_exemplars_prepare_thread does so before.
-pub const PICOLLO_EXEMPLARS_COUNTERS: u32 = 1 << 3;
 
 /// picollo_exemplars_end and _offer: the observation is kept.
 pub const PICOLLO_EXEMPLAR_KEPT: u32 = 1;
@@ -22,66 +14,10 @@ pub const PICOLLO_EXEMPLAR_KEPT: u32 = 1;
 /// A CPU that is not known.
 pub const PICOLLO_CPU_UNKNOWN: u32 = 0xffff_ffff;
 
-/// Off the CPU by its own call: a lock, a disk, another process, sleep.
-pub const PICOLLO_CAUSE_OWN_WAITING: u32 = 1;
-/// Ready, and not running: preempted, or woken late.
-pub const PICOLLO_CAUSE_RUN_QUEUE: u32 = 2;
-/// The same, while the thread's group was throttled at some time: its quota of CPU time may be the reason.
-pub const PICOLLO_CAUSE_RUN_QUEUE_OR_QUOTA: u32 = 3;
-/// Not running because the group's quota of CPU time was used up.
-pub const PICOLLO_CAUSE_THROTTLED: u32 = 4;
-/// Off the CPU; which of these is not known.
-pub const PICOLLO_CAUSE_OFF_CPU: u32 = 5;
-/// Handling page faults.
-pub const PICOLLO_CAUSE_PAGE_FAULTS: u32 = 6;
-/// More instructions were executed. Only where they are counted (PICOLLO_EXEMPLARS_COUNTERS).
-pub const PICOLLO_CAUSE_MORE_INSTRUCTIONS: u32 = 7;
-/// Instructions took more cycles. Only where they are counted.
-pub const PICOLLO_CAUSE_SLOWER_INSTRUCTIONS: u32 = 8;
-/// On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a hypervisor took.
-pub const PICOLLO_CAUSE_ON_CPU: u32 = 9;
-/// In none of the accounts.
-pub const PICOLLO_CAUSE_UNEXPLAINED: u32 = 10;
-/// No cause makes up more than half.
-pub const PICOLLO_CAUSE_SEVERAL: u32 = 11;
-/// There is no evidence, or nothing that it could be compared with.
-pub const PICOLLO_CAUSE_NOT_KNOWN: u32 = 12;
-
-/// window_nanos, cpu_nanos, voluntary, involuntary, minor_faults, major_faults.
-pub const PICOLLO_KNOWN_ACCOUNTS: u32 = 1 << 0;
-/// run_delay_nanos.
-pub const PICOLLO_KNOWN_RUN_DELAY: u32 = 1 << 1;
-/// throttled.
-pub const PICOLLO_KNOWN_QUOTA: u32 = 1 << 2;
-/// off_nanos and preempted_nanos.
-pub const PICOLLO_KNOWN_RING: u32 = 1 << 3;
-/// fault_nanos.
-pub const PICOLLO_KNOWN_FAULT_TIMES: u32 = 1 << 4;
-/// instructions and cycles, which were counted all the time.
-pub const PICOLLO_KNOWN_COUNTERS: u32 = 1 << 5;
-
-/// There is evidence.
-pub const PICOLLO_MISSING_NOTHING: u32 = 0;
-/// It was timed elsewhere, or by an event loop.
-pub const PICOLLO_MISSING_TIMED_ELSEWHERE: u32 = 1;
-/// It ended on another thread than it began on.
-pub const PICOLLO_MISSING_OTHER_THREAD: u32 = 2;
-/// It began before a fork.
-pub const PICOLLO_MISSING_FORKED: u32 = 3;
-/// Too many were slow at once.
-pub const PICOLLO_MISSING_TOO_MANY: u32 = 4;
-/// It held so many other scopes that its beginning was forgotten.
-pub const PICOLLO_MISSING_OVERWRITTEN: u32 = 5;
-/// What the system says contradicts itself.
-pub const PICOLLO_MISSING_CONTRADICTORY: u32 = 6;
-/// The system has no such accounts.
-pub const PICOLLO_MISSING_UNSUPPORTED: u32 = 7;
-
-/// What a collector is to do. Begin with PICOLLO_EXEMPLARS_OPTIONS_INIT; zeroes are defaults.
+/// What a collector is to do.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplars_options {
-    /// sizeof(picollo_exemplars_options).
     pub struct_size: u32,
     /// PICOLLO_EXEMPLARS_....
     pub flags: u32,
@@ -98,7 +34,6 @@ pub struct picollo_exemplars_options {
     pub rate: u32,
     /// How many ordinary observations are looked into in a second, to know what is usual; 0: 20, at most 1,000,000.
     pub controls: u32,
-    /// 0.
     pub reserved: u32,
 }
 
@@ -120,7 +55,6 @@ pub struct picollo_exemplar_scope {
     pub checkpoint: u64,
     /// Of what it became; 0: nothing.
     pub number: u64,
-    /// 0.
     pub reserved: [u64; 3],
     /// The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
     /// nothing that the thread does is taken for this one's.
@@ -176,7 +110,6 @@ pub struct picollo_exemplar {
     pub cycles: u64,
     /// Instructions of a cycle that are usual for its kind; 0 where that is not known.
     pub usual_ipc: f64,
-    /// 0.
     pub reserved: u64,
     /// What leads to its request.
     pub context: picollo_exemplar_context,

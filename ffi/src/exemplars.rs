@@ -32,15 +32,15 @@ use picollo_core::text::Format;
 use picollo_native::Unit;
 use picollo_native::exemplars::{
     self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
-    EXEMPLARS_NO_RING, ExemplarOptions, Interval, Missing, NO_CPU, RawScope,
+    EXEMPLARS_NO_RING, ExemplarOptions, Interval, NO_CPU, RawScope,
 };
 
 use crate::argument::{input, output};
-use crate::counted::{Counted, borrow, free, retain};
+use crate::counted::{Counted, borrow, free};
 use crate::event::picollo_error;
 use crate::exemplar::*;
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_uncancelled, guard_value, guard_void_uncancelled};
+use crate::guard::{exported, guard_uncancelled, guard_value, guard_void_uncancelled};
 use crate::handles::{picollo_exemplars, picollo_histogram, picollo_registry};
 use crate::options;
 use crate::registry::with;
@@ -54,49 +54,11 @@ const _: () = {
     same!(start due checkpoint number thread label is_control);
     assert!(size_of::<picollo_exemplar_scope>() == size_of::<RawScope>());
     assert!(offset_of!(picollo_exemplar_scope, exemplars) == offset_of!(RawScope, collector));
-    assert!(
-        PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING
-            && PICOLLO_EXEMPLARS_FAULT_TIMES == EXEMPLARS_FAULT_TIMES
-            && PICOLLO_EXEMPLARS_COUNTERS == EXEMPLARS_COUNTERS
-    );
     assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
-    assert!(
-        PICOLLO_CAUSE_OWN_WAITING == Cause::OwnWaiting as u32
-            && PICOLLO_CAUSE_RUN_QUEUE == Cause::RunQueue as u32
-            && PICOLLO_CAUSE_RUN_QUEUE_OR_QUOTA == Cause::RunQueueOrQuota as u32
-            && PICOLLO_CAUSE_THROTTLED == Cause::Throttled as u32
-            && PICOLLO_CAUSE_OFF_CPU == Cause::OffCpu as u32
-            && PICOLLO_CAUSE_PAGE_FAULTS == Cause::PageFaults as u32
-            && PICOLLO_CAUSE_MORE_INSTRUCTIONS == Cause::MoreInstructions as u32
-            && PICOLLO_CAUSE_SLOWER_INSTRUCTIONS == Cause::SlowerInstructions as u32
-            && PICOLLO_CAUSE_ON_CPU == Cause::OnCpu as u32
-            && PICOLLO_CAUSE_UNEXPLAINED == Cause::Unexplained as u32
-            && PICOLLO_CAUSE_SEVERAL == Cause::Several as u32
-            && PICOLLO_CAUSE_NOT_KNOWN == Cause::NotKnown as u32
-    );
-    assert!(
-        PICOLLO_KNOWN_ACCOUNTS == native::KNOWN_ACCOUNTS
-            && PICOLLO_KNOWN_RUN_DELAY == native::KNOWN_RUN_DELAY
-            && PICOLLO_KNOWN_QUOTA == native::KNOWN_QUOTA
-            && PICOLLO_KNOWN_RING == native::KNOWN_RING
-            && PICOLLO_KNOWN_FAULT_TIMES == native::KNOWN_FAULT_TIMES
-            && PICOLLO_KNOWN_COUNTERS == native::KNOWN_COUNTERS
-    );
-    assert!(
-        PICOLLO_MISSING_NOTHING == Missing::Nothing as u32
-            && PICOLLO_MISSING_TIMED_ELSEWHERE == Missing::TimedElsewhere as u32
-            && PICOLLO_MISSING_OTHER_THREAD == Missing::OtherThread as u32
-            && PICOLLO_MISSING_FORKED == Missing::Forked as u32
-            && PICOLLO_MISSING_TOO_MANY == Missing::TooMany as u32
-            && PICOLLO_MISSING_OVERWRITTEN == Missing::Overwritten as u32
-            && PICOLLO_MISSING_CONTRADICTORY == Missing::Contradictory as u32
-            && PICOLLO_MISSING_UNSUPPORTED == Missing::Unsupported as u32
-    );
 };
 
 /// Flags that collectors have as well.
-const OF_COLLECTORS: u32 =
-    PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS;
+const OF_COLLECTORS: u32 = EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS;
 
 impl Counted for picollo_exemplars {
     type Reference = Collector;
@@ -111,49 +73,40 @@ fn context_of(context: &picollo_exemplar_context) -> Context {
     Context { trace_id: context.trace_id, span_id: context.span_id, words: context.words }
 }
 
+exported! { explained(error)
 /// Makes a collector of a histogram's observations, which records into it as well.
 ///
-/// Requires: options is NULL, for all defaults, or leads to options with struct_size set; error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown unit, PICOLLO_UNIT_TICKS
-///   among them being 0, and for numbers above the most; PICOLLO_ERR_UNSUPPORTED for unknown flags and fields, and elsewhere than on
-///   Linux; PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_exemplars_free; it holds the histogram.
-/// Threads: any thread.
+/// Ownership: *out holds the histogram.
 /// Cost: allocates room for all that it will keep: some 700 KB, and 200 bytes for each of the slowest.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_create(
+fn picollo_exemplars_create(
     histogram: *mut picollo_histogram,
     options: *const picollo_exemplars_options,
     out: *mut *mut picollo_exemplars,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_uncancelled(error, || {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out, asked) = unsafe { (borrow(histogram)?, output(out)?, options::read(options)?) };
-        let mut given = ExemplarOptions::default();
-        if let Some(asked) = asked {
-            if asked.reserved != 0 || asked.flags & !(OF_COLLECTORS | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0 {
-                return Err(Failure::UNSUPPORTED.into());
-            }
-            let unit = match asked.unit {
-                0 => None,
-                raw => Some(Unit::from_raw(raw).ok_or(Failure::INVALID_ARGUMENT)?),
-            };
-            let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
-            given = ExemplarOptions {
-                flags: asked.flags & OF_COLLECTORS,
-                threshold: asked.threshold,
-                unit,
-                slowest: if has_slowest { Some(asked.slowest).filter(|&most| most != 0) } else { Some(0) },
-                threads: asked.threads,
-                rate: asked.rate,
-                controls: asked.controls,
-            };
+    let (histogram, out, asked) = (borrow(histogram)?, output(out)?, options::read(options)?);
+    let mut given = ExemplarOptions::default();
+    if let Some(asked) = asked {
+        if asked.reserved != 0 || asked.flags & !(OF_COLLECTORS | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0 {
+            return Err(Failure::UNSUPPORTED.into());
         }
-        out.set(Collector::create(&histogram, &given)?.into_raw().cast_mut().cast());
-        Ok(())
-    })
+        let unit = match asked.unit {
+            0 => None,
+            raw => Some(Unit::from_raw(raw).ok_or(Failure::INVALID_ARGUMENT)?),
+        };
+        let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
+        given = ExemplarOptions {
+            flags: asked.flags & OF_COLLECTORS,
+            threshold: asked.threshold,
+            unit,
+            slowest: if has_slowest { Some(asked.slowest).filter(|&most| most != 0) } else { Some(0) },
+            threads: asked.threads,
+            rate: asked.rate,
+            controls: asked.controls,
+        };
+    }
+    out.tell(Collector::create(&histogram, &given)?.into_raw().cast_mut().cast())
+}
 }
 
 /// Begins to measure. Does nothing when out is NULL; where exemplars is, nothing will be recorded.
@@ -161,8 +114,8 @@ pub unsafe extern "C" fn picollo_exemplars_create(
 /// Requires: out leads to a scope; exemplars is NULL or outlives it.
 /// Ownership: nothing to free; a scope that never ends is simply not recorded.
 /// Threads: any thread. A scope may end on another one: it is recorded, and nothing is known of where its time went.
-/// Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 to 300 microseconds, some microsecond more.
-/// Since: 0.3
+/// Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 to 300 microseconds,
+///   some microsecond more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_begin(
     exemplars: *mut picollo_exemplars,
@@ -175,8 +128,7 @@ pub unsafe extern "C" fn picollo_exemplars_begin(
     match unsafe { exemplars.cast::<CollectorInner>().as_ref() } {
         // SAFETY: not NULL; the rest is the caller's promise.
         Some(inner) => unsafe { inner.begin(out.cast()) },
-        // SAFETY: as above.
-        None => unsafe { (*out).exemplars = core::ptr::null_mut() },
+        None => (*out).exemplars = core::ptr::null_mut(),
     }
 }
 
@@ -184,10 +136,11 @@ pub unsafe extern "C" fn picollo_exemplars_begin(
 /// nothing.
 ///
 /// Requires: scope was begun, with the same exemplars.
-/// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars, scope). Only for what is kept it is worth while to look up a context for picollo_exemplars_annotate.
+/// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars, scope). Only for what is kept it is worth while to
+///   look up a context for picollo_exemplars_annotate.
 /// Threads: as picollo_histogram_record on the collector's histogram.
-/// Cost: hot. One reading of the clock, a conversion, a record and two comparisons; some 2 microseconds for what is slow.
-/// Since: 0.3
+/// Cost: hot. One reading of the clock, a conversion, a record and two comparisons; some 2 microseconds for what is
+///   slow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_end(
     exemplars: *mut picollo_exemplars,
@@ -196,8 +149,7 @@ pub unsafe extern "C" fn picollo_exemplars_end(
     if scope.is_null() {
         return 0;
     }
-    // SAFETY: the caller's promise.
-    match unsafe { exemplars.cast::<CollectorInner>().as_ref() } {
+    match exemplars.cast::<CollectorInner>().as_ref() {
         // SAFETY: not NULL; the rest is the caller's promise.
         Some(inner) => unsafe { inner.end(scope.cast()) },
         None => 0,
@@ -207,11 +159,9 @@ pub unsafe extern "C" fn picollo_exemplars_end(
 /// Says what leads to the request of an observation that is kept.
 ///
 /// Requires: picollo_exemplars_end returned PICOLLO_EXEMPLAR_KEPT for scope.
-/// Returns: PICOLLO_OK, also where slower ones have taken its place meanwhile; PICOLLO_ERR_NULL_POINTER (exemplars, scope, context);
-///   PICOLLO_ERR_FORKED in the child of a fork in whose parent another thread was at work on the collector.
-/// Threads: any thread.
+/// Returns: PICOLLO_OK, also where slower ones have taken its place meanwhile; PICOLLO_ERR_FORKED in the child of a
+///   fork in whose parent another thread was at work on the collector.
 /// Cost: looks through what is kept; waits for a thread that is doing something with it.
-/// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_annotate(
     exemplars: *mut picollo_exemplars,
@@ -219,8 +169,7 @@ pub unsafe extern "C" fn picollo_exemplars_annotate(
     context: *const picollo_exemplar_context,
 ) -> picollo_status {
     guard_uncancelled(core::ptr::null_mut(), || {
-        // SAFETY: the caller's promises, passed on.
-        let (exemplars, scope, context) = unsafe { (borrow(exemplars)?, input(scope)?, input(context)?) };
+        let (exemplars, scope, context) = (borrow(exemplars)?, input(scope)?, input(context)?);
         exemplars.inner().annotate(scope.number, &context_of(context)).map(drop)
     })
 }
@@ -231,7 +180,6 @@ pub unsafe extern "C" fn picollo_exemplars_annotate(
 /// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars).
 /// Threads: as picollo_histogram_record on the collector's histogram.
 /// Cost: a record and some nanoseconds; for what is slow as picollo_exemplars_end.
-/// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_offer(
     exemplars: *mut picollo_exemplars,
@@ -239,50 +187,39 @@ pub unsafe extern "C" fn picollo_exemplars_offer(
     context: *const picollo_exemplar_context,
 ) -> u32 {
     guard_value(0, || {
-        // SAFETY: the caller's promises, passed on.
-        let Ok(exemplars) = (unsafe { borrow(exemplars) }) else { return 0 };
-        // SAFETY: as above.
-        let context = unsafe { context.as_ref() }.map(context_of);
+        let Ok(exemplars) = borrow(exemplars) else { return 0 };
+        let context = context.as_ref().map(context_of);
         exemplars.offer(value, context.as_ref()).into()
     })
 }
 
+exported! { explained(error)
 /// Makes ready what the calling thread's first slow observation would make: it opens /proc/thread-self/schedstat, without which waiting
 /// and the run queue are not told apart, and with PICOLLO_EXEMPLARS_COUNTERS the thread's counters.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the
-///   options say have it: the collector works all the same; for counters PICOLLO_ERR_BUSY where as many threads have them, and else as
+/// Returns: PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the options say have it: the
+///   collector works all the same; for counters PICOLLO_ERR_BUSY where as many threads have them, and else as
 ///   picollo_session_create: the collector works without them; PICOLLO_ERR_OUT_OF_MEMORY.
-/// Threads: any thread.
 /// Cost: a system call, and some 14 KB, given back when the thread ends; with counters as picollo_session_create.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_prepare_thread(
+fn picollo_exemplars_prepare_thread(
     exemplars: *mut picollo_exemplars,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_uncancelled(error, || {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { borrow(exemplars)? }.prepare_thread()
-    })
+    borrow(exemplars)?.prepare_thread()
 }
 
 /// Ends the interval and begins the next one. The calls below tell of the one that has ended.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_OUT_OF_MEMORY, when nothing is lost, and the next call tells the
-///   same interval, or a longer one; PICOLLO_ERR_BUSY where the histogram cannot be read now, as well; PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
-/// Threads: any thread.
+/// Returns: PICOLLO_ERR_OUT_OF_MEMORY, when nothing is lost, and the next call tells the same interval, or a longer
+///   one; PICOLLO_ERR_BUSY where the histogram cannot be read now, as well; PICOLLO_ERR_FORKED as
+///   picollo_exemplars_annotate.
 /// Cost: reads the histogram, allocates anew what the next interval keeps, and judges what this one kept.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_collect(
+fn picollo_exemplars_collect(
     exemplars: *mut picollo_exemplars,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_uncancelled(error, || {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { borrow(exemplars)? }.collect().map(drop)
-    })
+    borrow(exemplars)?.collect().map(drop)
+}
 }
 
 /// The interval that has ended.
@@ -290,124 +227,98 @@ pub unsafe extern "C" fn picollo_exemplars_collect(
 /// # Safety
 /// If not NULL, a handle that is not freed meanwhile.
 unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<native::Reference<Interval>> {
-    // SAFETY: the caller's promise, passed on.
-    let ended = unsafe { borrow(exemplars)? }.ended()?;
+    let ended = borrow(exemplars)?.ended()?;
     ended.ok_or(Failure::from(picollo_core::Error::Empty))
 }
 
+exported! {
 /// Tells what was counted in the interval that has ended.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect;
-///   PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_interval(
+/// Returns: PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect; PICOLLO_ERR_FORKED as
+///   picollo_exemplars_annotate.
+fn picollo_exemplars_interval(
     exemplars: *const picollo_exemplars,
     out: *mut picollo_exemplar_interval,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (interval, out) = unsafe { (ended(exemplars)?, output(out)?) };
-        out.set(picollo_exemplar_interval {
-            begin_unix_nanos: interval.unix_nanos[0],
-            end_unix_nanos: interval.unix_nanos[1],
-            threshold: interval.threshold,
-            observations: interval.observations,
-            slow: interval.slow,
-            known: interval.known,
-            controls: interval.controls,
-            excess_nanos: interval.excess_nanos(),
-            length: interval.exemplars().len() as u64,
-        });
-        Ok(())
+    let (interval, out) = (ended(exemplars)?, output(out)?);
+    out.tell(picollo_exemplar_interval {
+        begin_unix_nanos: interval.unix_nanos[0],
+        end_unix_nanos: interval.unix_nanos[1],
+        threshold: interval.threshold,
+        observations: interval.observations,
+        slow: interval.slow,
+        known: interval.known,
+        controls: interval.controls,
+        excess_nanos: interval.excess_nanos(),
+        length: interval.exemplars().len() as u64,
     })
 }
 
 /// Tells what a cause has of the excess.
 ///
 /// Requires: cause is PICOLLO_CAUSE_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown cause; PICOLLO_ERR_EMPTY and
-///   PICOLLO_ERR_FORKED as picollo_exemplars_interval.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_share(
+/// Returns: as picollo_exemplars_interval.
+fn picollo_exemplars_share(
     exemplars: *const picollo_exemplars,
     cause: u32,
     out: *mut picollo_exemplar_share,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (interval, out) = unsafe { (ended(exemplars)?, output(out)?) };
-        let share = interval.share(Cause::from_raw(cause).ok_or(Failure::INVALID_ARGUMENT)?);
-        out.set(picollo_exemplar_share {
-            share: match interval.excess_nanos() {
-                0 => 0.0,
-                all => share.excess_nanos as f64 / all as f64,
-            },
-            excess_nanos: share.excess_nanos,
-            observations: share.observations,
-            typical_nanos: share.typical_nanos,
-        });
-        Ok(())
+    let (interval, out) = (ended(exemplars)?, output(out)?);
+    let share = interval.share(Cause::from_raw(cause).ok_or(Failure::INVALID_ARGUMENT)?);
+    out.tell(picollo_exemplar_share {
+        share: match interval.excess_nanos() {
+            0 => 0.0,
+            all => share.excess_nanos as f64 / all as f64,
+        },
+        excess_nanos: share.excess_nanos,
+        observations: share.observations,
+        typical_nanos: share.typical_nanos,
     })
 }
 
 /// Tells one of the observations that the ended interval kept: the slowest first, then the latest of each octave of values.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_END behind the last; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED
-///   as picollo_exemplars_interval.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_get(
+/// Returns: PICOLLO_END behind the last; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
+fn picollo_exemplars_get(
     exemplars: *const picollo_exemplars,
     index: usize,
     out: *mut picollo_exemplar,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (interval, out) = unsafe { (ended(exemplars)?, output(out)?) };
-        let (exemplar, verdict) = interval.exemplars().get(index).ok_or(Failure::END)?;
-        let evidence = &exemplar.evidence;
-        out.set(picollo_exemplar {
-            value: exemplar.value,
-            wall_nanos: exemplar.wall_nanos,
-            unix_nanos: exemplar.unix_nanos,
-            window_nanos: evidence.window_nanos,
-            cpu_nanos: evidence.cpu_nanos,
-            run_delay_nanos: evidence.run_delay_nanos,
-            off_nanos: evidence.off_nanos,
-            preempted_nanos: evidence.preempted_nanos,
-            fault_nanos: evidence.fault_nanos,
-            excess_nanos: verdict.excess.get(verdict.cause),
-            instructions: evidence.instructions,
-            cycles: evidence.cycles,
-            usual_ipc: verdict.usual_ipc,
-            reserved: 0,
-            context: picollo_exemplar_context {
-                words: exemplar.context.words,
-                trace_id: exemplar.context.trace_id,
-                span_id: exemplar.context.span_id,
-            },
-            cause: verdict.cause as u32,
-            known: evidence.known,
-            missing: evidence.missing as u32,
-            label: exemplar.label,
-            thread: exemplar.thread,
-            cpu: exemplar.cpu,
-            voluntary: evidence.voluntary,
-            involuntary: evidence.involuntary,
-            minor_faults: evidence.minor_faults,
-            major_faults: evidence.major_faults,
-            throttled: evidence.throttled,
-            is_slow: (interval.threshold != 0 && exemplar.value > interval.threshold).into(),
-        });
-        Ok(())
+    let (interval, out) = (ended(exemplars)?, output(out)?);
+    let (exemplar, verdict) = interval.exemplars().get(index).ok_or(Failure::END)?;
+    let evidence = &exemplar.evidence;
+    out.tell(picollo_exemplar {
+        value: exemplar.value,
+        wall_nanos: exemplar.wall_nanos,
+        unix_nanos: exemplar.unix_nanos,
+        window_nanos: evidence.window_nanos,
+        cpu_nanos: evidence.cpu_nanos,
+        run_delay_nanos: evidence.run_delay_nanos,
+        off_nanos: evidence.off_nanos,
+        preempted_nanos: evidence.preempted_nanos,
+        fault_nanos: evidence.fault_nanos,
+        excess_nanos: verdict.excess.get(verdict.cause),
+        instructions: evidence.instructions,
+        cycles: evidence.cycles,
+        usual_ipc: verdict.usual_ipc,
+        reserved: 0,
+        context: picollo_exemplar_context {
+            words: exemplar.context.words,
+            trace_id: exemplar.context.trace_id,
+            span_id: exemplar.context.span_id,
+        },
+        cause: verdict.cause as u32,
+        known: evidence.known,
+        missing: evidence.missing as u32,
+        label: exemplar.label,
+        thread: exemplar.thread,
+        cpu: exemplar.cpu,
+        voluntary: evidence.voluntary,
+        involuntary: evidence.involuntary,
+        minor_faults: evidence.minor_faults,
+        major_faults: evidence.major_faults,
+        throttled: evidence.throttled,
+        is_slow: (interval.threshold != 0 && exemplar.value > interval.threshold).into(),
     })
 }
 
@@ -415,86 +326,47 @@ pub unsafe extern "C" fn picollo_exemplars_get(
 /// requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for pages and notebooks (PICOLLO_TEXT_HTML) a section with bars, that
 /// refers to nothing outside and looks as the page does; for programs (PICOLLO_TEXT_JSON) all of it, exactly, as `picollo report` reads it.
 ///
-/// Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_HTML or PICOLLO_TEXT_JSON; buffer, capacity and out_length as
-///   at the head of "Text". HTML has at most 50,000 bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
-///   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_format(
+/// Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_HTML or PICOLLO_TEXT_JSON; buffer,
+///   capacity and out_length as at the head of "Text". HTML has at most 50,000 bytes.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as
+///   picollo_exemplars_interval.
+fn picollo_exemplars_format(
     exemplars: *const picollo_exemplars,
     format: u32,
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let interval = unsafe { ended(exemplars)? };
-        let write: fn(&Interval, &mut dyn Write) -> fmt::Result = match format {
-            json if json == Format::Json as u32 => Interval::write_json,
-            human if human == Format::Human as u32 => Interval::write_text,
-            markdown if markdown == Format::Markdown as u32 => Interval::write_markdown,
-            PICOLLO_TEXT_HTML => Interval::write_html,
-            _ => return Err(Failure::UNSUPPORTED),
-        };
-        // SAFETY: the caller's promises, passed on.
-        unsafe { write_text(buffer, capacity, out_length, &|out| write(&interval, out)) }
-    })
+    let interval = ended(exemplars)?;
+    let write: fn(&Interval, &mut dyn Write) -> fmt::Result = match format {
+        json if json == Format::Json as u32 => Interval::write_json,
+        human if human == Format::Human as u32 => Interval::write_text,
+        markdown if markdown == Format::Markdown as u32 => Interval::write_markdown,
+        PICOLLO_TEXT_HTML => Interval::write_html,
+        _ => return Err(Failure::UNSUPPORTED),
+    };
+    write_text(buffer, capacity, out_length, &|out| write(&interval, out))
 }
 
 /// Makes the observations that the ended interval kept the exemplars of a registry's histogram, instead of those before: with their traces,
 /// and their causes as the label cause, but for those of which nothing is known.
 ///
 /// Requires: id is that of the histogram's entry in registry.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, registry); as picollo_registry_set_exemplars; PICOLLO_ERR_EMPTY as
-///   picollo_exemplars_interval.
-/// Threads: any thread.
-/// Cost: as picollo_registry_set_exemplars.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_publish(
+/// Returns: PICOLLO_ERR_EMPTY as picollo_exemplars_interval; otherwise as picollo_registry_set_exemplars.
+fn picollo_exemplars_publish(
     exemplars: *const picollo_exemplars,
     registry: *mut picollo_registry,
     id: u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let metrics = ended(exemplars)?.metric_exemplars()?;
-            with(registry, |registry| Ok(registry.set_exemplars(id, metrics)?))
-        }
-    })
+    let metrics = ended(exemplars)?.metric_exemplars()?;
+    with(registry, |registry| Ok(registry.set_exemplars(id, metrics)?))
+}
 }
 
-/// Makes one reference more, which the same handle stands for.
+/// Frees a collector.
 ///
-/// Returns: exemplars; NULL for NULL.
-/// Ownership: each reference is given back by one picollo_exemplars_free.
-/// Threads: any thread.
-/// Cost: one atomic addition.
-/// Since: 0.3
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_exemplars_retain(
-    exemplars: *mut picollo_exemplars,
-) -> *mut picollo_exemplars {
-    guard_value(core::ptr::null_mut(), || {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { retain(exemplars) };
-        exemplars
-    })
-}
-
-/// Gives back a reference. NULL does nothing.
-///
-/// Requires: no scope of it is under way, if it is the last reference.
-/// Threads: any thread, once for each reference.
-/// Cost: one atomic subtraction; the last one frees.
-/// Since: 0.3
+/// Requires: no scope of it is under way.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_free(exemplars: *mut picollo_exemplars) {
-    // SAFETY: the caller's promise, passed on.
-    guard_void_uncancelled(|| unsafe { free(exemplars) });
+    guard_void_uncancelled(|| free(exemplars));
 }

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use picollo_native::{Error, Status, Uncancelled};
 
 use crate::failure::Outcome;
-use crate::status::{PICOLLO_ERR_PANIC, PICOLLO_OK, picollo_status};
+use crate::status::{PICOLLO_OK, picollo_status};
 
 /// In a build that is made to test the boundary, every call panics while the variable is set.
 #[cfg(picollo_plant_panic)]
@@ -49,9 +49,35 @@ pub fn guard(body: impl FnOnce() -> Outcome) -> picollo_status {
     match caught(body) {
         Ok(Ok(())) => PICOLLO_OK,
         Ok(Err(failure)) => failure.status(),
-        Err(_) => PICOLLO_ERR_PANIC,
+        Err(_) => Status::Panic.code(),
     }
 }
+
+/// Functions that C calls, each with its page of the manual, in the style of rustfmt, which leaves them alone. They are unsafe, for
+/// what the page asks of the caller, and no panic leaves them: their body is that of [`guard`], or of [`guard_uncancelled`] behind
+/// `explained(error)`, which names the parameter for explanations.
+macro_rules! exported {
+    (explained($error:ident) $($(#[$page:meta])*
+     fn $name:ident($($parameter:ident: $type:ty),* $(,)?) -> picollo_status $body:block)*) => {
+        $(
+            $(#[$page])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($parameter: $type),*) -> picollo_status {
+                $crate::guard::guard_uncancelled($error, || $body)
+            }
+        )*
+    };
+    ($($(#[$page:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) -> picollo_status $body:block)*) => {
+        $(
+            $(#[$page])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($parameter: $type),*) -> picollo_status {
+                $crate::guard::guard(|| $body)
+            }
+        )*
+    };
+}
+pub(crate) use exported;
 
 /// Runs the body of a call that returns a status and explains failures, to those who want to know, in `error`: NULL,
 /// or valid for a write.
@@ -101,7 +127,7 @@ mod tests {
     fn a_panic_becomes_a_status() {
         assert_eq!(guard(|| Ok(())), PICOLLO_OK);
         assert_eq!(guard(|| Err(Failure::INVALID_ARGUMENT)), -2);
-        assert_eq!(guard(|| panic!("this panic is part of a test")), PICOLLO_ERR_PANIC);
+        assert_eq!(guard(|| panic!("this panic is part of a test")), -127);
         guard_void(|| panic!("this panic is part of a test"));
         assert_eq!(guard_value(7, || panic!("this panic is part of a test")), 7);
     }
@@ -113,7 +139,7 @@ mod tests {
         assert_eq!(error.status(), Status::Os, "written only on failure");
         assert_eq!(guard_explained(&mut error, || Err(Failure::NULL_POINTER.into())), -1);
         assert_eq!((error.status(), error.event_index()), (Status::NullPointer, -1));
-        assert_eq!(guard_explained(&mut error, || panic!("this panic is part of a test")), PICOLLO_ERR_PANIC);
+        assert_eq!(guard_explained(&mut error, || panic!("this panic is part of a test")), -127);
         assert_eq!(error.status(), Status::Panic);
         assert_eq!(guard_explained(std::ptr::null_mut(), || Err(Status::Busy.into())), -14);
     }

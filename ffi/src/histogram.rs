@@ -26,7 +26,7 @@ use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::event::picollo_error;
 use crate::failure::Failure;
-use crate::guard::{guard, guard_explained, guard_value, guard_void};
+use crate::guard::{exported, guard_explained, guard_value, guard_void};
 use crate::handles::picollo_histogram;
 use crate::histogram_options::{explain, picollo_histogram_options, read_options};
 use crate::status::picollo_status;
@@ -46,29 +46,19 @@ pub fn into_handle(histogram: SharedHistogram) -> *mut picollo_histogram {
     histogram.into_raw().as_ptr().cast()
 }
 
+exported! {
 /// Makes an empty histogram on the heap.
 ///
-/// Requires: options is NULL, for all defaults, or leads to options with struct_size set.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for struct_size below the first
-///   version's, min_trackable not below max_trackable, an unknown mode, storage or width, more than 5 digits;
-///   PICOLLO_ERR_UNSUPPORTED for what this version does not offer, unknown flags and fields among it;
-///   PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_histogram_free.
-/// Threads: any thread.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for what this version does not offer.
 /// Cost: allocates and zeroes 16 bytes a counter (64-bit; half of that for 32-bit, and half without live reset).
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_create(
+fn picollo_histogram_create(
     options: *const picollo_histogram_options,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
-        // SAFETY: that one thread at a time records in single-writer mode is asked of the callers of all that record.
-        out.set(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?));
-        Ok(())
-    })
+    let (out, options) = (output(out)?, read_options(options)?);
+    // SAFETY: that one thread at a time records in single-writer mode is asked of the callers of all that record.
+    out.tell(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?))
+}
 }
 
 /// Says which of the options picollo_histogram_create and its like refuse, and why, in the error's message: "counter_bits is 7, and
@@ -80,43 +70,33 @@ pub unsafe extern "C" fn picollo_histogram_create(
 ///         fprintf(stderr, "%s\n", error.message);
 ///     }
 ///
-/// Requires: options as for picollo_histogram_create; error may be NULL.
+/// Requires: options as for picollo_histogram_create.
 /// Returns: PICOLLO_OK where nothing speaks against them; otherwise what picollo_histogram_create returns.
-/// Threads: any thread.
-/// Cost: microseconds; allocates nothing.
-/// Since: 0.1
+/// Cost: microseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_explain(
     options: *const picollo_histogram_options,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promises, passed on.
-    guard_explained(error, || unsafe { explain(options) })
+    guard_explained(error, || explain(options))
 }
 
+exported! {
 /// Tells how much memory picollo_histogram_init_in needs for the same options.
 ///
 /// Requires: options as for picollo_histogram_create.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_size, out_align); otherwise as picollo_histogram_create, with
-///   PICOLLO_ERR_UNSUPPORTED also for what cannot live in the caller's memory.
-/// Threads: any thread.
-/// Cost: none to speak of. (The size itself: 256 bytes, and three cells for each bucket, two of them for the baseline of
-///   resets; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_required_size(
+/// Returns: as picollo_histogram_create, with PICOLLO_ERR_UNSUPPORTED also for what cannot live in the caller's
+///   memory.
+/// Cost: none to speak of. (The size itself: 256 bytes, and three cells for each bucket, two of them for the baseline
+///   of resets, as everywhere; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
+fn picollo_histogram_required_size(
     options: *const picollo_histogram_options,
     out_size: *mut usize,
     out_align: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (out_size, out_align, options) =
-            unsafe { (output(out_size)?, output(out_align)?, read_options(options)?) };
-        out_size.set(SharedHistogram::required_size(&options)?);
-        out_align.set(SharedHistogram::ALIGNMENT);
-        Ok(())
-    })
+    let (out_size, out_align, options) = (output(out_size)?, output(out_align)?, read_options(options)?);
+    out_size.set(SharedHistogram::required_size(&options)?);
+    out_align.tell(SharedHistogram::ALIGNMENT)
 }
 
 /// Makes an empty histogram in the caller's memory: static, on a stack, from another allocator, or shared between
@@ -124,47 +104,37 @@ pub unsafe extern "C" fn picollo_histogram_required_size(
 ///
 /// Requires: memory has size bytes, is aligned as picollo_histogram_required_size says, and is used for nothing else
 ///   until the histogram and everything made from it are freed.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT also for memory that is
-///   not aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; otherwise as picollo_histogram_create.
+/// Returns: as picollo_histogram_create.
 /// Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free
 ///   does nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
-/// Threads: any thread.
-/// Cost: zeroes the memory it needs; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_init_in(
+/// Cost: zeroes the memory it needs.
+fn picollo_histogram_init_in(
     memory: *mut core::ffi::c_void,
     size: usize,
     options: *const picollo_histogram_options,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
-        if memory.is_null() {
-            return Err(Failure::NULL_POINTER);
-        }
-        // No slice is longer than half the address space.
-        let size = size.min(isize::MAX as usize);
-        // SAFETY: the memory is the histogram's from now on, as the caller promises.
-        out.set(into_handle(unsafe { SharedHistogram::init_in_unguarded(memory.cast(), size, &options) }?));
-        Ok(())
-    })
+    let (out, options) = (output(out)?, read_options(options)?);
+    if memory.is_null() {
+        return Err(Failure::NULL_POINTER);
+    }
+    // No slice is longer than half the address space.
+    let size = size.min(isize::MAX as usize);
+    // SAFETY: the memory is the histogram's from now on, as the caller promises.
+    out.tell(into_handle(unsafe { SharedHistogram::init_in_unguarded(memory.cast(), size, &options) }?))
+}
 }
 
 /// Gives builds without an operating system something to draw the identities of histograms from, by which snapshots know
 /// them: there they are drawn from this number, 0 unless given, and a counter, so that they are the same in every run. Give
 /// one that no other run has, before anything is made or read, where histograms lie in memory that keeps its content over a
 /// restart, or that processors share. Elsewhere it is mixed into what is at hand anyway.
-///
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_seed_identities(seed: u64) {
     picollo_core::seed_identities(seed);
 }
 
+exported! {
 /// Opens a histogram that picollo_histogram_init_in made in this memory, in this process or another one. The memory may
 /// be at another address in each process.
 ///
@@ -172,44 +142,26 @@ pub extern "C" fn picollo_seed_identities(seed: u64) {
 /// picollo_histogram_init_in makes the next one in its place, it is a new one to them. A copy of the memory passes for the
 /// original: of two that go on side by side, give each its own snapshots.
 ///
-/// Images of version 1 of the format are opened, too. In them, a process that dies inside picollo_histogram_reset leaves
-/// resets and first reads PICOLLO_ERR_BUSY.
-///
 /// Requires: as for picollo_histogram_init_in; whoever else can write to the memory is trusted to do so through this
 ///   library only.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT for memory that is not
-///   aligned; PICOLLO_ERR_BUFFER_TOO_SMALL for memory that ends inside the histogram; PICOLLO_ERR_CORRUPT when there is
-///   no histogram, or a damaged one; PICOLLO_ERR_INCOMPATIBLE when another version or word size made it.
+/// Returns: PICOLLO_ERR_BUFFER_TOO_SMALL for memory that ends inside the histogram; PICOLLO_ERR_CORRUPT when there is no histogram, or a damaged one;
+///   PICOLLO_ERR_INCOMPATIBLE when another version or word size made it.
 /// Ownership: as for picollo_histogram_init_in.
 /// Threads: any thread. In single-writer mode there is one writer among all processes.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_attach(
+fn picollo_histogram_attach(
     memory: *mut core::ffi::c_void,
     size: usize,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let out = unsafe { output(out)? };
-        if memory.is_null() {
-            return Err(Failure::NULL_POINTER);
-        }
-        // SAFETY: the caller's promise, passed on.
-        out.set(into_handle(unsafe { SharedHistogram::attach_unguarded(memory.cast(), size) }?));
-        Ok(())
-    })
+    let out = output(out)?;
+    if memory.is_null() {
+        return Err(Failure::NULL_POINTER);
+    }
+    out.tell(into_handle(SharedHistogram::attach_unguarded(memory.cast(), size)?))
+}
 }
 
-/// Makes one reference more to a histogram, so that each of two owners may free it.
-///
-/// Returns: histogram, the same handle; NULL for NULL.
-/// Ownership: a reference of the caller's own, for picollo_histogram_free. (Those to a histogram in the caller's memory are
-///   not counted, so that nothing happens here.)
-/// Threads: any thread.
-/// Cost: an atomic addition.
-/// Since: 0.1
+/// Makes one reference more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_retain(
     histogram: *mut picollo_histogram,
@@ -221,17 +173,10 @@ pub unsafe extern "C" fn picollo_histogram_retain(
     })
 }
 
-/// Gives back one reference. The memory goes with the last one: snapshots, recorders and sessions hold theirs. NULL is
-/// allowed and does nothing.
-///
-/// Requires: histogram is not used any more by whoever gives it back.
-/// Threads: any thread.
-/// Cost: frees the memory when it was the last reference.
-/// Since: 0.1
+/// Gives back one reference. The memory goes with the last one: snapshots, recorders and sessions hold theirs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogram) {
-    // SAFETY: the caller's promise, passed on.
-    guard_void(|| unsafe { counted::free(histogram) });
+    guard_void(|| counted::free(histogram));
 }
 
 picollo_core::start_on_a_line!(
@@ -246,11 +191,10 @@ picollo_core::start_on_a_line!(
 /// and picollo_histogram_record_batch.
 ///
 /// Requires: histogram is not NULL; this is not checked.
-/// Threads: any thread, unless the histogram was made with PICOLLO_MODE_SINGLE_WRITER: then one at a time. Beside any number
-///   of readers and resets.
-/// Cost: in single-writer mode about that of calling an empty function, 19 instructions on x86-64; in the default mode an
-///   atomic addition more, some 5 ns. No lock, allocation or system call.
-/// Since: 0.1
+/// Threads: any thread, unless the histogram was made with PICOLLO_MODE_SINGLE_WRITER: then one at a time. Beside any
+///   number of readers and resets.
+/// Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64; in the default
+///   mode an atomic addition more. No lock, allocation or system call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
     // SAFETY: not NULL and not freed, as the caller promises.
@@ -262,9 +206,7 @@ pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histog
 /// take centuries. Should record_n have filled a counter to the last few, they are not counted there.)
 ///
 /// Requires: histogram is not NULL; this is not checked.
-/// Threads: as picollo_histogram_record.
-/// Cost: as picollo_histogram_record.
-/// Since: 0.1
+/// Otherwise: as picollo_histogram_record.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record_n(
     histogram: *mut picollo_histogram,
@@ -280,16 +222,14 @@ pub unsafe extern "C" fn picollo_histogram_record_n(
 ///
 /// Requires: values leads to length values, aligned, which nobody changes meanwhile.
 /// Threads: as picollo_histogram_record.
-/// Cost: about a nanosecond a value in single-writer mode, some 7 ns in the default mode.
-/// Since: 0.1
+/// Cost: about a nanosecond a value in single-writer mode, an atomic addition a value in the default mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record_batch(
     histogram: *mut picollo_histogram,
     values: *const u64,
     length: usize,
 ) {
-    // SAFETY: the caller's promises, passed on.
-    if let (Ok(histogram), Ok(values)) = unsafe { (borrow(histogram), slice(values, length)) } {
+    if let (Ok(histogram), Ok(values)) = (borrow(histogram), slice(values, length)) {
         histogram.record_batch(values);
     }
 }
@@ -300,7 +240,6 @@ pub unsafe extern "C" fn picollo_histogram_record_batch(
 ///
 /// Threads: as picollo_histogram_record.
 /// Cost: one record for each value added, at most one for each counter.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record_corrected(
     histogram: *mut picollo_histogram,
@@ -308,107 +247,45 @@ pub unsafe extern "C" fn picollo_histogram_record_corrected(
     expected_interval: u64,
 ) {
     guard_void(|| {
-        // SAFETY: the caller's promise, passed on.
-        if let Ok(histogram) = unsafe { borrow(histogram) } {
+        if let Ok(histogram) = borrow(histogram) {
             histogram.record_corrected(value, expected_interval);
         }
     });
 }
 
-/// Counts a value count times, and what is missing below it as often: picollo_histogram_record_corrected, count times.
-/// Does nothing when histogram is NULL.
-///
-/// Threads: as picollo_histogram_record.
-/// Cost: as picollo_histogram_record_corrected, whatever count is.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_record_corrected_n(
-    histogram: *mut picollo_histogram,
-    value: u64,
-    count: u64,
-    expected_interval: u64,
-) {
-    guard_void(|| {
-        // SAFETY: the caller's promise, passed on.
-        if let Ok(histogram) = unsafe { borrow(histogram) } {
-            histogram.record_corrected_n(value, count, expected_interval);
-        }
-    });
-}
-
-/// Calls picollo_histogram_record_corrected for every value of an array. Does nothing when histogram or values is NULL.
-///
-/// Requires: values leads to length values, aligned, which nobody changes meanwhile.
-/// Threads: as picollo_histogram_record.
-/// Cost: as picollo_histogram_record_corrected, for each value.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_record_corrected_batch(
-    histogram: *mut picollo_histogram,
-    values: *const u64,
-    length: usize,
-    expected_interval: u64,
-) {
-    guard_void(|| {
-        // SAFETY: the caller's promises, passed on.
-        if let (Ok(histogram), Ok(values)) = unsafe { (borrow(histogram), slice(values, length)) } {
-            histogram.record_corrected_batch(values, expected_interval);
-        }
-    });
-}
-
+exported! {
 /// Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
 /// Otherwise it is counted as underflow or overflow, and the caller is told.
 ///
 /// Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow
-///   or overflow; PICOLLO_ERR_NULL_POINTER (histogram).
+///   or overflow.
 /// Threads: as picollo_histogram_record.
 /// Cost: somewhat more than picollo_histogram_record.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_record_in_range(
+fn picollo_histogram_record_in_range(
     histogram: *mut picollo_histogram,
     value: u64,
     min: u64,
     max: u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        Ok(unsafe { borrow(histogram)? }.record_in_range(value, min, max)?)
-    })
+    Ok(borrow(histogram)?.record_in_range(value, min, max)?)
 }
 
 /// Starts counting anew: later reads count from here. Writers are not disturbed, and each event is on exactly one side
-/// of the reset. What snapshots report as deltas is not affected. In the caller's memory, a process that is killed inside
-/// the call leaves a reset that never happened.
+/// of the reset. What snapshots report as deltas is not affected. A process that is killed inside the call, or a fork beside
+/// it, leaves a reset that never happened.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram); PICOLLO_ERR_UNSUPPORTED for a histogram made with
-///   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets; with sparse storage also
-///   PICOLLO_ERR_OUT_OF_MEMORY, with nothing changed, where there is no room for the counts to start from.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for a histogram made with PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY in
+///   shared memory that another program overwrites; with sparse storage also PICOLLO_ERR_OUT_OF_MEMORY, with nothing
+///   changed, where there is no room for the counts to start from.
 /// Threads: any thread, at any time.
 /// Cost: copies all counters.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_reset(histogram: *mut picollo_histogram) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard(|| Ok(unsafe { borrow(histogram)? }.reset()?))
+fn picollo_histogram_reset(histogram: *mut picollo_histogram) -> picollo_status {
+    Ok(borrow(histogram)?.reset()?)
 }
 
 /// Tells how much memory the histogram takes now, in bytes, without its snapshots.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out_bytes).
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_footprint(
-    histogram: *const picollo_histogram,
-    out_bytes: *mut usize,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out_bytes) = unsafe { (borrow(histogram)?, output(out_bytes)?) };
-        out_bytes.set(histogram.footprint());
-        Ok(())
-    })
+fn picollo_histogram_footprint(histogram: *const picollo_histogram, out_bytes: *mut usize) -> picollo_status {
+    let (histogram, out_bytes) = (borrow(histogram)?, output(out_bytes)?);
+    out_bytes.tell(histogram.footprint())
+}
 }

@@ -14,46 +14,24 @@ pub const PICOLLO_MODE_INTERLOCKED: u32 = 0;
 pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 1;
 /// Many threads at high rates: a plain addition into the thread's own shard.
 pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
-/// Many threads, little memory, approximate counts.
-pub const PICOLLO_MODE_SCALABLE: u32 = 3;
 /// Many threads at high rates, however many they are, and signal handlers: a plain addition into the shard of the CPU that
 /// the thread runs on, by a restartable sequence. That takes Linux on x86-64 and glibc 2.35 or later; elsewhere, and in threads that
 /// are not registered for it, it is an atomic addition, just as exact. A shard for each CPU that was recorded on, none for threads.
 /// Dense, with counters of 64 bits, on the heap; it has no recorder: PICOLLO_ERR_UNSUPPORTED.
 pub const PICOLLO_MODE_PER_CPU: u32 = 4;
 
-/// All counters are allocated at once. The default.
-pub const PICOLLO_STORAGE_DENSE: u32 = 0;
-/// Counters are allocated in small chunks on first touch.
-pub const PICOLLO_STORAGE_SPARSE: u32 = 1;
-
-/// The number of a mode for C. Exhaustive: a new mode does not compile until it has one.
-const fn number_of(mode: Mode) -> u32 {
-    match mode {
-        Mode::Interlocked => PICOLLO_MODE_INTERLOCKED,
-        Mode::SingleWriter => PICOLLO_MODE_SINGLE_WRITER,
-        Mode::ThreadLocal => PICOLLO_MODE_THREAD_LOCAL,
-        Mode::Scalable => PICOLLO_MODE_SCALABLE,
-        Mode::PerCpu => PICOLLO_MODE_PER_CPU,
-    }
-}
-
 const _: () = assert!(
-    number_of(Mode::Interlocked) == Mode::Interlocked as u32
-        && number_of(Mode::SingleWriter) == Mode::SingleWriter as u32
-        && number_of(Mode::ThreadLocal) == Mode::ThreadLocal as u32
-        && number_of(Mode::Scalable) == Mode::Scalable as u32
-        && number_of(Mode::PerCpu) == Mode::PerCpu as u32
-        && PICOLLO_STORAGE_DENSE == Storage::Dense as u32
-        && PICOLLO_STORAGE_SPARSE == Storage::Sparse as u32
+    PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
+        && PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
+        && PICOLLO_MODE_THREAD_LOCAL == Mode::ThreadLocal as u32
+        && PICOLLO_MODE_PER_CPU == Mode::PerCpu as u32
 );
 
-/// Leave out the room for a reset: half the memory, in the caller's memory a third; picollo_histogram_reset is
-/// PICOLLO_ERR_UNSUPPORTED.
+/// Leave out the room for a reset: a third of the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED.
 pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 
 /// Count up to the largest value that the array of an HdrHistogram with this max_trackable has room for: the end of a block, and two
-/// blocks at least. 8,191 for 5,000 and 3 digits. picollo_histogram_layout tells it.
+/// blocks at least. 8,191 for 5,000 and 3 digits. picollo_layout_of_options tells it.
 pub const PICOLLO_HISTOGRAM_WHOLE_ARRAY: u32 = 1 << 1;
 
 /// For significant_digits: the buckets of an HdrHistogram with 0 significant digits, which are powers of two. (0 there is the default of
@@ -62,15 +40,13 @@ pub const PICOLLO_ZERO_DIGITS: u32 = 255;
 
 const _: () = assert!(PICOLLO_ZERO_DIGITS == Options::ZERO_DIGITS);
 
-/// What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
-/// not be the default.
+/// What a histogram is made from.
 ///
 /// A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
 /// at 0.001, 104 for 10,000 to 30,000 at 0.01.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_histogram_options {
-    /// sizeof(picollo_histogram_options).
     pub struct_size: u32,
     /// PICOLLO_MODE_...: who may record, and how. 0: PICOLLO_MODE_INTERLOCKED, any number of threads.
     pub mode: u32,
@@ -108,8 +84,7 @@ unsafe impl options::Options for picollo_histogram_options {
 /// # Safety
 /// As for [`options::read`].
 pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome<Options> {
-    // SAFETY: passed on.
-    let Some(asked) = (unsafe { options::read(options) })? else { return Ok(Options::default()) };
+    let Some(asked) = options::read(options)? else { return Ok(Options::default()) };
     understood(&asked)
 }
 
@@ -167,8 +142,7 @@ fn without(asked: &picollo_histogram_options, field: usize) -> (picollo_histogra
 /// # Safety
 /// As for [`options::read`].
 pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), Error> {
-    // SAFETY: passed on.
-    let asked = match unsafe { options::read(options) } {
+    let asked = match options::read(options) {
         Ok(None) => return Ok(()),
         Ok(Some(asked)) => asked,
         Err(failure) => {

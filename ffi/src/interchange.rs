@@ -22,21 +22,14 @@ use core::ptr::NonNull;
 use picollo_core::text::HgrmFormat;
 use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding};
 
-use crate::argument::{either, input, output, slice, slice_mut};
+use crate::argument::{either, input, output, room, slice};
 use crate::failure::{Failure, Outcome};
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::picollo_snapshot;
 use crate::snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 use crate::text::{try_write_text, write_collected};
-
-/// HdrHistogram's V2.
-pub const PICOLLO_ENCODING_HDR_V2: u32 = 0;
-/// HdrHistogram's V2, compressed (zlib): what its logs hold.
-pub const PICOLLO_ENCODING_HDR_V2_COMPRESSED: u32 = 1;
-/// Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum.
-pub const PICOLLO_ENCODING_NATIVE: u32 = 2;
 
 /// Columns, with mean, deviation, maximum and total below.
 pub const PICOLLO_HGRM_COLUMNS: u32 = 0;
@@ -47,64 +40,46 @@ pub const PICOLLO_HGRM_CSV: u32 = 1;
 /// of up to 5 significant digits.
 pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = 6_291_456;
 
-const _: () = assert!(
-    PICOLLO_ENCODING_HDR_V2 == Encoding::HdrV2 as u32
-        && PICOLLO_ENCODING_HDR_V2_COMPRESSED == Encoding::HdrV2Compressed as u32
-        && PICOLLO_ENCODING_NATIVE == Encoding::Native as u32
-        && PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS
-);
+const _: () = assert!(PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS);
 
+exported! {
 /// Writes a snapshot as bytes, without a NUL at the end.
 ///
-/// Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL;
-///   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
-///   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
-///   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
-/// Threads: any thread.
-/// Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB for the time of the call, and is
-///   made whole also to ask for its length.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_encode(
+/// Requires: encoding is PICOLLO_ENCODING_....
+/// Returns: PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of
+///   0 to 5 significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
+/// Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB for the time of the call, and
+///   is made whole also to ask for its length.
+fn picollo_snapshot_encode(
     snapshot: *const picollo_snapshot,
     encoding: u32,
     buffer: *mut c_void,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, buffer, out_length) =
-            unsafe { (snapshot::read(snapshot)?, slice_mut(buffer.cast(), capacity)?, output(out_length)?) };
-        let written = snapshot.encode_or_measure(Encoding::try_from(encoding)?, buffer)?;
-        out_length.set(written.length);
-        if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
-    })
+    let (snapshot, buffer, out_length) =
+        (snapshot::read(snapshot)?, room(buffer.cast(), capacity)?, output(out_length)?);
+    let written = snapshot.encode_or_measure(Encoding::try_from(encoding)?, buffer)?;
+    out_length.set(written.length);
+    if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
 }
 
 /// Writes a snapshot as base64 text: the compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
 ///
-/// Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+/// Requires: encoding is PICOLLO_ENCODING_....
 /// Returns: as picollo_snapshot_encode, and PICOLLO_ERR_OUT_OF_MEMORY for every encoding.
-/// Threads: any thread.
 /// Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_encode_base64(
+fn picollo_snapshot_encode_base64(
     snapshot: *const picollo_snapshot,
     encoding: u32,
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let snapshot = unsafe { snapshot::read(snapshot)? };
-        let encoding = Encoding::try_from(encoding)?;
-        // SAFETY: as above.
-        unsafe { write_collected(buffer, capacity, out_length, |text| snapshot.write_base64(encoding, text)) }
-    })
+    let snapshot = snapshot::read(snapshot)?;
+    let encoding = Encoding::try_from(encoding)?;
+    write_collected(buffer, capacity, out_length, |text| snapshot.write_base64(encoding, text))
+}
 }
 
 /// Decodes encoded data and makes a block of it.
@@ -135,6 +110,7 @@ fn decode_first(_: &[u8], _: u64) -> Outcome<(NonNull<Block>, usize)> {
     Err(Failure::UNSUPPORTED)
 }
 
+exported! {
 /// Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, of its histograms of integers or
 /// doubles, or the native encoding; or any of them in base64, with white space around it ignored. Which it is tells the data
 /// itself.
@@ -143,28 +119,20 @@ fn decode_first(_: &[u8], _: u64) -> Outcome<(NonNull<Block>, usize)> {
 /// crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
 /// while it is inflated, and the bytes of base64.
 ///
-/// Requires: bytes leads to length bytes; max_counters is the largest number of counters that the result may have, or 0
-///   for PICOLLO_DEFAULT_MAX_COUNTERS.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_CORRUPT for what is none of these, or broken; PICOLLO_ERR_OUT_OF_MEMORY when the
-///   result would have more counters than max_counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later
-///   version of the native encoding; PICOLLO_ERR_NULL_POINTER (out, and bytes with a length above 0).
-/// Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
-/// Threads: any thread.
+/// Requires: bytes leads to length bytes; max_counters is the largest number of counters that the result may have, or
+///   0 for PICOLLO_DEFAULT_MAX_COUNTERS.
+/// Returns: PICOLLO_ERR_CORRUPT for what is none of these, or broken; PICOLLO_ERR_OUT_OF_MEMORY when the result would
+///   have more counters than max_counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later version of the
+///   native encoding.
 /// Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_decode(
+fn picollo_snapshot_decode(
     bytes: *const c_void,
     length: usize,
     max_counters: u64,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (bytes, out) = unsafe { (slice(bytes.cast(), length)?, output(out)?) };
-        out.set(decode(bytes, max_counters)?.as_ptr().cast());
-        Ok(())
-    })
+    let (bytes, out) = (slice(bytes.cast(), length)?, output(out)?);
+    out.tell(decode(bytes, max_counters)?.as_ptr().cast())
 }
 
 /// Makes a snapshot of the first of several encodings that follow one another, as picollo_snapshot_decode does of one, and reports
@@ -180,50 +148,30 @@ pub unsafe extern "C" fn picollo_snapshot_decode(
 /// counts to the end, and takes everything. Base64 ends at white space, which it takes too.
 ///
 /// Requires: as picollo_snapshot_decode.
-/// Returns: PICOLLO_OK, with *out_taken at least 1 and at most length; otherwise as picollo_snapshot_decode, with nothing written;
-///   PICOLLO_ERR_NULL_POINTER (out, out_taken, and bytes with a length above 0).
-/// Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
-/// Threads: any thread.
+/// Returns: PICOLLO_OK, with *out_taken at least 1 and at most length; otherwise as picollo_snapshot_decode, with
+///   nothing written.
 /// Cost: as picollo_snapshot_decode, whatever follows; that of base64 looks for its end.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_decode_first(
+fn picollo_snapshot_decode_first(
     bytes: *const c_void,
     length: usize,
     max_counters: u64,
     out: *mut *mut picollo_snapshot,
     out_taken: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (bytes, out, out_taken) =
-            unsafe { (slice(bytes.cast(), length)?, output(out)?, output(out_taken)?) };
-        let (block, taken) = decode_first(bytes, max_counters)?;
-        out.set(block.as_ptr().cast());
-        out_taken.set(taken);
-        Ok(())
-    })
+    let (bytes, out, out_taken) = (slice(bytes.cast(), length)?, output(out)?, output(out_taken)?);
+    let (block, taken) = decode_first(bytes, max_counters)?;
+    out.set(block.as_ptr().cast());
+    out_taken.tell(taken)
 }
 
 /// Tells what the values of a snapshot have to be multiplied with for those of the histogram of doubles that it was decoded from:
 /// HdrHistogram encodes its DoubleHistogram as one of integers and a ratio. It stays with copies, and no encoding here has it.
 ///
-/// Returns: PICOLLO_OK, with 1.0 for everything else, as written by whoever encoded it: it may be anything; PICOLLO_ERR_NULL_POINTER
-///   (snapshot, out_ratio).
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_value_ratio(
-    snapshot: *const picollo_snapshot,
-    out_ratio: *mut f64,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on; a handle leads to a block.
-        let (snapshot, out_ratio) = unsafe { (input(snapshot.cast::<Block>())?, output(out_ratio)?) };
-        out_ratio.set(snapshot.value_ratio());
-        Ok(())
-    })
+/// Returns: PICOLLO_OK, with 1.0 for everything else, as written by whoever encoded it: it may be anything.
+fn picollo_snapshot_value_ratio(snapshot: *const picollo_snapshot, out_ratio: *mut f64) -> picollo_status {
+    // SAFETY: the caller's promises, passed on; a handle leads to a block.
+    let (snapshot, out_ratio) = unsafe { (input(snapshot.cast::<Block>())?, output(out_ratio)?) };
+    out_ratio.tell(snapshot.value_ratio())
 }
 
 /// Writes the percentile distribution of a snapshot as HdrHistogram for Java does (.hgrm), for its plotters: rows at
@@ -231,16 +179,10 @@ pub unsafe extern "C" fn picollo_snapshot_value_ratio(
 /// with as many decimals as the layout has significant digits.
 ///
 /// Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
-///   5; value_scale is what values are divided by, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV; buffer has
-///   capacity bytes.
-/// Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
-///   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
-///   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
-/// Threads: any thread.
-/// Cost: a microsecond for each row, and as much again; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_format_hgrm(
+///   5; value_scale is what values are divided by, positive, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV.
+/// Returns: PICOLLO_OK, also for an empty snapshot, which has no rows.
+/// Cost: a microsecond for each row, and as much again.
+fn picollo_snapshot_format_hgrm(
     snapshot: *const picollo_snapshot,
     ticks_per_half_distance: u32,
     value_scale: f64,
@@ -249,20 +191,14 @@ pub unsafe extern "C" fn picollo_snapshot_format_hgrm(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let snapshot = unsafe { snapshot::read(snapshot)? };
-        let format = if either(csv, PICOLLO_HGRM_COLUMNS, PICOLLO_HGRM_CSV)? {
-            HgrmFormat::Csv
-        } else {
-            HgrmFormat::Columns
-        };
-        // SAFETY: as above.
-        unsafe {
-            try_write_text(buffer, capacity, out_length, &|mut out| {
-                snapshot.write_hgrm(&mut out, ticks_per_half_distance, value_scale, format)
-            })
-        }
+    let snapshot = snapshot::read(snapshot)?;
+    let format = if either(csv, PICOLLO_HGRM_COLUMNS, PICOLLO_HGRM_CSV)? {
+        HgrmFormat::Csv
+    } else {
+        HgrmFormat::Columns
+    };
+    try_write_text(buffer, capacity, out_length, &|mut out| {
+        snapshot.write_hgrm(&mut out, ticks_per_half_distance, value_scale, format)
     })
 }
 
@@ -270,22 +206,15 @@ pub unsafe extern "C" fn picollo_snapshot_format_hgrm(
 /// expected, also those that a stalled caller did not send meanwhile, as by picollo_histogram_record_corrected. Buckets
 /// stand for their upper ends, as in HdrHistogram. What was out of range is copied, not corrected.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_UNSUPPORTED
-///   when there is a lot to correct and more than UINT64_MAX values were recorded.
-/// Ownership: *out is the caller's, for picollo_snapshot_free. It has no histogram behind it.
-/// Threads: any thread.
+/// Returns: PICOLLO_ERR_UNSUPPORTED when there is a lot to correct and more than UINT64_MAX values were recorded.
+/// Ownership: *out has no histogram behind it.
 /// Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_corrected(
+fn picollo_snapshot_corrected(
     snapshot: *const picollo_snapshot,
     expected_interval: u64,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (input(snapshot.cast::<Block>())?, output(out)?) };
-        out.set(Block::corrected(snapshot, expected_interval)?.as_ptr().cast());
-        Ok(())
-    })
+    let (snapshot, out) = (input(snapshot.cast::<Block>())?, output(out)?);
+    out.tell(Block::corrected(snapshot, expected_interval)?.as_ptr().cast())
+}
 }

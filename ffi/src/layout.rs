@@ -25,8 +25,8 @@ layout!(crate::recorder::picollo_atomic_recorder, 24 + 2 * P, length 0, first_in
 layout!(crate::snapshot::picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);
 layout!(crate::snapshot::picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
 layout!(crate::snapshot::picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
-layout!(crate::mapping::picollo_layout, 48, min_trackable 0, max_trackable 8, first_index 16, length 24,
-    relative_error 32, block_scale 40, significant_digits 44);
+layout!(crate::mapping::picollo_layout, 56, min_trackable 0, max_trackable 8, first_index 16, length 24,
+    relative_error 32, block_scale 40, significant_digits 44, unit 48);
 layout!(crate::mapping::picollo_footprint, 40, counters 0, initial_bytes 8, step_bytes 16, max_bytes 24,
     snapshot_bytes 32);
 layout!(crate::steps::picollo_step, 48, from 0, to 8, added_count 16, cumulative_count 24, rank 32, rank_level 40);
@@ -34,7 +34,8 @@ layout!(crate::merge::picollo_merged, 32, refined 0, underflow 8, overflow 16, l
 layout!(crate::summary::picollo_summary, 1240, total_count 0, underflow_count 8, overflow_count 16, lost_count 24,
     mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
     value_selection 80, flags 84, percentiles 88);
-layout!(crate::log::picollo_log_interval, 256, start_seconds 0, end_seconds 8, max 16, tag 24);
+layout!(crate::log::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
+    log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
 layout!(crate::compare::picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16,
     relative_threshold 24, absolute_threshold 32, power 40, resolution 48);
 layout!(crate::compare::picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24,
@@ -75,19 +76,8 @@ layout!(crate::registry::picollo_metric_options, 40 + 4 * P, struct_size 0, flag
 layout!(crate::metric_exemplar::picollo_metric_exemplar, 40 + 2 * P, value 0, unix_nanos 8, trace_id 16, span_id 32,
     labels 40, labels_length 40 + P);
 #[cfg(feature = "std")]
-layout!(crate::otlp_export::picollo_otlp_options, 8 + 2 * P, struct_size 0, temporality 4, resource 8,
-    resource_length 8 + P);
-#[cfg(feature = "std")]
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
-#[cfg(feature = "std")]
-layout!(crate::viewer::picollo_segment_entry, 48 + 4 * P, created_unix_nanos 0, bytes 8, divisor 16, labels_length 24,
-    name 32, unit 32 + P, help 32 + 2 * P, labels 32 + 3 * P, kind 32 + 4 * P, writer_pid 36 + 4 * P,
-    is_retired 40 + 4 * P, reserved 44 + 4 * P);
-#[cfg(feature = "std")]
-layout!(crate::viewer::picollo_segment_info, 312, identity_high 0, identity_low 8, created_unix_nanos 16,
-    start_time 24, entries 32, refused 40, memory 48, capacity 56, pid 64, is_live 68, name 72, program 144,
-    boot_id 272);
 layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,
     threads 24, rate 28, controls 32, reserved 36);
@@ -116,7 +106,7 @@ layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4,
 layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
     repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
     flags 184, reserved 188);
+layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
+    seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
+    cpu_count 72, reserved 76);
 layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
-layout!(crate::benchmark_noise::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8,
-    left_out_count 16, seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56,
-    frequency_high 64, cpu_count 72, reserved 76);

@@ -87,6 +87,9 @@ impl Growing {
     }
 
     pub fn push_str(&mut self, _: &str) {}
+    pub fn push(&mut self, _: char) {}
+
+    pub fn clear(&mut self) {}
 }
 
 #[cfg(not(feature = "std"))]

@@ -11,7 +11,7 @@ use picollo_core::{SharedHistogram, Snapshot};
 use crate::argument::{input, output};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::mapping::{self, picollo_layout};
 use crate::snapshot;
@@ -32,8 +32,7 @@ pub const PICOLLO_PLACEMENT_LOW_ENDS: u32 = 2;
 /// `out` must be NULL, or valid for a write.
 unsafe fn report(merged: picollo_merged, out: *mut picollo_merged) -> Outcome {
     if !out.is_null() {
-        // SAFETY: passed on.
-        unsafe { output(out)? }.set(merged);
+        output(out)?.set(merged);
     }
     Ok(())
 }
@@ -46,38 +45,30 @@ unsafe fn check_report(out: *mut picollo_merged) -> Outcome {
     if out.is_null() || out.is_aligned() { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) }
 }
 
+exported! {
 /// Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
 /// bits is counted as lost. The next update replaces what was merged.
 ///
-/// Requires: into and other are not the same snapshot; placement is PICOLLO_PLACEMENT_...; out is NULL, or leads to where
-///   a report goes of what could not be placed exactly.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
-///   for placement.
+/// Requires: into and other are not the same snapshot; placement is PICOLLO_PLACEMENT_...; out is NULL, or leads to
+///   where a report goes of what could not be placed exactly.
 /// Threads: any thread, one at a time with into.
-/// Cost: one pass over the counters of other; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_merge(
+/// Cost: one pass over the counters of other.
+fn picollo_snapshot_merge(
     into: *mut picollo_snapshot,
     other: *const picollo_snapshot,
     placement: u32,
     out: *mut picollo_merged,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (into, other) = unsafe { snapshot::pair(into, other)? };
-        let merge = match placement {
-            PICOLLO_PLACEMENT_MIDPOINT => Snapshot::merge,
-            PICOLLO_PLACEMENT_SPREAD => Snapshot::merge_spreading,
-            PICOLLO_PLACEMENT_LOW_ENDS => Snapshot::merge_low_ends,
-            _ => return Err(Failure::INVALID_ARGUMENT),
-        };
-        // SAFETY: as above.
-        unsafe { check_report(out)? };
-        let merged = merge(into.counts_mut(), other);
-        // SAFETY: as above.
-        unsafe { report(merged, out) }
-    })
+    let (into, other) = snapshot::pair(into, other)?;
+    let merge = match placement {
+        PICOLLO_PLACEMENT_MIDPOINT => Snapshot::merge,
+        PICOLLO_PLACEMENT_SPREAD => Snapshot::merge_spreading,
+        PICOLLO_PLACEMENT_LOW_ENDS => Snapshot::merge_low_ends,
+        _ => return Err(Failure::INVALID_ARGUMENT),
+    };
+    check_report(out)?;
+    let merged = merge(into.counts_mut(), other);
+    report(merged, out)
 }
 
 /// Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
@@ -85,26 +76,18 @@ pub unsafe extern "C" fn picollo_snapshot_merge(
 /// next update replaces what is left.
 ///
 /// Requires: from and other are not the same snapshot; out is NULL, or leads to where the report goes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (from, other); PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, when
-///   there is less than is to be taken away, and when they are the same.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, when there is less than is to be taken away.
 /// Threads: any thread, one at a time with from.
-/// Cost: two passes over the counters of other; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_subtract(
+/// Cost: two passes over the counters of other.
+fn picollo_snapshot_subtract(
     from: *mut picollo_snapshot,
     other: *const picollo_snapshot,
     out: *mut picollo_merged,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (from, other) = unsafe { snapshot::pair(from, other)? };
-        // SAFETY: as above.
-        unsafe { check_report(out)? };
-        let merged = from.counts_mut().subtract(other)?;
-        // SAFETY: as above.
-        unsafe { report(merged, out) }
-    })
+    let (from, other) = snapshot::pair(from, other)?;
+    check_report(out)?;
+    let merged = from.counts_mut().subtract(other)?;
+    report(merged, out)
 }
 
 /// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
@@ -112,74 +95,48 @@ pub unsafe extern "C" fn picollo_snapshot_subtract(
 /// here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
 /// 32-bit counters is not in the report: a snapshot has it among the lost.
 ///
-/// Requires: placement and out as for picollo_snapshot_merge.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (placement).
+/// Requires: placement is PICOLLO_PLACEMENT_...; out may be NULL.
 /// Threads: as picollo_histogram_record, which it is a kind of.
 /// Cost: one pass over the counters of the snapshot.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_add(
+fn picollo_histogram_add(
     histogram: *mut picollo_histogram,
     other: *const picollo_snapshot,
     placement: u32,
     out: *mut picollo_merged,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
-        let add = match placement {
-            PICOLLO_PLACEMENT_MIDPOINT => SharedHistogram::add_snapshot,
-            PICOLLO_PLACEMENT_SPREAD => SharedHistogram::add_snapshot_spreading,
-            PICOLLO_PLACEMENT_LOW_ENDS => SharedHistogram::add_snapshot_low_ends,
-            _ => return Err(Failure::INVALID_ARGUMENT),
-        };
-        // SAFETY: as above.
-        unsafe { check_report(out)? };
-        let merged = add(&histogram, other);
-        // SAFETY: as above.
-        unsafe { report(merged, out) }
-    })
+    let (histogram, other) = (borrow(histogram)?, snapshot::read(other)?);
+    let add = match placement {
+        PICOLLO_PLACEMENT_MIDPOINT => SharedHistogram::add_snapshot,
+        PICOLLO_PLACEMENT_SPREAD => SharedHistogram::add_snapshot_spreading,
+        PICOLLO_PLACEMENT_LOW_ENDS => SharedHistogram::add_snapshot_low_ends,
+        _ => return Err(Failure::INVALID_ARGUMENT),
+    };
+    check_report(out)?;
+    let merged = add(&histogram, other);
+    report(merged, out)
 }
 
 /// Makes an empty snapshot, with no histogram behind it: to merge others into, such as the intervals of a log, in the layout of
 /// one of them.
 ///
 /// Requires: layout was filled in by this library; see picollo_layout_with_range for another range.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none;
-///   PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_snapshot_free.
-/// Threads: any thread.
 /// Cost: allocates 8 bytes a counter.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_create_from_layout(
+fn picollo_snapshot_create_from_layout(
     layout: *const picollo_layout,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (layout, out) = unsafe { (mapping::read(layout)?, output(out)?) };
-        out.set(Block::of_layout(layout)?.as_ptr().cast());
-        Ok(())
-    })
+    let (layout, out) = (mapping::read(layout)?, output(out)?);
+    out.tell(Block::of_layout(layout)?.as_ptr().cast())
 }
 
 /// Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_snapshot_free.
-/// Threads: any thread.
 /// Cost: allocates 8 bytes a counter, copies all counters.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_copy(
+fn picollo_snapshot_copy(
     snapshot: *const picollo_snapshot,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (input(snapshot.cast::<Block>())?, output(out)?) };
-        out.set(Block::copy_of(snapshot)?.as_ptr().cast());
-        Ok(())
-    })
+    let (snapshot, out) = (input(snapshot.cast::<Block>())?, output(out)?);
+    out.tell(Block::copy_of(snapshot)?.as_ptr().cast())
+}
 }

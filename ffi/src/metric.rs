@@ -8,34 +8,67 @@
 //!         picollo_metric_counter_add(requests, 1)
 //!     picollo_metric_counter_free(requests)
 //!
-//! Each is one word on a cache line of its own. Where many threads count all the time, give each its own, with a label.
+//! Each is one word on a cache line of its own. Where many threads count all the time, ask for a striped counter
+//! (PICOLLO_METRIC_STRIPED), or give each thread its own, with a label.
 
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
-use picollo_core::{Metric, MetricCounter, MetricGauge, Registry, Result};
+use picollo_core::{Metric, MetricCounter, MetricGauge, Registry, Result, SharedStripedCounter};
 
-use crate::argument::output;
+use crate::argument::{output, output_if_any};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
-use crate::guard::{guard, guard_value, guard_void};
+use crate::guard::{exported, guard, guard_void};
 use crate::handles::{picollo_metric_counter, picollo_metric_gauge, picollo_registry};
-use crate::registry::{picollo_metric_options, tell, with, with_metric};
+use crate::registry::{is_striped, picollo_metric_options, with, with_metric};
 use crate::status::picollo_status;
 
-macro_rules! counted {
-    ($($handle:ident: $reference:ident),*) => {
-        $(impl Counted for $handle {
-            type Reference = $reference;
+/// The lowest bit of a handle of a counter that has many words. What handles lead to is aligned to more than that.
+const STRIPED: usize = 1;
 
-            #[inline(always)]
-            unsafe fn reference(handle: NonNull<Self>) -> $reference {
-                // SAFETY: handles come from `into_raw`; the rest is passed on.
-                unsafe { $reference::from_raw(handle.cast()) }
-            }
-        })*
-    };
+/// What a handle of a counter stands for.
+#[derive(Clone)]
+pub enum AnyCounter {
+    OneWord(MetricCounter),
+    Striped(SharedStripedCounter),
 }
 
-counted! { picollo_metric_counter: MetricCounter, picollo_metric_gauge: MetricGauge }
+impl AnyCounter {
+    /// The handle that stands for this reference, which is given up to it.
+    pub fn into_handle(self) -> NonNull<u8> {
+        match self {
+            AnyCounter::OneWord(counter) => counter.into_raw(),
+            AnyCounter::Striped(counter) => counter.into_raw().map_addr(|address| address | STRIPED),
+        }
+    }
+}
+
+impl Counted for picollo_metric_counter {
+    type Reference = AnyCounter;
+
+    #[inline(always)]
+    unsafe fn reference(handle: NonNull<Self>) -> AnyCounter {
+        let address = handle.as_ptr().addr();
+        // SAFETY: handles come from `into_handle`; the rest is passed on.
+        unsafe {
+            if address & STRIPED == 0 {
+                AnyCounter::OneWord(MetricCounter::from_raw(handle.cast()))
+            } else {
+                let raw = handle.as_ptr().map_addr(|address| address & !STRIPED);
+                AnyCounter::Striped(SharedStripedCounter::from_raw(NonNull::new_unchecked(raw.cast())))
+            }
+        }
+    }
+}
+
+impl Counted for picollo_metric_gauge {
+    type Reference = MetricGauge;
+
+    #[inline(always)]
+    unsafe fn reference(handle: NonNull<Self>) -> MetricGauge {
+        // SAFETY: handles come from `into_raw`; the rest is passed on.
+        unsafe { MetricGauge::from_raw(handle.cast()) }
+    }
+}
 
 /// Adds what has a handle of its own.
 ///
@@ -49,26 +82,22 @@ unsafe fn add<H>(
     add: impl FnOnce(&mut Registry, &Metric) -> Result<(u64, NonNull<u8>)>,
 ) -> picollo_status {
     guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let out = output(out)?;
-            let (id, handle) =
-                with_metric(metric, |metric| with(registry, |registry| Ok(add(registry, metric)?)))?;
-            out.set(handle.as_ptr().cast());
-            tell(out_id, id)
-        }
+        let (out, out_id) = (output(out)?, output_if_any(out_id)?);
+        let (id, handle) =
+            with_metric(metric, |metric| with(registry, |registry| Ok(add(registry, metric)?)))?;
+        out.set(handle.as_ptr().cast());
+        out_id.set(id);
+        Ok(())
     })
 }
 
 /// Adds a new counter, at zero, to a registry. Its name may end with _total, which is no part of it.
 ///
-/// Requires: out_id is for picollo_registry_remove, or NULL. Of the metric, max_buckets and the flags that are about histograms
-///   mean nothing.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, metric, out); otherwise as picollo_registry_add.
+/// Requires: out_id is for picollo_registry_remove, or NULL. Of the metric, max_buckets and the flags that are about
+///   histograms mean nothing.
+/// Returns: as picollo_registry_add.
 /// Ownership: *out is the caller's, for picollo_metric_counter_free; the registry holds a reference of its own.
-/// Threads: any thread.
 /// Cost: allocates copies of what it is given, and 128 bytes.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add_counter(
     registry: *mut picollo_registry,
@@ -76,23 +105,22 @@ pub unsafe extern "C" fn picollo_registry_add_counter(
     out: *mut *mut picollo_metric_counter,
     out_id: *mut u64,
 ) -> picollo_status {
-    // SAFETY: the caller's promises, passed on.
-    unsafe {
-        add(registry, metric, out, out_id, |registry, metric| {
-            let (id, counter) = registry.add_counter(metric)?;
-            Ok((id, counter.into_raw()))
-        })
-    }
+    add(registry, metric, out, out_id, |registry, known_as| {
+        let (id, counter) = if is_striped(metric) {
+            let (id, counter) = registry.add_striped_counter(known_as)?;
+            (id, AnyCounter::Striped(counter))
+        } else {
+            let (id, counter) = registry.add_counter(known_as)?;
+            (id, AnyCounter::OneWord(counter))
+        };
+        Ok((id, counter.into_handle()))
+    })
 }
 
 /// Adds a new gauge, at zero, to a registry.
 ///
-/// Requires: as picollo_registry_add_counter.
-/// Returns: as picollo_registry_add_counter.
 /// Ownership: *out is the caller's, for picollo_metric_gauge_free; the registry holds a reference of its own.
-/// Threads: any thread.
-/// Cost: as picollo_registry_add_counter.
-/// Since: 0.1
+/// Otherwise: as picollo_registry_add_counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add_gauge(
     registry: *mut picollo_registry,
@@ -100,13 +128,10 @@ pub unsafe extern "C" fn picollo_registry_add_gauge(
     out: *mut *mut picollo_metric_gauge,
     out_id: *mut u64,
 ) -> picollo_status {
-    // SAFETY: the caller's promises, passed on.
-    unsafe {
-        add(registry, metric, out, out_id, |registry, metric| {
-            let (id, gauge) = registry.add_gauge(metric)?;
-            Ok((id, gauge.into_raw()))
-        })
-    }
+    add(registry, metric, out, out_id, |registry, metric| {
+        let (id, gauge) = registry.add_gauge(metric)?;
+        Ok((id, gauge.into_raw()))
+    })
 }
 
 /// Adds to a counter, modulo 2^64.
@@ -114,60 +139,32 @@ pub unsafe extern "C" fn picollo_registry_add_gauge(
 /// Requires: counter is not NULL; this is not checked.
 /// Threads: any thread, signal handlers.
 /// Cost: an atomic addition.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_counter_add(counter: *mut picollo_metric_counter, count: u64) {
     // SAFETY: not NULL and not freed, as the caller promises.
-    unsafe { borrow_unchecked(counter) }.add(count);
+    match &*unsafe { borrow_unchecked(counter) } {
+        AnyCounter::OneWord(counter) => counter.add(count),
+        AnyCounter::Striped(counter) => counter.add(count),
+    }
 }
 
+exported! {
 /// Reads a counter while others count.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (counter, out).
-/// Threads: any thread.
 /// Cost: a load.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_metric_counter_read(
-    counter: *const picollo_metric_counter,
-    out: *mut u64,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (counter, out) = unsafe { (borrow(counter)?, output(out)?) };
-        out.set(counter.value());
-        Ok(())
+fn picollo_metric_counter_read(counter: *const picollo_metric_counter, out: *mut u64) -> picollo_status {
+    let (counter, out) = (borrow(counter)?, output(out)?);
+    out.tell(match &*counter {
+        AnyCounter::OneWord(counter) => counter.value(),
+        AnyCounter::Striped(counter) => counter.load(),
     })
 }
-
-/// Makes one reference more to a counter, so that each of two owners may free it.
-///
-/// Returns: counter, the same handle; NULL for NULL.
-/// Ownership: a reference of the caller's own, for picollo_metric_counter_free.
-/// Threads: any thread.
-/// Cost: an atomic addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_metric_counter_retain(
-    counter: *mut picollo_metric_counter,
-) -> *mut picollo_metric_counter {
-    // SAFETY: the caller's promise, passed on.
-    guard_value(ptr::null_mut(), || unsafe {
-        counted::retain(counter);
-        counter
-    })
 }
 
-/// Gives back one reference. The counter goes on being written while a registry has it. NULL is allowed and does nothing.
-///
-/// Requires: counter is not used any more by whoever gives it back.
-/// Threads: any thread.
-/// Cost: frees the memory when it was the last reference.
-/// Since: 0.1
+/// Gives back one reference. The counter goes on being written while a registry has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_counter_free(counter: *mut picollo_metric_counter) {
-    // SAFETY: the caller's promise, passed on.
-    guard_void(|| unsafe { counted::free(counter) });
+    guard_void(|| counted::free(counter));
 }
 
 /// Sets a gauge.
@@ -175,7 +172,6 @@ pub unsafe extern "C" fn picollo_metric_counter_free(counter: *mut picollo_metri
 /// Requires: gauge is not NULL; this is not checked.
 /// Threads: any thread, signal handlers.
 /// Cost: a store.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_gauge_set(gauge: *mut picollo_metric_gauge, value: f64) {
     // SAFETY: not NULL and not freed, as the caller promises.
@@ -187,58 +183,55 @@ pub unsafe extern "C" fn picollo_metric_gauge_set(gauge: *mut picollo_metric_gau
 /// Requires: gauge is not NULL; this is not checked.
 /// Threads: any thread, signal handlers.
 /// Cost: a compare-and-swap, again where another thread came first.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_gauge_add(gauge: *mut picollo_metric_gauge, value: f64) {
     // SAFETY: not NULL and not freed, as the caller promises.
     unsafe { borrow_unchecked(gauge) }.add(value);
 }
 
+exported! {
 /// Reads a gauge while others set it.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (gauge, out).
-/// Threads: any thread.
 /// Cost: a load.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_metric_gauge_read(
-    gauge: *const picollo_metric_gauge,
-    out: *mut f64,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (gauge, out) = unsafe { (borrow(gauge)?, output(out)?) };
-        out.set(gauge.value());
-        Ok(())
-    })
+fn picollo_metric_gauge_read(gauge: *const picollo_metric_gauge, out: *mut f64) -> picollo_status {
+    let (gauge, out) = (borrow(gauge)?, output(out)?);
+    out.tell(gauge.value())
+}
 }
 
-/// Makes one reference more to a gauge, so that each of two owners may free it.
-///
-/// Returns: gauge, the same handle; NULL for NULL.
-/// Ownership: a reference of the caller's own, for picollo_metric_gauge_free.
-/// Threads: any thread.
-/// Cost: an atomic addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_metric_gauge_retain(
-    gauge: *mut picollo_metric_gauge,
-) -> *mut picollo_metric_gauge {
-    // SAFETY: the caller's promise, passed on.
-    guard_value(ptr::null_mut(), || unsafe {
-        counted::retain(gauge);
-        gauge
-    })
-}
-
-/// Gives back one reference. The gauge goes on being written while a registry has it. NULL is allowed and does nothing.
-///
-/// Requires: gauge is not used any more by whoever gives it back.
-/// Threads: any thread.
-/// Cost: frees the memory when it was the last reference.
-/// Since: 0.1
+/// Gives back one reference. The gauge goes on being written while a registry has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_gauge_free(gauge: *mut picollo_metric_gauge) {
-    // SAFETY: the caller's promise, passed on.
-    guard_void(|| unsafe { counted::free(gauge) });
+    guard_void(|| counted::free(gauge));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{picollo_registry_create, picollo_registry_free};
+    use crate::status::PICOLLO_OK;
+    use core::ptr;
+
+    #[test]
+    fn nothing_is_added_if_an_output_is_refused() {
+        let ids = [0u64; 2];
+        let odd = (&raw const ids).cast::<u8>().wrapping_add(1).cast::<u64>().cast_mut();
+        let (mut registry, mut counter) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: pointers to live locals and handles that are freed at the end; the odd one is refused.
+        unsafe {
+            let mut metric: picollo_metric_options = core::mem::zeroed();
+            metric.struct_size = size_of_val(&metric) as u32;
+            metric.name = c"x".as_ptr();
+            assert_eq!(picollo_registry_create(&raw mut registry), PICOLLO_OK);
+            let status = picollo_registry_add_counter(registry, &raw const metric, &raw mut counter, odd);
+            assert_eq!((status, counter), (-2, ptr::null_mut()));
+            // The name is free.
+            let mut id = 0;
+            let status =
+                picollo_registry_add_counter(registry, &raw const metric, &raw mut counter, &raw mut id);
+            assert_eq!((status, id), (PICOLLO_OK, 1));
+            picollo_metric_counter_free(counter);
+            picollo_registry_free(registry);
+        }
+    }
 }

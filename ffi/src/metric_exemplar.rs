@@ -13,7 +13,7 @@ use picollo_core::Exemplar;
 
 use crate::argument::slice;
 use crate::failure::Failure;
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::picollo_registry;
 use crate::registry::{labels_of, picollo_label, with};
 use crate::status::picollo_status;
@@ -37,35 +37,28 @@ pub struct picollo_metric_exemplar {
     pub labels_length: usize,
 }
 
+exported! {
 /// Sets the exemplars that are written with a metric from now on, instead of those before. All of it is copied.
 ///
-/// Requires: id is that of a histogram or counter; exemplars leads to length of them, in any order, none of which takes those
-///   away that there were.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, and with a length above 0 exemplars and labels);
-///   PICOLLO_ERR_INVALID_ARGUMENT when there is no metric with this id, for values that are not finite, for labels that are not as
-///   picollo_label says, come twice or are too long; PICOLLO_ERR_UNSUPPORTED for gauges, which have none;
-///   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_FORKED. Nothing has changed then.
-/// Threads: any thread.
+/// Requires: id is that of a histogram or counter; exemplars leads to length of them, in any order, none of which
+///   takes those away that there were.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT when there is no metric with this id, for values that are not finite, for
+///   labels that are not as picollo_label says, come twice or are too long; PICOLLO_ERR_UNSUPPORTED for gauges, which
+///   have none. Nothing has changed then.
 /// Cost: allocates copies of what it is given; when written, each bucket at a bound looks through them.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_set_exemplars(
+fn picollo_registry_set_exemplars(
     registry: *mut picollo_registry,
     id: u64,
     exemplars: *const picollo_metric_exemplar,
     length: usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let mut copies = Vec::new();
-            let given = slice(exemplars, length)?;
-            copies.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
-            for of in given {
-                let labels = labels_of(of.labels, of.labels_length)?;
-                copies.push(Exemplar::with_trace(of.value, of.unix_nanos, of.trace_id, of.span_id, &labels)?);
-            }
-            with(registry, |registry| Ok(registry.set_exemplars(id, copies)?))
-        }
-    })
+    let mut copies = Vec::new();
+    let given = slice(exemplars, length)?;
+    copies.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
+    for of in given {
+        let labels = labels_of(of.labels, of.labels_length)?;
+        copies.push(Exemplar::with_trace(of.value, of.unix_nanos, of.trace_id, of.span_id, &labels)?);
+    }
+    with(registry, |registry| Ok(registry.set_exemplars(id, copies)?))
+}
 }

@@ -12,6 +12,7 @@
 //! times of the labels, any other stands at the axis, NULL and "" are none.
 
 use core::ffi::c_char;
+use core::fmt::Write;
 
 use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, Theme};
 use picollo_core::{Layout, Snapshot};
@@ -19,47 +20,28 @@ use picollo_native::Place;
 
 use crate::argument::{either, slice, text};
 use crate::failure::{Failure, Outcome};
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::picollo_snapshot;
 use crate::options;
 use crate::snapshot;
 use crate::status::picollo_status;
 use crate::text::write_text;
 
-/// The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.
-pub const PICOLLO_PICTURE_PERCENTILES: u32 = 0;
-/// Which share of the observations is in each of many equal parts of the axis of values.
-pub const PICOLLO_PICTURE_DENSITY: u32 = 1;
-/// The snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal.
-pub const PICOLLO_PICTURE_HEAT_MAP: u32 = 2;
+/// The density on one line without a line break, from the smallest observation to the bucket of the percentile at 99.9 in
+/// equal parts of a logarithmic axis (a linear one where they lie close). What is above is left out, of up to a thousand
+/// observations nothing. A part without observations is a space; in ASCII the others are shades (.:-=+*#%@). In a terminal
+/// only.
+pub const PICOLLO_PICTURE_SPARKLINE: u32 = 3;
 
 /// Unicode's blocks and lines, of up to 3 bytes each.
 pub const PICOLLO_CHARACTERS_UNICODE: u32 = 0;
 /// Nothing but ASCII, besides what the caller gives.
 pub const PICOLLO_CHARACTERS_ASCII: u32 = 1;
 
-/// Light, or dark where the reader prefers that.
-pub const PICOLLO_THEME_AUTO: u32 = 0;
-/// Light everywhere.
-pub const PICOLLO_THEME_LIGHT: u32 = 1;
-/// Dark everywhere.
-pub const PICOLLO_THEME_DARK: u32 = 2;
-
-const _: () = assert!(
-    PICOLLO_PICTURE_PERCENTILES == Picture::Percentiles as u32
-        && PICOLLO_PICTURE_DENSITY == Picture::Density as u32
-        && PICOLLO_PICTURE_HEAT_MAP == Picture::HeatMap as u32
-        && PICOLLO_THEME_AUTO == Theme::Auto as u32
-        && PICOLLO_THEME_LIGHT == Theme::Light as u32
-        && PICOLLO_THEME_DARK == Theme::Dark as u32
-);
-
-/// How an SVG looks. Begin with PICOLLO_PICTURE_OPTIONS_INIT, and change what should
-/// not be the default.
+/// How an SVG looks.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_picture_options {
-    /// sizeof(picollo_picture_options).
     pub struct_size: u32,
     /// PICOLLO_THEME_...
     pub theme: u32,
@@ -74,49 +56,15 @@ unsafe impl options::Options for picollo_picture_options {
     const FIRST_SIZE: usize = 16;
 }
 
-/// Writes the density of a snapshot on one line without a line break, from the smallest observation to the bucket of the
-/// percentile at 99.9 in equal parts of a logarithmic axis (a linear one where they lie close). What is above is left out, of up
-/// to a thousand observations nothing. A part without observations is a space.
-///
-/// Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is
-///   PICOLLO_CHARACTERS_ASCII for shades (.:-=+*#%@), or PICOLLO_CHARACTERS_UNICODE for blocks; buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (ascii).
-/// Threads: any thread.
-/// Cost: two passes over the counters; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_format_sparkline(
-    snapshot: *const picollo_snapshot,
-    columns: u32,
-    ascii: u32,
-    buffer: *mut c_char,
-    capacity: usize,
-    out_length: *mut usize,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let snapshot = unsafe { snapshot::read(snapshot)? };
-        let ascii = either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?;
-        // SAFETY: as above.
-        unsafe {
-            write_text(buffer, capacity, out_length, &|out| snapshot.write_sparkline(out, columns, ascii))
-        }
-    })
-}
-
+exported! {
 /// Writes a chart of some lines, with axes and labels, for a terminal.
 ///
-/// Requires: picture is PICOLLO_PICTURE_PERCENTILES or _DENSITY; title and unit are NULL for none; columns and rows are
-///   those of the plot, without what is written around it, at most 240 and 100, more are the same, or 0 for 64 and 10;
-///   ascii is PICOLLO_CHARACTERS_...; buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, ascii, and title or unit that are not UTF-8).
-/// Threads: any thread.
-/// Cost: as picollo_snapshot_format_sparkline, and some microseconds for each line; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_format_chart(
+/// Requires: picture is PICOLLO_PICTURE_PERCENTILES, _DENSITY or _SPARKLINE; title and unit are NULL for none;
+///   columns and rows are those of the plot, without what is written around it, at most 240 and 100, more are the
+///   same, or 0 for 64 and 10; a sparkline has neither title, unit nor rows, and for 0 columns 40; ascii is
+///   PICOLLO_CHARACTERS_....
+/// Cost: two passes over the counters, and some microseconds for each line.
+fn picollo_snapshot_format_chart(
     snapshot: *const picollo_snapshot,
     picture: u32,
     title: *const c_char,
@@ -128,27 +76,21 @@ pub unsafe extern "C" fn picollo_snapshot_format_chart(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, title, unit) = unsafe { (snapshot::read(snapshot)?, text(title)?, text(unit)?) };
-        let picture = Picture::try_from(picture)?;
-        if picture == Picture::HeatMap {
-            return Err(Failure::INVALID_ARGUMENT);
-        }
-        let options = ChartOptions {
-            title,
-            unit,
-            columns,
-            rows,
-            ascii: either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?,
-        };
-        // SAFETY: as above.
-        unsafe {
-            write_text(buffer, capacity, out_length, &|out| {
-                snapshot.write_chart(out, picture, &options).map_err(|_| core::fmt::Error)
-            })
-        }
+    let (snapshot, title, unit) = (snapshot::read(snapshot)?, text(title)?, text(unit)?);
+    let ascii = either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?;
+    if picture == PICOLLO_PICTURE_SPARKLINE {
+        let line = &|out: &mut dyn Write| snapshot.write_sparkline(out, columns, ascii);
+        return write_text(buffer, capacity, out_length, line);
+    }
+    let picture = Picture::try_from(picture)?;
+    if picture == Picture::HeatMap {
+        return Err(Failure::INVALID_ARGUMENT);
+    }
+    let options = ChartOptions { title, unit, columns, rows, ascii };
+    write_text(buffer, capacity, out_length, &|out| {
+        snapshot.write_chart(out, picture, &options).map_err(|_| core::fmt::Error)
     })
+}
 }
 
 const NOTHING: Layout = Layout::new(0.1, 0, 1);
@@ -168,15 +110,12 @@ unsafe fn with_pictures(
     facts: &[(&str, &str)],
     then: impl FnOnce(Pictures<'_>) -> Outcome,
 ) -> Outcome {
-    // SAFETY: the caller's promises, passed on.
-    let (snapshots, title, unit) = unsafe { (slice(snapshots, length)?, text(title)?, text(unit)?) };
-    // SAFETY: as above.
-    let titles = if titles.is_null() { &[] } else { unsafe { slice(titles, length)? } };
+    let (snapshots, title, unit) = (slice(snapshots, length)?, text(title)?, text(unit)?);
+    let titles = if titles.is_null() { &[] } else { slice(titles, length)? };
     let series = |at: usize| -> Outcome<Series<'_>> {
         let pointer = snapshots.get(at).copied().unwrap_or(core::ptr::null());
         let title = titles.get(at).copied().unwrap_or(core::ptr::null());
-        // SAFETY: as above.
-        unsafe { Ok(Series { title: text(title)?, snapshot: snapshot::read(pointer)? }) }
+        Ok(Series { title: text(title)?, snapshot: snapshot::read(pointer)? })
     };
     (0..length).try_for_each(|at| series(at).map(|_| ()))?;
     // All of them are good, so that none of them is empty for want of a better one.
@@ -184,20 +123,14 @@ unsafe fn with_pictures(
     then(Pictures { title, unit, facts, ..Pictures::new(length, &get) })
 }
 
+exported! {
 /// Writes a picture of one or more snapshots as an SVG document, which is also an element of HTML: with a title, axes,
 /// units, a legend, and colors for light and for dark.
 ///
-/// Requires: snapshots leads to length pointers; titles to as many, any of which may be NULL, or is NULL for none; title
-///   and unit are NULL for none; picture is PICOLLO_PICTURE_...; options are NULL for the defaults; buffer has capacity
-///   bytes, and 64 KiB are mostly enough for curves of two snapshots.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshots with a length above 0, a
-///   snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, theme, and texts
-///   that are not UTF-8), and PICOLLO_ERR_UNSUPPORTED as for all options.
-/// Threads: any thread.
-/// Cost: a few passes over the counters of each snapshot, twice; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_pictures_format_svg(
+/// Requires: snapshots leads to length pointers, titles to as many: titles may be NULL, and so may any of them;
+///   picture is PICOLLO_PICTURE_.... 64 KiB are mostly enough for curves of two snapshots.
+/// Cost: a few passes over the counters of each snapshot, twice.
+fn picollo_pictures_format_svg(
     snapshots: *const *const picollo_snapshot,
     titles: *const *const c_char,
     length: usize,
@@ -209,21 +142,16 @@ pub unsafe extern "C" fn picollo_pictures_format_svg(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        let picture = Picture::try_from(picture)?;
-        // SAFETY: the caller's promise, passed on.
-        let asked = unsafe { options::read(options)? };
-        let (theme, width, height) =
-            asked.map_or((0, 0, 0), |asked| (asked.theme, asked.width, asked.height));
-        let theme = Theme::try_from(theme)?;
-        let write = |pictures: Pictures<'_>| {
-            let pictures = Pictures { theme, width, height, ..pictures };
-            // SAFETY: as above.
-            unsafe { write_text(buffer, capacity, out_length, &|out| pictures.write_svg(out, picture)) }
-        };
-        // SAFETY: as above.
-        unsafe { with_pictures(snapshots, titles, length, title, unit, &[], write) }
-    })
+    let picture = Picture::try_from(picture)?;
+    let asked = options::read(options)?;
+    let (theme, width, height) =
+        asked.map_or((0, 0, 0), |asked| (asked.theme, asked.width, asked.height));
+    let theme = Theme::try_from(theme)?;
+    let write = |pictures: Pictures<'_>| {
+        let pictures = Pictures { theme, width, height, ..pictures };
+        write_text(buffer, capacity, out_length, &|out| pictures.write_svg(out, picture))
+    };
+    with_pictures(snapshots, titles, length, title, unit, &[], write)
 }
 
 /// Writes a report of one or more snapshots: one HTML document with what was found in sentences, date (to the minute), host,
@@ -232,13 +160,9 @@ pub unsafe extern "C" fn picollo_pictures_format_svg(
 ///
 /// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
 ///
-/// Requires: as picollo_pictures_format_svg.
-/// Returns: as picollo_pictures_format_svg.
-/// Threads: any thread.
-/// Cost: as for all its pictures and encodings, twice; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_report_format_html(
+/// Requires: as picollo_pictures_format_svg; titles may be NULL.
+/// Cost: as for all its pictures and encodings, twice.
+fn picollo_report_format_html(
     snapshots: *const *const picollo_snapshot,
     titles: *const *const c_char,
     length: usize,
@@ -248,14 +172,11 @@ pub unsafe extern "C" fn picollo_report_format_html(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        let place = Place::here();
-        let facts = place.facts();
-        let write = |pictures: Pictures<'_>| {
-            // SAFETY: the caller's promises, passed on.
-            unsafe { write_text(buffer, capacity, out_length, &|out| pictures.write_html(out)) }
-        };
-        // SAFETY: as above.
-        unsafe { with_pictures(snapshots, titles, length, title, unit, &facts, write) }
-    })
+    let place = Place::here();
+    let facts = place.facts();
+    let write = |pictures: Pictures<'_>| {
+        write_text(buffer, capacity, out_length, &|out| pictures.write_html(out))
+    };
+    with_pictures(snapshots, titles, length, title, unit, &facts, write)
+}
 }

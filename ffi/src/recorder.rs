@@ -31,7 +31,7 @@ use picollo_core::Recorder;
 use crate::argument::{exclusive, output};
 use crate::counted::borrow;
 use crate::failure::Failure;
-use crate::guard::{guard, guard_void};
+use crate::guard::{exported, guard_void};
 use crate::handles::picollo_histogram;
 use crate::status::picollo_status;
 
@@ -59,51 +59,45 @@ pub struct picollo_recorder {
     pub histogram: *mut picollo_histogram,
     /// Private.
     pub owner: *mut c_void,
-    /// NULL.
     pub reserved: *mut c_void,
 }
 
+exported! {
 /// Fills in a recorder for a dense histogram made with PICOLLO_MODE_SINGLE_WRITER, or for one made with
 /// PICOLLO_MODE_THREAD_LOCAL, where the recorder owns a shard until it is released, whatever happens to the thread.
 ///
 /// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,
-///   and for a mode or storage that has no recorder: the default mode, PICOLLO_MODE_INTERLOCKED, has none, so ask for
-///   PICOLLO_MODE_THREAD_LOCAL or PICOLLO_MODE_SINGLE_WRITER; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a
-///   shard.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, and for a mode or storage that has no recorder: the
+///   default mode, PICOLLO_MODE_INTERLOCKED, has none, so ask for PICOLLO_MODE_THREAD_LOCAL or
+///   PICOLLO_MODE_SINGLE_WRITER; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a shard.
 /// Ownership: the recorder holds a reference to the histogram until picollo_recorder_release.
 /// Threads: any thread; see picollo_recorder for its use.
 /// Cost: none to speak of; in thread-local mode it may allocate a shard.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_recorder(
+fn picollo_histogram_recorder(
     histogram: *mut picollo_histogram,
     inline_version: u32,
     out: *mut picollo_recorder,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out) = unsafe { (borrow(histogram)?, output(out)?) };
-        if inline_version != PICOLLO_INLINE_VERSION {
-            return Err(Failure::UNSUPPORTED);
-        }
-        let layout = histogram.layout();
-        let recorder = histogram.recorder()?;
-        let counters = recorder.counters().as_ptr().cast();
-        let recorder_length = recorder.length();
-        let (own, owner) = recorder.into_raw();
-        out.set(picollo_recorder {
-            length: recorder_length,
-            first_index: layout.first_index(),
-            block_scale: layout.scale(),
-            counter_bits: histogram.counter_bits(),
-            counters,
-            histogram: own.as_ptr().cast(),
-            owner,
-            reserved: ptr::null_mut(),
-        });
-        Ok(())
+    let (histogram, out) = (borrow(histogram)?, output(out)?);
+    if inline_version != PICOLLO_INLINE_VERSION {
+        return Err(Failure::UNSUPPORTED);
+    }
+    let layout = histogram.layout();
+    let recorder = histogram.recorder()?;
+    let counters = recorder.counters().as_ptr().cast();
+    let recorder_length = recorder.length();
+    let (own, owner) = recorder.into_raw();
+    out.tell(picollo_recorder {
+        length: recorder_length,
+        first_index: layout.first_index(),
+        block_scale: layout.scale(),
+        counter_bits: histogram.counter_bits(),
+        counters,
+        histogram: own.as_ptr().cast(),
+        owner,
+        reserved: ptr::null_mut(),
     })
+}
 }
 
 /// What recording without a call needs, of a histogram that any number of threads record into.
@@ -118,7 +112,6 @@ pub struct picollo_atomic_recorder {
     pub first_index: u64,
     /// Binary logarithm of the block size.
     pub block_scale: u32,
-    /// 0.
     pub reserved: u32,
     /// The cells.
     pub counters: *mut u64,
@@ -126,40 +119,34 @@ pub struct picollo_atomic_recorder {
     pub histogram: *mut picollo_histogram,
 }
 
+exported! {
 /// Fills in an atomic recorder for a dense histogram with counters of 64 bits made with PICOLLO_MODE_INTERLOCKED, the
 /// default. Record by picollo_atomic_recorder_record of picollo_inline.h.
 ///
 /// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version, for
-///   any other mode or storage, and for counters of 32 bits, whose wraps the library counts.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, for any other mode or storage, and for counters of 32
+///   bits, whose wraps the library counts.
 /// Ownership: borrows the histogram: whoever records keeps a reference to it.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_atomic_recorder(
+fn picollo_histogram_atomic_recorder(
     histogram: *mut picollo_histogram,
     inline_version: u32,
     out: *mut picollo_atomic_recorder,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (native, out) = unsafe { (borrow(histogram)?, output(out)?) };
-        if inline_version != PICOLLO_INLINE_VERSION {
-            return Err(Failure::UNSUPPORTED);
-        }
-        let recorder = native.atomic_recorder()?;
-        let layout = native.layout();
-        out.set(picollo_atomic_recorder {
-            length: recorder.length(),
-            first_index: layout.first_index(),
-            block_scale: layout.scale(),
-            reserved: 0,
-            counters: recorder.counters().as_ptr().cast(),
-            histogram,
-        });
-        Ok(())
+    let (native, out) = (borrow(histogram)?, output(out)?);
+    if inline_version != PICOLLO_INLINE_VERSION {
+        return Err(Failure::UNSUPPORTED);
+    }
+    let recorder = native.atomic_recorder()?;
+    let layout = native.layout();
+    out.tell(picollo_atomic_recorder {
+        length: recorder.length(),
+        first_index: layout.first_index(),
+        block_scale: layout.scale(),
+        reserved: 0,
+        counters: recorder.counters().as_ptr().cast(),
+        histogram,
     })
+}
 }
 
 /// Gives back what the recorder holds, and clears it. NULL is allowed, and so is a recorder that was released; both do
@@ -168,12 +155,10 @@ pub unsafe extern "C" fn picollo_histogram_atomic_recorder(
 /// Requires: neither the recorder nor a copy of it is used to record any more.
 /// Threads: any thread, once.
 /// Cost: as picollo_histogram_free.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_recorder_release(recorder: *mut picollo_recorder) {
     guard_void(|| {
-        // SAFETY: the caller's promise, passed on.
-        let Ok(recorder) = (unsafe { exclusive(recorder) }) else { return };
+        let Ok(recorder) = exclusive(recorder) else { return };
         let (histogram, owner) = (recorder.histogram, recorder.owner);
         *recorder = picollo_recorder {
             length: 0,

@@ -27,10 +27,10 @@ use core::fmt::Write;
 
 use picollo_core::{Exposition, Lock, Metric, Registry, negotiate};
 
-use crate::argument::{input, output, slice, slice_mut, text};
+use crate::argument::{input, output, output_if_any, room, slice, text};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_void};
+use crate::guard::{exported, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_registry};
 use crate::memory;
 use crate::options;
@@ -65,6 +65,10 @@ pub const PICOLLO_METRIC_SINCE_RESET: u32 = 1 << 2;
 /// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
 /// exponential buckets nevertheless. A label quantile is refused then.
 pub const PICOLLO_METRIC_SUMMARY: u32 = 1 << 3;
+/// The counter has sixteen words. An addition goes to one of them, which the CPU chooses in a segment and where threads are
+/// registered for restartable sequences, and otherwise the thread's stack. So threads seldom wait for each other. It takes
+/// 1 KB. A read adds up the words. Histograms and gauges ignore this flag.
+pub const PICOLLO_METRIC_STRIPED: u32 = 1 << 4;
 
 /// A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
 /// a digit nor two underscores first, and is not le; the value is any UTF-8.
@@ -77,12 +81,10 @@ pub struct picollo_label {
     pub value: *const c_char,
 }
 
-/// What a histogram is known as. Begin with PICOLLO_METRIC_OPTIONS_INIT, set name, and change what should not
-/// be the default. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+/// What a histogram is known as; only the name must be set. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_metric_options {
-    /// sizeof(picollo_metric_options).
     pub struct_size: u32,
     /// PICOLLO_METRIC_... or 0.
     pub flags: u32,
@@ -104,7 +106,6 @@ pub struct picollo_metric_options {
     pub labels: *const picollo_label,
     /// How many exponential buckets may have counts; where there are more, they become coarser. 0: 320; UINT32_MAX: any number.
     pub max_buckets: u32,
-    /// 0.
     pub reserved: u32,
 }
 
@@ -129,19 +130,6 @@ pub unsafe fn with<T>(
     shared.with(work).unwrap_or(Err(Failure::FORKED))
 }
 
-/// As [`memory::destroy`], of what is behind a lock. What a thread of the parent process was at work on is left alone.
-///
-/// # Safety
-/// As for [`memory::destroy`].
-pub unsafe fn destroy_locked<T>(shared: *mut Lock<T>) {
-    // SAFETY: the caller's promises, passed on.
-    unsafe {
-        if shared.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
-            memory::destroy(shared);
-        }
-    }
-}
-
 /// Hands out what the caller says about a histogram.
 ///
 /// # Safety
@@ -150,36 +138,43 @@ pub unsafe fn with_metric<T>(
     options: *const picollo_metric_options,
     use_it: impl FnOnce(&Metric) -> Outcome<T>,
 ) -> Outcome<T> {
-    // SAFETY: the caller's promises, passed on.
-    unsafe {
-        let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
-        const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED
-            | PICOLLO_METRIC_NATIVE
-            | PICOLLO_METRIC_SINCE_RESET
-            | PICOLLO_METRIC_SUMMARY;
-        if asked.flags & !FLAGS != 0 || asked.reserved != 0 {
-            return Err(Failure::UNSUPPORTED);
-        }
-        let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
-        let labels = labels_of(asked.labels, length)?;
-        let created_unix_nanos = match (asked.flags & PICOLLO_METRIC_NO_CREATED, asked.created_unix_nanos) {
-            (0, 0) => picollo_native::unix_nanos(),
-            (0, since) => since,
-            _ => 0,
-        };
-        use_it(&Metric {
-            name: text(asked.name)?,
-            help: text(asked.help)?,
-            unit: text(asked.unit)?,
-            labels: &labels,
-            divisor: asked.divisor,
-            created_unix_nanos,
-            native: asked.flags & PICOLLO_METRIC_NATIVE != 0,
-            max_buckets: asked.max_buckets,
-            summary: asked.flags & PICOLLO_METRIC_SUMMARY != 0,
-            since_reset: asked.flags & PICOLLO_METRIC_SINCE_RESET != 0,
-        })
+    let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
+    const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED
+        | PICOLLO_METRIC_NATIVE
+        | PICOLLO_METRIC_SINCE_RESET
+        | PICOLLO_METRIC_SUMMARY
+        | PICOLLO_METRIC_STRIPED;
+    if asked.flags & !FLAGS != 0 || asked.reserved != 0 {
+        return Err(Failure::UNSUPPORTED);
     }
+    let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
+    let labels = labels_of(asked.labels, length)?;
+    let created_unix_nanos = match (asked.flags & PICOLLO_METRIC_NO_CREATED, asked.created_unix_nanos) {
+        (0, 0) => picollo_native::unix_nanos(),
+        (0, since) => since,
+        _ => 0,
+    };
+    use_it(&Metric {
+        name: text(asked.name)?,
+        help: text(asked.help)?,
+        unit: text(asked.unit)?,
+        labels: &labels,
+        divisor: asked.divisor,
+        created_unix_nanos,
+        native: asked.flags & PICOLLO_METRIC_NATIVE != 0,
+        max_buckets: asked.max_buckets,
+        summary: asked.flags & PICOLLO_METRIC_SUMMARY != 0,
+        since_reset: asked.flags & PICOLLO_METRIC_SINCE_RESET != 0,
+    })
+}
+
+/// Whether a counter is to have many words.
+///
+/// # Safety
+/// As for [`options::read`].
+pub unsafe fn is_striped(options: *const picollo_metric_options) -> bool {
+    let asked = options::read(options);
+    matches!(asked, Ok(Some(asked)) if asked.flags & PICOLLO_METRIC_STRIPED != 0)
 }
 
 /// Names and values.
@@ -187,76 +182,50 @@ pub unsafe fn with_metric<T>(
 /// # Safety
 /// `labels` must be valid for reads of `length` labels, whose texts end in NUL; all of it must be there as long as the result.
 pub unsafe fn labels_of<'a>(labels: *const picollo_label, length: usize) -> Outcome<Vec<(&'a str, &'a str)>> {
-    // SAFETY: the caller's promises, passed on.
-    unsafe {
-        let mut pairs = Vec::new();
-        let given = slice(labels, length)?;
-        pairs.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
-        for label in given {
-            pairs.push((text(label.name)?, text(label.value)?));
-        }
-        Ok(pairs)
+    let mut pairs = Vec::new();
+    let given = slice(labels, length)?;
+    pairs.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
+    for label in given {
+        pairs.push((text(label.name)?, text(label.value)?));
     }
+    Ok(pairs)
 }
 
-/// Writes the number of what was added, for those who want to know it.
-///
-/// # Safety
-/// If not NULL, `out_id` must be valid for a write.
-pub unsafe fn tell(out_id: *mut u64, id: u64) -> Outcome {
-    if !out_id.is_null() {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { output(out_id)? }.set(id);
-    }
-    Ok(())
-}
-
+exported! {
 /// Makes a registry of nothing.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_registry_free.
-/// Threads: any thread.
 /// Cost: an allocation.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_create(out: *mut *mut picollo_registry) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let out = unsafe { output(out)? };
-        out.set(memory::create(Lock::new(Registry::new()))?.as_ptr().cast());
-        Ok(())
-    })
+fn picollo_registry_create(out: *mut *mut picollo_registry) -> picollo_status {
+    output(out)?.tell(memory::create(Lock::new(Registry::new()))?.as_ptr().cast())
+}
 }
 
-/// Frees a registry, and gives back its references to histograms. NULL is allowed and does nothing.
-///
-/// Threads: any thread, once.
-/// Cost: frees its memory.
-/// Since: 0.1
+/// Frees a registry, and gives back its references to histograms.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) {
     // SAFETY: a handle leads to this, which the caller gives up.
-    guard_void(|| unsafe { destroy_locked(registry.cast::<Shared>()) });
+    guard_void(|| unsafe {
+        let registry = registry.cast::<Shared>();
+        // What a thread of the parent process was at work on is left alone.
+        if registry.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
+            memory::destroy(registry);
+        }
+    });
 }
 
+exported! {
 /// Adds a histogram. Until the next update it is written as empty.
 ///
-/// Requires: bounds leads to length values, ascending, up to 500: the largest values of the buckets, as recorded. With a length of 0
-///   there are those one below each power of four in the histogram's range, which are exact. out_id is for
-///   picollo_registry_remove, or NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
-///   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
+/// Requires: bounds leads to length values, ascending, up to 500: the largest values of the buckets, as recorded.
+///   With a length of 0 there are those one below each power of four in the histogram's range, which are exact.
+///   out_id is for picollo_registry_remove, or NULL.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
 ///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where kind,
-///   help or unit differ from those of the same name; and for a name that is written for another, as x_count is beside x
-///   and a_b is for a.b;
-///   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY;
-///   PICOLLO_ERR_FORKED. Nothing has changed then.
+///   help or unit differ from those of the same name; and for a name that is written for another, as x_count is
+///   beside x and a_b is for a.b. Nothing has changed then.
 /// Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
-/// Threads: any thread.
 /// Cost: allocates copies of what it is given.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_add(
+fn picollo_registry_add(
     registry: *mut picollo_registry,
     histogram: *const picollo_histogram,
     metric: *const picollo_metric_options,
@@ -264,30 +233,21 @@ pub unsafe extern "C" fn picollo_registry_add(
     length: usize,
     out_id: *mut u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let histogram = borrow(histogram)?;
-            let bounds = slice(bounds, length)?;
-            let add =
-                |metric: &Metric| with(registry, |registry| Ok(registry.add(&*histogram, metric, bounds)?));
-            tell(out_id, with_metric(metric, add)?)
-        }
-    })
+    let (histogram, out_id) = (borrow(histogram)?, output_if_any(out_id)?);
+    let bounds = slice(bounds, length)?;
+    let add =
+        |metric: &Metric| with(registry, |registry| Ok(registry.add(&*histogram, metric, bounds)?));
+    out_id.set(with_metric(metric, add)?);
+    Ok(())
 }
 
 /// Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise
 /// starts the metric anew.
 ///
-/// Requires: as picollo_registry_add; without bounds there are those of each power of ten from 1e-6 to 1e6. With negative
-///   bounds or values there is no _count and _sum, as the standard has it.
-/// Returns: as picollo_registry_add.
-/// Ownership: as picollo_registry_add.
-/// Threads: any thread.
-/// Cost: as picollo_registry_add.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_add_double(
+/// Requires: as picollo_registry_add; without bounds there are those of each power of ten from 1e-6 to 1e6. With
+///   negative bounds or values there is no _count and _sum, as the standard has it.
+/// Otherwise: as picollo_registry_add.
+fn picollo_registry_add_double(
     registry: *mut picollo_registry,
     histogram: *const picollo_double_histogram,
     metric: *const picollo_metric_options,
@@ -295,38 +255,20 @@ pub unsafe extern "C" fn picollo_registry_add_double(
     length: usize,
     out_id: *mut u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let histogram = borrow(histogram)?;
-            let bounds = slice(bounds, length)?;
-            let add = |metric: &Metric| {
-                with(registry, |registry| Ok(registry.add_double(&histogram, metric, bounds)?))
-            };
-            tell(out_id, with_metric(metric, add)?)
-        }
-    })
+    let (histogram, out_id) = (borrow(histogram)?, output_if_any(out_id)?);
+    let bounds = slice(bounds, length)?;
+    let add =
+        |metric: &Metric| with(registry, |registry| Ok(registry.add_double(&histogram, metric, bounds)?));
+    out_id.set(with_metric(metric, add)?);
+    Ok(())
 }
 
 /// Takes a histogram out.
 ///
 /// Requires: id is one that picollo_registry_add or picollo_registry_add_double told.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_INVALID_ARGUMENT when there is none with this
-///   id; PICOLLO_ERR_FORKED.
-/// Threads: any thread.
 /// Cost: looks through the registry.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry, id: u64) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        unsafe {
-            with(
-                registry,
-                |registry| if registry.remove(id) { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) },
-            )
-        }
-    })
+fn picollo_registry_remove(registry: *mut picollo_registry, id: u64) -> picollo_status {
+    with(registry, |registry| if registry.remove(id) { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) })
 }
 
 /// Takes the counts of all metrics, while others record and reset: of histograms since they were made, so that no reset
@@ -334,79 +276,52 @@ pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry
 /// counts went down nevertheless, because a histogram of doubles was collected, the metric is written as created at the
 /// update before.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
-///   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
-///   taken nevertheless; PICOLLO_ERR_FORKED.
+/// Returns: PICOLLO_ERR_BUSY, as picollo_snapshot_update, and PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of
+///   them: it keeps what was taken before, and the others are taken nevertheless.
 /// Threads: any thread; other calls with this registry wait for it.
 /// Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { with(registry, |registry| Ok(registry.update(picollo_native::unix_nanos())?)) }
-    })
+fn picollo_registry_update(registry: *mut picollo_registry) -> picollo_status {
+    with(registry, |registry| Ok(registry.update(picollo_native::unix_nanos())?))
 }
 
 /// Writes what the last update has taken in a format of expositions. There is no NUL at the end, also of those that are
 /// text.
 ///
-/// Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
-///   must be neither an update nor another metric, or the length may differ.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
-/// Threads: any thread.
-/// Cost: less than a microsecond for each bucket; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_encode(
+/// Requires: format is PICOLLO_EXPOSITION_.... Between asking for the length and writing there must be neither an
+///   update nor another metric, or the length may differ.
+/// Cost: less than a microsecond for each bucket.
+fn picollo_registry_encode(
     registry: *const picollo_registry,
     format: u32,
     buffer: *mut c_void,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (buffer, out_length) =
-            unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
-        let format = Exposition::try_from(format)?;
-        // SAFETY: as above.
-        let length = unsafe { with(registry, |registry| Ok(registry.encode(format, buffer)))? };
-        out_length.set(length);
-        if length > capacity { Err(Failure::BUFFER_TOO_SMALL) } else { Ok(()) }
-    })
+    let (buffer, out_length) = (room(buffer.cast::<u8>(), capacity)?, output(out_length)?);
+    let format = Exposition::try_from(format)?;
+    let length = with(registry, |registry| Ok(registry.encode_into_room(format, buffer)))?;
+    out_length.set(length);
+    if length > capacity { Err(Failure::BUFFER_TOO_SMALL) } else { Ok(()) }
 }
 
 /// Finds the format for a request by its header Accept, and the Content-Type of the answer. Of what the header has, that
 /// with the largest q is taken, and of several the first; where it has nothing of ours, it is Prometheus' text. OTLP is never
 /// the answer: it is sent, not scraped.
 ///
-/// Requires: accept is NUL-terminated, of any bytes, or NULL for a request without; buffer has capacity bytes, of which 128 are
-///   enough.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_format, out_length, and buffer with a
-///   capacity above 0).
-/// Threads: any thread.
-/// Cost: some nanoseconds a byte; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_negotiate(
+/// Requires: accept is NUL-terminated, of any bytes, or NULL for a request without. A capacity of 128 is enough.
+/// Cost: some nanoseconds a byte.
+fn picollo_registry_negotiate(
     accept: *const c_char,
     out_format: *mut u32,
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let out_format = output(out_format)?;
-            let accept = if accept.is_null() { &[] } else { CStr::from_ptr(accept).to_bytes() };
-            let negotiated = negotiate(accept);
-            let write = |out: &mut dyn Write| out.write_str(negotiated.content_type);
-            write_text(buffer, capacity, out_length, &write)?;
-            out_format.set(negotiated.format as u32);
-            Ok(())
-        }
-    })
+    let out_format = output(out_format)?;
+    let accept = if accept.is_null() { &[] } else { CStr::from_ptr(accept).to_bytes() };
+    let negotiated = negotiate(accept);
+    let write = |out: &mut dyn Write| out.write_str(negotiated.content_type);
+    write_text(buffer, capacity, out_length, &write)?;
+    out_format.tell(negotiated.format as u32)
+}
 }

@@ -40,12 +40,12 @@
 use core::ffi::c_char;
 
 pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
-use picollo_native::{ReadMode, Session, Status};
+use picollo_native::{MAX_EVENTS, ReadMode, Session};
 
-use crate::argument::{either, exclusive, input, output, slice, slice_mut};
+use crate::argument::{either, exclusive, input, list, output, slice};
 use crate::event::{parse_all, picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
+use crate::guard::{exported, guard_explained, guard_void_uncancelled};
 use crate::handles::{picollo_histogram, picollo_session};
 use crate::histogram::into_handle;
 use crate::memory;
@@ -71,212 +71,146 @@ unsafe fn change<'a>(session: *mut picollo_session) -> Outcome<&'a mut Session> 
     unsafe { exclusive(session.cast()) }
 }
 
+exported! { explained(error)
 /// Opens events, starts counting (without PICOLLO_SESSION_DISABLED), and takes a base.
 ///
 /// The events keep their order and number; the same event may be given twice. Those that find no room beside the
 /// others get a group of their own, and are then scheduled by turns: see picollo_event_info.group.
 ///
-/// Requires: options is NULL, for all defaults, or leads to options with struct_size set; events leads to 1 to
-///   PICOLLO_SESSION_MAX_EVENTS events; error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (events, out); PICOLLO_ERR_INVALID_ARGUMENT for options, events or
-///   their number outside their ranges; PICOLLO_ERR_UNSUPPORTED for unknown flags and options;
-///   PICOLLO_ERR_OUT_OF_MEMORY; and why an event cannot be counted: PICOLLO_ERR_NO_SUCH_EVENT,
-///   PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. With PICOLLO_SESSION_SKIP_UNAVAILABLE such
-///   events stay as entries without counts instead. error tells which event, and what to do about it.
-/// Ownership: *out is the caller's, for picollo_session_free.
+/// Requires: events leads to 1 to PICOLLO_SESSION_MAX_EVENTS events.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for options, events or their number outside their ranges;
+///   PICOLLO_ERR_UNSUPPORTED for unknown flags and options; and why an event cannot be counted:
+///   PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. With
+///   PICOLLO_SESSION_SKIP_UNAVAILABLE such events stay as entries without counts instead. error tells which event,
+///   and what to do about it.
 /// Threads: any thread, which becomes the opening thread.
 /// Cost: some system calls and the allocation of a histogram for each event. The first session of a process whose
-///   counters may be read in user space takes some hundred microseconds more, for a child process that tries it, whatever
-///   memory the process has (the child shares it; where a sandbox refuses that, it is forked, which takes some 0.1 s for
-///   each GB in small pages), and 2 to 50 ms where neither the kernel nor the processor says how fast its clock runs.
-///   Neither with PICOLLO_SESSION_SYSCALL_ONLY.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_create(
+///   counters may be read in user space takes some hundred microseconds more, for a child process that tries it,
+///   whatever memory the process has (the child shares it; where a sandbox refuses that, it is forked, which takes
+///   some 0.1 s for each GB in small pages), and 2 to 50 ms where neither the kernel nor the processor says how fast
+///   its clock runs. Neither with PICOLLO_SESSION_SYSCALL_ONLY.
+fn picollo_session_create(
     options: *const picollo_session_options,
     events: *const picollo_event,
     length: usize,
     out: *mut *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_uncancelled(error, || {
-        // SAFETY: the caller's promises, passed on.
-        let (out, options, events) =
-            unsafe { (output(out)?, read_options(options)?, slice(events, length)?) };
-        let session = Session::create(&options, events)?;
-        out.set(memory::create(session)?.as_ptr().cast());
-        Ok(())
-    })
+    let (out, options, events) = (output(out)?, read_options(options)?, slice(events, length)?);
+    let session = Session::create(&options, events)?;
+    out.tell(memory::create(session)?.as_ptr().cast())
 }
 
 /// Opens the events that texts name: picollo_event_parse for each, and picollo_session_create for all.
 ///
-/// Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options as for
-///   picollo_session_create; error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (specs, a text, out); otherwise as picollo_event_parse, also with
-///   PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error tells which text, and what to do about it.
-/// Ownership: *out is the caller's, for picollo_session_free.
+/// Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options
+///   as for picollo_session_create.
+/// Returns: as picollo_event_parse, also with PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error
+///   tells which text, and what to do about it.
 /// Threads: any thread, which becomes the opening thread.
 /// Cost: that of both.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_open(
+fn picollo_session_open(
     specs: *const *const c_char,
     length: usize,
     options: *const picollo_session_options,
     out: *mut *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_uncancelled(error, || {
-        // SAFETY: the caller's promises, passed on.
-        let (out, options, specs) = unsafe { (output(out)?, read_options(options)?, slice(specs, length)?) };
-        // SAFETY: as above.
-        let events = unsafe { parse_all(specs)? };
-        let session = Session::create(&options, &events)?;
-        out.set(memory::create(session)?.as_ptr().cast());
-        Ok(())
-    })
+    let (out, options, specs) = (output(out)?, read_options(options)?, slice(specs, length)?);
+    let events = parse_all(specs)?;
+    let session = Session::create(&options, &events)?;
+    out.tell(memory::create(session)?.as_ptr().cast())
+}
 }
 
-/// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
-/// allowed and does nothing.
+/// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on.
 ///
-/// Requires: session is not used any more.
 /// Threads: any thread; also in a child after a fork.
 /// Cost: some system calls for each event.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
     // SAFETY: from `picollo_session_create`, and given up by the caller.
     guard_void_uncancelled(|| unsafe { memory::destroy(session.cast::<Session>()) });
 }
 
+exported! {
 /// Tells how many events there are: as many as were given.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_FORKED.
-/// Threads: any thread, one at a time.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_length(
-    session: *const picollo_session,
-    out: *mut usize,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (session, out) = unsafe { (read(session)?, output(out)?) };
-        out.set(session.length()?);
-        Ok(())
-    })
+fn picollo_session_length(session: *const picollo_session, out: *mut usize) -> picollo_status {
+    let (session, out) = (read(session)?, output(out)?);
+    out.tell(session.length()?)
 }
 
 /// Tells the event at a position, as it was given.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
-///   PICOLLO_ERR_FORKED.
-/// Threads: any thread, one at a time.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_event(
+fn picollo_session_event(
     session: *const picollo_session,
     index: usize,
     out: *mut picollo_event,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (session, out) = unsafe { (read(session)?, output(out)?) };
-        out.set(session.event(index)?);
-        Ok(())
-    })
+    let (session, out) = (read(session)?, output(out)?);
+    out.tell(session.event(index)?)
 }
 
 /// Tells how an event came to be counted, or why it is not.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
-///   PICOLLO_ERR_FORKED.
-/// Threads: any thread, one at a time.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_event_info(
+fn picollo_session_event_info(
     session: *const picollo_session,
     index: usize,
     out: *mut picollo_event_info,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (session, out) = unsafe { (read(session)?, output(out)?) };
-        out.set(session.event_info(index)?);
-        Ok(())
-    })
+    let (session, out) = (read(session)?, output(out)?);
+    out.tell(session.event_info(index)?)
+}
 }
 
+exported! { explained(error)
 /// Starts counting, and takes a new base. A processor that turns out to count nothing is no error:
 /// PICOLLO_EVENT_INFO_SILENT says so.
 ///
-/// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED; and where pinned events
-///   had to be opened again without pinning (PICOLLO_SESSION_PINNED), why that was refused:
-///   PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. These events are
-///   closed then, which their infos say, too; with PICOLLO_SESSION_SKIP_UNAVAILABLE only the infos say it. After an
-///   error nothing counts.
-/// Threads: any thread, one at a time.
+/// Returns: PICOLLO_ERR_OS; and where pinned events had to be opened again without pinning (PICOLLO_SESSION_PINNED),
+///   why that was refused: PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED,
+///   PICOLLO_ERR_OS. These events are closed then, which their infos say, too; with PICOLLO_SESSION_SKIP_UNAVAILABLE
+///   only the infos say it. After an error nothing counts.
 /// Cost: some system calls.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_enable(
+fn picollo_session_enable(
     session: *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard_uncancelled(error, || unsafe { change(session)? }.enable())
+    change(session)?.enable()
 }
 
 /// Stops counting. What was counted can still be read.
 ///
-/// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
-/// Threads: any thread, one at a time.
+/// Returns: PICOLLO_ERR_OS.
 /// Cost: some system calls.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_disable(
+fn picollo_session_disable(
     session: *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard_uncancelled(error, || unsafe { change(session)? }.disable())
+    change(session)?.disable()
 }
 
 /// Measures what a pair of reads adds to each event by itself, and notes it in the infos. What was read and recorded
 /// stays as it is, as if no time had passed.
 ///
-/// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_UNSUPPORTED where another thread or a CPU is
-///   counted, which reading does not slow down; PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS;
-///   PICOLLO_ERR_FORKED.
+/// Returns: PICOLLO_ERR_UNSUPPORTED where another thread or a CPU is counted, which reading does not slow down;
+///   PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS.
 /// Threads: opening thread only.
 /// Cost: some milliseconds.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_calibrate(
+fn picollo_session_calibrate(
     session: *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard_uncancelled(error, || unsafe { change(session)? }.calibrate())
+    change(session)?.calibrate()
+}
 }
 
 /// Takes a reading of all events: of all of them, or an error that changes nothing.
 ///
-/// Requires: how is PICOLLO_READ_...; error may be NULL.
-/// Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_NULL_POINTER
-///   (session); PICOLLO_ERR_INVALID_ARGUMENT (how); PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+/// Requires: how is PICOLLO_READ_....
+/// Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_WRONG_THREAD;
+///   PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
 /// Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
-/// Cost: one system call for each group; allocates nothing. Where pinned events were pushed off their counters, some
+/// Cost: one system call for each group. Where pinned events were pushed off their counters, some
 ///   more, and an allocation if they have to be opened again.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_read(
     session: *mut picollo_session,
@@ -285,15 +219,13 @@ pub unsafe extern "C" fn picollo_session_read(
 ) -> picollo_status {
     if how == ReadMode::Auto as u32 {
         // The hot path, without a landing pad: nothing on it can panic.
-        // SAFETY: the caller's promise, passed on.
-        if let Ok(session) = unsafe { change(session) }
+        if let Ok(session) = change(session)
             && session.read_unmoved()
         {
             return PICOLLO_OK;
         }
     }
-    // SAFETY: as above.
-    unsafe { read_slowly(session, how, error) }
+    read_slowly(session, how, error)
 }
 
 /// All of [`picollo_session_read`] that is not its hot path.
@@ -304,103 +236,73 @@ pub unsafe extern "C" fn picollo_session_read(
 #[inline(never)]
 unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picollo_error) -> picollo_status {
     guard_explained(error, || {
-        // SAFETY: the caller's promise, passed on.
-        let session = unsafe { change(session)? };
+        let session = change(session)?;
         session.read(ReadMode::from_raw(how).ok_or(Failure::INVALID_ARGUMENT)?)
     })
 }
 
+exported! {
 /// Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
 /// tallied in picollo_event_info.not_counted_count.
 ///
-/// Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET for
-///   what was counted since the base.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY
-///   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
-/// Threads: any thread, one at a time.
+/// Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET
+///   for what was counted since the base.
+/// Returns: PICOLLO_ERR_EMPTY when nothing was read since the base, or since the last record.
 /// Cost: a record for each event; no system call, no allocation.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let session = unsafe { change(session)? };
-        Ok(session.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
-    })
+fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
+    let session = change(session)?;
+    Ok(session.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
 }
 
 /// Tells the last reading of each event.
 ///
-/// Requires: since as for picollo_session_record; out has capacity elements. There are as many readings as events.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY before the first read since the base;
-///   PICOLLO_ERR_FORKED.
-/// Threads: any thread, one at a time.
+/// Requires: since as for picollo_session_record. There are as many readings as events.
+/// Returns: PICOLLO_ERR_EMPTY before the first read since the base.
 /// Cost: none to speak of; no system call, no allocation.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_readings(
+fn picollo_session_readings(
     session: *const picollo_session,
     since: u32,
     out: *mut picollo_reading,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (session, out, out_length) =
-            unsafe { (read(session)?, slice_mut(out, capacity)?, output(out_length)?) };
-        let deltas = either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?;
-        match session.readings(deltas, out) {
-            Err(failure) if failure.status() != Status::BufferTooSmall => Err(failure.into()),
-            told => {
-                out_length.set(session.length()?);
-                Ok(told?)
-            }
-        }
-    })
+    let (session, list) = (read(session)?, list(out, capacity, out_length)?);
+    let mut all = [picollo_reading::default(); MAX_EVENTS];
+    session.readings(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?, &mut all)?;
+    list.fill(all.into_iter(), session.length()?)
+}
 }
 
+exported! { explained(error)
 /// Takes a new base, and resets the histograms. The counters themselves run on.
 ///
-/// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS, which changes nothing; PICOLLO_ERR_BUSY
-///   against others that reset the same histogram; PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error
-///   names has kept its histogram together with its not_counted_count, so that the two still add up to the records
-///   made; the base is new, and all other events are reset. To be tried again.
-/// Threads: any thread, one at a time.
+/// Returns: PICOLLO_ERR_OS, which changes nothing; PICOLLO_ERR_BUSY against others that reset the same histogram;
+///   PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error names has kept its histogram together with its
+///   not_counted_count, so that the two still add up to the records made; the base is new, and all other events are
+///   reset. To be tried again.
 /// Cost: one system call for each group, and a copy of all counters of the histograms.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_reset(
+fn picollo_session_reset(
     session: *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard_uncancelled(error, || unsafe { change(session)? }.reset())
+    change(session)?.reset()
+}
 }
 
+exported! {
 /// Gives out the histogram of an event, for reading: it is in single-writer mode, and picollo_session_record is the
 /// writer.
 ///
 /// Requires: nobody else records into it.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
-///   PICOLLO_ERR_FORKED.
 /// Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the session.
 /// Threads: any thread, one at a time. The histogram may be read on any thread at any time.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_histogram_ref(
+fn picollo_session_histogram_ref(
     session: *const picollo_session,
     index: usize,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (session, out) = unsafe { (read(session)?, output(out)?) };
-        // SAFETY: nobody records into it, as the caller promises.
-        out.set(into_handle(unsafe { session.histogram(index)?.into_unguarded() }));
-        Ok(())
-    })
+    let (session, out) = (read(session)?, output(out)?);
+    // SAFETY: nobody records into it, as the caller promises.
+    out.tell(into_handle(unsafe { session.histogram(index)?.into_unguarded() }))
+}
 }

@@ -24,20 +24,13 @@ pub use picollo_core::{
 };
 use picollo_core::{Since, Snapshot, ValueSelection};
 
-use crate::argument::{either, exclusive, input, list, output, slice, slice_mut};
+use crate::argument::{either, exclusive, input, list, output, room, slice};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_void};
+use crate::guard::{exported, guard_void};
 use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::snapshot_block::{ALIGNMENT, Block};
 use crate::status::picollo_status;
-
-/// A bucket reports lower + step / 2: at most step / 2 from every value in it, exact where step is 1.
-pub const PICOLLO_VALUE_MIDPOINT: u32 = 0;
-/// A bucket reports the smallest value in it.
-pub const PICOLLO_VALUE_LOWER: u32 = 1;
-/// A bucket reports the largest value in it.
-pub const PICOLLO_VALUE_UPPER: u32 = 2;
 
 /// What was counted since the reset; by a session since its base.
 pub const PICOLLO_SINCE_RESET: u32 = 0;
@@ -53,12 +46,6 @@ pub const PICOLLO_RANK_INTERPOLATED: u32 = 1;
 pub const PICOLLO_BUCKETS_ALL: u32 = 0;
 /// Buckets with counts only.
 pub const PICOLLO_BUCKETS_NON_EMPTY: u32 = 1;
-
-const _: () = assert!(
-    PICOLLO_VALUE_MIDPOINT == ValueSelection::Midpoint as u32
-        && PICOLLO_VALUE_LOWER == ValueSelection::Lower as u32
-        && PICOLLO_VALUE_UPPER == ValueSelection::Upper as u32
-);
 
 /// The snapshot behind a handle.
 ///
@@ -84,110 +71,72 @@ pub unsafe fn pair<'a>(
     unsafe { Ok((exclusive(changed.cast::<Block>())?, read(other)?)) }
 }
 
+exported! {
 /// Makes a snapshot and updates it for the first time, to all counts since the reset.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against
-///   competing resets.
-/// Ownership: *out is the caller's, for picollo_snapshot_free; it holds a reference to the histogram.
-/// Threads: any thread, also while others record and reset.
+/// Returns: PICOLLO_ERR_BUSY in shared memory that another program overwrites.
+/// Ownership: *out holds a reference to the histogram.
 /// Cost: allocates 16 bytes a counter, copies all counters.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_create(
+fn picollo_snapshot_create(
     histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out) = unsafe { (borrow(histogram)?, output(out)?) };
-        out.set(Block::create(&histogram)?.as_ptr().cast());
-        Ok(())
-    })
+    let (histogram, out) = (borrow(histogram)?, output(out)?);
+    out.tell(Block::create(&histogram)?.as_ptr().cast())
 }
 
 /// Tells how much memory picollo_snapshot_init_in needs for this histogram.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out_size, out_align).
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_required_size(
+fn picollo_snapshot_required_size(
     histogram: *const picollo_histogram,
     out_size: *mut usize,
     out_align: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out_size, out_align) =
-            unsafe { (borrow(histogram)?, output(out_size)?, output(out_align)?) };
-        out_size.set(Block::required_size(histogram.layout())?);
-        out_align.set(ALIGNMENT);
-        Ok(())
-    })
+    let (histogram, out_size, out_align) = (borrow(histogram)?, output(out_size)?, output(out_align)?);
+    out_size.set(Block::required_size(histogram.layout())?);
+    out_align.tell(ALIGNMENT)
 }
 
 /// Makes a snapshot in the caller's memory, and updates it for the first time.
 ///
 /// Requires: memory has size bytes, is aligned as picollo_snapshot_required_size says, and is used for nothing else,
 ///   nor moved, until picollo_snapshot_free.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, histogram, out); PICOLLO_ERR_INVALID_ARGUMENT for memory that
-///   is not aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_BUSY against competing resets.
+/// Returns: PICOLLO_ERR_BUSY in shared memory that another program overwrites.
 /// Ownership: the memory stays the caller's; the reference to the histogram is given back by picollo_snapshot_free.
-/// Threads: any thread, also while others record and reset.
-/// Cost: copies all counters; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_init_in(
+/// Cost: copies all counters.
+fn picollo_snapshot_init_in(
     memory: *mut c_void,
     size: usize,
     histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out) = unsafe { (borrow(histogram)?, output(out)?) };
-        let memory = NonNull::new(memory.cast()).ok_or(Failure::NULL_POINTER)?;
-        // SAFETY: the memory is the snapshot's from now on, as the caller promises.
-        let block = unsafe { Block::initialise(memory, size, &histogram, 0)? };
-        out.set(block.as_ptr().cast());
-        Ok(())
-    })
+    let (histogram, out) = (borrow(histogram)?, output(out)?);
+    let memory = NonNull::new(memory.cast()).ok_or(Failure::NULL_POINTER)?;
+    // SAFETY: the memory is the snapshot's from now on, as the caller promises.
+    let block = unsafe { Block::initialise(memory, size, &histogram, 0)? };
+    out.tell(block.as_ptr().cast())
 }
 
 /// Takes the counts of the histogram anew, while writers and other readers go on. Every update is where the next delta
 /// starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
 ///
 /// Requires: since is PICOLLO_SINCE_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (since);
-///   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
-///   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where
-///   it would have.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one;
+///   PICOLLO_ERR_BUSY in shared memory that another program overwrites (PICOLLO_SINCE_RESET only): the snapshot is
+///   empty then, and the next delta starts where it would have.
 /// Threads: any thread, one at a time with this snapshot, also while others record and reset.
-/// Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_update(
-    snapshot: *mut picollo_snapshot,
-    since: u32,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let block = unsafe { exclusive(snapshot.cast::<Block>())? };
-        block.update(if either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)? {
-            Since::PreviousUpdate
-        } else {
-            Since::Reset
-        })
+/// Cost: copies all counters: tens of microseconds for 28,672.
+fn picollo_snapshot_update(snapshot: *mut picollo_snapshot, since: u32) -> picollo_status {
+    let block = exclusive(snapshot.cast::<Block>())?;
+    block.update(if either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)? {
+        Since::PreviousUpdate
+    } else {
+        Since::Reset
     })
 }
+}
 
-/// Frees a snapshot, and gives back its reference to the histogram. NULL is allowed and does nothing. Memory that the
+/// Frees a snapshot, and gives back its reference to the histogram. Memory that the
 /// caller provided stays the caller's, to be reused.
-///
-/// Threads: any thread, once.
-/// Cost: frees its memory.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_snapshot_free(snapshot: *mut picollo_snapshot) {
     guard_void(|| {
@@ -198,143 +147,92 @@ pub unsafe extern "C" fn picollo_snapshot_free(snapshot: *mut picollo_snapshot) 
     });
 }
 
+exported! {
 /// Tells the totals.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out).
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_counts(
-    snapshot: *const picollo_snapshot,
-    out: *mut picollo_counts,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (read(snapshot)?, output(out)?) };
-        out.set(snapshot.counts());
-        Ok(())
-    })
+fn picollo_snapshot_counts(snapshot: *const picollo_snapshot, out: *mut picollo_counts) -> picollo_status {
+    let (snapshot, out) = (read(snapshot)?, output(out)?);
+    out.tell(snapshot.counts())
 }
 
 /// Finds the percentiles at many ranks, in any order.
 ///
 /// Requires: ranks and out have length elements each and do not overlap; value_selection is PICOLLO_VALUE_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 ranks and out);
-///   PICOLLO_ERR_INVALID_ARGUMENT for a rank that is NaN or outside 0 ..= 100, and for an unknown value_selection;
-///   PICOLLO_ERR_EMPTY when nothing was recorded.
-/// Threads: any thread.
-/// Cost: one pass over the counters for ranks in ascending order, otherwise one for every 64 ranks; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_percentiles(
+/// Returns: PICOLLO_ERR_EMPTY when nothing was recorded.
+/// Cost: one pass over the counters for ranks in ascending order, otherwise one for every 64 ranks.
+fn picollo_snapshot_percentiles(
     snapshot: *const picollo_snapshot,
     ranks: *const f64,
     length: usize,
     value_selection: u32,
     out: *mut picollo_percentile,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, ranks, out) =
-            unsafe { (read(snapshot)?, slice(ranks, length)?, slice_mut(out, length)?) };
-        Ok(snapshot.percentiles(ranks, ValueSelection::try_from(value_selection)?, out)?)
-    })
+    let (snapshot, ranks, out) = (read(snapshot)?, slice(ranks, length)?, room(out, length)?);
+    let write = |at: usize, percentile| _ = out[at].write(percentile);
+    Ok(snapshot.for_each_percentile(ranks, ValueSelection::try_from(value_selection)?, length, write)?)
 }
 
 /// As picollo_snapshot_percentiles, the values alone.
 ///
-/// Returns: as picollo_snapshot_percentiles.
-/// Threads: any thread.
-/// Cost: as picollo_snapshot_percentiles.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_percentile_values(
+/// Otherwise: as picollo_snapshot_percentiles.
+fn picollo_snapshot_percentile_values(
     snapshot: *const picollo_snapshot,
     ranks: *const f64,
     length: usize,
     value_selection: u32,
     out: *mut u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, ranks, out) =
-            unsafe { (read(snapshot)?, slice(ranks, length)?, slice_mut(out, length)?) };
-        Ok(snapshot.percentile_values(ranks, ValueSelection::try_from(value_selection)?, out)?)
-    })
+    let (snapshot, ranks, out) = (read(snapshot)?, slice(ranks, length)?, room(out, length)?);
+    let write = |at: usize, percentile: picollo_percentile| _ = out[at].write(percentile.value);
+    Ok(snapshot.for_each_percentile(ranks, ValueSelection::try_from(value_selection)?, length, write)?)
 }
 
 /// Tells which percentage of the observations is at or below a value: those in buckets up to and including its own. 0
 /// below the range, 100 above.
 ///
 /// Requires: interpolate is PICOLLO_RANK_WHOLE_BUCKETS or PICOLLO_RANK_INTERPOLATED.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out_rank); PICOLLO_ERR_INVALID_ARGUMENT (interpolate);
-///   PICOLLO_ERR_EMPTY when nothing was recorded.
-/// Threads: any thread.
-/// Cost: one pass over the counters up to the value's; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_rank_of_value(
+/// Returns: PICOLLO_ERR_EMPTY when nothing was recorded.
+/// Cost: one pass over the counters up to the value's.
+fn picollo_snapshot_rank_of_value(
     snapshot: *const picollo_snapshot,
     value: u64,
     interpolate: u32,
     out_rank: *mut f64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, out_rank) = unsafe { (read(snapshot)?, output(out_rank)?) };
-        out_rank.set(snapshot.rank_of_value(
-            value,
-            either(interpolate, PICOLLO_RANK_WHOLE_BUCKETS, PICOLLO_RANK_INTERPOLATED)?,
-        )?);
-        Ok(())
-    })
+    let (snapshot, out_rank) = (read(snapshot)?, output(out_rank)?);
+    out_rank.tell(snapshot.rank_of_value(
+        value,
+        either(interpolate, PICOLLO_RANK_WHOLE_BUCKETS, PICOLLO_RANK_INTERPOLATED)?,
+    )?)
 }
 
 /// Finds the bucket that a value falls into, with its count.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT for a value out of
-///   range.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_bucket_of(
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for a value out of range.
+fn picollo_snapshot_bucket_of(
     snapshot: *const picollo_snapshot,
     value: u64,
     out: *mut picollo_bucket,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (read(snapshot)?, output(out)?) };
-        out.set(snapshot.bucket_of(value).ok_or(Failure::INVALID_ARGUMENT)?);
-        Ok(())
-    })
+    let (snapshot, out) = (read(snapshot)?, output(out)?);
+    out.tell(snapshot.bucket_of(value).ok_or(Failure::INVALID_ARGUMENT)?)
 }
 
 /// Lists the buckets with their counts, in ascending order.
 ///
-/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; out has capacity elements.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
-/// Threads: any thread.
-/// Cost: two passes over the counters; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_buckets(
+/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY.
+/// Cost: two passes over the counters.
+fn picollo_snapshot_buckets(
     snapshot: *const picollo_snapshot,
     non_empty_only: u32,
     out: *mut picollo_bucket,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, list) = unsafe { (read(snapshot)?, list(out, capacity, out_length)?) };
-        if either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)? {
-            list.fill(snapshot.recorded_buckets(), snapshot.recorded_buckets().count())
-        } else {
-            list.fill(snapshot.buckets(), snapshot.layout().length())
-        }
-    })
+    let (snapshot, list) = (read(snapshot)?, list(out, capacity, out_length)?);
+    if either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)? {
+        list.fill(snapshot.recorded_buckets(), snapshot.recorded_buckets().count())
+    } else {
+        list.fill(snapshot.buckets(), snapshot.layout().length())
+    }
+}
 }

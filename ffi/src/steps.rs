@@ -15,7 +15,7 @@ pub use picollo_core::Step as picollo_step;
 
 use crate::argument::list;
 use crate::failure::{Failure, Outcome};
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::picollo_snapshot;
 use crate::snapshot;
 use crate::status::picollo_status;
@@ -33,8 +33,7 @@ unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
     capacity: usize,
     out_length: *mut usize,
 ) -> Outcome {
-    // SAFETY: the caller's promise, passed on.
-    let list = unsafe { list(out, capacity, out_length)? };
+    let list = list(out, capacity, out_length)?;
     let length = steps()?.take(PICOLLO_MAX_STEPS + 1).count();
     if length > PICOLLO_MAX_STEPS {
         return Err(Failure::INVALID_ARGUMENT);
@@ -42,40 +41,27 @@ unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
     list.fill(steps()?, length)
 }
 
+exported! {
 /// Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
 ///
-/// Requires: width is not 0; out has capacity elements.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
-/// Threads: any thread.
-/// Cost: twice that of one pass over the counters and the steps; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_linear_steps(
+/// Requires: width is not 0.
+/// Cost: twice that of one pass over the counters and the steps.
+fn picollo_snapshot_linear_steps(
     snapshot: *const picollo_snapshot,
     width: u64,
     out: *mut picollo_step,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let snapshot = snapshot::read(snapshot)?;
-            write_steps(|| snapshot.linear_steps(width), out, capacity, out_length)
-        }
-    })
+    let snapshot = snapshot::read(snapshot)?;
+    write_steps(|| snapshot.linear_steps(width), out, capacity, out_length)
 }
 
 /// Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
 ///
-/// Requires: first is not 0, base is above 1; out has capacity elements.
-/// Returns: as picollo_snapshot_linear_steps, for first and base.
-/// Threads: any thread.
-/// Cost: as picollo_snapshot_linear_steps.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_logarithmic_steps(
+/// Requires: first is not 0, base is above 1.
+/// Otherwise: as picollo_snapshot_linear_steps.
+fn picollo_snapshot_logarithmic_steps(
     snapshot: *const picollo_snapshot,
     first: u64,
     base: f64,
@@ -83,37 +69,23 @@ pub unsafe extern "C" fn picollo_snapshot_logarithmic_steps(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let snapshot = snapshot::read(snapshot)?;
-            write_steps(|| snapshot.logarithmic_steps(first, base), out, capacity, out_length)
-        }
-    })
+    let snapshot = snapshot::read(snapshot)?;
+    write_steps(|| snapshot.logarithmic_steps(first, base), out, capacity, out_length)
 }
 
 /// Lists steps of percentiles, which get closer by half with each half of the distance to 100 %; the last one is at 100.
 /// They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
 ///
-/// Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
-///   elements.
-/// Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
-/// Threads: any thread.
-/// Cost: as picollo_snapshot_linear_steps.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_percentile_steps(
+/// Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0.
+/// Otherwise: as picollo_snapshot_linear_steps.
+fn picollo_snapshot_percentile_steps(
     snapshot: *const picollo_snapshot,
     ticks_per_half_distance: u32,
     out: *mut picollo_step,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let snapshot = snapshot::read(snapshot)?;
-            write_steps(|| snapshot.percentile_steps(ticks_per_half_distance), out, capacity, out_length)
-        }
-    })
+    let snapshot = snapshot::read(snapshot)?;
+    write_steps(|| snapshot.percentile_steps(ticks_per_half_distance), out, capacity, out_length)
+}
 }

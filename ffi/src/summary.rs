@@ -3,11 +3,11 @@
 use core::ptr::NonNull;
 
 pub use picollo_core::Summary as picollo_summary;
-use picollo_core::{SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, ValueSelection};
+use picollo_core::{SUMMARY_PERCENTILES, ValueSelection};
 
 use crate::argument::output;
 use crate::counted::borrow;
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::snapshot;
 use crate::snapshot_block::Block;
@@ -16,57 +16,39 @@ use crate::status::picollo_status;
 /// Number of percentiles in a summary, at the ranks 0 1 5 10 25 50 75 90 92.5 95 97.5 99 99.9 99.99 99.999 100.
 pub const PICOLLO_SUMMARY_PERCENTILES: usize = 16;
 
-/// Counts are estimates, because the histogram is a scalable one.
-pub const PICOLLO_SUMMARY_APPROXIMATE: u32 = 1 << 0;
-
 const _: () = assert!(PICOLLO_SUMMARY_PERCENTILES == SUMMARY_PERCENTILES);
-const _: () = assert!(PICOLLO_SUMMARY_APPROXIMATE == SUMMARY_APPROXIMATE);
 
+exported! {
 /// Summarises a snapshot. One without counts has a summary too: totals and targets 0, mean and deviation NaN.
 ///
 /// Requires: value_selection is PICOLLO_VALUE_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT (value_selection).
-/// Threads: any thread.
-/// Cost: two passes over the counters: tens of microseconds for 28,672; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_summary(
+/// Cost: two passes over the counters: tens of microseconds for 28,672.
+fn picollo_snapshot_summary(
     snapshot: *const picollo_snapshot,
     value_selection: u32,
     out: *mut picollo_summary,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
-        out.set(snapshot.summary(ValueSelection::try_from(value_selection)?));
-        Ok(())
-    })
+    let (snapshot, out) = (snapshot::read(snapshot)?, output(out)?);
+    out.tell(snapshot.summary(ValueSelection::try_from(value_selection)?))
 }
 
 /// Summarises a histogram as it is now, since its reset. Makes a snapshot and frees it again: to summarise often, or
 /// without allocating, keep a picollo_snapshot, update it and use picollo_snapshot_summary.
 ///
 /// Requires: value_selection is PICOLLO_VALUE_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_INVALID_ARGUMENT (value_selection);
-///   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against competing resets.
-/// Threads: any thread, also while others record and reset.
+/// Returns: PICOLLO_ERR_BUSY in shared memory that another program overwrites.
 /// Cost: allocates 16 bytes a counter for the time of the call; three passes over the counters.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_summary(
+fn picollo_histogram_summary(
     histogram: *const picollo_histogram,
     value_selection: u32,
     out: *mut picollo_summary,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, out) = unsafe { (borrow(histogram)?, output(out)?) };
-        let selection = ValueSelection::try_from(value_selection)?;
-        let temporary = Temporary(Block::create(&histogram)?);
-        // SAFETY: it is alive until it is dropped.
-        out.set(unsafe { temporary.0.as_ref() }.counts().summary(selection));
-        Ok(())
-    })
+    let (histogram, out) = (borrow(histogram)?, output(out)?);
+    let selection = ValueSelection::try_from(value_selection)?;
+    let temporary = Temporary(Block::create(&histogram)?);
+    // SAFETY: it is alive until it is dropped.
+    out.tell(unsafe { temporary.0.as_ref() }.counts().summary(selection))
+}
 }
 
 /// Freed also when a panic passes.

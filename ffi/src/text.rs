@@ -10,7 +10,7 @@
 //!     char *text = malloc(length + 1);
 //!     status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length); // PICOLLO_OK
 //!
-//! Text for people (PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_FULL) is in the unit that the title ends with, in parentheses or behind a
+//! Text for people (PICOLLO_TEXT_HUMAN) is in the unit that the title ends with, in parentheses or behind a
 //! comma: "Latency (ns)", "Requests, us"; "(ns)" is a unit without a title. Known are ps, ns, us, ms, s and their long names, bytes,
 //! cycles and instructions. Of those numbers have three digits and a prefix, 4.51 us (with the letter mu) or 526 ns; all others are
 //! as they are, 4,509,696. A summary:
@@ -31,9 +31,9 @@ use core::fmt::{self, Write};
 use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string};
 use picollo_core::{Snapshot, ValueSelection};
 
-use crate::argument::{either, input, output, slice_mut, text};
+use crate::argument::{either, input, output, room, text};
 use crate::failure::{Failure, Outcome};
-use crate::guard::guard;
+use crate::guard::exported;
 use crate::handles::picollo_snapshot;
 use crate::memory;
 use crate::snapshot::{self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile};
@@ -46,14 +46,10 @@ pub const PICOLLO_TEXT_MARKDOWN: u32 = 0;
 pub const PICOLLO_TEXT_LINE: u32 = 1;
 /// One JSON object, for programs. Numbers are exact; what does not exist is null.
 pub const PICOLLO_TEXT_JSON: u32 = 2;
-/// A header and one row for each percentile, as in RFC 4180. Numbers are exact; what does not exist is an empty field.
-pub const PICOLLO_TEXT_CSV: u32 = 3;
 
 /// A few lines for people, at most 80 columns wide, without a line break at the end: the answer first, short, with three digits
 /// and units that fit. See "Text for people".
 pub const PICOLLO_TEXT_HUMAN: u32 = 4;
-/// As PICOLLO_TEXT_HUMAN, with all percentiles and what else there is.
-pub const PICOLLO_TEXT_FULL: u32 = 5;
 /// A part of a page, in HTML: of picollo_exemplars_format alone. For all others it is an unknown format.
 pub const PICOLLO_TEXT_HTML: u32 = 6;
 
@@ -61,9 +57,7 @@ const _: () = assert!(
     PICOLLO_TEXT_MARKDOWN == Format::Markdown as u32
         && PICOLLO_TEXT_LINE == Format::Line as u32
         && PICOLLO_TEXT_JSON == Format::Json as u32
-        && PICOLLO_TEXT_CSV == Format::Csv as u32
         && PICOLLO_TEXT_HUMAN == Format::Human as u32
-        && PICOLLO_TEXT_FULL == Format::Full as u32
 );
 
 /// Writes a text into the caller's buffer.
@@ -76,8 +70,7 @@ pub unsafe fn write_text(
     out_length: *mut usize,
     write: &dyn Fn(&mut dyn Write) -> fmt::Result,
 ) -> Outcome {
-    // SAFETY: the caller's promises, passed on.
-    let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
+    let (buffer, out_length) = (room(buffer.cast::<u8>(), capacity)?, output(out_length)?);
     let written = write_c_string(buffer, write);
     out_length.set(written.length);
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
@@ -88,9 +81,8 @@ pub unsafe fn write_text(
 /// # Safety
 /// As for [`write_text`].
 unsafe fn check(buffer: *mut c_char, capacity: usize, out_length: *mut usize) -> Outcome {
-    // SAFETY: the caller's promises, passed on.
-    unsafe { (slice_mut(buffer, capacity)?, output(out_length)?) };
-    Ok(())
+    room(buffer, capacity)?;
+    output(out_length).map(|_| ())
 }
 
 /// As [`write_text`], for what can also fail for other reasons, before anything is written. `write` is called twice, and
@@ -104,12 +96,10 @@ pub unsafe fn try_write_text(
     out_length: *mut usize,
     write: &dyn Fn(&mut dyn Write) -> picollo_core::Result<()>,
 ) -> Outcome {
-    // SAFETY: the caller's promises, passed on.
-    unsafe { check(buffer, capacity, out_length)? };
+    check(buffer, capacity, out_length)?;
     // Counts, and never fails itself.
     write(&mut BufferWriter::new(&mut []))?;
-    // SAFETY: the caller's promises, passed on.
-    unsafe { write_text(buffer, capacity, out_length, &|out| write(out).map_err(|_| fmt::Error)) }
+    write_text(buffer, capacity, out_length, &|out| write(out).map_err(|_| fmt::Error))
 }
 
 /// As [`try_write_text`], for what takes long to make: it is made once, on the heap, and then copied.
@@ -122,16 +112,14 @@ pub unsafe fn write_collected(
     out_length: *mut usize,
     write: impl FnOnce(&mut Collected) -> picollo_core::Result<()>,
 ) -> Outcome {
-    // SAFETY: the caller's promises, passed on.
-    unsafe { check(buffer, capacity, out_length)? };
+    check(buffer, capacity, out_length)?;
     let mut collected = Collected(memory::growing()?);
     write(&mut collected).map_err(|error| match error {
         // It takes all there is memory for.
         picollo_core::Error::BufferTooSmall => Failure::OUT_OF_MEMORY,
         error => error.into(),
     })?;
-    // SAFETY: as above.
-    unsafe { write_text(buffer, capacity, out_length, &|out| out.write_str(&collected.0)) }
+    write_text(buffer, capacity, out_length, &|out| out.write_str(&collected.0))
 }
 
 /// Text on the heap. Writing fails where there is no memory.
@@ -145,16 +133,12 @@ impl Write for Collected {
     }
 }
 
+exported! {
 /// Writes a summary as text.
 ///
-/// Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (summary, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title that is not UTF-8 and for an unknown format.
-/// Threads: any thread.
-/// Cost: microseconds for a line, tens of microseconds for a table; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_summary_format(
+/// Requires: format is PICOLLO_TEXT_....
+/// Cost: microseconds for a line, tens of microseconds for a table.
+fn picollo_summary_format(
     summary: *const picollo_summary,
     title: *const c_char,
     format: u32,
@@ -162,27 +146,17 @@ pub unsafe extern "C" fn picollo_summary_format(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (summary, title) = unsafe { (input(summary)?, text(title)?) };
-        let format = Format::try_from(format)?;
-        // SAFETY: the caller's promises, passed on.
-        unsafe { write_text(buffer, capacity, out_length, &|out| summary.write(out, title, format)) }
-    })
+    let (summary, title) = (input(summary)?, text(title)?);
+    let format = Format::try_from(format)?;
+    write_text(buffer, capacity, out_length, &|out| summary.write(out, title, format))
 }
 
 /// Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes
 /// in per cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
 ///
-/// Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown
-///   and in a line.
-/// Returns: PICOLLO_ERR_NULL_POINTER (a, b, out_length, and buffer with a capacity above 0); otherwise as
-///   picollo_summary_format, for title and names.
-/// Threads: any thread.
-/// Cost: as picollo_summary_format.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_summary_format_diff(
+/// Requires: format is PICOLLO_TEXT_.... Empty names read "Before" and "After" in Markdown and in a line.
+/// Otherwise: as picollo_summary_format.
+fn picollo_summary_format_diff(
     a: *const picollo_summary,
     b: *const picollo_summary,
     title: *const c_char,
@@ -193,59 +167,35 @@ pub unsafe extern "C" fn picollo_summary_format_diff(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (a, b) = unsafe { (input(a)?, input(b)?) };
-        // SAFETY: as above.
-        let (title, name_a, name_b) = unsafe { (text(title)?, text(name_a)?, text(name_b)?) };
-        let format = Format::try_from(format)?;
-        // SAFETY: as above.
-        unsafe {
-            write_text(buffer, capacity, out_length, &|out| {
-                a.write_diff(b, out, title, name_a, name_b, format)
-            })
-        }
-    })
+    let (a, b) = (input(a)?, input(b)?);
+    let (title, name_a, name_b) = (text(title)?, text(name_a)?, text(name_b)?);
+    let format = Format::try_from(format)?;
+    write_text(buffer, capacity, out_length, &|out| a.write_diff(b, out, title, name_a, name_b, format))
 }
 
 /// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and
 /// logical index of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
 ///
-/// Requires: buffer has capacity bytes; 192 are enough for any percentile of a snapshot.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer
-///   with a capacity above 0).
-/// Threads: any thread.
-/// Cost: a microsecond; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_percentile_format(
+/// Requires: a capacity of 192 is enough for any percentile of a snapshot.
+/// Cost: a microsecond.
+fn picollo_percentile_format(
     percentile: *const picollo_percentile,
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let percentile = input(percentile)?;
-            write_text(buffer, capacity, out_length, &|out| write!(out, "{percentile}"))
-        }
-    })
+    let percentile = input(percentile)?;
+    write_text(buffer, capacity, out_length, &|out| write!(out, "{percentile}"))
 }
 
 /// Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
 /// picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
 /// ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
 ///
-/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is PICOLLO_VALUE_...;
-///   buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
-/// Threads: any thread.
-/// Cost: a microsecond for each bucket listed; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_format_buckets(
+/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is
+///   PICOLLO_VALUE_....
+/// Cost: a microsecond for each bucket listed.
+fn picollo_snapshot_format_buckets(
     snapshot: *const picollo_snapshot,
     non_empty_only: u32,
     value_selection: u32,
@@ -253,17 +203,14 @@ pub unsafe extern "C" fn picollo_snapshot_format_buckets(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let snapshot = unsafe { snapshot::read(snapshot)? };
-        let (non_empty_only, selection) = (
-            either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)?,
-            ValueSelection::try_from(value_selection)?,
-        );
-        let write = |out: &mut dyn Write| write_buckets(out, snapshot, non_empty_only, selection);
-        // SAFETY: the caller's promises, passed on.
-        unsafe { write_text(buffer, capacity, out_length, &write) }
-    })
+    let snapshot = snapshot::read(snapshot)?;
+    let (non_empty_only, selection) = (
+        either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)?,
+        ValueSelection::try_from(value_selection)?,
+    );
+    let write = |out: &mut dyn Write| write_buckets(out, snapshot, non_empty_only, selection);
+    write_text(buffer, capacity, out_length, &write)
+}
 }
 
 fn write_buckets(

@@ -32,9 +32,6 @@ const _: () = assert!(
 /// program was compiled for.
 ///
 /// Returns: the version; cannot fail.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_abi_version() -> u32 {
     PICOLLO_ABI_VERSION
@@ -44,9 +41,6 @@ pub extern "C" fn picollo_abi_version() -> u32 {
 ///
 /// Returns: a static string; never NULL.
 /// Ownership: the library's; do not free it.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -7,9 +7,7 @@ use crate::guard::guard_void;
 /// Runs repetitions times 256 dependent additions: one cycle and one instruction apiece, and two instructions a
 /// repetition for the loop, which run beside the chain.
 ///
-/// Threads: any thread.
 /// Cost: 256 cycles a repetition, on processors that add in one cycle.
-/// Since: 0.1
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_work_add_chain_256(repetitions: u64) {
     guard_void(|| picollo_native::work::add_chain_256(repetitions));

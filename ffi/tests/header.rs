@@ -4,27 +4,14 @@
 //! The tests fail when a committed file differs from what would be generated. To write all of them anew: `ci/describe.sh`, which
 //! is `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
 
-#[path = "header/c.rs"]
-mod c;
-#[path = "header/description.rs"]
-mod description;
-#[path = "header/layout.rs"]
-mod layout;
-#[path = "header/manual.rs"]
-mod manual;
-#[path = "header/rust.rs"]
-mod rust;
 #[path = "header/text.rs"]
 mod text;
-#[path = "header/witness.rs"]
-mod witness;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use c::{Item, Kind};
 use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
 use text::{NODISCARD, tidy, with_initialisers};
 
@@ -32,107 +19,87 @@ use text::{NODISCARD, tidy, with_initialisers};
 /// files that define its structs, and those structs, by their names in Rust.
 const SECTIONS: &[Section] = &[
     Section { module: "version", structs: &[] },
-    Section { module: "status", structs: &[("native", "base/error", "Error")] },
+    Section { module: "status", structs: &[("native", "base/error", "Error", "picollo_error")] },
     Section { module: "handles", structs: &[] },
     Section { module: "histogram", structs: &[] },
     Section { module: "recorder", structs: &[] },
-    Section { module: "array", structs: &[] },
     Section {
         module: "snapshot",
         structs: &[
-            ("core", "layout/bucket", "Bucket"),
-            ("core", "statistics/summary", "Percentile"),
-            ("core", "snapshot/snapshot", "Counts"),
+            ("core", "layout/bucket", "Bucket", "picollo_bucket"),
+            ("core", "statistics/summary", "Percentile", "picollo_percentile"),
+            ("core", "snapshot/snapshot", "Counts", "picollo_counts"),
         ],
     },
     Section { module: "mapping", structs: &[] },
-    Section { module: "steps", structs: &[("core", "statistics/steps", "Step")] },
+    Section { module: "steps", structs: &[("core", "statistics/steps", "Step", "picollo_step")] },
     Section { module: "interpolate", structs: &[] },
-    Section { module: "merge", structs: &[("core", "snapshot/merge", "Merged")] },
-    Section { module: "summary", structs: &[("core", "statistics/summary", "Summary")] },
+    Section { module: "merge", structs: &[("core", "snapshot/merge", "Merged", "picollo_merged")] },
+    Section { module: "summary", structs: &[("core", "statistics/summary", "Summary", "picollo_summary")] },
     Section { module: "text", structs: &[] },
     Section { module: "interchange", structs: &[] },
     Section { module: "log", structs: &[] },
     Section {
         module: "compare",
         structs: &[
-            ("core", "statistics/compare/quantile", "QuantileInterval"),
-            ("core", "statistics/compare/mod", "Comparison"),
-            ("core", "statistics/compare/blocks", "BlockComparison"),
-            ("core", "statistics/compare/runs", "RunComparison"),
+            ("core", "statistics/compare/quantile", "QuantileInterval", "picollo_quantile_interval"),
+            ("core", "statistics/compare/mod", "Comparison", "picollo_comparison"),
+            ("core", "statistics/compare/blocks", "BlockComparison", "picollo_block_comparison"),
+            ("core", "statistics/compare/runs", "RunComparison", "picollo_run_comparison"),
         ],
     },
-    Section { module: "figure", structs: &[("core", "figures/interval", "FigureEstimate")] },
+    Section {
+        module: "figure",
+        structs: &[("core", "figures/interval", "FigureEstimate", "picollo_figure_estimate")],
+    },
     Section { module: "picture", structs: &[] },
-    Section { module: "double_histogram", structs: &[("core", "doubles/snapshot", "DoubleStatistics")] },
+    Section {
+        module: "double_histogram",
+        structs: &[("core", "doubles/snapshot", "DoubleStatistics", "picollo_double_statistics")],
+    },
     Section {
         module: "double_snapshot",
         structs: &[
-            ("core", "doubles/layout", "DoubleBucket"),
-            ("core", "doubles/summary", "DoublePercentile"),
-            ("core", "doubles/summary", "DoubleSummary"),
+            ("core", "doubles/layout", "DoubleBucket", "picollo_double_bucket"),
+            ("core", "doubles/summary", "DoublePercentile", "picollo_double_percentile"),
+            ("core", "doubles/summary", "DoubleSummary", "picollo_double_summary"),
         ],
     },
     Section { module: "registry", structs: &[] },
     Section { module: "metric", structs: &[] },
     Section { module: "metric_exemplar", structs: &[] },
-    Section { module: "otlp_export", structs: &[] },
     Section { module: "counter", structs: &[] },
-    Section { module: "striped_counter", structs: &[] },
     Section { module: "segment", structs: &[] },
-    Section { module: "viewer", structs: &[] },
     Section { module: "clock", structs: &[] },
     Section { module: "exemplar", structs: &[] },
     Section { module: "exemplars", structs: &[] },
     Section {
         module: "event",
-        structs: &[("native", "event/event", "Event"), ("native", "machine/perf_info", "PerfInfo")],
+        structs: &[
+            ("native", "event/event", "Event", "picollo_event"),
+            ("native", "machine/perf_info", "PerfInfo", "picollo_perf_info"),
+        ],
     },
     Section {
         module: "session",
-        structs: &[("native", "session/reading", "Reading"), ("native", "event/info", "EventInfo")],
+        structs: &[
+            ("native", "session/reading", "Reading", "picollo_reading"),
+            ("native", "event/info", "EventInfo", "picollo_event_info"),
+        ],
     },
     Section {
         module: "benchmark",
         structs: &[
-            ("native", "benchmark/result", "BenchmarkResult"),
-            ("native", "benchmark/result", "BenchmarkCounter"),
+            ("native", "benchmark/result", "BenchmarkResult", "picollo_benchmark_outcome"),
+            ("native", "benchmark/result", "BenchmarkNoise", "picollo_benchmark_disturbance"),
+            ("native", "benchmark/result", "BenchmarkCounter", "picollo_benchmark_counts"),
         ],
     },
-    Section { module: "benchmark_noise", structs: &[("native", "benchmark/result", "BenchmarkNoise")] },
     Section { module: "work", structs: &[] },
-];
-
-/// Structs of other packages, and their names in C.
-const NAMES: &[(&str, &str)] = &[
-    ("FigureEstimate", "picollo_figure_estimate"),
-    ("Bucket", "picollo_bucket"),
-    ("Percentile", "picollo_percentile"),
-    ("Counts", "picollo_counts"),
-    ("Step", "picollo_step"),
-    ("Merged", "picollo_merged"),
-    ("Summary", "picollo_summary"),
-    ("QuantileInterval", "picollo_quantile_interval"),
-    ("Comparison", "picollo_comparison"),
-    ("BlockComparison", "picollo_block_comparison"),
-    ("RunComparison", "picollo_run_comparison"),
-    ("DoubleStatistics", "picollo_double_statistics"),
-    ("DoubleBucket", "picollo_double_bucket"),
-    ("DoublePercentile", "picollo_double_percentile"),
-    ("DoubleSummary", "picollo_double_summary"),
-    ("BenchmarkResult", "picollo_benchmark_outcome"),
-    ("BenchmarkNoise", "picollo_benchmark_disturbance"),
-    ("BenchmarkCounter", "picollo_benchmark_counts"),
-    ("Error", "picollo_error"),
-    ("Event", "picollo_event"),
-    ("PerfInfo", "picollo_perf_info"),
-    ("Reading", "picollo_reading"),
-    ("EventInfo", "picollo_event_info"),
 ];
 
 /// What the documentation of other packages calls things, and what C does.
 const WORDS: &[(&str, &str)] = &[
-    ("[`SUMMARY_APPROXIMATE`]", "PICOLLO_SUMMARY_APPROXIMATE"),
     ("A [`ValueSelection`] code", "PICOLLO_VALUE_..."),
     ("At [`SUMMARY_RANKS`]", "At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending"),
     ("[SUMMARY_PERCENTILES]", "[PICOLLO_SUMMARY_PERCENTILES]"),
@@ -149,6 +116,7 @@ const WORDS: &[(&str, &str)] = &[
     ("[`READING_FAST`] and its siblings", "PICOLLO_READING_..."),
     ("[`EVENT_INFO_USER_ONLY`] and its siblings", "PICOLLO_EVENT_INFO_..."),
     ("0, or the code of `NotCounted`", "PICOLLO_OK, PICOLLO_ERR_NOT_COUNTED"),
+    ("is `NotCounted`", "is PICOLLO_ERR_NOT_COUNTED"),
     ("The number of its [`Status`]", "What the call returned"),
     ("[`COMPARISON_TOO_FEW`] and its siblings", "PICOLLO_COMPARISON_..."),
     ("A [`Verdict`] code", "PICOLLO_VERDICT_..."),
@@ -161,9 +129,38 @@ const WORDS: &[(&str, &str)] = &[
     ("`", ""),
 ];
 
+/// Constants of other packages: the file, what their names begin with there, or the enum or the macro whose lines they are, and what they
+/// begin with in C.
+const CONSTANTS: &[(&str, (&str, &str), &str, &str)] = &[
+    ("status", ("native", "base/error"), "statuses!", "ERR_"),
+    ("snapshot", ("core", "layout/bucket"), "enum ValueSelection", "VALUE_"),
+    ("histogram", ("core", "cells/kind"), "enum Storage", "STORAGE_"),
+    ("interchange", ("core", "interchange/mod"), "enum Encoding", "ENCODING_"),
+    ("compare", ("core", "statistics/compare/mod"), "enum Verdict", "VERDICT_"),
+    ("compare", ("core", "statistics/compare/mod"), "COMPARISON_", "COMPARISON_"),
+    ("figure", ("core", "figures/interval"), "FIGURE_", "FIGURE_"),
+    ("picture", ("core", "text/picture/mod"), "enum Theme", "THEME_"),
+    ("picture", ("core", "text/picture/mod"), "enum Picture", "PICTURE_"),
+    ("clock", ("native", "clock/mod"), "enum Clock", "CLOCK_"),
+    ("clock", ("native", "clock/mod"), "enum Unit", "UNIT_"),
+    ("exemplar", ("native", "exemplars/cause"), "causes!", "CAUSE_"),
+    ("exemplar", ("native", "exemplars/exemplar"), "KNOWN_", "KNOWN_"),
+    ("exemplar", ("native", "exemplars/exemplar"), "missing!", "MISSING_"),
+    ("exemplar", ("native", "exemplars/collector"), "EXEMPLARS_", "EXEMPLARS_"),
+    ("event", ("native", "event/modifiers"), "EVENT_", "EVENT_"),
+    ("session", ("native", "session/options"), "SESSION_", "SESSION_"),
+    ("session", ("native", "event/event"), "MAX_EVENTS", "SESSION_MAX_EVENTS"),
+    ("session", ("native", "session/options"), "enum ReadMode", "READ_"),
+    ("session", ("native", "session/reading"), "READING_", "READING_"),
+    ("session", ("native", "event/info"), "EVENT_INFO_", "EVENT_INFO_"),
+    ("benchmark", ("native", "benchmark/result"), "enum Side", "BENCHMARK_"),
+    ("benchmark", ("native", "benchmark/options"), "BENCHMARK_", "BENCHMARK_"),
+    ("benchmark", ("native", "benchmark/result"), "BENCHMARK_", "BENCHMARK_"),
+];
+
 struct Section {
     module: &'static str,
-    structs: &'static [(&'static str, &'static str, &'static str)],
+    structs: &'static [(&'static str, &'static str, &'static str, &'static str)],
 }
 
 fn root() -> PathBuf {
@@ -209,7 +206,8 @@ fn config() -> Config {
         ItemType::Typedefs,
         ItemType::Functions,
     ];
-    config.export.rename = NAMES.iter().map(|&(rust, c)| (rust.to_string(), c.to_string())).collect();
+    let structs = SECTIONS.iter().flat_map(|section| section.structs);
+    config.export.rename = structs.map(|(_, _, rust, c)| (rust.to_string(), c.to_string())).collect();
     config
 }
 
@@ -224,23 +222,100 @@ fn definition(file: &str, name: &str) -> String {
     lines[first..=first + length].join("\n") + "\n"
 }
 
+/// A line of documentation with C's names for links of Rust: for the last part of the path.
+fn without_links(line: &str) -> String {
+    let mut text = String::new();
+    let mut parts = line.split("[`");
+    text += parts.next().unwrap_or_default();
+    for part in parts {
+        let (link, rest) = part.split_once("`]").expect("the end of a link");
+        let name = link.rsplit("::").next().unwrap();
+        let is_constant = name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+        text += if is_constant { "PICOLLO_" } else { "" };
+        text += name;
+        text +=
+            rest.strip_prefix('(').map_or(rest, |path| path.split_once(')').expect("the end of a path").1);
+    }
+    text
+}
+
+/// Constants whose names in a file begin in this way, or the variants of this enum, as constants of C with their documentation.
+fn constants(file: &str, what: &str, prefix: &str) -> String {
+    let is_enum = !what.ends_with('_') && what != "MAX_EVENTS";
+    let begin = format!("{what} {{\n");
+    let body = match is_enum {
+        true => {
+            file.split_once(&begin).unwrap_or_else(|| panic!("no enum {what}")).1.split_once("\n}").unwrap().0
+        }
+        false => file,
+    };
+    let (mut code, mut comment) = (String::new(), String::new());
+    for line in body.lines().map(str::trim) {
+        if line.starts_with("#[") {
+            continue;
+        }
+        if line.starts_with("///") {
+            writeln!(comment, "{}", without_links(line)).unwrap();
+            continue;
+        }
+        let found = match is_enum {
+            true => line.split_once(" = ").map(|(name, value)| {
+                let upper = |(at, c): (usize, char)| match c.is_uppercase() && at > 0 {
+                    true => format!("_{c}"),
+                    false => c.to_uppercase().to_string(),
+                };
+                let value = value.split([',', ':']).next().unwrap();
+                let of = if value.starts_with('-') { "picollo_status" } else { "u32" };
+                (name.char_indices().map(upper).collect::<String>(), of, value)
+            }),
+            false => line.strip_prefix("pub const ").and_then(|line| line.strip_prefix(what)).map(|line| {
+                let (name, rest) = line.split_once(": ").unwrap();
+                let (of, value) = rest.strip_suffix(';').unwrap().split_once(" = ").unwrap();
+                (name.to_string(), of, value)
+            }),
+        };
+        if let Some((name, of, value)) = found {
+            writeln!(code, "{comment}pub const PICOLLO_{prefix}{name}: {of} = {value};").unwrap();
+        }
+        comment.clear();
+    }
+    code
+}
+
 fn section(section: &Section) -> String {
     let module = read(&source("ffi", section.module));
+    let own = CONSTANTS.iter().filter(|(of, ..)| *of == section.module);
+    let taken = own.map(|&(_, (package, file), what, prefix)| {
+        let code = constants(&read(&source(package, file)), what, prefix);
+        assert!(!code.is_empty(), "{file}: no {what}");
+        code
+    });
+    let taken: String = taken.collect();
+    // What is no error comes before the errors.
+    let (mut code, last) =
+        if section.module == "status" { ("".to_string(), taken) } else { (taken, "".to_string()) };
     let structs = section.structs.iter();
-    let mut code: String =
-        structs.map(|(package, file, name)| definition(&read(&source(package, file)), name)).collect();
+    code.extend(structs.map(|(package, file, name, _)| definition(&read(&source(package, file)), name)));
     // What can be asked for comes first, where it has a file of its own.
     let options = source("ffi", &format!("{}_options", section.module));
     let files = [options.exists().then(|| read(&options)), Some(module.clone())];
     for line in files.iter().flatten().flat_map(|file| file.lines()).filter(|line| !line.starts_with("//!")) {
         writeln!(code, "{line}").unwrap();
     }
+    code += &last;
+    // What the macro makes of functions (guard.rs).
+    code = code
+        .replace("exported! { explained(error)\n", "")
+        .replace("exported! {\n", "")
+        .replace("\n}\n}\n", "\n}\n");
+    code = code.replace("\nfn picollo_", "\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn picollo_");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section.module).with_extension("rs");
     std::fs::write(&path, &code).unwrap();
     let mut config = config();
-    config.export.include = section.structs.iter().map(|(_, _, name)| name.to_string()).collect();
+    config.export.include = section.structs.iter().map(|(_, _, name, _)| name.to_string()).collect();
     // Also those that no function of this section uses.
-    let own = code.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split(' ').next());
+    let own =
+        code.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split([' ', '(']).next());
     config.export.include.extend(own.map(|name| format!("picollo_{name}")));
     let bindings = Builder::new().with_config(config).with_src(&path).generate();
     let bindings = bindings.unwrap_or_else(|error| panic!("{}: {error}", section.module));
@@ -249,13 +324,6 @@ fn section(section: &Section) -> String {
     let text = tidy(&String::from_utf8(text).unwrap());
     let text = with_initialisers(text.trim());
     format!("{}\n{}\n", introduction(&module, &format!(" {}", "-".repeat(106))), text.trim())
-}
-
-/// The header without what is no declaration.
-fn declarations() -> String {
-    let lines = generated().replacen(NODISCARD, "", 1).replace("PICOLLO_NODISCARD\n", "");
-    assert!(!lines.contains("NODISCARD"));
-    lines
 }
 
 /// The header as it should be. Made once: the tests run at the same time, and files are written on the way.
@@ -292,130 +360,30 @@ fn the_header_speaks_c() {
     }
 }
 
-/// What the header declares.
-fn items() -> &'static [Item] {
-    static ITEMS: OnceLock<Vec<Item>> = OnceLock::new();
-    ITEMS.get_or_init(|| c::parse(&declarations()))
-}
-
-/// The definition in Rust of a struct, by its name in C.
-fn definition_of(name: &str) -> String {
-    let rust = NAMES.iter().find(|(_, c)| *c == name).map(|(rust, _)| *rust);
-    let mut structs = SECTIONS.iter().flat_map(|section| section.structs);
-    if let Some((package, file, rust)) = structs.find(|(_, _, own)| Some(*own) == rust) {
-        return definition(&read(&source(package, file)), rust);
-    }
-    let modules =
-        SECTIONS.iter().flat_map(|section| [section.module.into(), format!("{}_options", section.module)]);
-    let mut files =
-        modules.map(|module| source("ffi", &module)).filter(|path| path.exists()).map(|path| read(&path));
-    let file = files.find(|file| file.contains(&format!("pub struct {name} {{")));
-    definition(&file.unwrap_or_else(|| panic!("no section defines {name}")), name)
-}
-
-fn sections() -> Vec<&'static str> {
-    SECTIONS.iter().map(|section| section.module).collect()
-}
-
-#[test]
-fn every_function_is_a_page_of_the_manual() {
-    let mut functions = 0;
-    for item in items() {
-        let Kind::Function(result, _) = &item.kind else { continue };
-        assert!(item.name.starts_with("picollo_"), "{}", item.name);
-        functions += 1;
-        for label in manual::LABELS {
-            let wanted = match label {
-                "Returns" => result.base != "void" || !result.pointers.is_empty(),
-                "Requires" | "Ownership" => false,
-                _ => true,
-            };
-            let says = manual::labelled(&item.comment, label).is_some();
-            assert!(says || !wanted, "{} does not say {label}", item.name);
-        }
-    }
-    assert!(functions > 50, "{functions}");
-}
-
-#[test]
-fn options_can_be_initialised_and_statuses_are_not_to_be_passed_over() {
-    for item in items() {
-        match &item.kind {
-            Kind::Struct(fields) if fields[0].name == "struct_size" => {
-                let name = format!("{}_INIT", item.name.to_uppercase());
-                assert!(
-                    items().iter().any(|item| item.name == name && matches!(item.kind, Kind::Initialiser)),
-                    "{name}"
-                );
-            }
-            Kind::Function(result, _) => {
-                let marked =
-                    generated().contains(&format!("PICOLLO_NODISCARD\n{} {}(", result.base, item.name));
-                assert_eq!(marked, result.base == "picollo_status", "{}", item.name);
-            }
-            _ => {}
-        }
-    }
-}
-
-#[test]
-fn the_parser_leaves_nothing_out() {
-    let header = declarations();
-    let names: Vec<&str> = items().iter().map(|item| item.name.as_str()).collect();
-    for line in header.lines().filter(|line| !line.starts_with([' ', '/', '}'])) {
-        let declares =
-            |name: &str| name.starts_with("picollo_") || name.starts_with("PICOLLO_") && name != "PICOLLO_H";
-        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| declares(word));
-        for word in words {
-            assert!(names.contains(&word), "{word} is missing from the description: {line}");
-        }
-    }
-    // One declaration a line, but for the parameters of functions, which are indented.
-    let begins = |start: &str| header.lines().filter(|line| line.starts_with(start)).count();
-    let count = |of: fn(&Kind) -> bool| items().iter().filter(|item| of(&item.kind)).count();
-    let is_macro = |kind: &Kind| matches!(kind, Kind::Constant(_) | Kind::Initialiser);
-    assert_eq!(count(is_macro), begins("#define PICOLLO_") - 1);
-    assert_eq!(count(|kind| matches!(kind, Kind::Struct(_))), begins("} picollo_"));
-    let functions = header.lines().filter(|line| !line.starts_with([' ', '/', '#']) && line.contains('('));
-    assert_eq!(count(|kind| matches!(kind, Kind::Function(..))), functions.count());
-}
-
-/// What is generated here, and where it is committed.
-fn files() -> [(&'static str, String); 3] {
-    let layouts = rust::layouts(items(), &root().join("ffi/src"), definition_of);
-    [
-        ("include/picollo.h", generated().to_string()),
-        ("ffi/picollo.abi.json", description::describe(items(), &sections())),
-        ("ffi/src/layout.rs", layouts),
-    ]
-}
-
 fn is_to_write() -> bool {
     std::env::var_os("PICOLLO_WRITE_HEADER").is_some_and(|value| value == "1")
 }
 
 #[test]
 fn the_header_and_its_description_are_fresh() {
-    for (file, generated) in files() {
-        let path = root().join(file);
-        if is_to_write() {
-            std::fs::write(&path, generated).unwrap();
-            continue;
-        }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        let differs = committed.lines().zip(generated.lines()).position(|(old, new)| old != new);
-        assert!(
-            committed == generated,
-            "{file} is stale from line {} on: run ci/describe.sh",
-            differs.map_or(committed.lines().count(), |line| line) + 1
-        );
+    let path = root().join("include/picollo.h");
+    if is_to_write() {
+        std::fs::write(&path, generated()).unwrap();
     }
-    // Only now is the description what the generators of the other languages should read.
-    other_languages();
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = committed.lines().zip(generated().lines()).position(|(old, new)| old != new);
+    assert!(
+        committed == generated(),
+        "{} is stale from line {} on: run ci/describe.sh",
+        path.display(),
+        differs.map_or(committed.lines().count(), |line| line) + 1
+    );
+    // Only now is the header what the generators should read.
+    all_that_follows();
 }
 
-/// Writes, or compares, what Python and C# are told, and the list of exports.
-fn other_languages() {
+/// Writes, or compares, what is made from the header: its description, and what Rust, Python and C# are told.
+fn all_that_follows() {
     let mut generate = Command::new("python3");
     generate.arg(root().join("ci/describe/generate.py"));
     if !is_to_write() {
@@ -431,7 +399,7 @@ fn other_languages() {
         Err(error) => {
             let _ = std::io::Write::write_all(
                 &mut std::io::stderr(),
-                format!("SKIPPED: whether the files of other languages are fresh, without Python: {error}\n")
+                format!("SKIPPED: whether what is made from the header is fresh, without Python: {error}\n")
                     .as_bytes(),
             );
         }

@@ -51,7 +51,7 @@ impl Library for Names<'_> {
         let mut parts = name.split(':');
         let event = parts.next().unwrap_or_default();
         if pmu != self.pmu || !event.starts_with(|first: char| first.is_ascii_uppercase()) {
-            return Err(Refusal::Unknown);
+            return Err(Refusal::unknown(format_args!("")));
         }
         let config = event.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
         let mut attr = Attr { kind: 4, config, ..Attr::default() };
@@ -60,10 +60,10 @@ impl Library for Names<'_> {
             match part.split_once('=').unwrap_or((part, "1")) {
                 ("u" | "U", _) => user = true,
                 ("k" | "K", _) => kernel = true,
-                ("c", count) => attr.config1 = count.parse().map_err(|_| Refusal::Wrong(copied(part)))?,
+                ("c", count) => attr.config1 = count.parse().map_err(|_| Refusal::wrong(part))?,
                 ("period", _) => attr.sample_period = 1,
                 ("H" | "I", _) => attr.config ^= 1,
-                _ => return Err(Refusal::Wrong(copied(part))),
+                _ => return Err(Refusal::wrong(part)),
             }
         }
         if !user && !kernel {
@@ -76,6 +76,7 @@ impl Library for Names<'_> {
             cpu: -1,
             pmu: copied(pmu),
             is_core: true,
+            is_present: true,
             full: copied(&format!("{pmu}::{name}")),
         })
     }

@@ -8,13 +8,14 @@
 mod json;
 
 use libfuzzer_sys::fuzz_target;
+use picollo_native::exemplars::Cause;
 use serde_json::{Value, json};
 
 fn template() -> Value {
     json!({
         "begin_unix_nanos": 1, "end_unix_nanos": 2, "threshold": 8, "observations": 9, "slow": 3, "known": 2, "controls": 5,
         "without_controls": 0, "too_short": 0, "without_evidence": 1, "units_per_second": 1_000_000_000, "has_run_delay": true, "missing": {"forked": 1},
-        "causes": [{"cause": "run queue", "excess_nanos": 4, "observations": 2, "typical_nanos": 3, "typical_faults": 0}],
+        "causes": Cause::ALL.map(|cause| json!({"cause": cause.name(), "excess_nanos": 4, "observations": 2, "typical_nanos": 3, "typical_faults": 0})),
         "exemplars": [{
             "value": 9, "wall_nanos": 9, "unix_nanos": 1, "thread": 7, "cpu": 0, "label": 0, "words": [1, 2],
             "trace_id": "00000000000000000000000000000001", "span_id": "0000000000000001", "cause": "run queue", "window_nanos": 9,

@@ -72,16 +72,12 @@ pub use benchmark::{
 };
 #[cfg(feature = "std")]
 pub use benchmark::{BenchmarkFigure, NoiseWatch, benchmark};
-#[cfg(picollo_linux)]
-pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use event::event::{Event, MAX_EVENTS};
-pub use event::info::EVENT_INFO_FAST;
-pub use event::info::EVENT_INFO_SILENT;
-pub use event::info::EVENT_INFO_SUBSTITUTED;
-pub use event::info::EVENT_INFO_UNPINNED;
-pub use event::info::EVENT_INFO_USER_ONLY;
-pub use event::info::EventInfo;
+pub use event::info::{
+    EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,
+    EventInfo,
+};
 pub use event::modifiers::{
     EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
     EVENT_PRECISE_MASK, EVENT_USER,
@@ -101,21 +97,21 @@ pub use opening::probe::probe;
 pub use os::cancel::Uncancelled;
 #[cfg(feature = "std")]
 pub use segment::{
-    Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, find_segment,
-    find_segment_among, list_segments, list_segments_in, prune_segments,
+    Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, list_segments,
+    prune_segments, segment_directories,
 };
+#[cfg(picollo_linux)]
+pub use session::cost::Overhead;
+#[cfg(picollo_linux)]
+pub use session::cost::Slope;
 pub use session::options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,
 };
-#[cfg(picollo_linux)]
-pub use session::overhead::Overhead;
 pub use session::reading::{
     READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
 pub use session::session::Session;
-#[cfg(picollo_linux)]
-pub use session::slope::Slope;
 
 /// What lies between the library and the machine, for tests that stand in for the latter: what takes such a stand-in is
 /// `Session::with_sys`, `Event::parse_with` and `probe_with`. None of it is part of the interface; it changes without notice.
@@ -126,8 +122,8 @@ pub mod seam {
     pub use crate::opening::probe::probe_with;
     pub use crate::os::kernel::{Attr, Page};
     pub use crate::os::sys::{Errno, Files, Kernel, Perf, Threads};
-    pub use crate::user_read::cpu::{Cpu, PmcSource};
-    pub use crate::user_read::policy::Policy;
+    pub use crate::user_read::sys::Policy;
+    pub use crate::user_read::sys::{Cpu, PmcSource};
     pub use crate::user_read::sys::{Sys, UserReads};
     pub use crate::user_read::trial::Finding;
 }

@@ -1,15 +1,16 @@
 //! Collectors on this machine: what is kept, and what is said of it.
 #![cfg(target_os = "linux")]
 
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+#[path = "common/system.rs"]
+mod system;
+
 use std::time::{Duration, Instant};
 
 use picollo_core::{Options, Registry, SharedHistogram};
 use picollo_native::exemplars::{
-    Cause, Collector, Context, EXEMPLARS_COUNTERS, EXEMPLARS_NO_RING, Exemplar, ExemplarOptions,
-    KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, MAX_SLOWEST, Missing, Verdict,
+    Cause, Collector, Context, ExemplarOptions, Interval, KNOWN_ACCOUNTS, MAX_SLOWEST, Missing,
 };
+use system::child_exit_code;
 
 fn collector(options: ExemplarOptions) -> Collector {
     let histogram = SharedHistogram::create(&Options::default()).unwrap();
@@ -27,43 +28,6 @@ fn spin(duration: Duration) {
     }
 }
 
-/// The busiest moment of an incident: all threads have something slow at the same time.
-#[test]
-fn the_slowest_is_always_kept() {
-    const THREADS: u64 = 4;
-    for round in 0..40u64 {
-        let slowest = [1, 2, 16][round as usize % 3];
-        let collector =
-            collector(ExemplarOptions { threshold: 1, slowest: Some(slowest), ..ExemplarOptions::default() });
-        let (largest, begin) = (AtomicU64::new(0), Barrier::new(THREADS as usize));
-        std::thread::scope(|scope| {
-            for thread in 0..THREADS {
-                let (collector, largest, begin) = (&collector, &largest, &begin);
-                scope.spawn(move || {
-                    begin.wait();
-                    let mut random = (round << 8 | thread) + 1;
-                    for _ in 0..500 {
-                        random = random
-                            .wrapping_mul(6_364_136_223_846_793_005)
-                            .wrapping_add(1_442_695_040_888_963_407);
-                        let value = random >> 24;
-                        largest.fetch_max(value, Ordering::Relaxed);
-                        collector.offer(value, Some(&context(value)));
-                    }
-                });
-            }
-        });
-        let interval = collector.collect().unwrap();
-        let (exemplar, _) = interval.exemplars()[0];
-        assert_eq!(
-            (exemplar.value, exemplar.context.words[0]),
-            (largest.load(Ordering::Relaxed), exemplar.value)
-        );
-        assert_eq!((interval.observations, interval.slow), (THREADS * 500, THREADS * 500));
-        assert_eq!(interval.share(Cause::NotKnown).observations, interval.slow, "timed elsewhere");
-    }
-}
-
 /// One that is slow while its thread has looked into too many already.
 #[test]
 fn the_slowest_is_kept_above_the_rate() {
@@ -77,16 +41,11 @@ fn the_slowest_is_kept_above_the_rate() {
     }
     let interval = collector.collect().unwrap();
     assert!(interval.exemplars().iter().any(|(exemplar, _)| exemplar.context.words[0] == 80), "{interval:?}");
-    let missing = interval
-        .exemplars()
-        .iter()
-        .filter(|(exemplar, _)| exemplar.evidence.missing == Missing::TooMany)
-        .count();
-    assert!(missing > 0 && interval.known <= 5, "{interval:?}");
+    let has_too_many = interval.exemplars().iter().any(|(one, _)| one.evidence.missing == Missing::TooMany);
+    assert!(has_too_many && interval.known <= 5, "{interval:?}");
     // Others are counted, and that is told.
-    let mut text = String::new();
-    interval.write_text(&mut text).unwrap();
-    assert!(text.contains(": only counted."), "{text}");
+    let text = text_of(&interval);
+    assert!(text.contains(": only counted: "), "{text}");
 }
 
 /// An interval ends while it lasts, so that in the next one it is the slowest, though not in the one that it began in.
@@ -113,102 +72,10 @@ fn what_lasts_into_the_next_interval_is_measured_by_that_one() {
     assert_eq!(kept, 50);
 }
 
-fn thread_nanos() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes the live variable.
-    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Where counters are refused, all else is as without them, and why is told once.
-#[test]
-fn refused_counters_are_told() {
-    let options = ExemplarOptions {
-        flags: EXEMPLARS_COUNTERS,
-        threshold: 3_000_000,
-        controls: 10_000,
-        ..ExemplarOptions::default()
-    };
-    let collector = collector(options);
-    let prepared = collector.prepare_thread();
-    for request in 1..=100 {
-        let mut scope = collector.scope();
-        spin(Duration::from_micros(if request == 100 { 20_000 } else { 50 }));
-        scope.end();
-    }
-    let interval = collector.collect().unwrap();
+fn text_of(interval: &Interval) -> String {
     let mut text = String::new();
     interval.write_text(&mut text).unwrap();
-    match interval.uncounted {
-        None => {
-            assert!(prepared.is_ok() && interval.counted > 0 || interval.known == 0, "{prepared:?} {text}")
-        }
-        Some(why) => {
-            assert_eq!(prepared.unwrap_err().message(), why.message());
-            let told = format!("Instructions were counted of 0 of {}: ", interval.known);
-            assert_eq!(text.matches(&told).count(), 1, "{text}");
-            assert_eq!(
-                (interval.counted, interval.share(Cause::MoreInstructions).observations),
-                (0, 0),
-                "{text}"
-            );
-        }
-    }
-}
-
-/// Sleep is waiting, work is on the CPU, and how much of each is what the kernel says around it. On a busy machine the verdict may be the
-/// run queue, and rightly so.
-#[test]
-fn sleep_and_work_are_told_apart() {
-    for flags in [0, EXEMPLARS_NO_RING] {
-        let options =
-            ExemplarOptions { flags, threshold: 3_000_000, controls: 10_000, ..ExemplarOptions::default() };
-        let collector = collector(ExemplarOptions { slowest: Some(300), ..options });
-        if let Err(error) = collector.prepare_thread() {
-            return eprintln!("SKIPPED: the split of waiting: {error}");
-        }
-        let mut worked = 0;
-        for request in 1..=300 {
-            let mut scope = collector.scope();
-            spin(Duration::from_micros(50));
-            match request {
-                100 => std::thread::sleep(Duration::from_millis(20)),
-                200 => {
-                    let before = thread_nanos();
-                    while thread_nanos() - before < 20_000_000 {}
-                    worked = thread_nanos() - before;
-                }
-                _ => {}
-            }
-            assert!(scope.end() || ![100, 200].contains(&request));
-            scope.annotate(&context(request)).unwrap();
-        }
-        let interval = collector.collect().unwrap();
-        let of = |id| {
-            let (exemplar, verdict) =
-                interval.exemplars().iter().find(|(one, _)| one.context.words[0] == id).unwrap();
-            assert!(exemplar.evidence.knows(KNOWN_ACCOUNTS | KNOWN_RUN_DELAY), "{exemplar:?}");
-            assert_eq!(verdict.parts.0.iter().sum::<u64>(), exemplar.wall_nanos, "the parts are the whole");
-            (exemplar, verdict)
-        };
-        // Beside others it may have waited for a CPU as long, or just before, when it is not known which of both.
-        let is_right = |(exemplar, verdict): (&Exemplar, &Verdict), right| {
-            let before = exemplar.evidence.window_nanos.saturating_sub(exemplar.wall_nanos);
-            [right, Cause::RunQueue, Cause::Several].contains(&verdict.cause)
-                || verdict.is_too_short && before > 1_000_000
-        };
-        let (slept, spun) = (of(100), of(200));
-        // What it waited for a CPU, also just before it slept, is taken off.
-        let queued = slept.0.evidence.run_delay_nanos;
-        assert!(slept.1.parts.get(Cause::OwnWaiting) + queued >= 19_900_000, "{slept:?}");
-        assert!(is_right(slept, Cause::OwnWaiting), "{slept:?}");
-        assert!(is_right(spun, Cause::OnCpu), "{spun:?}");
-        let parts = &spun.1.parts;
-        // The clock is read as long as the thread's time is: little of it is in the kernel.
-        let on_cpu = parts.get(Cause::OnCpu) + parts.get(Cause::PageFaults);
-        assert!(on_cpu > worked * 98 / 100 && on_cpu < worked + 3_000_000, "{worked} {spun:?}");
-        assert!(parts.get(Cause::OwnWaiting) < 200_000, "{spun:?}");
-    }
+    text
 }
 
 #[test]
@@ -259,69 +126,32 @@ fn an_outer_scope_is_known_whatever_it_holds() {
 }
 
 #[test]
-fn threads_leave_nothing_behind() {
-    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let collector = collector(ExemplarOptions::default());
-    let mut opened = 0;
-    let before = open();
-    for _ in 0..50 {
-        std::thread::scope(|scope| {
-            for _ in 0..20 {
-                scope.spawn(|| {
-                    let mut scope = collector.scope();
-                    spin(Duration::from_micros(200));
-                    scope.end();
-                });
-            }
-        });
-        opened = opened.max(open());
-    }
-    // Other tests of this program have descriptors of their own, but not hundreds.
-    assert!(
-        open() < before + 100 && opened < before + 200,
-        "{before} descriptors before, {} after, {opened} at most",
-        open()
-    );
-    assert_eq!(collector.collect().unwrap().observations, 1000);
-}
-
-#[test]
 fn a_child_begins_anew() {
     let collector = collector(ExemplarOptions { threshold: 1000, ..ExemplarOptions::default() });
     let mut scope = collector.scope();
     spin(Duration::from_micros(100));
     assert!(scope.end());
     let mut begun_before = collector.scope();
-    // SAFETY: the child calls what is documented to work there, and ends.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        let code = (|| {
-            spin(Duration::from_micros(100));
-            if !begun_before.end() {
-                return 1;
-            }
-            let mut own = collector.scope();
-            spin(Duration::from_micros(100));
-            if !own.end() {
-                return 2;
-            }
-            let Ok(interval) = collector.collect() else { return 3 };
-            let missing: Vec<_> = interval.exemplars().iter().map(|(one, _)| one.evidence.missing).collect();
-            match missing.contains(&Missing::Forked)
-                && missing.contains(&Missing::Nothing)
-                && missing.len() == 2
-            {
-                true => 0,
-                false => 4,
-            }
-        })();
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(code) };
-    }
-    let mut status = 0;
-    // SAFETY: waits for the child.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert_eq!(libc::WEXITSTATUS(status), 0);
+    // The child calls what is documented to work there.
+    let code = child_exit_code(|| {
+        spin(Duration::from_micros(100));
+        if !begun_before.end() {
+            return 1;
+        }
+        let mut own = collector.scope();
+        spin(Duration::from_micros(100));
+        if !own.end() {
+            return 2;
+        }
+        let Ok(interval) = collector.collect() else { return 3 };
+        let missing: Vec<_> = interval.exemplars().iter().map(|(one, _)| one.evidence.missing).collect();
+        match missing.contains(&Missing::Forked) && missing.contains(&Missing::Nothing) && missing.len() == 2
+        {
+            true => 0,
+            false => 4,
+        }
+    });
+    assert_eq!(code, 0);
     assert_eq!(collector.collect().unwrap().exemplars().len(), 1);
 }
 
@@ -347,8 +177,7 @@ fn intervals_follow_each_other() {
     assert!(collector.ended().unwrap().is_some_and(|ended| ended.slow == second.slow));
     let third = collector.collect().unwrap();
     assert_eq!((third.observations, third.exemplars().len()), (0, 0));
-    let mut text = String::new();
-    third.write_text(&mut text).unwrap();
+    let text = text_of(&third);
     assert_eq!(text, "Nothing was recorded.");
 }
 
@@ -382,11 +211,4 @@ fn they_become_a_metrics_exemplars() {
         .add(collector.histogram(), &picollo_core::Metric { name: "request", ..Default::default() }, &[])
         .unwrap();
     registry.set_exemplars(id, interval.metric_exemplars().unwrap()).unwrap();
-    let mut json = String::new();
-    interval.write_json(&mut json).unwrap();
-    assert!(
-        json.contains("\"trace_id\":\"abababababababababababababababab\"")
-            && json.contains("\"cause\":\"not known\""),
-        "{json}"
-    );
 }

@@ -6,7 +6,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::child_exit_code;
+use common::system::child_exit_code;
 use picollo_core::{Options, SharedHistogram};
 use picollo_native::exemplars::{Cause, Collector, ExemplarOptions, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY};
 
@@ -86,10 +86,17 @@ fn nothing_is_given() {
                 });
             }
         };
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        let open = descriptors();
         wave();
         let before = resident();
         wave();
         wave();
+        // The last threads may still be ending.
+        for _ in 0..500 {
+            std::thread::sleep(Duration::from_millis(if descriptors() > open { 20 } else { 0 }));
+        }
+        assert!(descriptors() <= open, "{} of {open}", descriptors());
         // What a thread has is 11 kB: of 2,000 that were left behind it would be 22 MB.
         assert!(resident() < before + 5_000_000, "{before} bytes, then {}", resident());
         let interval = collector.collect().unwrap();

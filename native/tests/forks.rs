@@ -1,92 +1,29 @@
-//! Sessions across fork, exec, lost rights and exhausted descriptors. A program with one thread and no test harness: forking
-//! one with many threads would leave the children with locks that nobody unlocks.
+//! Sessions across fork, exec, lost rights, exhausted descriptors, and in sandboxes that refuse system calls. A program with one thread
+//! and no test harness: forking one with many threads would leave the children with locks that nobody unlocks.
 
 #![allow(clippy::result_large_err)] // errors carry their text by value
 
 mod common;
+#[path = "common/fake.rs"]
+mod fake;
 
-use std::collections::BTreeSet;
-
-use common::{Cell, child_exit_code, create, may_change_this_machine, naps, readings, skipped, watch};
+use common::system::{child_exit_code, counters, filter, mounts, refuse};
+use common::{Cell, create, may_change_this_machine, named, naps, readings, run, skipped, watch};
+use picollo_native::seam::{Attr, Kernel, UserReads};
 use picollo_native::*;
 
 fn main() {
-    let tests: [(&str, fn()); 7] = [
-        ("a_forked_child_can_only_free", a_forked_child_can_only_free),
-        ("descriptors_run_out", descriptors_run_out),
-        ("descriptors_are_closed_on_exec", descriptors_are_closed_on_exec),
-        ("a_foreign_reset_is_told", a_foreign_reset_is_told),
-        ("paranoia_as_another_user", paranoia_as_another_user),
-        ("seccomp_is_named", seccomp_is_named),
-        ("tracepoints_count_what_happens_in_the_kernel", tracepoints_count_what_happens_in_the_kernel),
+    let tests = named![
+        descriptors_run_out,
+        descriptors_are_closed_on_exec,
+        a_foreign_reset_is_told,
+        paranoia_as_another_user,
+        seccomp_is_named,
+        a_machine_in_memory_is_tried_in_no_child,
+        no_scope_waits_for_the_clock,
+        tracepoints_count_what_happens_in_the_kernel,
     ];
-    // As the usual harness: only the tests that are named, when there are names before the options.
-    let wanted: Vec<String> =
-        std::env::args().skip(1).take_while(|argument| !argument.starts_with('-')).collect();
-    let (mut passed, mut failed) = (0, 0);
-    for (name, test) in tests {
-        if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part)) {
-            continue;
-        }
-        let outcome = std::panic::catch_unwind(test);
-        println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
-        passed += i32::from(outcome.is_ok());
-        failed += i32::from(outcome.is_err());
-    }
-    let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {verdict}. {passed} passed; {failed} failed");
-    std::process::exit(i32::from(failed != 0));
-}
-
-/// This process's descriptors of counters.
-fn counters() -> BTreeSet<i32> {
-    let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-    let ours = entries.filter(|entry| {
-        std::fs::read_link(entry.path()).is_ok_and(|target| target.to_string_lossy().contains("perf_event"))
-    });
-    ours.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-fn a_forked_child_can_only_free() {
-    let cell = Cell::new();
-    let mut session = create(0, &[watch(&cell)]);
-    cell.write(10);
-    let mut slot = Some(session);
-    let code = child_exit_code(|| {
-        let mut session = slot.take().unwrap();
-        let mut out = [Reading::default()];
-        let answers = [
-            session.read(ReadMode::Auto),
-            session.read(ReadMode::Syscall),
-            session.record(true),
-            session.readings(true, &mut out),
-            session.reset(),
-            session.enable(),
-            session.disable(),
-            session.calibrate(),
-            session.length().map(drop),
-            session.event(0).map(drop),
-            session.event_info(0).map(drop),
-            session.histogram(0).map(drop),
-        ];
-        let wrong = answers
-            .iter()
-            .filter(|answer| answer.as_ref().err().map(Error::status) != Some(Status::Forked))
-            .count();
-        drop(session);
-        // A session of the child's own works.
-        let cell = Cell::new();
-        let mut own = create(0, &[watch(&cell)]);
-        cell.write(6);
-        own.read(ReadMode::Auto).unwrap();
-        wrong as i32 + i32::from(readings(&own, true)[0].value != 6)
-    });
-    assert_eq!(code, 0);
-    // The child's freeing changed nothing here: the counter still runs.
-    session = slot.take().unwrap();
-    cell.write(5);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[0].value, 15);
+    run(tests, || ());
 }
 
 fn descriptors_run_out() {
@@ -318,73 +255,107 @@ fn a_foreign_process_is_denied(_level: i32) -> i32 {
     0
 }
 
-/// A real filter, as container runtimes install one.
+/// A real filter, as container runtimes install one. The kernel cuts names of threads at 15 bytes, and shows the rest of a character in the
+/// file that says whether calls are filtered.
 fn seccomp_is_named() {
-    for errno in [libc::EPERM, libc::ENOSYS] {
+    for (errno, status, name) in [
+        (libc::EPERM, Status::Permission, c"plain"),
+        (libc::ENOSYS, Status::Unsupported, c"\xff\xfe\\n"),
+        (libc::EPERM, Status::Permission, c"aaaaaaaaaaaaaa\xc3\xa9"),
+    ] {
         let code = child_exit_code(|| {
-            if !filter_perf_event_open(errno) {
+            // SAFETY: a live string.
+            unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+            if !refuse(libc::SYS_perf_event_open, None, errno) {
                 skipped("this kernel takes no seccomp filter");
                 return 0;
             }
-            let error = Session::create(&SessionOptions::default(), &[Event::parse("task-clock").unwrap()])
-                .unwrap_err();
-            let status = if errno == libc::EPERM { Status::Permission } else { Status::Unsupported };
+            let events = [Event::parse("task-clock").unwrap()];
+            let error = Session::create(&SessionOptions::default(), &events).unwrap_err();
             assert_eq!((error.status(), error.os_errno()), (status, errno));
-            assert!(
-                error.message().contains("seccomp") && error.message().contains("--cap-add PERFMON"),
-                "{error}"
-            );
-            assert!(probe().explanation().contains("seccomp"));
+            for text in [error.message(), probe().explanation()] {
+                assert!(text.contains("seccomp") && text.contains("--cap-add PERFMON"), "{name:?}: {text}");
+            }
             0
         });
-        assert_eq!(code, 0);
+        assert_eq!(code, 0, "{name:?}");
     }
 }
 
-fn filter_perf_event_open(errno: i32) -> bool {
-    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let mut filter = [
-        // The number of the system call is the first word of what a filter sees.
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
-        libc::sock_filter {
-            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-            jt: 0,
-            jf: 1,
-            k: libc::SYS_perf_event_open as u32,
-        },
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | errno as u32),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program is live; it filters this child only.
-    unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+/// How a child ends that is killed at any of these calls; or [`NO_FILTER`].
+fn without(calls: &[libc::c_long], body: &dyn Fn()) -> i32 {
+    child_exit_code(|| {
+        if !calls.iter().all(|&call| filter(call, None, libc::SECCOMP_RET_KILL_PROCESS)) {
+            return NO_FILTER;
+        }
+        body();
+        0
+    })
+}
+
+const NO_FILTER: i32 = 99;
+
+/// A process that makes a child is killed: by the machine itself, which is tried in one, and not by one in memory.
+fn a_machine_in_memory_is_tried_in_no_child() {
+    #[cfg(target_arch = "x86_64")]
+    let calls = [libc::SYS_clone, libc::SYS_clone3, libc::SYS_fork, libc::SYS_vfork];
+    #[cfg(not(target_arch = "x86_64"))]
+    let calls = [libc::SYS_clone, libc::SYS_clone3];
+    let on_the_machine = without(&calls, &|| {
+        Kernel.user_reads(&Attr { kind: 1, config: 9, ..Attr::default() });
+    });
+    if on_the_machine == NO_FILTER {
+        return skipped("this kernel takes no seccomp filter");
+    }
+    assert_eq!(on_the_machine, -libc::SIGSYS);
+    let in_memory = without(&calls, &|| {
+        let fake = fake::Fake::new();
+        fake.add_pmu(48);
+        let mut session = fake::create(&fake, 0, &["cycles", "instructions"]).unwrap();
+        assert_ne!(session.event_info(0).unwrap().flags & EVENT_INFO_FAST, 0);
+        fake.pass(100, 1000, 1000);
+        assert!(session.read_unmoved());
+        session.calibrate().unwrap();
+        assert_eq!(seam::probe_with(&&fake).user_read_available, 1);
+    });
+    assert_eq!(in_memory, 0);
+}
+
+/// A process that sleeps is killed: the first scopes do not, in any unit, and who asks for the frequency does.
+fn no_scope_waits_for_the_clock() {
+    let sleeps = [libc::SYS_clock_nanosleep, libc::SYS_nanosleep];
+    let of_scopes = without(&sleeps, &|| {
+        for unit in [Unit::Nanos, Unit::Micros, Unit::Picos, Unit::Ticks] {
+            let outer = Scope::begin(Clock::Tsc, unit);
+            let inner = Scope::begin(Clock::Tsc, unit);
+            let (inner, outer) = (inner.elapsed(), outer.elapsed());
+            // Each is converted by clocks that are read anew, which may be off by some hundred nanoseconds.
+            let slack = if unit == Unit::Picos { 1_000_000 } else { 1000 };
+            assert!(unit == Unit::Ticks || inner <= outer + slack, "{inner} of {outer} {unit:?}");
+        }
+        // Longer than it takes to settle the frequency.
+        let began = std::time::Instant::now();
+        let scope = Scope::begin(Clock::Tsc, Unit::Nanos);
+        while began.elapsed().as_millis() < 30 {}
+        let (elapsed, outer) = (scope.elapsed(), began.elapsed().as_nanos() as u64);
+        assert!(elapsed >= 29_990_000 && elapsed <= outer + 3000, "{elapsed} of {outer}");
+    });
+    match of_scopes {
+        NO_FILTER => return skipped("this kernel takes no seccomp filter"),
+        code => assert_eq!(code, 0),
+    }
+    let of_the_frequency = without(&sleeps, &|| Clock::init());
+    if of_the_frequency == 0 {
+        skipped("a frequency that has to be measured: the counter is not used, or names its own");
+    } else {
+        assert_eq!(of_the_frequency, -libc::SIGSYS);
     }
 }
 
 /// In a mount namespace of its own, where tracefs can be mounted without anybody noticing.
 fn tracepoints_count_what_happens_in_the_kernel() {
     let code = child_exit_code(|| {
-        // SAFETY: concerns this child's view of the file system only.
-        let mounted = unsafe {
-            libc::unshare(libc::CLONE_NEWNS) == 0
-                && libc::mount(
-                    c"none".as_ptr(),
-                    c"/".as_ptr(),
-                    std::ptr::null(),
-                    libc::MS_REC | libc::MS_PRIVATE,
-                    std::ptr::null(),
-                ) == 0
-                && libc::mount(
-                    c"none".as_ptr(),
-                    c"/sys/kernel/tracing".as_ptr(),
-                    c"tracefs".as_ptr(),
-                    0,
-                    std::ptr::null(),
-                ) == 0
-        };
-        if !mounted {
+        if !mounts(c"tracefs", c"/sys/kernel/tracing", c"") {
             skipped("tracefs cannot be mounted here");
             return 0;
         }

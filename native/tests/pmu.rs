@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::system::counters;
 use common::{aloud, pin_to, readings, skipped, two_cpus};
 use picollo_native::*;
 
@@ -259,16 +260,6 @@ fn a_reset_by_another_holder_is_told() {
         assert!(reading.value < 10_000_000, "{reading:?}");
     }
     assert_ne!(readings(&session, false)[0].flags & READING_RESYNC, 0);
-}
-
-fn counters() -> std::collections::BTreeSet<i32> {
-    let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
-        let entry = entry.unwrap();
-        let target = std::fs::read_link(entry.path()).ok()?;
-        let fd = entry.file_name().to_str()?.parse().ok()?;
-        (target.to_str()? == "anon_inode:[perf_event]").then_some(fd)
-    });
-    open.collect()
 }
 
 #[test]

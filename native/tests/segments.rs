@@ -5,6 +5,9 @@
 
 mod common;
 #[cfg(target_os = "linux")]
+#[path = "segments/format.rs"]
+mod format;
+#[cfg(target_os = "linux")]
 #[path = "segments/hostile.rs"]
 mod hostile;
 #[cfg(target_os = "linux")]
@@ -38,22 +41,15 @@ fn main() {
         Some(shards::COUNTER) => shards::be_a_counter(),
         _ => {}
     }
-    let tests: Vec<(&str, fn())> =
-        [told::TESTS, shards::TESTS, life::TESTS, killed::TESTS, stepped::TESTS, hostile::TESTS].concat();
-    let wanted: Vec<String> =
-        std::env::args().skip(1).take_while(|argument| !argument.starts_with('-')).collect();
-    let (mut passed, mut failed) = (0, 0);
-    for (name, test) in tests {
-        if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part)) {
-            continue;
-        }
-        let _place = setting::Place::new();
-        let outcome = std::panic::catch_unwind(test);
-        println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
-        passed += i32::from(outcome.is_ok());
-        failed += i32::from(outcome.is_err());
-    }
-    let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {verdict}. {passed} passed; {failed} failed");
-    std::process::exit(i32::from(failed != 0));
+    let tests: Vec<(&str, fn())> = [
+        told::TESTS,
+        shards::TESTS,
+        life::TESTS,
+        killed::TESTS,
+        stepped::TESTS,
+        hostile::TESTS,
+        format::TESTS,
+    ]
+    .concat();
+    common::run(&tests, setting::Place::new);
 }

@@ -27,23 +27,17 @@ from . import clock, errors, work
 from ._extension import path as extension_path
 from ._library import held as _held
 from ._library import path as library_path
-from ._log_writer import LogWriter
 from .arrays import CountsAndEdges as CountsAndEdges, to_frame
 from .baseline import Against as Against, Baseline, Median as Median, SavedRun as SavedRun
 from .benchmark import (
     Benchmark,
     BenchmarkCounter as BenchmarkCounter,
+    BenchmarkNoise as BenchmarkNoise,
     BenchmarkResult as BenchmarkResult,
     Step as Step,
     benchmark,
 )
-from .causes import (
-    Cause as Cause,
-    CauseShare as CauseShare,
-    ExemplarInterval as ExemplarInterval,
-    KeptExemplar as KeptExemplar,
-    TraceContext as TraceContext,
-)
+from .causes import *
 from .compare import (
     BlockComparison as BlockComparison,
     Comparison as Comparison,
@@ -55,64 +49,24 @@ from .compare import (
     compare_runs,
     quantile_interval,
 )
-from .counter import Counter, StripedCounter
-from .doubles import (
-    DoubleBucket as DoubleBucket,
-    DoubleHistogram,
-    DoublePercentile as DoublePercentile,
-    DoubleSnapshot as DoubleSnapshot,
-    DoubleStatistics as DoubleStatistics,
-    DoubleSummary as DoubleSummary,
-)
-from .errors import (
-    BufferTooSmallError as BufferTooSmallError,
-    BusyError as BusyError,
-    ClosedError as ClosedError,
-    CorruptError as CorruptError,
-    EmptyError as EmptyError,
-    ForkedError as ForkedError,
-    IncompatibleError as IncompatibleError,
-    InternalError as InternalError,
-    InvalidArgumentError as InvalidArgumentError,
-    LibraryError as LibraryError,
-    NoSuchEventError as NoSuchEventError,
-    NotCountedError as NotCountedError,
-    NullPointerError as NullPointerError,
-    OutOfMemoryError as OutOfMemoryError,
-    PermissionDeniedError as PermissionDeniedError,
-    PicolloError,
-    SystemCallError as SystemCallError,
-    UnsupportedError as UnsupportedError,
-    WrongThreadError as WrongThreadError,
-)
-from .event import Event, EventInfo as EventInfo, PerfInfo as PerfInfo, perf_probe
+from .counter import Counter
+from .doubles import *
+from .errors import *
+from .event import Event, EventInfo as EventInfo, PerfInfo as PerfInfo, Reading as Reading, perf_probe
 from .exemplars import Exemplars, ExemplarScope as ExemplarScope
-from .figure import Figure as Figure, FigureTail as FigureTail, figure, figure_tail, figures
+from .figure import Figure as Figure, figure
 from .histogram import Histogram
-from .histogram_array import HistogramArray
 from .interchange import Layout
-from .log import LogError as LogError, LogInterval as LogInterval, LogPosition as LogPosition, LogReader, read_log, write_log
-from .noise import BenchmarkNoise as BenchmarkNoise
-from .otlp import OtlpExport
+from .log import LogError as LogError, LogInterval as LogInterval, LogReader, LogWriter, read_log, write_log
 from .percentile import Bucket as Bucket, BucketPercentile as BucketPercentile, Percentile as Percentile
 from .picture import Report as Report, Svg as Svg, report, svg
-from .reading import Reading as Reading
-from .registry import (
-    Exemplar as Exemplar,
-    Exposition as Exposition,
-    MetricCounter as MetricCounter,
-    MetricGauge as MetricGauge,
-    Registry,
-)
+from .registry import *
 from .scope import Scope as Scope
 from .segment import Segment
 from .session import Measurement as Measurement, Session
-from .snapshot import Counts as Counts, Merged as Merged, Snapshot
-from .steps import CountStep as CountStep
+from .snapshot import Counts as Counts, CountStep as CountStep, Merged as Merged, Snapshot
 from .summary import Summary, SummaryDiff as SummaryDiff
-from .timeline import Timeline
 from .timing import timed
-from .viewer import SegmentEntry as SegmentEntry, SegmentInfo as SegmentInfo, Viewer, segments
 
 __version__ = "0.1.0"
 
@@ -129,21 +83,16 @@ __all__ = [
     "Event",
     "Exemplars",
     "Histogram",
-    "HistogramArray",
     "Layout",
     "LogReader",
     "LogWriter",
-    "OtlpExport",
     "PicolloError",
     "Registry",
     "Segment",
     "Session",
     "Snapshot",
-    "StripedCounter",
     "Summary",
-    "Timeline",
     "Verdict",
-    "Viewer",
     "benchmark",
     "clock",
     "compare",
@@ -152,15 +101,12 @@ __all__ = [
     "errors",
     "extension_path",
     "figure",
-    "figure_tail",
-    "figures",
     "library_path",
     "library_version",
     "perf_probe",
     "quantile_interval",
     "read_log",
     "report",
-    "segments",
     "svg",
     "timed",
     "to_frame",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import operator
 from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
 
@@ -14,7 +13,6 @@ MODES = {
     "interlocked": structs.MODE_INTERLOCKED,
     "single_writer": structs.MODE_SINGLE_WRITER,
     "thread_local": structs.MODE_THREAD_LOCAL,
-    "scalable": structs.MODE_SCALABLE,
     "per_cpu": structs.MODE_PER_CPU,
 }
 _STORAGES = {"dense": structs.STORAGE_DENSE, "sparse": structs.STORAGE_SPARSE}
@@ -68,11 +66,12 @@ def checked_counter_bits(value: int) -> int:
     return _one_of(value, (32, 64), "counter_bits")
 
 
-def checked_error(value: float) -> float:
-    """Zero and NaN mean the default to the library; whoever writes them here means something else."""
+def checked_error(value: float, least: float = 1e-6) -> float:
+    """Zero and NaN mean the default to the library, and it cuts others to its range; whoever writes them here means something else."""
     number = float(value)
-    if not number > 0 or math.isinf(number):
-        raise ValueError(f"relative_error must be positive and finite, not {value!r}")
+    # A histogram made with the least reports the power of two below, and 0.1 may be of single precision.
+    if not least * 0.6 <= number <= 0.1 * 1.000001:
+        raise ValueError(f"relative_error must be a proportion within {least:g} .. 0.1, such as 0.01 for 1 %, not {value!r}")
     return number
 
 
@@ -84,7 +83,7 @@ def _digits_code(digits: Optional[int]) -> int:
 
 
 def histogram_options(
-    relative_error: float,
+    relative_error: Optional[float],
     min: int,
     max: Optional[int],
     mode: str,
@@ -97,6 +96,10 @@ def histogram_options(
     unit: int = 1,
 ) -> structs.HistogramOptions:
     """The options for the library, of the parameters of :class:`Histogram`."""
+    if relative_error is not None and significant_digits is not None:
+        raise ValueError(f"give relative_error or significant_digits, and not both: {relative_error!r} and {significant_digits!r}")
+    if isinstance(unit, str):
+        raise TypeError(f'unit is the lowest value to tell apart, an int; for text in units, name the histogram "latency ({unit})"')
     lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
     if lowest >= highest:
         raise ValueError(f"min must be below max: {lowest} and {highest}")
@@ -107,7 +110,7 @@ def histogram_options(
         mode=choice(mode, MODES, "mode"),
         storage=choice(storage, _STORAGES, "storage"),
         counter_bits=checked_counter_bits(counter_bits),
-        relative_error=checked_error(relative_error),
+        relative_error=checked_error(0.001 if relative_error is None else relative_error),
         significant_digits=_digits_code(significant_digits),
         flags=(0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET)
         | (structs.HISTOGRAM_WHOLE_ARRAY if whole_array else 0),

@@ -27,7 +27,7 @@ ENVIRONMENT_VARIABLE = "PICOLLO_EXTENSION"
 
 _NAME = "_speed.abi3.so"
 #: As in _speed.c.
-_REVISION = 1
+_REVISION = 2
 
 _Class = TypeVar("_Class", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -110,14 +110,6 @@ def scope_in_c(cls: _Class) -> _Class:
     for name in ("__doc__", "__aenter__", "__aexit__"):
         setattr(_speed.Scope, name, vars(cls)[name])
     return cast(_Class, _speed.Scope)
-
-
-def timed_in_c(wrapper: Callable[..., Any], function: Callable[..., Any], scope: Any) -> Callable[..., Any]:
-    """The twin of a wrapper that measures a function by scopes like this one.
-
-    In everything but being called it behaves as the wrapper, of which it asks all attributes: it says of itself that it is a function.
-    """
-    return cast(Callable[..., Any], _speed.timed(wrapper, function, scope)) if _speed else wrapper
 
 
 def _doc(function: Callable[..., Any], first: str) -> str:

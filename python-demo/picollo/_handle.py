@@ -107,9 +107,9 @@ class Recorder(Handle):
         """Totals and sixteen percentiles."""
         raise NotImplementedError
 
-    def text(self, title: Optional[str] = None, unit: str = "", full: bool = False) -> str:
+    def text(self, title: Optional[str] = None, unit: str = "") -> str:
         """The summary for people: see :meth:`Summary.text`. ``print(h)`` is short and without units."""
-        return str(self.summary().text(title, unit, full))
+        return str(self.summary().text(title, unit))
 
     def __str__(self) -> str:
         return self.text()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import gzip
 import io
 import os
-from typing import Any, Callable, Optional
+import zlib
+from itertools import chain
+from typing import Any, Iterator, Optional
 
 #: So much is read at once.
 PIECE = 1 << 18
@@ -24,137 +25,100 @@ class TooLong(Exception):
 
 
 class LineSource:
-    """The text of a log in UTF-8, whatever it is read from, by whole lines.
+    """The text of a log in UTF-8, whatever it is read from, by whole lines."""
 
-    :param skip: so many bytes of that text are passed over.
-    """
-
-    def __init__(self, source: Any, skip: int = 0) -> None:
+    def __init__(self, source: Any) -> None:
         self._closes = contextlib.ExitStack()
-        self.size: Optional[int] = None
-        self._read_bytes = 0
-        self._skip = skip
-        #: Opened here, so that it can be moved in.
-        self._file: Any = None
         raw: Any
         if isinstance(source, str) and ("\n" in source or "\r" in source):
-            self.name, raw, self.size = "<str>", io.BytesIO(source.encode("utf-8", "surrogatepass")), len(source)
+            self.name, raw = "<str>", io.BytesIO(source.encode("utf-8", "surrogatepass"))
         elif isinstance(source, (bytes, bytearray, memoryview)):
-            self.name, raw, self.size = "<bytes>", io.BytesIO(source), len(source)
+            self.name, raw = "<bytes>", io.BytesIO(source)
         elif hasattr(source, "read"):
             name = getattr(source, "name", None)
             self.name, raw = name if isinstance(name, str) else f"<{type(source).__name__}>", source
         elif isinstance(source, (str, os.PathLike)):
             self.name = os.fspath(source)
-            raw = self._file = self._closes.enter_context(open(source, "rb"))
+            raw = self._closes.enter_context(open(source, "rb"))
         else:
-            raise TypeError(
-                f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}"
-            )
-        if self.size is None:
-            with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
-                self.size = os.fstat(raw.fileno()).st_size or None
+            raise TypeError(f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}")
         # What is there, rather than waiting for more of it.
-        self._read: Callable[[int], Any] = getattr(raw, "read1", raw.read)
-        #: What pieces come from, once they were looked into: as they are in the file, or unpacked.
-        self._from: Callable[[int], bytes] = self._from_raw
-        self._is_plain, self._is_open = True, False
-        self._unread = b""
-        self._decoder: Optional[codecs.IncrementalDecoder] = None
-        self._rest: list[bytes] = []
-        #: Whether there are no more lines.
-        self.is_done = False
+        self._read = getattr(raw, "read1", raw.read)
+        self._lines: Optional[Iterator[bytes]] = self._all_lines()
 
-    @property
-    def position(self) -> int:
-        return self._read_bytes
+    def _pieces(self) -> Iterator[bytes]:
+        """As they are in the file."""
+        while (piece := self._read(PIECE)) != "" and piece != b"":
+            if isinstance(piece, str):
+                piece = piece.encode("utf-8", "surrogatepass")
+            elif piece is None:
+                raise BlockingIOError(f"{self.name} has nothing to read yet: logs are read from files that block")
+            yield bytes(piece)
 
-    def _from_raw(self, size: int) -> bytes:
-        piece = self._read(size)
-        if isinstance(piece, str):
-            piece = piece.encode("utf-8", "surrogatepass")
-        elif piece is None:
-            raise BlockingIOError(f"{self.name} has nothing to read yet: logs are read from files that block")
-        self._read_bytes += len(piece)
-        return bytes(piece)
+    def _text(self) -> Iterator[bytes]:
+        """Unpacked, and in UTF-8."""
+        first, pieces = _begun(self._pieces())
+        if first.startswith(_GZIP):
+            first, pieces = _begun(_unpacked(chain((first,), pieces)))
+        codec = _UTF_16.get(first[:2])
+        if codec is None:
+            yield from chain((first,), pieces)
+            return
+        # Halves of characters become U+FFFD; one at the end waits for its other half.
+        decoder = codecs.getincrementaldecoder(codec)("replace")
+        for piece in chain((first[2:],), pieces):
+            yield decoder.decode(piece).encode("utf-8")
 
-    def _look(self) -> None:
-        """Reads the first bytes: one is too few to tell what they are; text files count in characters."""
-        while len(self._unread) < 2 and (more := self._from(1 if self._unread else PIECE)):
-            self._unread += more
-
-    def _open(self) -> None:
-        self._look()
-        if self._is_plain and self._unread.startswith(_GZIP):
-            self._from = gzip.GzipFile(fileobj=_Rejoined(self._unread, self._from_raw)).read1
-            self._is_plain, self._unread = False, b""
-            self._look()
-        codec = _UTF_16.get(self._unread[:2])
-        if codec is not None:
-            # Halves of characters become U+FFFD; one at the end waits for its other half.
-            self._decoder = codecs.getincrementaldecoder(codec)("replace")
-            self._unread = self._unread[2:]
-        elif self._is_plain and self._skip > len(self._unread) and self._file is not None and self._file.seekable():
-            self._read_bytes = self._file.seek(self._skip)
-            self._skip, self._unread = 0, b""
-        self._is_open = True
-
-    def _piece(self) -> bytes:
-        """Some text; none at the end."""
-        if not self._is_open:
-            self._open()
-        while piece := self._unread or self._from(PIECE):
-            self._unread = b""
-            if self._decoder is not None:
-                piece = self._decoder.decode(piece).encode("utf-8")
-            skipped = min(self._skip, len(piece))
-            self._skip -= skipped
-            if len(piece) > skipped:
-                return piece[skipped:]
-        return b""
-
-    def lines(self) -> bytes:
-        """Whole lines, as many as there are in a piece; none at the end."""
-        length = sum(map(len, self._rest))
-        while not self.is_done:
-            piece = self._piece()
-            if not piece:
-                self.is_done = True
-                break
+    def _all_lines(self) -> Iterator[bytes]:
+        rest: list[bytes] = []
+        length = 0
+        for piece in self._text():
             # A line may end in \r\n, with the piece between them.
             end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
-            text = b"".join((*self._rest, piece[:end])) if end else b""
             if end:
-                self._rest = [piece[end:]]
-                return text
-            self._rest.append(piece)
-            length += len(piece)
+                yield b"".join((*rest, piece[:end]))
+                rest, length = [], 0
+            rest.append(piece[end:])
+            length += len(piece) - end
             if length > LONGEST_LINE:
                 raise TooLong(f"this line is longer than {LONGEST_LINE:,} bytes")
-        text, self._rest = b"".join(self._rest), []
+        if last := b"".join(rest):
+            yield last
+
+    def lines(self) -> Optional[bytes]:
+        """Whole lines, as many as there are in a piece; at last what has no line end, and then ``None``."""
+        if self._lines is None:
+            # Where a read failed or was interrupted, the rest must not look like the end.
+            raise OSError(f"{self.name}: an earlier read failed")
+        lines, self._lines = self._lines, None
+        text = next(lines, None)
+        self._lines = lines
         return text
 
-    def end(self) -> None:
-        """Reads no more."""
-        self.is_done, self._rest = True, []
-
     def close(self) -> None:
+        self._lines = iter(())
         self._closes.close()
 
 
-class _Rejoined(io.RawIOBase):
-    """A file whose beginning was read already."""
+def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The beginning, and what follows. One byte is too few to tell what they are, and so may the first be of a text file."""
+    first = b""
+    for piece in pieces:
+        first += piece
+        if len(first) >= 2:
+            break
+    return first, pieces
 
-    def __init__(self, first: bytes, read: Callable[[int], bytes]) -> None:
-        self._first = first
-        self._read = read
 
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        size = PIECE if size < 0 else size
-        if self._first:
-            piece, self._first = self._first[:size], self._first[size:]
-            return piece
-        return self._read(size)
+def _unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """What was compressed by gzip, in one part or in several."""
+    unpacking = zlib.decompressobj(31)
+    for piece in pieces:
+        # There may be padding behind each part.
+        while piece := piece.lstrip(b"\0") if unpacking.eof else piece:
+            if unpacking.eof:
+                unpacking = zlib.decompressobj(31)
+            yield unpacking.decompress(piece, PIECE)
+            piece = unpacking.unconsumed_tail or unpacking.unused_data
+    if not unpacking.eof:
+        raise EOFError("what is compressed ends in the middle")

@@ -22,45 +22,21 @@ ERROR = POINTER(structs.Error)
 #: By the name without ``picollo_``: (result, arguments).
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     # version
-    "abi_version": (c_uint32, []),
     "version": (c_char_p, []),
     # status
     "status_str": (c_char_p, [c_int32]),
     # histogram
     "histogram_create": (c_int32, [c_void_p, c_void_p]),
-    "histogram_explain": (c_int32, [c_void_p, ERROR]),
-    "histogram_required_size": (c_int32, [c_void_p, POINTER(c_size_t), POINTER(c_size_t)]),
-    "histogram_init_in": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p]),
-    "seed_identities": (None, [HOT_U64]),
-    "histogram_attach": (c_int32, [c_void_p, c_size_t, c_void_p]),
-    "histogram_retain": (HANDLE, [HANDLE]),
     "histogram_free": (None, [HANDLE]),
     "histogram_record": (None, [HANDLE, HOT_U64]),
     "histogram_record_n": (None, [HANDLE, HOT_U64, HOT_U64]),
     "histogram_record_batch": (None, [HANDLE, c_void_p, c_size_t]),
     "histogram_record_corrected": (None, [HANDLE, HOT_U64, HOT_U64]),
-    "histogram_record_corrected_n": (None, [HANDLE, HOT_U64, HOT_U64, HOT_U64]),
-    "histogram_record_corrected_batch": (None, [HANDLE, c_void_p, c_size_t, HOT_U64]),
     "histogram_record_in_range": (c_int32, [HANDLE, HOT_U64, HOT_U64, HOT_U64]),
     "histogram_reset": (c_int32, [HANDLE]),
     "histogram_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
-    # recorder
-    "histogram_recorder": (c_int32, [HANDLE, c_uint32, c_void_p]),
-    "histogram_atomic_recorder": (c_int32, [HANDLE, c_uint32, c_void_p]),
-    "recorder_release": (None, [c_void_p]),
-    # array
-    "histogram_array_create": (c_int32, [c_void_p, c_size_t, c_void_p]),
-    "histogram_array_retain": (HANDLE, [HANDLE]),
-    "histogram_array_free": (None, [HANDLE]),
-    "histogram_array_length": (c_size_t, [HANDLE]),
-    "histogram_array_borrow": (HANDLE, [HANDLE, c_size_t]),
-    "histogram_array_ref": (c_int32, [HANDLE, c_size_t, c_void_p]),
-    "histogram_array_record": (None, [HANDLE, c_size_t, HOT_U64]),
-    "histogram_array_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
     # snapshot
     "snapshot_create": (c_int32, [HANDLE, c_void_p]),
-    "snapshot_required_size": (c_int32, [HANDLE, POINTER(c_size_t), POINTER(c_size_t)]),
-    "snapshot_init_in": (c_int32, [c_void_p, c_size_t, HANDLE, c_void_p]),
     "snapshot_update": (c_int32, [HANDLE, c_uint32]),
     "snapshot_free": (None, [HANDLE]),
     "snapshot_counts": (c_int32, [HANDLE, c_void_p]),
@@ -70,12 +46,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_bucket_of": (c_int32, [HANDLE, c_uint64, c_void_p]),
     "snapshot_buckets": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     # mapping
-    "layout_of_options": (c_int32, [c_void_p, c_void_p]),
-    "histogram_layout": (c_int32, [HANDLE, c_void_p]),
     "snapshot_layout": (c_int32, [HANDLE, c_void_p]),
-    "layout_bucket_of": (c_int32, [c_void_p, c_uint64, c_void_p]),
-    "layout_unit": (c_int32, [c_void_p, POINTER(c_uint64)]),
-    "layout_with_range": (c_int32, [c_void_p, c_uint64, c_uint64, c_void_p]),
     "histogram_estimate": (c_int32, [c_void_p, c_void_p]),
     "snapshot_count_between": (c_int32, [HANDLE, c_uint64, c_uint64, POINTER(c_uint64)]),
     # steps
@@ -100,7 +71,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         [c_void_p, c_void_p, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],
     ),
     "percentile_format": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
-    "snapshot_format_buckets": (c_int32, [HANDLE, c_uint32, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     # interchange
     "snapshot_encode": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_encode_base64": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
@@ -111,12 +81,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_corrected": (c_int32, [HANDLE, c_uint64, c_void_p]),
     # log
     "log_reader_create": (c_int32, [c_void_p, c_size_t, c_void_p]),
-    "log_reader_set_max_counters": (c_int32, [HANDLE, c_uint64]),
     "log_reader_next": (c_int32, [HANDLE, c_void_p]),
-    "log_reader_decode": (c_int32, [HANDLE, c_void_p]),
-    "log_reader_tag": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
-    "log_reader_position": (c_int32, [HANDLE, POINTER(c_uint64), POINTER(c_uint64)]),
-    "log_reader_times": (c_int32, [HANDLE, POINTER(c_double), POINTER(c_double)]),
+    "log_reader_decode": (c_int32, [HANDLE, c_uint64, c_void_p]),
     "log_reader_free": (None, [HANDLE]),
     "log_format_header": (c_int32, [c_double, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "log_format_interval": (c_int32, [HANDLE, c_double, c_double, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]),
@@ -131,13 +97,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     # figure
     "figure_compute": (c_int32, [c_char_p, c_char_p, c_void_p, c_size_t, c_double, c_void_p, ERROR]),
-    "figure_compute_tail": (
-        c_int32,
-        [c_char_p, c_char_p, c_void_p, c_void_p, c_size_t, c_double, c_double, c_void_p, c_void_p, ERROR],
-    ),
-    "figures_format": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     # picture
-    "snapshot_format_sparkline": (c_int32, [HANDLE, c_uint32, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_format_chart": (
         c_int32,
         [HANDLE, c_uint32, c_char_p, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],
@@ -152,12 +112,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     # double histogram
     "double_histogram_create": (c_int32, [c_void_p, c_void_p]),
-    "double_histogram_retain": (HANDLE, [HANDLE]),
     "double_histogram_free": (None, [HANDLE]),
     "double_histogram_record": (None, [HANDLE, c_double]),
     "double_histogram_record_n": (None, [HANDLE, c_double, HOT_U64]),
     "double_histogram_record_batch": (None, [HANDLE, c_void_p, c_size_t]),
-    "double_histogram_collect": (c_int32, [HANDLE, c_void_p, c_size_t, c_void_p, c_void_p]),
     "double_histogram_add": (c_int32, [HANDLE, HANDLE]),
     "double_histogram_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
     # double snapshot
@@ -184,21 +142,13 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "registry_add_gauge": (c_int32, [HANDLE, c_void_p, c_void_p, POINTER(c_uint64)]),
     "metric_counter_add": (None, [HANDLE, HOT_U64]),
     "metric_counter_read": (c_int32, [HANDLE, POINTER(c_uint64)]),
-    "metric_counter_retain": (HANDLE, [HANDLE]),
     "metric_counter_free": (None, [HANDLE]),
     "metric_gauge_set": (None, [HANDLE, c_double]),
     "metric_gauge_add": (None, [HANDLE, c_double]),
     "metric_gauge_read": (c_int32, [HANDLE, POINTER(c_double)]),
-    "metric_gauge_retain": (HANDLE, [HANDLE]),
     "metric_gauge_free": (None, [HANDLE]),
     # metric exemplar
     "registry_set_exemplars": (c_int32, [HANDLE, c_uint64, c_void_p, c_size_t]),
-    # otlp export
-    "otlp_export_create": (c_int32, [c_void_p, c_void_p]),
-    "otlp_export_free": (None, [HANDLE]),
-    "otlp_export_update": (c_int32, [HANDLE, HANDLE]),
-    "otlp_export_request": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
-    "otlp_export_accept": (c_int32, [HANDLE]),
     # counter
     "scalable_counter_add_n32": (None, [c_void_p, HOT_U64, c_uint32]),
     "scalable_counter_add_n64": (None, [c_void_p, HOT_U64, c_uint32]),
@@ -208,11 +158,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sensing_counter_add64": (None, [c_void_p, HOT_U64, c_uint32]),
     "counter_read32": (c_uint32, [c_void_p]),
     "counter_read64": (c_uint64, [c_void_p]),
-    # striped counter
-    "striped_counter_create": (c_int32, [c_void_p]),
-    "striped_counter_free": (None, [HANDLE]),
-    "striped_counter_add": (None, [HANDLE, HOT_U64]),
-    "striped_counter_read": (c_int32, [HANDLE, POINTER(c_uint64)]),
     # segment
     "segment_create": (c_int32, [c_void_p, c_void_p, ERROR]),
     "segment_attach": (c_int32, [c_char_p, c_void_p, ERROR]),
@@ -220,26 +165,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "segment_path": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     "segment_histogram": (c_int32, [HANDLE, c_void_p, c_void_p, c_void_p, ERROR]),
     "segment_counter": (c_int32, [HANDLE, c_void_p, c_void_p, ERROR]),
-    "segment_striped_counter": (c_int32, [HANDLE, c_void_p, c_void_p, ERROR]),
     "segment_retire": (c_int32, [HANDLE, c_void_p, ERROR]),
     "segment_estimate": (c_int32, [c_void_p, c_uint32, POINTER(c_uint64)]),
-    # viewer
-    "viewer_open": (c_int32, [c_char_p, c_void_p, ERROR]),
-    "viewer_find": (c_int32, [c_char_p, c_void_p, ERROR]),
-    "viewer_list": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
-    "viewer_free": (None, [HANDLE]),
-    "viewer_refresh": (c_int32, [HANDLE, ERROR]),
-    "viewer_path": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
-    "viewer_faults": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
-    "viewer_length": (c_int32, [HANDLE, POINTER(c_size_t)]),
-    "viewer_entry": (c_int32, [HANDLE, c_size_t, c_void_p]),
-    "viewer_info": (c_int32, [HANDLE, c_void_p, ERROR]),
-    "viewer_snapshot": (c_int32, [HANDLE, c_size_t, c_uint32, c_void_p, ERROR]),
-    "viewer_counter": (c_int32, [HANDLE, c_size_t, c_void_p, ERROR]),
     # clock
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),
-    "clock_ticks_ordered": (c_uint64, [c_uint32]),
     "clock_frequency": (c_int32, [c_uint32, POINTER(c_uint64)]),
     "clock_convert": (c_uint64, [c_uint32, c_uint64, c_uint32]),
     "scope_begin": (None, [HANDLE, c_uint32, c_uint32, c_void_p]),
@@ -257,16 +187,13 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "exemplars_get": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "exemplars_format": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "exemplars_publish": (c_int32, [HANDLE, HANDLE, c_uint64]),
-    "exemplars_retain": (HANDLE, [HANDLE]),
     "exemplars_free": (None, [HANDLE]),
     # event
     "event_parse": (c_int32, [c_char_p, c_void_p, ERROR]),
     "perf_probe": (c_int32, [c_void_p, ERROR]),
     # session
     "session_create": (c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, ERROR]),
-    "session_open": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p, ERROR]),
     "session_free": (None, [HANDLE]),
-    "session_length": (c_int32, [HANDLE, POINTER(c_size_t)]),
     "session_event": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "session_event_info": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "session_enable": (c_int32, [HANDLE, ERROR]),
@@ -284,15 +211,13 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_done": (c_int32, [HANDLE, ERROR]),
     "benchmark_done_after": (c_int32, [HANDLE, c_uint64, ERROR]),
     "benchmark_progress": (c_int32, [HANDLE, POINTER(c_double)]),
-    "benchmark_result": (c_int32, [HANDLE, c_void_p]),
+    "benchmark_result": (c_int32, [HANDLE, c_void_p, c_void_p]),
     "benchmark_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "benchmark_histogram_ref": (c_int32, [HANDLE, c_uint32, c_void_p]),
     "benchmark_format": (
         c_int32,
         [HANDLE, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],
     ),
-    # benchmark noise
-    "benchmark_noise": (c_int32, [HANDLE, c_void_p]),
     # work
     "work_add_chain_256": (None, [HOT_U64]),
 }

@@ -1,4 +1,4 @@
-/* The calls that Python programs make most often, in C: recording one value, scopes, timed functions, reading the clock.
+/* The calls that Python programs make most often, in C: recording one value, scopes, reading the clock.
  *
  * An optional module, see _extension.py. It is told the addresses of the library that ctypes has loaded, and is linked to none. Here is
  * the ordinary case of each call only. Everything else, as arguments by name, integers that do not fit, objects that are no int, closed
@@ -13,9 +13,7 @@
 #define Py_LIMITED_API 0x03090000
 #endif
 #include <Python.h>
-#include <structmember.h>
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +28,7 @@
 #endif
 
 /* Raised together with the number in _extension.py when what passes between the two changes. */
-#define REVISION 1
+#define REVISION 2
 
 /* As in picollo.h. _library.py has compared the library's ABI version. */
 enum { MONOTONIC = 0, TSC = 1 };
@@ -55,10 +53,8 @@ static functions library;
 static PyInterpreterState *interpreter;
 /* What ctypes passes for a handle: exactly c_void_p. Compared only. */
 static PyTypeObject *pointer_type;
-/* Of the module that was loaded last, which owns it; NULL when it is gone. */
-static PyTypeObject *scope_type;
-/* Lives as long as the interpreter. */
-static PyObject *bound_method_type;
+/* Made once, and the same for each import of the module. */
+static PyTypeObject *handle_type, *scope_type;
 
 /* ── the way through Python ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -206,19 +202,10 @@ typedef struct {
     raw_scope raw;
 } scope;
 
-/* The memory of the scope that went last, as `with histogram.nano_scope()` needs the next one soon: it saves a third of making one. */
-static scope *spare;
-
 static PyObject *new_scope(PyTypeObject *type, PyObject *pointer, void *histogram, uint32_t clock, uint32_t unit)
 {
-    scope *self = spare;
-    if (self != NULL && type == scope_type) {
-        spare = NULL;
-        PyObject_Init((PyObject *)self, type);
-    } else {
-        self = (scope *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-        if (self == NULL) return NULL;
-    }
+    scope *self = (scope *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (self == NULL) return NULL;
     Py_INCREF(pointer);
     self->pointer = pointer;
     self->histogram = histogram;
@@ -261,10 +248,7 @@ static void scope_dealloc(scope *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(self->pointer);
-    if (type == scope_type && spare == NULL)
-        spare = self;
-    else
-        ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
 
@@ -329,141 +313,6 @@ static PyType_Spec scope_spec = {
     .slots = scope_slots,
 };
 
-/* ── timed functions ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-/* Stands for the wrapper that timing.py has made in Python: whatever is asked of it but to be called is answered by that one. */
-typedef struct {
-    PyObject_HEAD
-    PyObject *wrapper, *function;
-    PyObject *scope;
-    PyObject *weak_references;
-} timed;
-
-static PyObject *timed_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    PyObject *wrapper, *function, *measure;
-    timed *self;
-    (void)kwargs;
-    if (!PyArg_ParseTuple(args, "OOO:timed", &wrapper, &function, &measure)) return NULL;
-    if (scope_type == NULL || !PyObject_TypeCheck(measure, scope_type)) {
-        PyErr_SetString(PyExc_TypeError, "needs a scope");
-        return NULL;
-    }
-    self = (timed *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-    if (self == NULL) return NULL;
-    Py_INCREF(wrapper), self->wrapper = wrapper;
-    Py_INCREF(function), self->function = function;
-    Py_INCREF(measure), self->scope = measure;
-    return (PyObject *)self;
-}
-
-static int timed_traverse(timed *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->wrapper);
-    Py_VISIT(self->function);
-    Py_VISIT(self->scope);
-    return 0;
-}
-
-/* Functions cannot be without what they call: cycles through them are broken elsewhere, as CPython does it with tuples. */
-static void timed_dealloc(timed *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (self->weak_references != NULL) PyObject_ClearWeakRefs((PyObject *)self);
-    Py_XDECREF(self->wrapper);
-    Py_XDECREF(self->function);
-    Py_XDECREF(self->scope);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
-}
-
-static PyObject *timed_call(timed *self, PyObject *args, PyObject *kwargs)
-{
-    const scope *measure = (scope *)self->scope;
-    raw_scope raw;
-    PyObject *result;
-    library.scope_begin(measure->histogram, measure->clock, measure->unit, &raw);
-    result = PyObject_Call(self->function, args, kwargs);
-    library.scope_end(&raw);
-    return result;
-}
-
-static PyObject *timed_get(PyObject *self, PyObject *instance, PyObject *owner)
-{
-    (void)owner;
-    if (instance == NULL || instance == Py_None) {
-        Py_INCREF(self);
-        return self;
-    }
-    return PyObject_CallFunctionObjArgs(bound_method_type, self, instance, NULL);
-}
-
-/* What is not the wrapper's answer to give. */
-static int is_own(PyObject *name)
-{
-    static const char *const own[] = {"__call__", "__get__", "__reduce__", "__reduce_ex__"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, own[i]) == 0) return 1;
-    }
-    return 0;
-}
-
-static PyObject *timed_getattr(PyObject *self, PyObject *name)
-{
-    return is_own(name) ? PyObject_GenericGetAttr(self, name) : PyObject_GetAttr(((timed *)self)->wrapper, name);
-}
-
-static int timed_setattr(timed *self, PyObject *name, PyObject *value)
-{
-    return PyObject_SetAttr(self->wrapper, name, value);
-}
-
-static PyObject *timed_repr(timed *self)
-{
-    return PyObject_Repr(self->wrapper);
-}
-
-/* Functions travel by their names. */
-static PyObject *timed_reduce(timed *self, PyObject *unused)
-{
-    (void)unused;
-    return PyObject_GetAttrString(self->wrapper, "__qualname__");
-}
-
-static PyMethodDef timed_methods[] = {
-    {"__reduce__", (PyCFunction)(void *)timed_reduce, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyMemberDef timed_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(timed, weak_references), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-
-static PyType_Slot timed_slots[] = {
-    {Py_tp_new, (void *)timed_new},
-    {Py_tp_traverse, (void *)timed_traverse},
-    {Py_tp_dealloc, (void *)timed_dealloc},
-    {Py_tp_call, (void *)timed_call},
-    {Py_tp_descr_get, (void *)timed_get},
-    {Py_tp_getattro, (void *)timed_getattr},
-    {Py_tp_setattro, (void *)timed_setattr},
-    {Py_tp_repr, (void *)timed_repr},
-    {Py_tp_methods, timed_methods},
-    {Py_tp_members, timed_members},
-    {0, NULL},
-};
-
-/* A method descriptor is called with the instance, without an object that binds the two. */
-static PyType_Spec timed_spec = {
-    .name = "picollo._speed.timed",
-    .basicsize = sizeof(timed),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR,
-    .slots = timed_slots,
-};
-
 /* ── methods of Histogram, and clock.ticks ─────────────────────────────────────────────────────────────────────────────────────── */
 
 #define FAST_METHOD(name) \
@@ -495,7 +344,7 @@ FAST_METHOD(record_n)
     FAST_METHOD(name)                                                                                                 \
     {                                                                                                                 \
         const handle *histogram = (handle *)self;                                                                     \
-        if (count == 0 && names == NULL && histogram->address != NULL && scope_type != NULL)                          \
+        if (count == 0 && names == NULL && histogram->address != NULL)                                                \
             return new_scope(scope_type, histogram->pointer, histogram->address, TSC, unit);                    \
         return plainly(self, "_plain_" #name, arguments, count, names);                                               \
     }
@@ -542,9 +391,9 @@ static PyObject *module_method(PyObject *module, PyObject *args)
 {
     PyObject *type;
     const char *name, *doc;
-    void *base = ((PyTypeObject **)PyModule_GetState(module))[0];
+    (void)module;
     if (!PyArg_ParseTuple(args, "Oss:method", &type, &name, &doc)) return NULL;
-    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, base)) {
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, handle_type)) {
         PyErr_SetString(PyExc_TypeError, "the first argument must be a class of handles");
         return NULL;
     }
@@ -609,81 +458,31 @@ static PyMethodDef module_methods[] = {
 
 /* ── the module ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The types of one import: Handle, Scope, timed. */
-typedef struct {
-    PyTypeObject *types[3];
-} types_of;
+static PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, .m_name = "_speed", .m_methods = module_methods};
 
-static int module_exec(PyObject *module)
+static int add_type(PyObject *module, const char *name, PyTypeObject **type, PyType_Spec *spec)
 {
-    static PyType_Spec *const specs[] = {&handle_spec, &scope_spec, &timed_spec};
-    static const char *const names[] = {"Handle", "Scope", "timed"};
-    types_of *state = PyModule_GetState(module);
-    if (interpreter != NULL && interpreter != PyInterpreterState_Get()) {
-        PyErr_SetString(PyExc_ImportError, "another interpreter of this process uses it");
-        return -1;
-    }
-    if (bound_method_type == NULL) {
-        PyObject *types = PyImport_ImportModule("types");
-        if (types != NULL) bound_method_type = PyObject_GetAttrString(types, "MethodType");
-        Py_XDECREF(types);
-        if (bound_method_type == NULL) return -1;
-    }
-    for (int i = 0; i < 3; i++) {
-        state->types[i] = (PyTypeObject *)PyType_FromSpec(specs[i]);
-        if (state->types[i] == NULL) return -1;
-        Py_INCREF(state->types[i]);
-        if (PyModule_AddObject(module, names[i], (PyObject *)state->types[i]) != 0) {
-            Py_DECREF(state->types[i]);
-            return -1;
-        }
-    }
-    interpreter = PyInterpreterState_Get();
-    scope_type = state->types[1];
-    return 0;
+    if (*type == NULL) *type = (PyTypeObject *)PyType_FromSpec(spec);
+    if (*type == NULL) return -1;
+    Py_INCREF(*type);
+    if (PyModule_AddObject(module, name, (PyObject *)*type) == 0) return 0;
+    Py_DECREF(*type);
+    return -1;
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    types_of *state = PyModule_GetState(module);
-    for (int i = 0; i < 3; i++) Py_VISIT(state->types[i]);
-    return 0;
-}
-
-static int module_clear(PyObject *module)
-{
-    types_of *state = PyModule_GetState(module);
-    if (scope_type == state->types[1]) {
-        scope_type = NULL;
-        PyObject_Free(spare);
-        spare = NULL;
-    }
-    for (int i = 0; i < 3; i++) Py_CLEAR(state->types[i]);
-    return 0;
-}
-
-static void module_free(void *module)
-{
-    module_clear(module);
-}
-
-static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, (void *)module_exec},
-    {0, NULL},
-};
-
-static PyModuleDef module_definition = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "_speed",
-    .m_size = sizeof(types_of),
-    .m_methods = module_methods,
-    .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
-    .m_free = module_free,
-};
-
+/* Called for each import, as the module has no state of its own and does not say that it cannot be made again. */
 PyMODINIT_FUNC PyInit__speed(void)
 {
-    return PyModuleDef_Init(&module_definition);
+    PyObject *module;
+    if (interpreter != NULL && interpreter != PyInterpreterState_Get()) {
+        PyErr_SetString(PyExc_ImportError, "another interpreter of this process uses it");
+        return NULL;
+    }
+    interpreter = PyInterpreterState_Get();
+    module = PyModule_Create(&module_definition);
+    if (module == NULL || (add_type(module, "Handle", &handle_type, &handle_spec) == 0 &&
+                           add_type(module, "Scope", &scope_type, &scope_spec) == 0))
+        return module;
+    Py_DECREF(module);
+    return NULL;
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import html
 from ctypes import byref
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from . import _structs as structs
 from .errors import BufferTooSmallError, check
@@ -63,16 +64,14 @@ class Texts:
         """Markdown tables, under a heading if there is a title (default: the histogram's name, or the title it was made with)."""
         return self._format(structs.TEXT_MARKDOWN, title)
 
-    def text(self, title: Optional[str] = None, unit: str = "", full: bool = False) -> str:
+    def text(self, title: Optional[str] = None, unit: str = "") -> str:
         """A few lines for people, the answer first: ``print(h.summary().text(unit="ns"))``.
 
         :param unit: what values are counted in: ``ps``, ``ns``, ``us``, ``ms``, ``s``, ``bytes``, ``cycles``, ``instructions``. Numbers
             are then rounded to three digits (``4.51 µs``); of other units, and of none, they are as they are. A title may end with it as
             well: ``"Latency (ns)"``.
-        :param full: all percentiles, and what else there is.
         """
-        form = structs.TEXT_FULL if full else structs.TEXT_HUMAN
-        return self._format(form, titled(self._own_title() if title is None else title, unit))
+        return self._format(structs.TEXT_HUMAN, titled(self._own_title() if title is None else title, unit))
 
     def _own_title(self) -> str:
         """The title where none is given."""
@@ -86,10 +85,6 @@ class Texts:
         """A JSON object."""
         return self._format(structs.TEXT_JSON, title)
 
-    def csv(self, title: Optional[str] = None) -> str:
-        """Comma-separated values, under a header."""
-        return self._format(structs.TEXT_CSV, title)
-
     def __str__(self) -> str:
         return self.text()
 
@@ -98,3 +93,44 @@ class Texts:
 
     def __repr__(self) -> str:
         return f"<picollo.{type(self).__name__} {self.line()}>"
+
+
+# No colours but those of the page, thinned: the same table is readable on light and on dark.
+_LINE = "1px solid rgba(128,128,128,0.35)"
+_TABLE = "border-collapse:collapse;color:inherit;font-variant-numeric:tabular-nums"
+_CELL = "padding:0.15em 0.7em;color:inherit;background:none"
+
+
+def html_table(markdown: str, caption: str, headings: Optional[Mapping[int, str]] = None) -> str:
+    """A Markdown table without heading as HTML.
+
+    :param caption: shown above, escaped here; ``""`` for none.
+    :param headings: replaces headings of columns, as a name that was escaped for Markdown is not one for HTML.
+    """
+    lines = [line.strip().strip("|") for line in markdown.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines]
+    header, marks, body = rows[0], rows[1], rows[2:]
+    aligns = ["right" if mark.endswith(":") else "left" for mark in marks]
+    for column, heading in (headings or {}).items():
+        header[column] = heading
+    text = [f'<table style="{_TABLE}">']
+    if caption:
+        style = "text-align:left;font-weight:bold;padding:0.3em 0.7em;color:inherit;caption-side:top"
+        text.append(f'<caption style="{style}">{html.escape(caption)}</caption>')
+    text.append("<thead>" + _html_row("th", header, aligns, f"border-bottom:{_LINE}") + "</thead><tbody>")
+    rule = ""
+    for cells in body:
+        if not any(cells):  # Markdown's empty row separates; a line does here
+            rule = f"border-top:{_LINE}"
+            continue
+        text.append(_html_row("td", cells, aligns, rule))
+        rule = ""
+    text.append("</tbody></table>")
+    return "\n".join(text)
+
+
+def _html_row(tag: str, cells: list[str], aligns: list[str], line: str) -> str:
+    styles = [";".join(filter(None, (_CELL, f"text-align:{align}", line))) for align in aligns]
+    return "<tr>" + "".join(
+        f'<{tag} style="{style}">{html.escape(cell)}</{tag}>' for style, cell in zip(styles, cells)
+    ) + "</tr>"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy
     import pandas
 
-    from .summary import Summary, SummaryDiff
+    from .summary import Summary
 
     UInt64Array = numpy.ndarray[Any, numpy.dtype[numpy.uint64]]
     Array = numpy.ndarray[Any, Any]
@@ -61,20 +61,6 @@ def counts_and_edges(buckets: Array) -> CountsAndEdges:
     return CountsAndEdges(used["count"].copy(), numpy.append(used["lower"], last))
 
 
-def bucket_frame(buckets: Array) -> pandas.DataFrame:
-    """A row for each bucket."""
-    pandas = need("pandas", "a frame")
-    return pandas.DataFrame({name: buckets[name] for name in buckets.dtype.names})
-
-
-def summary_series(summary: Summary) -> pandas.Series:
-    """The numbers of :meth:`Summary.as_dict` as doubles."""
-    pandas = need("pandas", "a series")
-    row = summary.as_dict()
-    values = [float("nan") if value is None else float(value) for value in row.values()]
-    return pandas.Series(values, index=list(row), dtype="float64", name=summary.name or None)
-
-
 def to_frame(summaries: Iterable[Summary], index: Optional[Iterable[Any]] = None) -> pandas.DataFrame:
     """A row for each summary, a column for each number of :meth:`Summary.as_dict`.
 
@@ -103,15 +89,3 @@ def to_frame(summaries: Iterable[Summary], index: Optional[Iterable[Any]] = None
             dtype="float64" if is_double else "UInt64",
         )
     return frame
-
-
-def diff_frame(diff: SummaryDiff) -> pandas.DataFrame:
-    """A row for each number, with columns for both sides and the relative change of the second."""
-    pandas = need("pandas", "a frame")
-    before, after = summary_series(diff.before), summary_series(diff.after)
-    # Zero to zero is no change; from zero to anything else there is no ratio.
-    change = ((after - before) / before.where(before != 0)).where((before != 0) | (after != 0), 0.0)
-    names = (diff.before_name or "Before", diff.after_name or "After")
-    if names[0] == names[1]:
-        names = (f"{names[0]} (before)", f"{names[1]} (after)")
-    return pandas.DataFrame({names[0]: before, names[1]: after, "change": change})

@@ -75,7 +75,7 @@ class Baseline:
     benchmark, tagged with its name. ``picollo compare --save`` writes the same::
 
         baseline = picollo.Baseline("main")
-        result = picollo.benchmark(function, function)
+        result = picollo.benchmark(function, function, precision=0.002)
         print(baseline.judge("function", result.a))
         baseline.save({"function": result.a})
 

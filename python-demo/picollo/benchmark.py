@@ -13,6 +13,7 @@ from types import FunctionType, MethodType
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
+from ._fields import flag, integer, pair
 from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_text
@@ -20,9 +21,6 @@ from .compare import NOISY, BlockComparison, Verdict
 from .errors import check, check_detail
 from .event import Event
 from .histogram import Histogram
-from .noise import BenchmarkNoise
-
-__all__ = ["Benchmark", "BenchmarkCounter", "BenchmarkResult", "Step", "benchmark"]
 
 
 class _Step(NamedTuple):
@@ -60,6 +58,48 @@ class BenchmarkCounter(NamedTuple):
     b: Optional[float]
 
 
+class BenchmarkNoise(NamedTuple):
+    """What else the machine did during a benchmark; ``None`` is what is not known."""
+
+    #: Blocks that were measured.
+    blocks: int
+    #: Of these, what was disturbed from outside.
+    disturbed: int
+    #: Of these, what was left out of the verdict: none where more than half were disturbed, so that all count, or where they were to be
+    #: kept.
+    left_out: int
+    #: Seconds that were looked at.
+    seconds: Optional[float]
+    #: Seconds that the host took from the CPUs that the program may run on.
+    steal: Optional[float]
+    #: Seconds of CPU time that other programs took on these.
+    others: Optional[float]
+    #: Seconds in which something, this program or another, had to wait for a CPU.
+    pressure: Optional[float]
+    #: Hertz, the lowest and the highest that was seen, of one CPU.
+    frequency: Optional[tuple[float, float]]
+    #: CPUs that the program may run on.
+    cpus: Optional[int]
+
+    @classmethod
+    def _of(cls, raw: structs.BenchmarkDisturbance) -> BenchmarkNoise:
+        def known(value: float) -> Optional[float]:
+            return None if math.isnan(value) else value
+
+        low, high = known(raw.frequency_low), known(raw.frequency_high)
+        return cls(
+            raw.block_count,
+            raw.disturbed_count,
+            raw.left_out_count,
+            known(raw.seconds),
+            known(raw.steal_seconds),
+            known(raw.others_seconds),
+            known(raw.pressure_seconds),
+            None if low is None or high is None else (low, high),
+            raw.cpu_count or None,
+        )
+
+
 class BenchmarkResult:
     """How a benchmark went. ``str()`` is what changed, the verdict by blocks, and the counters, as Markdown."""
 
@@ -94,38 +134,26 @@ class BenchmarkResult:
 
     @property
     def is_noisy(self) -> bool:
-        """Others disturbed more than half of the blocks: nothing is proven, and the verdict is no evidence."""
+        """Others disturbed so much that nothing is proven, and the verdict is no evidence: a larger budget may tell."""
         return self.blocks.is_noisy
 
-    @property
-    def overhead(self) -> tuple[float, float]:
-        """Picoseconds that samples without anything in them took, with as many calls as A's and B's."""
-        return float(self._raw.overhead_a), float(self._raw.overhead_b)
-
-    @property
-    def overhead_error(self) -> tuple[float, float]:
-        """Half the intervals of :attr:`overhead`, at 95 %."""
-        return float(self._raw.overhead_error_a), float(self._raw.overhead_error_b)
-
-    @property
-    def empty_count(self) -> int:
-        """Samples without anything in them."""
-        return int(self._raw.empty_count)
-
-    @property
-    def is_budget_spent(self) -> bool:
-        """The budget was spent before as many blocks were measured as there should be at least."""
-        return bool(self._raw.flags & structs.BENCHMARK_BUDGET_SPENT)
+    overhead = pair(
+        "overhead_a", "overhead_b", "Picoseconds that samples without anything in them took, with as many calls as A's and B's."
+    )
+    overhead_error = pair("overhead_error_a", "overhead_error_b", "Half the intervals of :attr:`overhead`, at 95 %.")
+    empty_count = integer("Samples without anything in them.")
+    is_budget_spent = flag(
+        structs.BENCHMARK_BUDGET_SPENT, "The budget was spent before as many blocks were measured as there should be at least."
+    )
 
     @property
     def is_nothing(self) -> tuple[bool, bool]:
         """Whether a call of A, and of B, takes less than can be told."""
         return tuple(bool(self._raw.flags & flag) for flag in (structs.BENCHMARK_NOTHING_A, structs.BENCHMARK_NOTHING_B))  # type: ignore[return-value]
 
-    @property
-    def is_simulated(self) -> bool:
-        """Valgrind executed it: its times say nothing, and there is no verdict. See ``docs/counters.md``."""
-        return bool(self._raw.flags & structs.BENCHMARK_SIMULATED)
+    is_simulated = flag(
+        structs.BENCHMARK_SIMULATED, "Valgrind executed it: its times say nothing, and there is no verdict. See ``docs/counters.md``."
+    )
 
     @property
     def repetitions(self) -> tuple[int, int]:
@@ -141,9 +169,9 @@ class BenchmarkResult:
         """Markdown tables."""
         return self._texts[structs.TEXT_MARKDOWN]
 
-    def text(self, full: bool = False) -> str:
-        """For people: the answer in a sentence, and what it is made of; all percentiles with ``full``."""
-        return self._texts[structs.TEXT_FULL if full else structs.TEXT_HUMAN]
+    def text(self) -> str:
+        """For people: the answer in a sentence, and what it is made of."""
+        return self._texts[structs.TEXT_HUMAN]
 
     def as_dict(self) -> dict[str, Any]:
         """All of it but the samples, as what ``json`` takes: times in picoseconds a call; ``None`` for what does not exist."""
@@ -213,8 +241,8 @@ class Benchmark(Handle):
             print(bench.result())
 
     :param budget: seconds at most.
-    :param precision: it ends with as many blocks as make half the width of the interval of the difference about this share of A, or a
-        tenth of the resolution; 0: only with the budget. The first blocks, a pilot, tell how many it takes, and are not judged.
+    :param precision: it ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
+        resolution; 0: only with the budget (default: when the answer can no longer change).
     :param events: what to count beside the time. All calls are then to be made by one thread.
     :param warm_up: seconds for both together (default: a tenth of the budget).
     :param sample: seconds that a sample should take.
@@ -233,7 +261,7 @@ class Benchmark(Handle):
         self,
         *,
         budget: float = 5.0,
-        precision: float = 0.002,
+        precision: Optional[float] = None,
         events: Sequence[Union[str, Event]] = (),
         warm_up: Optional[float] = None,
         sample: float = 2e-4,
@@ -265,7 +293,7 @@ class Benchmark(Handle):
         # 0 is the default, and the shortest time none.
         options.warm_up_seconds = 0 if warm_up is None else max(warm_up, 1e-12)
         options.sample_seconds = sample
-        options.precision = precision if precision > 0 else -1
+        options.precision = 0 if precision is None else precision if precision > 0 else -1
         options.confidence = confidence
         options.relative_threshold = relative_threshold if relative_threshold > 0 else -1
         if resolution is not None and not 0 <= resolution <= 1e6:
@@ -313,10 +341,8 @@ class Benchmark(Handle):
         :raises EmptyError: before the first block is done.
         """
         handle = self._handle()
-        raw = structs.BenchmarkOutcome()
-        check(held.benchmark_result(handle, byref(raw)), "benchmark")
-        noise = structs.BenchmarkDisturbance()
-        check(held.benchmark_noise(handle, byref(noise)), "benchmark")
+        raw, noise = structs.BenchmarkOutcome(), structs.BenchmarkDisturbance()
+        check(held.benchmark_result(handle, byref(raw), byref(noise)), "benchmark")
         counters = []
         for index, event in enumerate(self._names):
             counter = structs.BenchmarkCounts()
@@ -331,7 +357,7 @@ class Benchmark(Handle):
             heading = c_text(title if is_needed else "", "title")
             return read_text(lambda *buffer: held.benchmark_format(handle, heading, *names, form, *buffer), "benchmark")
 
-        texts = {form: text(form) for form in (structs.TEXT_MARKDOWN, structs.TEXT_HUMAN, structs.TEXT_FULL)}
+        texts = {form: text(form) for form in (structs.TEXT_MARKDOWN, structs.TEXT_HUMAN)}
         a, b = self._histogram(Step.A, name), self._histogram(Step.B, other_name)
         return BenchmarkResult(raw, a, b, tuple(counters), BenchmarkNoise._of(noise), texts)
 

@@ -1,6 +1,6 @@
 """Clocks: ticks, their frequency, and exact conversion to units of time.
 
-``tsc`` is the processor's time-stamp counter, calibrated against the system's clock at first use (about 20 ms); where it
+``tsc`` is the processor's time-stamp counter, measured against the system's clock while it is used, so that no scope waits; where it
 cannot be trusted the library falls back to ``monotonic``, so that ticks, frequency and conversions still fit together.
 """
 

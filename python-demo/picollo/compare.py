@@ -8,11 +8,11 @@ import math
 from ctypes import byref
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
-from . import _html
 from . import _structs as structs
+from ._fields import flag, integer, number, pair
 from ._handle import locked
 from ._library import held, released
-from ._text import read_text
+from ._text import html_table, read_text
 from .errors import check
 from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
@@ -86,18 +86,12 @@ class QuantileInterval(NamedTuple):
 
 
 def _interval_from(raw: structs.QuantileInterval) -> QuantileInterval:
-    return QuantileInterval(
-        raw.quantile,
-        raw.confidence,
-        raw.coverage,
-        raw.total_count,
-        raw.target_count,
-        raw.value,
-        raw.lower if raw.lower_count else None,
-        raw.upper if raw.upper_count else None,
-        raw.lower_count or None,
-        raw.upper_count or None,
-        raw.bucket_width,
+    found = QuantileInterval(*(getattr(raw, name) for name in QuantileInterval._fields))
+    return found._replace(
+        lower=raw.lower if raw.lower_count else None,
+        upper=raw.upper if raw.upper_count else None,
+        lower_count=raw.lower_count or None,
+        upper_count=raw.upper_count or None,
     )
 
 
@@ -108,45 +102,30 @@ class _Judged:
 
     _raw: Any
 
-    @property
-    def difference(self) -> float:
-        """B's less A's."""
-        return float(self._raw.difference)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval of the difference; infinite where there are too few observations."""
-        return float(self._raw.difference_lower), float(self._raw.difference_upper)
-
-    @property
-    def margin(self) -> float:
-        """What the interval has to lie beyond."""
-        return float(self._raw.margin)
-
-    @property
-    def smallest_detectable(self) -> float:
-        """The true difference that would have been seen, with the power asked for; infinite where there are too few observations."""
-        return float(self._raw.smallest_detectable)
+    difference = number("B's less A's.")
+    interval = pair(
+        "difference_lower", "difference_upper", "The interval of the difference; infinite where there are too few observations."
+    )
+    margin = number("What the interval has to lie beyond.")
+    smallest_detectable = number(
+        "The true difference that would have been seen, with the power asked for; infinite where there are too few observations."
+    )
 
     @property
     def verdict(self) -> Verdict:
         """What it amounts to."""
         return _VERDICTS[self._raw.verdict]
 
-    @property
-    def is_margin_resolution(self) -> bool:
-        """The margin is what can be told apart at all, and not what matters."""
-        return bool(self._raw.flags & structs.COMPARISON_MARGIN_IS_RESOLUTION)
-
-    @property
-    def is_below_resolution(self) -> bool:
-        """The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different."""
-        return bool(self._raw.flags & structs.COMPARISON_BELOW_RESOLUTION)
-
-    @property
-    def is_noisy(self) -> bool:
-        """Others disturbed too much of the measurement: nothing is proven, and the verdict is no evidence."""
-        return bool(self._raw.flags & structs.COMPARISON_NOISY)
+    is_margin_resolution = flag(
+        structs.COMPARISON_MARGIN_IS_RESOLUTION, "The margin is what can be told apart at all, and not what matters."
+    )
+    is_below_resolution = flag(
+        structs.COMPARISON_BELOW_RESOLUTION,
+        "The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different.",
+    )
+    is_noisy = flag(
+        structs.COMPARISON_NOISY, "Others disturbed too much of the measurement: nothing is proven, and the verdict is no evidence."
+    )
 
     @property
     def verdict_text(self) -> str:
@@ -155,21 +134,16 @@ class _Judged:
             return NOISY
         return BELOW_RESOLUTION if self.is_below_resolution else str(self.verdict)
 
-    @property
-    def is_within_margin(self) -> bool:
-        """The whole interval lies inside the margin: the two are the same, as far as it matters."""
-        return bool(self._raw.flags & structs.COMPARISON_WITHIN_MARGIN)
-
-    @property
-    def has_too_few(self) -> bool:
-        """There are too few observations for an end of an interval."""
-        return bool(self._raw.flags & structs.COMPARISON_TOO_FEW)
+    is_within_margin = flag(
+        structs.COMPARISON_WITHIN_MARGIN, "The whole interval lies inside the margin: the two are the same, as far as it matters."
+    )
+    has_too_few = flag(structs.COMPARISON_TOO_FEW, "There are too few observations for an end of an interval.")
 
 
 class Comparison(_Judged, SideBySide):
     """How B differs from A. ``str()`` is the table of what changed, with intervals and the verdict below it.
 
-    The difference is that of B's quantile and A's, between midpoints of buckets. As CSV it is one row under a header.
+    The difference is that of B's quantile and A's, between midpoints of buckets.
     """
 
     __slots__ = ("_raw",)
@@ -197,65 +171,17 @@ class Comparison(_Judged, SideBySide):
         """B's quantile and its interval."""
         return _interval_from(self._raw.b)
 
-    @property
-    def bucket_width(self) -> float:
-        """The width of the widest bucket that took part: the true difference may lie so much further out at either end."""
-        return float(self._raw.bucket_width)
-
-    @property
-    def mann_whitney_u(self) -> float:
-        """Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half."""
-        return float(self._raw.mann_whitney_u)
-
-    @property
-    def mann_whitney_z(self) -> float:
-        """How many standard deviations U is from its expectation."""
-        return float(self._raw.mann_whitney_z)
-
-    @property
-    def mann_whitney_p(self) -> float:
-        """The probability of a U this far out, on either side, were there no difference."""
-        return float(self._raw.mann_whitney_p)
-
-    @property
-    def common_language(self) -> float:
-        """The probability that a value of B is larger than one of A, ties counted half."""
-        return float(self._raw.common_language)
-
-    @property
-    def cliffs_delta(self) -> float:
-        """The probability that a value of B is larger than one of A, less the probability that it is smaller."""
-        return float(self._raw.cliffs_delta)
-
-    @property
-    def ks_distance(self) -> float:
-        """Kolmogorov and Smirnov's distance, at the ends of buckets."""
-        return float(self._raw.ks_distance)
-
-    @property
-    def ks_p(self) -> float:
-        """At most the probability of such a distance, were there no difference."""
-        return float(self._raw.ks_p)
-
-    @property
-    def cohens_d(self) -> float:
-        """The difference of the means over the pooled standard deviation; NaN where that is zero."""
-        return float(self._raw.cohens_d)
-
-    @property
-    def is_partial(self) -> bool:
-        """Observations were out of range or lost, and are in none of the numbers."""
-        return bool(self._raw.flags & structs.COMPARISON_OUT_OF_RANGE)
-
-    @property
-    def is_approximate(self) -> bool:
-        """Counts are estimates."""
-        return bool(self._raw.flags & structs.COMPARISON_APPROXIMATE)
-
-    @property
-    def layouts_differ(self) -> bool:
-        """The precisions differ: ranks were compared by the buckets of the coarser."""
-        return bool(self._raw.flags & structs.COMPARISON_LAYOUTS_DIFFER)
+    bucket_width = number("The width of the widest bucket that took part: the true difference may lie so much further out at either end.")
+    mann_whitney_u = number("Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half.")
+    mann_whitney_z = number("How many standard deviations U is from its expectation.")
+    mann_whitney_p = number("The probability of a U this far out, on either side, were there no difference.")
+    common_language = number("The probability that a value of B is larger than one of A, ties counted half.")
+    cliffs_delta = number("The probability that a value of B is larger than one of A, less the probability that it is smaller.")
+    ks_distance = number("Kolmogorov and Smirnov's distance, at the ends of buckets.")
+    ks_p = number("At most the probability of such a distance, were there no difference.")
+    cohens_d = number("The difference of the means over the pooled standard deviation; NaN where that is zero.")
+    is_partial = flag(structs.COMPARISON_OUT_OF_RANGE, "Observations were out of range or lost, and are in none of the numbers.")
+    layouts_differ = flag(structs.COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks were compared by the buckets of the coarser.")
 
     def _format(self, form: int, title: Optional[str]) -> str:
         compared, arguments = byref(self._raw), self._arguments(title)
@@ -265,7 +191,7 @@ class Comparison(_Judged, SideBySide):
         plain = Comparison(self._raw, self.before, self.after, "", "", "")
         diff, table, *notes = plain.markdown().split("\n\n")
         headings = self._headings()
-        return _html.table(diff, self._title, headings) + _html.table(table, "", headings) + _notes("".join(notes))
+        return html_table(diff, self._title, headings) + html_table(table, "", headings) + _notes("".join(notes))
 
     def __repr__(self) -> str:
         lower, upper = self.interval
@@ -287,45 +213,16 @@ class BlockComparison(_Judged):
         """Not for callers: see :func:`compare_blocks`."""
         self._raw = raw
 
-    @property
-    def block_count(self) -> int:
-        """Pairs of blocks."""
-        return int(self._raw.block_count)
-
-    @property
-    def coverage(self) -> float:
-        """The confidence that the interval has."""
-        return float(self._raw.coverage)
-
-    @property
-    def median_a(self) -> float:
-        """The median of A's blocks."""
-        return float(self._raw.median_a)
-
-    @property
-    def median_b(self) -> float:
-        """The median of B's blocks."""
-        return float(self._raw.median_b)
-
-    @property
-    def lag1(self) -> float:
-        """The correlation of each difference with the next."""
-        return float(self._raw.lag1)
-
-    @property
-    def inflation(self) -> float:
-        """How many times larger the variance of their mean is than that of as many independent ones."""
-        return float(self._raw.inflation)
-
-    @property
-    def resolution(self) -> float:
-        """What can be told apart at all: of what is smaller only that is known."""
-        return float(self._raw.resolution)
-
-    @property
-    def is_autocorrelated(self) -> bool:
-        """The differences depend on those before them: the interval is wider for it."""
-        return bool(self._raw.flags & structs.COMPARISON_AUTOCORRELATED)
+    block_count = integer("Pairs of blocks.")
+    coverage = number("The confidence that the interval has.")
+    median_a = number("The median of A's blocks.")
+    median_b = number("The median of B's blocks.")
+    lag1 = number("The correlation of each difference with the next.")
+    inflation = number("How many times larger the variance of their mean is than that of as many independent ones.")
+    resolution = number("What can be told apart at all: of what is smaller only that is known.")
+    is_autocorrelated = flag(
+        structs.COMPARISON_AUTOCORRELATED, "The differences depend on those before them: the interval is wider for it."
+    )
 
     def __str__(self) -> str:
         # In proportion to what is hardly there, or nothing, a difference says nothing: then it is told as it is.
@@ -470,45 +367,14 @@ class RunComparison(_Judged):
         """Not for callers: see :func:`compare_runs`."""
         self._raw = raw
 
-    @property
-    def run_count(self) -> int:
-        """Earlier runs."""
-        return int(self._raw.run_count)
-
-    @property
-    def confidence(self) -> float:
-        """One less the rate of alarms on unchanged code, where runs are distributed normally."""
-        return float(self._raw.confidence)
-
-    @property
-    def alarm_bound(self) -> float:
-        """The rate of alarms at most, whatever runs are distributed like: 2 / (run_count + 1)."""
-        return float(self._raw.alarm_bound)
-
-    @property
-    def mean(self) -> float:
-        """Of the earlier runs."""
-        return float(self._raw.mean)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the earlier runs."""
-        return float(self._raw.deviation)
-
-    @property
-    def spread(self) -> tuple[float, float]:
-        """The smallest and the largest of the earlier runs."""
-        return float(self._raw.lowest), float(self._raw.highest)
-
-    @property
-    def value(self) -> float:
-        """The new run."""
-        return float(self._raw.value)
-
-    @property
-    def is_autocorrelated(self) -> bool:
-        """Runs depend on those before them: the interval is wider for it."""
-        return bool(self._raw.flags & structs.COMPARISON_AUTOCORRELATED)
+    run_count = integer("Earlier runs.")
+    confidence = number("One less the rate of alarms on unchanged code, where runs are distributed normally.")
+    alarm_bound = number("The rate of alarms at most, whatever runs are distributed like: 2 / (run_count + 1).")
+    mean = number("Of the earlier runs.")
+    deviation = number("The standard deviation of the earlier runs.")
+    spread = pair("lowest", "highest", "The smallest and the largest of the earlier runs.")
+    value = number("The new run.")
+    is_autocorrelated = flag(structs.COMPARISON_AUTOCORRELATED, "Runs depend on those before them: the interval is wider for it.")
 
     def __str__(self) -> str:
         runs = f"{self.run_count} earlier run{'s' * (self.run_count != 1)}"

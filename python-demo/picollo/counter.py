@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_uint32, c_uint64, c_void_p
+from ctypes import byref, c_uint32, c_uint64
 from typing import Any, Literal, Optional
 
 from . import _structs as structs
 from ._arguments import u64
-from ._library import held, own
-from .errors import check
+from ._library import held
 
-__all__ = ["Counter", "StripedCounter"]
+__all__ = ["Counter"]
 
 #: How a :class:`Counter` counts.
 Kind = Literal["scalable", "capped", "sensing", "interlocked"]
 
-_KINDS = ("scalable", "capped", "sensing", "interlocked")
+#: For each, what adds to 32 bits and to 64. Steps of at most 1 are exact.
+_ADD = {
+    "scalable": (held.scalable_counter_add_n32, held.scalable_counter_add_n64),
+    "capped": (held.capped_counter_add32, held.capped_counter_add64),
+    "sensing": (held.sensing_counter_add32, held.sensing_counter_add64),
+    "interlocked": (held.capped_counter_add32, held.capped_counter_add64),
+}
 
 
 class Counter:
@@ -50,8 +55,8 @@ class Counter:
         cap_bits: int = 10,
         memory: Optional[Any] = None,
     ) -> None:
-        if kind not in _KINDS:
-            raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}")
+        if kind not in _ADD:
+            raise ValueError(f"kind must be one of {', '.join(_ADD)}, not {kind!r}")
         if bits not in (32, 64):
             raise ValueError(f"bits must be 32 or 64, not {bits!r}")
         if not 1 <= u64(threshold_bits, "threshold_bits") <= 31:
@@ -64,10 +69,8 @@ class Counter:
             raise ValueError(f"memory must be aligned to {ctypes.sizeof(word_type)} bytes")
         self._kind = kind
         self._bits = bits
-        # Steps of at most 1 are exact.
-        name = {"scalable": "scalable_counter_add_n", "interlocked": "capped_counter_add"}.get(kind, f"{kind}_counter_add")
-        self._add = getattr(held, f"{name}{bits}")
-        self._read = getattr(held, f"counter_read{bits}")
+        self._add = _ADD[kind][bits == 64]
+        self._read = held.counter_read64 if bits == 64 else held.counter_read32
         options = {
             "scalable": (threshold_bits,),
             "sensing": (threshold_bits,),
@@ -95,45 +98,6 @@ class Counter:
 
     def __repr__(self) -> str:
         return f"<picollo.Counter {self._kind} {self._bits} bits: {self.value}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a counter cannot be pickled; its value can")
-
-
-class StripedCounter:
-    """An exact counter of sixteen words, of which the CPU or the thread chooses one, so that threads seldom meet: 1 KB.
-    :meth:`Segment.striped_counter` makes one that others can watch.
-    """
-
-    __slots__ = ("_pointer",)
-
-    def __init__(self) -> None:
-        pointer = c_void_p()
-        check(held.striped_counter_create(byref(pointer)), "counter")
-        self._pointer = own(pointer, held.striped_counter_free)
-
-    @classmethod
-    def _of(cls, pointer: c_void_p) -> "StripedCounter":
-        counter = cls.__new__(cls)
-        counter._pointer = own(pointer, held.striped_counter_free)
-        return counter
-
-    def add(self, count: int = 1) -> None:
-        """Counts so many events."""
-        held.striped_counter_add(self._pointer, u64(count, "count"))
-
-    @property
-    def value(self) -> int:
-        """What was counted, modulo 2**64."""
-        value = c_uint64()
-        check(held.striped_counter_read(self._pointer, byref(value)), "counter")
-        return value.value
-
-    def __int__(self) -> int:
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"<picollo.StripedCounter {self.value}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a counter cannot be pickled; its value can")

@@ -274,7 +274,7 @@ class DoubleHistogram(Recorder):
             struct_size=ctypes.sizeof(structs.DoubleOptions),
             flags=(structs.DOUBLE_EXACT_SUM if exact_sum else 0)
             | (structs.DOUBLE_DOTNET_RANKS if dotnet_ranks else 0),
-            relative_error=checked_error(relative_error),
+            relative_error=checked_error(relative_error, 1e-4),
             max_bytes=u64(max_bytes, "max_bytes"),
         )
         pointer = c_void_p()

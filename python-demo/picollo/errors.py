@@ -45,6 +45,10 @@ class PicolloError(Exception):
     #: The event that caused it, as it was given, where there is one.
     event: Optional[str]
 
+    def __init_subclass__(cls, status: Optional[int] = None) -> None:
+        if status is not None:
+            cls.STATUS = status
+
     def __init__(
         self,
         status: Optional[int] = None,
@@ -67,100 +71,68 @@ class PicolloError(Exception):
         return type(self), (self.status, self.message, self.errno, self.event)
 
 
-class NullPointerError(PicolloError):
+class NullPointerError(PicolloError, status=structs.ERR_NULL_POINTER):
     """A pointer was NULL. The package never passes one: please report it."""
 
-    STATUS = structs.ERR_NULL_POINTER
 
-
-class InvalidArgumentError(PicolloError, ValueError):
+class InvalidArgumentError(PicolloError, ValueError, status=structs.ERR_INVALID_ARGUMENT):
     """An argument is outside its documented range."""
 
-    STATUS = structs.ERR_INVALID_ARGUMENT
 
-
-class OutOfMemoryError(PicolloError, MemoryError):
+class OutOfMemoryError(PicolloError, MemoryError, status=structs.ERR_OUT_OF_MEMORY):
     """There was no memory; nothing was changed."""
 
-    STATUS = structs.ERR_OUT_OF_MEMORY
 
-
-class BufferTooSmallError(PicolloError):
+class BufferTooSmallError(PicolloError, status=structs.ERR_BUFFER_TOO_SMALL):
     """A buffer was too small. The package sizes its own: please report it."""
 
-    STATUS = structs.ERR_BUFFER_TOO_SMALL
 
-
-class UnsupportedError(PicolloError):
+class UnsupportedError(PicolloError, status=structs.ERR_UNSUPPORTED):
     """This build, platform, mode or option does not offer the call."""
 
-    STATUS = structs.ERR_UNSUPPORTED
 
-
-class IncompatibleError(PicolloError, ValueError):
+class IncompatibleError(PicolloError, ValueError, status=structs.ERR_INCOMPATIBLE):
     """Layouts that cannot be combined without loss."""
 
-    STATUS = structs.ERR_INCOMPATIBLE
 
-
-class CorruptError(PicolloError, ValueError):
+class CorruptError(PicolloError, ValueError, status=structs.ERR_CORRUPT):
     """Encoded data is malformed."""
 
-    STATUS = structs.ERR_CORRUPT
 
-
-class EmptyError(PicolloError, ValueError):
+class EmptyError(PicolloError, ValueError, status=structs.ERR_EMPTY):
     """Nothing was recorded, so there is no percentile; or nothing new was read, so there is nothing to record."""
 
-    STATUS = structs.ERR_EMPTY
 
-
-class WrongThreadError(PicolloError, RuntimeError):
+class WrongThreadError(PicolloError, RuntimeError, status=structs.ERR_WRONG_THREAD):
     """The call belongs on the thread that opened the session."""
 
-    STATUS = structs.ERR_WRONG_THREAD
 
-
-class SystemCallError(PicolloError, OSError):
+class SystemCallError(PicolloError, OSError, status=structs.ERR_OS):
     """The operating system refused; ``errno`` says how."""
 
-    STATUS = structs.ERR_OS
 
-
-class PermissionDeniedError(PicolloError, PermissionError):
+class PermissionDeniedError(PicolloError, PermissionError, status=structs.ERR_PERMISSION):
     """The operating system does not permit it; the message says which setting to change."""
 
-    STATUS = structs.ERR_PERMISSION
 
-
-class NoSuchEventError(PicolloError, LookupError):
+class NoSuchEventError(PicolloError, LookupError, status=structs.ERR_NO_SUCH_EVENT):
     """The event is unknown to this machine, or the machine has no performance counters."""
 
-    STATUS = structs.ERR_NO_SUCH_EVENT
 
-
-class NotCountedError(PicolloError):
+class NotCountedError(PicolloError, status=structs.ERR_NOT_COUNTED):
     """The event was never scheduled in the interval, so it has no value (which is not zero)."""
 
-    STATUS = structs.ERR_NOT_COUNTED
 
-
-class BusyError(PicolloError):
+class BusyError(PicolloError, status=structs.ERR_BUSY):
     """Competing resets kept the call from finishing; try again."""
 
-    STATUS = structs.ERR_BUSY
 
-
-class ForkedError(PicolloError, RuntimeError):
+class ForkedError(PicolloError, RuntimeError, status=structs.ERR_FORKED):
     """What belongs to the parent process does not survive ``fork``: open a new session, make a new registry."""
 
-    STATUS = structs.ERR_FORKED
 
-
-class InternalError(PicolloError):
+class InternalError(PicolloError, status=structs.ERR_PANIC):
     """A defect of the library: please report it."""
-
-    STATUS = structs.ERR_PANIC
 
 
 class ClosedError(PicolloError, ValueError):

@@ -1,4 +1,4 @@
-"""Events that can be counted, and what this machine offers."""
+"""Events that can be counted, what they counted, and what this machine offers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from ctypes import byref
 from typing import Any, NamedTuple, Optional
 
 from . import _structs as structs
+from ._fields import flag, integer
 from ._library import held, released
 from ._text import c_name, c_text
 from .errors import check_detail
@@ -63,15 +64,8 @@ class Event:
         """What a value is multiplied with to be in :attr:`unit`."""
         return float(self._raw.scale) or 1.0
 
-    @property
-    def type(self) -> int:
-        """The kernel's number of the kind of event."""
-        return int(self._raw.type)
-
-    @property
-    def config(self) -> int:
-        """The kernel's number of the event among its kind."""
-        return int(self._raw.config)
+    type = integer("The kernel's number of the kind of event.")
+    config = integer("The kernel's number of the event among its kind.")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Event) and bytes(self._raw) == bytes(other._raw)
@@ -89,9 +83,7 @@ class Event:
         return Event, (self._spec,)
 
 
-class EventInfo(NamedTuple):
-    """How a session counts one of its events."""
-
+class _EventInfo(NamedTuple):
     #: The event as it was given.
     spec: str
     #: Its full name.
@@ -112,35 +104,56 @@ class EventInfo(NamedTuple):
     overhead_syscall: int
     flags: int
 
+
+class EventInfo(_EventInfo):
+    """How a session counts one of its events."""
+
+    __slots__ = ()
+
     @property
     def available(self) -> bool:
         """Whether it is being counted."""
         return self.status == 0
 
-    @property
-    def user_only(self) -> bool:
-        """The kernel was asked for, but is not counted."""
-        return bool(self.flags & structs.EVENT_INFO_USER_ONLY)
+    user_only = flag(structs.EVENT_INFO_USER_ONLY, "The kernel was asked for, but is not counted.")
+    unpinned = flag(
+        structs.EVENT_INFO_UNPINNED, "Pinning was asked for, but the event was not kept on a counter all the time: the message tells how."
+    )
+    substituted = flag(structs.EVENT_INFO_SUBSTITUTED, "Something equivalent is counted in its place.")
+    fast = flag(structs.EVENT_INFO_FAST, "It can be read in user space.")
+    silent = flag(structs.EVENT_INFO_SILENT, "It was opened, but the machine does not seem to count it.")
+
+
+class _Reading(NamedTuple):
+    #: Extrapolated where the event was counted part of the time only; without overhead where the session subtracts it.
+    #: ``None`` when it was not counted at all, which is not zero.
+    value: Optional[int]
+    #: As counted.
+    raw: int
+    #: Nanoseconds for which the event was to be counted.
+    time_enabled: int
+    #: Nanoseconds for which it was counted.
+    time_running: int
+    flags: int
+    #: 0, or why there is no value.
+    status: int
+
+
+class Reading(_Reading):
+    """What one event counted, in total or between two readings."""
+
+    __slots__ = ()
+
+    fast = flag(structs.READING_FAST, "Read in user space, at both ends of a delta.")
+    clean = flag(structs.READING_CLEAN, "The thread provably ran without interruption since the previous reading.")
+    scaled = flag(structs.READING_SCALED, "The value is extrapolated, as the event shared its counter with others.")
+    resync = flag(structs.READING_RESYNC, "Someone else reset the counter, so the delta starts anew.")
+    times_stale = flag(structs.READING_TIMES_STALE, "The times are those of the last time that the kernel updated them.")
 
     @property
-    def unpinned(self) -> bool:
-        """Pinning was asked for, but the event was not kept on a counter all the time: the message tells how."""
-        return bool(self.flags & structs.EVENT_INFO_UNPINNED)
-
-    @property
-    def substituted(self) -> bool:
-        """Something equivalent is counted in its place."""
-        return bool(self.flags & structs.EVENT_INFO_SUBSTITUTED)
-
-    @property
-    def fast(self) -> bool:
-        """It can be read in user space."""
-        return bool(self.flags & structs.EVENT_INFO_FAST)
-
-    @property
-    def silent(self) -> bool:
-        """It was opened, but the machine does not seem to count it."""
-        return bool(self.flags & structs.EVENT_INFO_SILENT)
+    def coverage(self) -> Optional[float]:
+        """Which share of the time the event was counted, 0 to 1; ``None`` when no time passed."""
+        return self.time_running / self.time_enabled if self.time_enabled else None
 
 
 class PerfInfo(NamedTuple):

@@ -7,7 +7,6 @@ import sys
 import threading
 from ctypes import addressof, byref, c_void_p
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
-from types import CodeType
 from typing import Any, Callable, Literal, Optional
 
 from . import _structs as structs
@@ -25,6 +24,7 @@ __all__ = ["ExemplarScope", "Exemplars"]
 _BEGIN = held.exemplars_begin
 _END = held.exemplars_end
 _KEPT = structs.EXEMPLAR_KEPT
+_FRAME, _MODULES = sys._getframe, sys.modules
 
 #: What scopes record.
 Unit = Literal["nanos", "micros", "millis", "picos"]
@@ -50,16 +50,6 @@ def current_span() -> Optional[TraceContext]:
         return None
     span = trace.get_current_span().get_span_context()
     return TraceContext(f"{span.trace_id:032x}", f"{span.span_id:016x}") if span.is_valid else None
-
-
-def _is_shared(code: CodeType) -> bool:
-    """Whether the thread may go on with other tasks before a scope in this code ends: in coroutines, whichever loop runs them, and in all
-    that is called while a loop of asyncio runs in this thread, as the scope may be another's that is suspended.
-    """
-    if code.co_flags & _SUSPENDED:
-        return True
-    events = sys.modules.get("asyncio.events")
-    return events is not None and events._get_running_loop() is not None
 
 
 class ExemplarScope:
@@ -96,12 +86,15 @@ class ExemplarScope:
             check(held.exemplars_annotate(self._owner, self._address, byref(raw)), "exemplar")
 
     def __enter__(self) -> ExemplarScope:
-        return self._begin(_is_shared(sys._getframe(1).f_code))
-
-    def _begin(self, is_shared: bool) -> ExemplarScope:
+        # All in one function: after a request its code is in no cache, and each further call would take a microsecond.
         if self._active:
             raise RuntimeError("the scope is already active: nested and concurrent uses need a scope each")
         self._active, self._kept = True, False
+        # The thread may go on with other tasks before the scope ends: in coroutines, whichever loop runs them, and in all that is called
+        # while a loop of asyncio runs in this thread, as the scope may be another's that is suspended.
+        is_shared = _FRAME(1).f_code.co_flags & _SUSPENDED
+        if not is_shared and (events := _MODULES.get("asyncio.events")) is not None:
+            is_shared = events._get_running_loop() is not None
         _BEGIN(self._owner, self._address)
         if self._label:
             self._raw.label = self._label
@@ -120,7 +113,7 @@ class ExemplarScope:
                 self.annotate(context)
 
     async def __aenter__(self) -> ExemplarScope:
-        return self._begin(True)
+        return self.__enter__()  # called by a coroutine: this one
 
     async def __aexit__(self, *exception: Any) -> None:
         self.__exit__()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from ctypes import ArgumentError, byref, c_void_p
-from typing import Any, Iterable, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
 from ._arguments import described, histogram_options, parameters, u64
@@ -13,14 +15,17 @@ from ._handle import Recorder
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
 from .errors import InvalidArgumentError, check
-from .interchange import Encoding, Placement, layout_of, placement_code, precision_of, unpickle_histogram
+from .interchange import Encoding, Placement, placement_code, precision_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
 from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
 from .summary import Summary, SummaryDiff
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 #: How a histogram is written to.
-Mode = Literal["single_writer", "interlocked", "thread_local", "scalable", "per_cpu"]
+Mode = Literal["single_writer", "interlocked", "thread_local", "per_cpu"]
 #: How its counters are stored.
 Storage = Literal["dense", "sparse"]
 
@@ -45,15 +50,16 @@ class Histogram(Recorder):
                     serve(request)
             print(latency.summary())
 
-    :param relative_error: the largest relative error of a reported midpoint, 1e-6 to 0.1 (others are clamped). The buckets are
-        as narrow as the next power of two makes them; :attr:`relative_error` tells.
+    :param relative_error: the largest relative error of a reported midpoint, 1e-6 to 0.1 (default: 0.001). The buckets are
+        as narrow as the next power of two makes them; :attr:`relative_error` tells. Ten times the precision takes ten times the memory:
+        448 KiB by default, 100 MB and more are warned of.
     :param min: smallest value to track. What is below is counted as underflow, apart from everything else.
     :param max: largest value to track (default: every value of 64 bits). What is above is counted as overflow.
     :param mode: ``"interlocked"``: any number of threads record, on every build of Python, and long batches let other threads
         run meanwhile. ``"single_writer"``: long batches take a fraction of the time, single values the same; recording calls
         must follow one another, as they do under the GIL (on a free-threaded build concurrent ones lose counts, nothing
-        worse). ``"thread_local"``: a share of the memory for each thread that records. ``"scalable"``: about 2 % of error in
-        the counts. ``"per_cpu"``: counters for each CPU that records, whatever the number of threads; exact, and as fast as
+        worse). ``"thread_local"``: a share of the memory for each thread that records. 
+        ``"per_cpu"``: counters for each CPU that records, whatever the number of threads; exact, and as fast as
         thread-local on Linux on x86-64, as interlocked elsewhere; dense, 64 bits.
     :param storage: ``"dense"`` or ``"sparse"``.
     :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; a bucket that wraps is told by ``lost_count``.
@@ -73,7 +79,7 @@ class Histogram(Recorder):
 
     def __init__(
         self,
-        relative_error: float = 0.001,
+        relative_error: Optional[float] = None,
         min: int = 0,
         max: Optional[int] = None,
         mode: Mode = "interlocked",
@@ -88,19 +94,10 @@ class Histogram(Recorder):
         name: str = "",
     ) -> None:
         options = histogram_options(
-            relative_error,
-            min,
-            max,
-            mode,
-            storage,
-            counter_bits,
-            significant_digits,
-            live_reset,
-            max_bytes,
-            whole_array,
-            unit,
+            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes, whole_array, unit
         )
         super().__init__(name)
+        _warn_of_memory(options)
         pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
@@ -198,15 +195,12 @@ class Histogram(Recorder):
         check(status, "record_in_range")
         return True
 
-    def add(
-        self, other: Union[Snapshot, Histogram], spread: bool = False, *, placement: Placement = "midpoint"
-    ) -> Merged:
+    def add(self, other: Union[Snapshot, Histogram], *, placement: Placement = "midpoint") -> Merged:
         """Adds all counts of a snapshot, of any layout, and tells what became of them. Given a histogram, adds a snapshot of it.
 
-        :param spread: as for :meth:`Snapshot.merge`.
         :param placement: as for :meth:`Snapshot.merge`.
         """
-        code = placement_code(placement, spread)
+        code = placement_code(placement)
         snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
         raw = structs.Merged()
         with snapshot._lock:
@@ -313,11 +307,15 @@ class Histogram(Recorder):
         :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
-        layout = layout_of(snapshot)
+        layout = snapshot.layout
         precision = precision_of(layout)
         histogram = cls(min=layout.low, max=layout.high, mode=mode, storage=storage, unit=layout.unit, name=name, **precision)
         histogram.add(snapshot)
         return histogram
+
+    def plot(self, ax: Optional[Axes] = None, *, unit: str = "", label: Optional[str] = None) -> Axes:
+        """Draws values by percentile with matplotlib: see :meth:`Snapshot.plot`."""
+        return self.snapshot().plot(ax, unit=unit, label=label)
 
     def _repr_markdown_(self) -> str:
         return self.summary()._repr_markdown_()
@@ -332,12 +330,27 @@ class Histogram(Recorder):
 
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
-        layout = layout_of(snapshot)
+        layout = snapshot.layout
         # Without options it is a session's.
         options: dict[str, Any] = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         if layout.unit > 1:
             options["unit"] = layout.unit
         return {**precision_of(layout), "min": layout.low, "max": layout.high, **options}
+
+
+#: Who asks for more has seldom meant to.
+_MUCH = 100_000_000
+
+
+def _warn_of_memory(options: structs.HistogramOptions) -> None:
+    found = structs.Footprint()
+    # What is copied or unpickled was asked for before.
+    if sys._getframe(2).f_globals.get("__name__", "").startswith("picollo."):
+        return
+    # What is wrong with the options is told when the histogram is made.
+    if held.histogram_estimate(byref(options), byref(found)) == 0 and found.initial_bytes > _MUCH:
+        message = f"this histogram takes {found.initial_bytes / 1e6:,.0f} MB ({described(options)}): give a range by min and max, "
+        warnings.warn(message + 'storage="sparse", or less precision', stacklevel=3)
 
 
 def snapshot_of(source: Any, what: str) -> Snapshot:

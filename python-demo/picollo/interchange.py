@@ -1,16 +1,15 @@
-"""Encodings and combinations of snapshots. See :class:`Snapshot`, whose methods these are."""
+"""Encodings, layouts and sums of snapshots: what the methods of :class:`Snapshot` are made of."""
 
 from __future__ import annotations
 
 import math
-from ctypes import byref, c_char_p, c_double, c_size_t, c_uint64, c_void_p, cast
+from ctypes import byref, c_void_p
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
 from . import _structs as structs
 from ._arguments import choice, u64
 from ._library import held, released
-from ._text import read_bytes, read_text
 from .errors import CorruptError, IncompatibleError, InvalidArgumentError, OutOfMemoryError, UnsupportedError, check, from_status
 
 if TYPE_CHECKING:
@@ -30,14 +29,14 @@ _PLACEMENTS: dict[str, int] = {
 #: How a snapshot becomes bytes.
 Encoding = Literal["native", "hdr_v2", "hdr_v2_compressed"]
 
-_ENCODINGS: dict[str, int] = {
+ENCODINGS: dict[str, int] = {
     "native": structs.ENCODING_NATIVE,
     "hdr_v2": structs.ENCODING_HDR_V2,
     "hdr_v2_compressed": structs.ENCODING_HDR_V2_COMPRESSED,
 }
 
 #: Half a step over the value, for 0 to 5 significant digits.
-_ERRORS_OF_DIGITS = {0: 0.5, 1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
+ERRORS_OF_DIGITS = {0: 0.5, 1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
 
 #: More than any snapshot has: the finest layout of all 64 bits has 46 * 2**19.
 ANY_COUNTERS = 1 << 25
@@ -55,75 +54,15 @@ MOST_FIT = 1 << 15
 INTERVAL = ("start", "end", "tag")
 
 #: Decoding so many bytes takes longer than getting the GIL back.
-_LONG = 1 << 14
+LONG = 1 << 14
 
 
-def placement_code(placement: str, spread: bool) -> int:
-    """The library's number for a placement, which ``spread`` may say instead."""
-    code = choice(placement, _PLACEMENTS, "placement")
-    if spread and placement == "low":
-        raise ValueError("counts are spread or go to low ends, not both")
-    return structs.PLACEMENT_SPREAD if spread else code
+def placement_code(placement: str) -> int:
+    """The library's number for a placement."""
+    return choice(placement, _PLACEMENTS, "placement")
 
 
-def encode(snapshot: Snapshot, encoding: str) -> bytes:
-    """See :meth:`Snapshot.encode`."""
-    return _encode(snapshot, encoding, snapshot._functions.snapshot_encode)
-
-
-def encode_text(snapshot: Snapshot, encoding: str) -> str:
-    """See :meth:`Snapshot.encode_text`."""
-    return _encode(snapshot, encoding, snapshot._functions.snapshot_encode_base64).decode("ascii")
-
-
-def _encode(snapshot: Snapshot, encoding: str, function: Any) -> bytes:
-    code = choice(encoding, _ENCODINGS, "encoding")
-    try:
-        with snapshot._lock:
-            handle = snapshot._handle()
-            return read_bytes(lambda *buffer: function(handle, code, *buffer), "encode", MOST_FIT)
-    except IncompatibleError as error:
-        raise IncompatibleError(error.status, NO_ROOM) from None
-
-
-def decode(data: Any, max_counters: int, name: str) -> Snapshot:
-    """See :meth:`Snapshot.decode`."""
-    from .snapshot import Snapshot
-
-    encoded = _bytes_of(data)
-    limit = u64(max_counters, "max_counters")
-    pointer = c_void_p()
-    functions = released if len(encoded) >= _LONG else held
-    status = functions.snapshot_decode(encoded, len(encoded), limit, byref(pointer))
-    check_decoding(status, f"{len(encoded)} bytes")
-    return Snapshot._adopt(pointer, name)
-
-
-def decode_first(data: Any, offset: int, max_counters: int, name: str) -> tuple[Snapshot, int]:
-    """See :meth:`Snapshot.decode_first`."""
-    from .snapshot import Snapshot
-
-    at, limit = u64(offset, "offset"), u64(max_counters, "max_counters")
-    if isinstance(data, str):
-        # All that is read of it is ASCII, whatever comes before.
-        encoded, start = _bytes_of(data[at:]), 0
-        length = len(data)
-    else:
-        encoded, start = _bytes_of(data), at
-        length = len(encoded)
-    if at > length:
-        raise ValueError(f"offset must be within 0 .. {length}, the length of the data, not {at}")
-    pointer, taken = c_void_p(), c_size_t()
-    # Bytes stay where they are while there is a name for them.
-    first = c_void_p((cast(c_char_p(encoded), c_void_p).value or 0) + start)
-    rest = len(encoded) - start
-    functions = released if rest >= _LONG else held
-    status = functions.snapshot_decode_first(first, rest, limit, byref(pointer), byref(taken))
-    check_decoding(status, f"at {at}")
-    return Snapshot._adopt(pointer, name), at + taken.value
-
-
-def _bytes_of(data: Any) -> bytes:
+def bytes_of(data: Any) -> bytes:
     if isinstance(data, bytes):
         return data
     if isinstance(data, str):
@@ -152,7 +91,9 @@ def check_decoding(status: int, what: str) -> None:
 
 def unpickle(encoded: bytes, name: str) -> Snapshot:
     """Part of what pickles hold: it stays as it is."""
-    return decode(encoded, ANY_COUNTERS, name)
+    from .snapshot import Snapshot
+
+    return Snapshot.decode(encoded, max_counters=ANY_COUNTERS, name=name)
 
 
 def ticks_of(ticks_per_half_distance: int) -> int:
@@ -161,17 +102,6 @@ def ticks_of(ticks_per_half_distance: int) -> int:
     if not 1 <= ticks <= 1_000_000:
         raise InvalidArgumentError(message=f"ticks_per_half_distance must be within 1 .. 1,000,000, not {ticks}")
     return ticks
-
-
-def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
-    """See :meth:`Snapshot.hgrm`."""
-    ticks, scale = ticks_of(ticks_per_half_distance), float(scale)
-    if not 0 < scale < math.inf:
-        raise InvalidArgumentError(message=f"scale must be positive and finite, not {scale!r}")
-    function = snapshot._functions.snapshot_format_hgrm
-    with snapshot._lock:
-        handle = snapshot._handle()
-        return read_text(lambda *buffer: function(handle, ticks, scale, bool(csv), *buffer), "hgrm")
 
 
 class Layout(NamedTuple):
@@ -212,41 +142,11 @@ def precision_of(layout: Layout) -> dict[str, Any]:
     return {"relative_error": layout.relative_error}
 
 
-def layout_of(snapshot: Snapshot) -> Layout:
-    """The layout of a snapshot."""
-    raw = _raw_layout(snapshot)
-    unit = c_uint64()
-    check(held.layout_unit(byref(raw), byref(unit)), "unit")
-    return Layout(
-        raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length, unit.value, raw.significant_digits
-    )
-
-
-def value_ratio(snapshot: Snapshot) -> float:
-    """See :attr:`Snapshot.value_ratio`."""
-    if snapshot._ratio is not None:
-        return snapshot._ratio
-    ratio = c_double()
-    with snapshot._lock:
-        check(held.snapshot_value_ratio(snapshot._handle(), byref(ratio)), "value ratio")
-    return ratio.value
-
-
-def _raw_layout(snapshot: Snapshot) -> structs.Layout:
+def raw_layout(snapshot: Snapshot) -> structs.Layout:
     raw = structs.Layout()
     with snapshot._lock:
         check(held.snapshot_layout(snapshot._handle(), byref(raw)), "layout")
     return raw
-
-
-def copied(snapshot: Snapshot, name: str) -> Snapshot:
-    """A snapshot with the same counts, and no histogram to be updated from."""
-    pointer = c_void_p()
-    with snapshot._lock:
-        check(snapshot._functions.snapshot_copy(snapshot._handle(), byref(pointer)), "copy")
-    copy = snapshot._adopt(pointer, name)
-    copy._ratio = snapshot._ratio
-    return with_interval(copy, snapshot)
 
 
 def with_interval(made: Snapshot, source: Snapshot) -> Snapshot:
@@ -298,25 +198,20 @@ class Accumulator:
         #: That of doubles, which all must have.
         self._ratio: Optional[float] = None
 
-    @property
-    def counters(self) -> int:
-        """Number of the counters of the sums."""
-        return sum(layout.counters for _, layout in self._sums.values())
-
     def add(self, snapshot: Snapshot) -> None:
         """Adds the counts of a snapshot."""
-        ratio = value_ratio(snapshot)
+        ratio = snapshot.value_ratio
         if self._ratio is None:
             self._ratio = ratio
         elif repr(self._ratio) != repr(ratio):
             what = f"histograms of doubles whose values are multiplied by {self._ratio!r} and {ratio!r} cannot be added up"
             raise IncompatibleError(message=what)
-        layout = layout_of(snapshot)
+        layout = snapshot.layout
         buckets = (layout.relative_error, layout.unit)
         if self._as_logs:
             buckets = next(iter(self._sums), buckets)
         if buckets not in self._sums:
-            self._sums[buckets] = copied(snapshot, self._name), layout
+            self._sums[buckets] = snapshot._copied(self._name), layout
             return
         total, reach = self._sums[buckets]
         over = reach.over(layout)
@@ -324,7 +219,7 @@ class Accumulator:
             wider = empty(over, self._name)
             wider.merge(total)
             total = wider
-            self._sums[buckets] = total, layout_of(total)
+            self._sums[buckets] = total, total.layout
         total.merge(snapshot, placement="low" if self._as_logs else "midpoint")
 
     def total(self) -> Optional[Snapshot]:
@@ -355,25 +250,12 @@ def merged(snapshots: Iterable[Snapshot], name: str, as_logs: bool = False) -> S
     return total
 
 
-def with_digits(snapshot: Snapshot, significant_digits: int) -> Snapshot:
-    """See :meth:`Snapshot.with_digits`."""
-    digits = u64(significant_digits, "significant_digits")
-    if digits not in _ERRORS_OF_DIGITS:
-        raise ValueError(f"significant_digits must be within 0 .. 5, not {digits}")
-    layout = layout_of(snapshot)._replace(relative_error=_ERRORS_OF_DIGITS[digits])
-    # Beyond that there is no room for a block of units.
-    layout = layout._replace(unit=min(layout.unit, 1 << (61 - layout.block_scale)))
-    converted = empty(layout, snapshot.name)
-    converted.merge(snapshot)
-    return with_interval(converted, snapshot)
-
-
 def digits_for(snapshot: Snapshot) -> Optional[int]:
     """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` where it has the buckets of such already."""
-    raw = _raw_layout(snapshot)
-    if raw.significant_digits or raw.relative_error == _ERRORS_OF_DIGITS[0]:
+    raw = raw_layout(snapshot)
+    if raw.significant_digits or raw.relative_error == ERRORS_OF_DIGITS[0]:
         return None
-    return next((digits for digits, finest in _ERRORS_OF_DIGITS.items() if finest <= raw.relative_error), 5)
+    return next((digits for digits, finest in ERRORS_OF_DIGITS.items() if finest <= raw.relative_error), 5)
 
 
 def unpickle_histogram(options: dict[str, Any], encoded: bytes, name: str) -> Histogram:

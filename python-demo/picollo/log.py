@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import math
 import os
 import re
 import threading
+import time
 import zlib
-from ctypes import byref, c_double, c_uint64, c_void_p
+from ctypes import byref, c_void_p
 from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
 from ._arguments import u64
 from ._library import held, own, released
 from ._lines import LineSource, TooLong
-from ._log_writer import LogWriter
-from ._text import read_text
-from .errors import CorruptError, PicolloError, check
-from .interchange import check_decoding, merged
+from ._text import c_text, read_bytes, read_text
+from .errors import ClosedError, CorruptError, IncompatibleError, InvalidArgumentError, PicolloError, check
+from .histogram import Histogram, snapshot_of
+from .interchange import MOST_FIT, NO_ROOM, check_decoding, digits_for, merged
 from .snapshot import Snapshot
-
-#: Tags from so many bytes on may have been cut.
-_TAG_SIZE = structs.LogInterval.tag.size - 4
 
 #: Another log begins with these, after an interval.
 _HEADER = re.compile(rb"(?:^|[\r\n])[\s\xef\xbb\xbf]*#\[(?:Histogram log format version|StartTime:)", re.IGNORECASE)
-
-_END_OF_LINE = re.compile(rb"[\r\n]")
 
 #: What a log is read from.
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], IO[str], gzip.GzipFile]
@@ -74,23 +71,6 @@ class LogInterval(NamedTuple):
     line: int = 0
 
 
-class LogPosition(NamedTuple):
-    """Where reading of a log ended, and what has to be known to go on there: see :attr:`LogReader.reached`."""
-
-    #: Bytes before it, of the log in UTF-8: unpacked, if it is compressed, from where reading began.
-    offset: int = 0
-    #: Lines before it.
-    line: int = 0
-    #: When the log starts, in seconds since 1970; NaN where that is not known yet.
-    start: float = math.nan
-    #: What is added to its times; NaN where that is not known yet.
-    base: float = math.nan
-    #: Whether intervals came before, so that another header begins another log.
-    has_intervals: bool = False
-    #: Whether it is at the end of an interval whose line end was not written yet: what is left of the line is passed over.
-    in_line: bool = False
-
-
 class LogReader(Iterator[LogInterval]):
     """The intervals of a log, one by one: see :func:`read_log`.
 
@@ -106,7 +86,6 @@ class LogReader(Iterator[LogInterval]):
         select: Optional[Callable[[str, float, float], bool]] = None,
         errors: Literal["strict", "skip"] = "strict",
         max_counters: int = 0,
-        after: LogPosition = LogPosition(),
     ) -> None:
         if errors not in ("strict", "skip"):
             raise ValueError(f"errors must be strict or skip, not {errors!r}")
@@ -116,41 +95,25 @@ class LogReader(Iterator[LogInterval]):
         self._max_counters = u64(max_counters, "max_counters")
         #: How many lines were skipped as they could not be read.
         self.skipped = 0
-        self._file: Optional[LineSource] = None
-        self._chunk: Optional[_Chunk] = None
-        #: Where the chunk begins.
-        self._before = after
-        self._last_line = after.line
         self._lock = threading.RLock()
-        self._file = LineSource(source, u64(after.offset, "after.offset"))
+        self._file = LineSource(source)
+        # The library reads this memory: it stays as long as the reader, or until that goes on in another.
+        self._text = b""
+        #: What was read last, and how far that is.
+        self._raw = structs.LogInterval(log_start_seconds=math.nan, log_base_seconds=math.nan)
+        #: How many lines came before this text, and where the last interval in it ends, if there was one in this log.
+        self._before, self._after_interval = 0, -1
+        self._pointer: Optional[c_void_p] = None
 
     @property
     def name(self) -> str:
         """Path of the log, or what else it is called in messages."""
-        return "<closed>" if self._file is None else self._file.name
-
-    @property
-    def position(self) -> int:
-        """Bytes read so far of the file, compressed or not; of :attr:`size`."""
-        return 0 if self._file is None else self._file.position
-
-    @property
-    def size(self) -> Optional[int]:
-        """Bytes of the file, where that is known."""
-        return None if self._file is None else self._file.size
+        return self._file.name
 
     @property
     def line(self) -> int:
         """Number of the line that was read last, from 1 on."""
-        return self._last_line if self._chunk is None else self._before.line + self._chunk.line
-
-    @property
-    def reached(self) -> LogPosition:
-        """Where reading is now. ``read_log(log, after=reader.reached)`` goes on there, at any time and in any process: at the
-        end of a log whose writer still runs, with the line that was not whole and those that came since.
-        """
-        with self._lock:
-            return self._before if self._chunk is None else self._chunk.reached()
+        return int(self._before + self._raw.line)
 
     def __iter__(self) -> LogReader:
         return self
@@ -158,15 +121,15 @@ class LogReader(Iterator[LogInterval]):
     def __next__(self) -> LogInterval:
         # The library's reader takes one call at a time, and decoding lets other threads run.
         with self._lock:
-            while True:
-                if self._chunk is None and not self._next_chunk():
-                    self.close()
-                    raise StopIteration
-                chunk = self._chunk
-                if chunk is None:  # closed by another thread
-                    raise StopIteration
+            while self._pointer is not None or self._go_on():
+                pointer = self._pointer
+                assert pointer is not None
+                status = held.log_reader_next(pointer, byref(self._raw))
+                if status == structs.END:
+                    self._pointer = None
+                    continue
                 try:
-                    interval = self._read(chunk)
+                    interval = self._interval(pointer, status)
                 except LogError:
                     self.skipped += 1
                     if not self._skips:
@@ -174,63 +137,67 @@ class LogReader(Iterator[LogInterval]):
                 else:
                     if interval is not None:
                         return interval
+            self.close()
+            raise StopIteration
 
-    def _read(self, chunk: _Chunk) -> Optional[LogInterval]:
-        raw = structs.LogInterval()
-        status = held.log_reader_next(chunk.pointer, byref(raw))
-        if status == structs.END:
-            self._finish()
-            return None
+    def _interval(self, pointer: c_void_p, status: int) -> Optional[LogInterval]:
+        """What the line that was read last has; none where it is not wanted."""
         if status == CorruptError.STATUS:
-            raise self._error(status, f"this is no interval of a log: {chunk.excerpt()}")
+            raise self._error(status, f"this is no interval of a log: {self._excerpt()}")
         check(status, "log")
-        chunk.is_interval()
-        tag = raw.tag.decode("utf-8")
-        if len(raw.tag) >= _TAG_SIZE:
-            tag = read_text(lambda *buffer: held.log_reader_tag(chunk.pointer, *buffer), "tag")
-        start, end = raw.start_seconds, raw.end_seconds
+        raw = self._raw
+        self._after_interval = raw.position
+        tag, start, end = raw.tag.decode("utf-8"), raw.start_seconds, raw.end_seconds
         if self._tags is not None and tag not in self._tags:
             return None
         if self._select is not None and not self._select(tag, start, end):
             return None
-        pointer = c_void_p()
-        status = released.log_reader_decode(chunk.pointer, byref(pointer))
+        decoded = c_void_p()
+        status = released.log_reader_decode(pointer, self._max_counters, byref(decoded))
         if status:
             try:
                 check_decoding(status, "the histogram")
             except Exception as error:
-                raise self._error(status, f"{error}: {chunk.excerpt()}") from None
-        snapshot = Snapshot._adopt(pointer, tag)
+                raise self._error(status, f"{error}: {self._excerpt()}") from None
+        snapshot = Snapshot._adopt(decoded, tag)
         snapshot.start, snapshot.end, snapshot.tag = start, end, tag
         return LogInterval(start, end, snapshot, tag, raw.max, self.line)
 
     def _error(self, status: int, message: str, line: Optional[int] = None) -> LogError:
         return LogError(status, message, self.name, self.line if line is None else line)
 
-    def _finish(self) -> None:
-        """Done with these lines."""
-        with self._lock:
-            self._last_line, self._before, self._chunk = self.line, self.reached, None
+    def _excerpt(self) -> str:
+        """The beginning of the line that was read last, in characters that can be printed."""
+        line = self._text[: self._raw.position].rstrip(b"\r\n")
+        line = line[max(line.rfind(b"\n"), line.rfind(b"\r")) + 1 :].strip()
+        text = line[:60].decode("utf-8", "replace")
+        return ascii(text + "..." if len(line) > 60 else text)
 
-    def _next_chunk(self) -> bool:
-        """Goes on to the next lines; false at the end."""
-        if self._file is None:
-            return False
+    def _go_on(self) -> bool:
+        """Goes on to the next lines, with what those before have said about the times; false at the end."""
+        raw = self._raw
         try:
             text = self._file.lines()
-        except (EOFError, zlib.error, gzip.BadGzipFile, TooLong) as error:
-            self._file.end()
-            raise self._error(CorruptError.STATUS, str(error), self._before.line + 1) from None
-        if self._file.is_done:
-            text = _without_half_a_comment(text)
-        if self._before.in_line:
-            rest = _END_OF_LINE.search(text)
-            passed = len(text) if rest is None else rest.start()
-            text = text[passed:]
-            self._before = self._before._replace(offset=self._before.offset + passed, in_line=not text)
-        if not text:
+        except (EOFError, zlib.error, TooLong) as error:
+            self._file.close()
+            raise self._error(CorruptError.STATUS, str(error), self.line + 1) from None
+        if text is None:
             return False
-        self._chunk = _Chunk(text, self._before, self._max_counters, self._file.is_done)
+        start, base, after = raw.log_start_seconds, raw.log_base_seconds, self._after_interval
+        times = (("StartTime", start), ("BaseTime", base))
+        known = ["#\n", *(f"#[{name}: {seconds!r}]\n" for name, seconds in times if not math.isnan(seconds))]
+        has_intervals = after >= 0 and not math.isnan(base) and _HEADER.search(self._text[after : raw.position]) is None
+        if has_intervals:
+            known.append("0,0,0,x\n")
+        head = "".join(known).encode()
+        self._before, raw.line = self.line - len(known), len(known)
+        self._text = head + text
+        self._after_interval = len(head) if has_intervals else -1
+        pointer = c_void_p()
+        check(held.log_reader_create(self._text, len(self._text), byref(pointer)), "log")
+        self._pointer = own(pointer, held.log_reader_free)
+        if has_intervals:
+            check(held.log_reader_next(pointer, byref(raw)), "log")
         return True
 
     def sum(self, name: str = "") -> Snapshot:
@@ -249,9 +216,8 @@ class LogReader(Iterator[LogInterval]):
 
     def close(self) -> None:
         """Closes the log, and the file if it was given as a path. May be called again; there is nothing more to read then."""
-        self._finish()
-        if self._file is not None:
-            self._file.end()
+        with self._lock:
+            self._pointer = None
             self._file.close()
 
     def __enter__(self) -> LogReader:
@@ -264,75 +230,144 @@ class LogReader(Iterator[LogInterval]):
         return f"<picollo.LogReader {self.name!r}, line {self.line}>"
 
 
-def _without_half_a_comment(text: bytes) -> bytes:
-    """The end of a log without its last line, where that has no line end and is no interval: there may be more of it later."""
-    begin = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-    line = text[begin:].lstrip(b"\xef\xbb\xbf \t")
-    return text[:begin] if not line or line.startswith((b"#", b'"', b"StartTimestamp")) else text
+class LogWriter:
+    """Writes a log of histograms: see :func:`write_log`. Any thread may write."""
+
+    def __init__(self, target: Any, *, start: Optional[float] = None, comment: str = "") -> None:
+        self._closes = contextlib.ExitStack()
+        self._comment = c_text(comment, "comment")
+        self._start = None if start is None else _seconds(start, "start")
+        # Where the next interval of a tag begins, unless it is said.
+        self._opened = time.time() if start is None else self._start
+        self._ends: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._has_header = False
+        self._closed = False
+        #: Lines written so far, the header not counted.
+        self.intervals = 0
+        self._is_text = False
+        if hasattr(target, "write"):
+            self._file: Any = target
+            try:
+                target.write(b"")
+            except TypeError:
+                self._is_text = True
+        else:
+            path = os.fspath(target)
+            if isinstance(path, bytes):
+                path = os.fsdecode(path)
+            opened: Any = gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb")
+            self._file = self._closes.enter_context(opened)
+
+    def write(
+        self,
+        counts: Union[Snapshot, Histogram],
+        start: Optional[float] = None,
+        end: Optional[float] = None,
+        tag: Optional[str] = None,
+    ) -> None:
+        """Writes what was recorded in an interval.
+
+        ::
+
+            snapshot = latency.snapshot()
+            with picollo.write_log("latency.hlog") as log:
+                while serving:
+                    time.sleep(1)
+                    log.write(snapshot.update(deltas=True))
+
+        The format has room for HdrHistogram's buckets alone. Others are written in those of the digits that are as fine
+        (:meth:`Snapshot.with_digits`); underflow, overflow and lost counts are left out.
+
+        :param start: seconds since 1970 (default: :attr:`Snapshot.start`, if it has one; else where the interval before it, of the
+            same tag, ended; else when the log was opened).
+        :param end: (default: :attr:`Snapshot.end`, if it has one; else when the counts were taken).
+        :param tag: tells intervals of the same time apart; without comma, space, line end and control character but the tab (default:
+            :attr:`Snapshot.tag`).
+        :raises ValueError: for other tags; nothing is written then.
+        :raises IncompatibleError: for values and counts from 2**63 on.
+        """
+        snapshot = snapshot_of(counts, "a log holds snapshots and histograms")
+        tag = snapshot.tag if tag is None else tag
+        start = snapshot.start if start is None and not math.isnan(snapshot.start) else start
+        end = snapshot.end if end is None and not math.isnan(snapshot.end) else end
+        try:
+            encoded_tag = c_text(tag, "tag")
+        except UnicodeEncodeError:
+            raise ValueError(f"a tag must not contain halves of characters: {tag!r}") from None
+        with self._lock:
+            self._check_open()
+            begin = self._ends.get(tag, self._opened) if start is None else _seconds(start, "start")
+            assert begin is not None
+            finish = snapshot.summary().timestamp_unix_nanos / 1e9 if end is None else _seconds(end, "end")
+            if start is None and begin > finish:
+                begin = finish
+            if begin > finish:
+                raise ValueError(f"an interval must not end before it begins: {begin!r} and {finish!r}")
+            digits = digits_for(snapshot)
+            fitting = snapshot if digits is None else snapshot.with_digits(digits)
+            line = _interval_text(fitting, begin, finish - begin, encoded_tag, tag)
+            self._write_header(begin)
+            self._put(line)
+            self._ends[tag] = finish
+            self.intervals += 1
+
+    def _write_header(self, start: Optional[float]) -> None:
+        if self._has_header:
+            return
+        start = start if self._start is None else self._start
+        seconds = math.nan if start is None else start
+        text = read_text(lambda *buffer: held.log_format_header(seconds, self._comment, *buffer), "header of a log")
+        self._put(text)
+        self._has_header = True
+
+    def _put(self, text: str) -> None:
+        self._file.write(text if self._is_text else text.encode("utf-8"))
+        # So that others can read on; what is compressed would only grow.
+        if not isinstance(self._file, gzip.GzipFile) and hasattr(self._file, "flush"):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the log, and the file if it was given as a path. A log of no intervals gets its header. May be called again."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                with self._closes:
+                    self._write_header(self._opened)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the log is closed")
+
+    def __enter__(self) -> LogWriter:
+        self._check_open()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
 
 
-class _Chunk:
-    """Some lines of a log, read by the library."""
+def _interval_text(snapshot: Snapshot, start: float, length: float, encoded_tag: bytes, tag: str) -> str:
+    function = snapshot._functions.log_format_interval
+    try:
+        with snapshot._lock:
+            handle = snapshot._handle()
+            text = read_bytes(
+                lambda *buffer: function(handle, start, length, encoded_tag, *buffer), "interval of a log", MOST_FIT
+            )
+            return text.decode("utf-8")
+    except IncompatibleError as error:
+        raise IncompatibleError(error.status, NO_ROOM) from None
+    except InvalidArgumentError as error:
+        why = f"a tag must not contain commas, spaces, line ends, or control characters other than tabs: {tag!r}"
+        raise InvalidArgumentError(error.status, why) from None
 
-    def __init__(self, text: bytes, before: LogPosition, max_counters: int, is_last: bool) -> None:
-        # What the lines before have said about the times.
-        times = (("StartTime", before.start), ("BaseTime", before.base))
-        known = ["#\n", *(f"#[{name}: {seconds!r}]\n" for name, seconds in times if not math.isnan(seconds))]
-        if before.has_intervals:
-            known.append("0,0,0,x\n")
-        head = "".join(known).encode()
-        self._before, self._is_last = before, is_last
-        self._head_length, self._head_lines = len(head), len(known)
-        # The library reads this memory: it stays as long as the reader.
-        self._text = head + text
-        pointer = c_void_p()
-        check(held.log_reader_create(self._text, len(self._text), byref(pointer)), "log")
-        self.pointer = own(pointer, held.log_reader_free)
-        check(held.log_reader_set_max_counters(self.pointer, max_counters), "log")
-        self._has_intervals = before.has_intervals
-        if before.has_intervals:
-            check(held.log_reader_next(self.pointer, byref(structs.LogInterval())), "log")
-        #: Where the line after the last interval begins.
-        self._after_interval = self._head_length
 
-    def _position(self) -> tuple[int, int]:
-        at, line = c_uint64(), c_uint64()
-        check(held.log_reader_position(self.pointer, byref(at), byref(line)), "log")
-        return at.value, line.value
-
-    @property
-    def line(self) -> int:
-        """Number of the line that was read last, of the lines here."""
-        return max(0, self._position()[1] - self._head_lines)
-
-    def is_interval(self) -> None:
-        """The line that was read last is one."""
-        self._has_intervals, self._after_interval = True, self._position()[0]
-
-    def reached(self) -> LogPosition:
-        """Where the line after the one that was read last begins."""
-        at = self._position()[0]
-        if at <= self._head_length:
-            return self._before
-        start, base = c_double(), c_double()
-        check(held.log_reader_times(self.pointer, byref(start), byref(base)), "log")
-        has_intervals = (
-            self._has_intervals
-            and not math.isnan(base.value)
-            and _HEADER.search(self._text[self._after_interval : at]) is None
-        )
-        # There may be more to come of the last line, if only of its line end.
-        in_line = self._is_last and at == len(self._text) and not self._text.endswith(b"\n")
-        offset = self._before.offset + at - self._head_length - (in_line and self._text.endswith(b"\r"))
-        line = self._before.line + self.line - in_line
-        return LogPosition(offset, line, start.value, base.value, has_intervals, in_line)
-
-    def excerpt(self) -> str:
-        """The beginning of the line that was read last, in characters that can be printed."""
-        line = self._text[: self._position()[0]].rstrip(b"\r\n")
-        line = line[max(line.rfind(b"\n"), line.rfind(b"\r")) + 1 :].strip()
-        text = line[:60].decode("utf-8", "replace")
-        return ascii(text + "..." if len(line) > 60 else text)
+def _seconds(value: float, name: str) -> float:
+    seconds = float(value)
+    if not abs(seconds) < 1e15:
+        raise ValueError(f"{name} must be a time in seconds, not {value!r}")
+    return seconds
 
 
 def read_log(
@@ -342,7 +377,6 @@ def read_log(
     select: Optional[Callable[[str, float, float], bool]] = None,
     errors: Literal["strict", "skip"] = "strict",
     max_counters: int = 0,
-    after: LogPosition = LogPosition(),
 ) -> LogReader:
     """Reads a log of histograms, as written by :func:`write_log` and by HdrHistogram in any language.
 
@@ -365,13 +399,11 @@ def read_log(
     :param errors: ``"strict"``: lines that cannot be read raise, and the next call goes on after them; ``"skip"``: they are
         counted in :attr:`LogReader.skipped`.
     :param max_counters: as for :meth:`Snapshot.decode`, for each interval.
-    :param after: where an earlier reader of the same log was: its :attr:`LogReader.reached`. Files given as paths are not read
-        again up to there, unless they are compressed or in UTF-16.
     :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large; whatever
         ``errors`` says, for compressed data that is damaged or ends early, and for a line beyond all measure.
     :raises OSError: for files that cannot be read.
     """
-    return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters, after=after)
+    return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters)
 
 
 def write_log(

@@ -6,23 +6,27 @@
     picollo.svg(before, after, title="Requests", unit="ns").save("requests.svg")
     picollo.report(before, after, title="Requests", unit="ns").save("requests.html")
 
-:mod:`picollo.plot` draws with matplotlib instead, for those who want to change what is drawn.
+:meth:`Snapshot.plot` draws percentile curves with matplotlib instead, which nothing else of the package needs or loads.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from ctypes import byref, c_char_p, c_void_p
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Sequence, Union
 
 from . import _structs as structs
+from . import arrays
 from ._handle import locked
 from ._library import released
 from ._text import c_text, read_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .histogram import Histogram
     from .snapshot import Snapshot
 
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 Kind = Literal["percentiles", "density", "heat map"]
 Theme = Literal["auto", "light", "dark"]
 
-_KINDS = {
+KINDS = {
     "percentiles": structs.PICTURE_PERCENTILES,
     "density": structs.PICTURE_DENSITY,
     "heat map": structs.PICTURE_HEAT_MAP,
@@ -91,15 +95,15 @@ def svg(
     """
     options = structs.PictureOptions()
     options.struct_size = ctypes.sizeof(options)
-    options.theme = _code(theme, _THEMES, "theme")
-    options.width, options.height = _size(width, "width"), _size(height, "height")
-    code = _code(kind, _KINDS, "kind")
+    options.theme = code(theme, _THEMES, "theme")
+    options.width, options.height = size(width, "width"), size(height, "height")
+    kind_code = code(kind, KINDS, "kind")
     texts = c_text(title, "title"), c_text(unit, "unit")
     return Svg(
         _drawn(
             sources,
             labels,
-            lambda drawn, buffer: released.pictures_format_svg(*drawn, code, *texts, byref(options), *buffer),
+            lambda drawn, buffer: released.pictures_format_svg(*drawn, kind_code, *texts, byref(options), *buffer),
             "SVG",
         )
     )
@@ -118,34 +122,6 @@ def report(
             sources, labels, lambda drawn, buffer: released.report_format_html(*drawn, *texts, *buffer), "report"
         )
     )
-
-
-def sparkline(snapshot: Snapshot, columns: int, ascii: bool) -> str:
-    """See :meth:`Snapshot.sparkline`."""
-    columns = _size(columns, "columns")
-    with snapshot._lock:
-        handle = snapshot._handle()
-        return read_text(
-            lambda *buffer: snapshot._functions.snapshot_format_sparkline(handle, columns, bool(ascii), *buffer),
-            "sparkline",
-        )
-
-
-def chart(
-    snapshot: Snapshot, kind: Kind, title: str, unit: str, columns: int, rows: int, ascii: bool
-) -> str:
-    """See :meth:`Snapshot.chart`."""
-    code = _code(kind, {name: code for name, code in _KINDS.items() if name != "heat map"}, "kind")
-    texts = c_text(title, "title"), c_text(unit, "unit")
-    sizes = _size(columns, "columns"), _size(rows, "rows")
-    with snapshot._lock:
-        handle = snapshot._handle()
-        return read_text(
-            lambda *buffer: snapshot._functions.snapshot_format_chart(
-                handle, code, *texts, *sizes, bool(ascii), *buffer
-            ),
-            "chart",
-        )
 
 
 def _drawn(
@@ -168,13 +144,44 @@ def _drawn(
         return read_text(lambda *buffer: call((handles, titles, length), buffer), what)
 
 
-def _code(name: str, codes: dict[str, int], what: str) -> int:
+def code(name: str, codes: dict[str, int], what: str) -> int:
+    """The library's number for a name."""
     if name not in codes:
         raise ValueError(f"{what} must be one of {', '.join(map(repr, codes))}, not {name!r}")
     return codes[name]
 
 
-def _size(number: int, what: str) -> int:
+def size(number: int, what: str) -> int:
+    """A number of columns, rows or pixels."""
     if not 0 <= number < 2**32:
         raise ValueError(f"{what} must be within 0 .. 2**32 - 1, not {number}")
     return number
+
+
+_SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def plot(snapshot: Snapshot, ax: Optional[Axes], unit: str, label: str) -> Axes:
+    """Values by percentile: each step to the right along the axis leaves a tenth of the values."""
+    numpy, ticker = arrays.need("numpy", "a plot"), arrays.need("matplotlib.ticker", "a plot")
+    axes: Any = ax or arrays.need("matplotlib.pyplot", "a plot").subplots(layout="constrained")[1]
+    buckets = snapshot.bucket_array()
+    # Doubles, because sums of counts may exceed 64 bits.
+    cumulated = numpy.cumsum(buckets["count"].astype("f8"))
+    total = float(cumulated[-1]) if len(cumulated) else 0.0
+    values = buckets["lower"].astype("f8") + numpy.floor(buckets["step"].astype("f8") / 2)
+    # A bucket holds the values between two of 1 / (1 - quantile). All ranks beyond the last value have that value.
+    ends = total / numpy.maximum(total - cumulated, 1.0)
+    edges = numpy.concatenate([[1.0], ends[:-1], [max(float(ends[-1]), 10.0)]]) if total else numpy.array([1.0, 10.0])
+    axes.stairs(values if total else [math.nan], edges, baseline=None, label=label or None)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda place, _: f"{100 - 100 / place:.12g}%" if place >= 1 else ""))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.set_xlabel("Percentile")
+    scale = _SECONDS.get(unit)
+    if scale is not None:
+        prefixes = ticker.EngFormatter(unit="s")
+        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: prefixes(value * scale)))
+    axes.set_ylabel("Duration" if scale is not None else f"Value ({unit})" if unit else "Value")
+    drawn: Axes = axes
+    return drawn

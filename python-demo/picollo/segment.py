@@ -11,8 +11,7 @@ from . import _structs as structs
 from ._arguments import MODES, checked_error, choice, u64
 from ._handle import Handle
 from ._library import held, own, released
-from ._text import c_text, read_text
-from .counter import StripedCounter
+from ._text import c_text, read_text, titled
 from .errors import check, check_detail
 from .histogram import Histogram, Mode
 from .registry import MetricCounter, _options
@@ -31,7 +30,7 @@ def _histogram(relative_error: float, min: int, max: Optional[int], mode: Option
 
 
 class Segment(Handle):
-    """A file in memory that histograms and counters lie in, for ``picollo list``, ``picollo show`` and other viewers to read while this
+    """A file in memory that histograms and counters lie in, for ``picollo list``, ``picollo show`` to read while this
     program runs, and after it crashed. Linux only.
 
     ::
@@ -114,7 +113,7 @@ class Segment(Handle):
     ) -> Histogram:
         """The histogram of this name and these labels: the one that there is, or a new one. Resets need ``live_reset``.
 
-        :param unit: of the values as recorded, such as ``ns``.
+        :param unit: of the values as recorded, such as ``ns``. It is part of the histogram's name here, ``"request (ns)"``, so that texts have it.
         :param divisor: values are divided by this where they are exported.
         :param max: with ``min`` 0 and without ``max`` values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
         :param mode: default, and ``"per_cpu"``: any thread and process may record; by default there are counters for each CPU where the
@@ -128,7 +127,7 @@ class Segment(Handle):
         metric = _options(name, help, unit, labels, divisor, True)
         pointer = self._entry(released.segment_histogram, metric, byref(options))
         histogram = Histogram.__new__(Histogram)
-        histogram._take(pointer, name, many_writers=mode != "single_writer", options=None)
+        histogram._take(pointer, titled(name, unit), many_writers=mode != "single_writer", options=None)
         return histogram
 
     def counter(
@@ -139,30 +138,20 @@ class Segment(Handle):
         help: str = "",
         labels: Optional[Mapping[str, str]] = None,
         divisor: float = 1.0,
+        striped: bool = False,
     ) -> MetricCounter:
-        """The counter of this name and these labels: the one that there is, or a new one at zero. Otherwise as :meth:`histogram`."""
-        metric = _options(name, help, unit, labels, divisor, True)
-        return MetricCounter(self._entry(released.segment_counter, metric), 0)
+        """The counter of this name and these labels: the one that there is, or a new one at zero. Otherwise as :meth:`histogram`.
 
-    def striped_counter(
-        self,
-        name: str,
-        *,
-        unit: str = "",
-        help: str = "",
-        labels: Optional[Mapping[str, str]] = None,
-        divisor: float = 1.0,
-    ) -> StripedCounter:
-        """The striped counter of this name and these labels: the one that there is, or a new one at zero. The CPU chooses one of its sixteen
-        words, so that neither threads nor forked workers wait for each other. 1 KB. Otherwise as :meth:`histogram`.
-
-        :raises IncompatibleError: also where there is a :meth:`counter` of that name.
+        :param striped: the counter has sixteen words, of which the CPU chooses one, so that neither threads nor forked workers wait for
+            each other: 1 KB.
+        :raises IncompatibleError: also if one is striped and the other is not.
         """
         metric = _options(name, help, unit, labels, divisor, True)
-        return StripedCounter._of(self._entry(released.segment_striped_counter, metric))
+        metric[0].flags |= structs.METRIC_STRIPED if striped else 0
+        return MetricCounter(self._entry(released.segment_counter, metric), 0)
 
     def retire(self, name: str, *, labels: Optional[Mapping[str, str]] = None) -> None:
-        """Takes the histogram or counter of this name and these labels out: viewers do not see it any more, unless they did before, and who
+        """Takes the histogram or counter of this name and these labels out: no reader sees it any more, unless it did before, and who
         asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
 
         :raises InvalidArgumentError: there is nothing of that name.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import ipaddress
-import selectors
 import socket
 import socketserver
 import sys
@@ -12,8 +12,7 @@ import threading
 import time
 import traceback
 from http.server import BaseHTTPRequestHandler
-from types import TracebackType
-from typing import Any, Callable, Iterable, Optional, Tuple, Type
+from typing import Any, Callable, Iterable, Tuple
 from urllib.parse import urlsplit
 
 __all__ = ["MetricsServer"]
@@ -57,10 +56,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer = self.wfile = io.BytesIO()
 
     def finish(self) -> None:
-        # All at once, against one deadline; and closed so that it arrives, though the other side may have sent more.
+        # All at once, against one deadline; and closed so that it arrives, though the other side may have sent more. What goes wrong with a
+        # connection concerns nobody else.
         answer = self._answer.getvalue()
-        if answer:
-            try:
+        with contextlib.suppress(OSError):
+            if answer:
                 self.connection.settimeout(2 * self.server.timeout_seconds)
                 self.connection.sendall(answer)
                 self.connection.shutdown(socket.SHUT_WR)
@@ -68,18 +68,17 @@ class _Handler(BaseHTTPRequestHandler):
                 for _ in range(16):
                     if not self.connection.recv(4096):
                         break
-            except OSError:
-                # What goes wrong with a connection concerns nobody else.
-                pass
 
     def handle(self) -> None:
-        try:
+        with contextlib.suppress(OSError):
             super().handle()
-        except OSError:
-            pass
 
     def do_GET(self) -> None:
-        path = urlsplit(self.path)
+        try:
+            path = urlsplit(self.path)
+        except ValueError:
+            self._send(400, "text/plain; charset=utf-8", b"this is no address\n")
+            return
         host = path.netloc or self.headers.get("Host")
         if self.server.is_local and host is not None and not self.server.is_known(host):
             # A page that somebody else's name server sends to this address must not read what is here.
@@ -123,6 +122,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
+    is_closing = False
 
     def __init__(self, host: str, port: int, answer: Answer, path: str, connections: int, timeout: float,
                  hosts: Iterable[str]) -> None:
@@ -150,12 +150,8 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         if not self._free.acquire(blocking=False):
             # A few bytes into an empty buffer: nobody waits for that.
             request.settimeout(0.02)
-            body = b"too many connections\n"
-            try:
-                request.sendall(b"HTTP/1.0 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 1\r\n"
-                                b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                request.sendall(b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n")
             self.shutdown_request(request)
             return
         try:
@@ -170,12 +166,10 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         finally:
             self._free.release()
 
-    def serve_until(self, end: socket.socket) -> None:
-        """Serves until there is something to read from ``end``. (``serve_forever`` wakes up twice a second to look.)"""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self, selectors.EVENT_READ)
-            selector.register(end, selectors.EVENT_READ)
-            while not any(key.fileobj is end for key, _ in selector.select()):
+    def serve(self) -> None:
+        """Serves until the socket is shut down. (``serve_forever`` wakes up twice a second to look.)"""
+        with self:
+            while not self.is_closing:
                 try:
                     request, client_address = self.get_request()
                 except OSError:
@@ -209,13 +203,8 @@ class MetricsServer:
         if not timeout > 0:
             raise ValueError(f"timeout must be positive, not {timeout!r}")
         self._server = _Server(host, port, answer, path, connections, timeout, hosts)
-        self._end, told = socket.socketpair()
-        self._thread = threading.Thread(target=self._run, args=(told,), name="picollo-serve", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve, name="picollo-serve", daemon=True)
         self._thread.start()
-
-    def _run(self, told: socket.socket) -> None:
-        with told, self._server:
-            self._server.serve_until(told)
 
     @property
     def port(self) -> int:
@@ -230,14 +219,17 @@ class MetricsServer:
 
     def close(self) -> None:
         """Listens no more. May be called again."""
-        self._end.close()
+        self._server.is_closing = True
+        # In the child of a fork the thread is not alive, and the socket is its parent's.
+        with contextlib.suppress(OSError):
+            if self._thread.is_alive():
+                self._server.socket.shutdown(socket.SHUT_RDWR)
         self._thread.join()
 
     def __enter__(self) -> "MetricsServer":
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *exception: Any) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -14,9 +14,8 @@ from ._handle import HAS_GIL, Handle
 from ._library import held, own, released
 from ._text import c_name
 from .errors import PicolloError, check, check_detail, from_status, status_text
-from .event import Event, EventInfo
+from .event import Event, EventInfo, Reading
 from .histogram import Histogram
-from .reading import Reading
 
 #: How counters are read: the fastest way that is correct, or through the kernel.
 How = Literal["auto", "syscall"]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import math
-from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_double, c_size_t, c_uint64, c_void_p, cast
 from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 
 from . import arrays, interchange, picture
 from . import _structs as structs
-from ._arguments import u64
+from ._arguments import choice, u64
 from ._handle import Handle, locked, new_lock
 from ._library import Functions, held, own, released
-from .errors import BufferTooSmallError, InvalidArgumentError, check
+from ._text import c_text, read_bytes, read_text
+from .errors import BufferTooSmallError, IncompatibleError, InvalidArgumentError, check
 from .percentile import (
     Bucket,
     BucketPercentile,
@@ -22,11 +23,10 @@ from .percentile import (
     percentile_from,
     selection_code,
 )
-from .steps import CountStep, steps
 from .summary import Summary
 
 if TYPE_CHECKING:
-    import pandas
+    from matplotlib.axes import Axes
 
 #: Histograms up to this footprint are read under the GIL: that takes less time than getting the GIL back.
 HELD_BYTES = 1 << 20
@@ -43,6 +43,28 @@ class Counts(NamedTuple):
     overflow: int
     #: Observations that were recorded but are missing from the buckets.
     lost: int
+
+
+class CountStep(NamedTuple):
+    """A step of an iteration. It has the counts of all buckets up to and including the one that it ends in, as far as no step
+    before it has: a bucket is never divided."""
+
+    #: Where the step before ended; 0 for the first. (HdrHistogram's ``value_iterated_from``.)
+    from_: int
+    #: Where this one ends; steps of percentiles end with a bucket. (``value_iterated_to``.)
+    to: int
+    #: Observations that came with this step. (``count_added_in_this_iter_step``.)
+    added_count: int
+    #: Observations of this and all steps before. (``total_count_to_this_value``.)
+    cumulative_count: int
+    #: The percentage of all observations that is. (``percentile``.)
+    rank: float
+    #: The percentage at which a step of percentiles was due; ``rank`` for the others. (``percentile_level_iterated_to``.)
+    rank_level: float
+    #: Observations in the bucket that it ends in. (``count_at_value_iterated_to``.)
+    bucket_count: int
+    #: Sum of this and all steps before, each observation as its bucket's midpoint. (``total_value_to_this_value``.)
+    cumulative_value: int
 
 
 class Merged(NamedTuple):
@@ -165,14 +187,22 @@ class Snapshot(Handle):
     @property
     def layout(self) -> interchange.Layout:
         """Which values there are buckets for, and how fine."""
-        return interchange.layout_of(self)
+        raw = interchange.raw_layout(self)
+        return interchange.Layout(
+            raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length, raw.unit, raw.significant_digits
+        )
 
     @property
     def value_ratio(self) -> float:
         """What values are to be multiplied by, where this was decoded from the ``DoubleHistogram`` of HdrHistogram for Java; 1.0
         for everything else. Copies keep it, and sums, of which all must have the same; no encoding here, and so no pickle, has it.
         It may be anything that someone wrote."""
-        return interchange.value_ratio(self)
+        if self._ratio is not None:
+            return self._ratio
+        ratio = c_double()
+        with self._lock:
+            check(held.snapshot_value_ratio(self._handle(), byref(ratio)), "value ratio")
+        return ratio.value
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
         """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
@@ -264,7 +294,7 @@ class Snapshot(Handle):
         :raises InvalidArgumentError: for a width of 0, and for more than 16,777,216 steps.
         """
         function = self._functions.snapshot_linear_steps
-        return steps(self, function, "width must not be 0", u64(width, "width"))
+        return _steps(self, function, "width must not be 0", u64(width, "width"))
 
     def logarithmic_steps(self, first: int, base: float) -> list[CountStep]:
         """Steps of growing width, until everything recorded is covered: they end at ``first - 1``, ``first * base - 1``,
@@ -273,7 +303,7 @@ class Snapshot(Handle):
         :raises InvalidArgumentError: unless ``first`` is 1 or more and ``base`` above 1, and for more than 16,777,216 steps.
         """
         function = self._functions.snapshot_logarithmic_steps
-        return steps(self, function, "first must not be 0, base must be above 1", u64(first, "first"), float(base))
+        return _steps(self, function, "first must not be 0, base must be above 1", u64(first, "first"), float(base))
 
     def percentile_steps(self, ticks_per_half_distance: int = 5) -> list[CountStep]:
         """Steps of percentiles, which get closer by half with each half of the distance to 100 %: the rows of :meth:`hgrm`.
@@ -281,7 +311,7 @@ class Snapshot(Handle):
         :param ticks_per_half_distance: how many steps in each half.
         """
         ticks = interchange.ticks_of(ticks_per_half_distance)
-        return steps(self, self._functions.snapshot_percentile_steps, "ticks_per_half_distance", ticks)
+        return _steps(self, self._functions.snapshot_percentile_steps, "ticks_per_half_distance", ticks)
 
     def buckets(self, non_empty: bool = True) -> list[Bucket]:
         """The buckets in ascending order: those that have counts, or all."""
@@ -330,13 +360,6 @@ class Snapshot(Handle):
         _check_ranks(status, asked.flat)
         return found  # type: ignore[no-any-return]
 
-    def to_frame(self, non_empty: bool = True) -> pandas.DataFrame:
-        """The buckets as a pandas data frame, a row each.
-
-        :raises ImportError: without pandas.
-        """
-        return arrays.bucket_frame(self.bucket_array(non_empty))
-
     def _raw_buckets(self, non_empty: bool) -> ctypes.Array[structs.Bucket]:
         length = c_size_t()
         what = "buckets"
@@ -350,18 +373,16 @@ class Snapshot(Handle):
             check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
         return found
 
-    def merge(self, other: Snapshot, spread: bool = False, *, placement: interchange.Placement = "midpoint") -> Merged:
+    def merge(self, other: Snapshot, *, placement: interchange.Placement = "midpoint") -> Merged:
         """Adds all counts of another snapshot, of any layout, and tells what became of them. The next update replaces what was
         merged.
 
         What is out of the range here is counted as underflow or overflow; ``a + b`` has room for both.
 
-        :param spread: divide counts of wider buckets among all buckets here that they have values of, in proportion, instead of
-            giving them to the one at their midpoint.
-        :param placement: where counts of wider buckets go: ``"midpoint"``, ``"spread"``, or ``"low"``, to the bucket at their low
-            end, as the ``add`` of every HdrHistogram has it.
+        :param placement: where counts of wider buckets go: to the one at their ``"midpoint"``; ``"spread"`` among all buckets here that
+            they have values of, in proportion; or ``"low"``, to the bucket at their low end, as the ``add`` of every HdrHistogram has it.
         """
-        code = interchange.placement_code(placement, spread)
+        code = interchange.placement_code(placement)
         return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
@@ -397,7 +418,7 @@ class Snapshot(Handle):
         """The counts here without those of the other, in a new snapshot: see :meth:`subtract`."""
         if not isinstance(other, Snapshot):
             return NotImplemented
-        left = interchange.copied(self, self._name)
+        left = self.copy()
         left.subtract(other)
         return left
 
@@ -418,7 +439,15 @@ class Snapshot(Handle):
 
         Exact where the buckets here are as fine or finer; counts of wider ones go to the bucket at their midpoint.
         """
-        return interchange.with_digits(self, significant_digits)
+        digits = u64(significant_digits, "significant_digits")
+        if digits not in interchange.ERRORS_OF_DIGITS:
+            raise ValueError(f"significant_digits must be within 0 .. 5, not {digits}")
+        layout = self.layout._replace(relative_error=interchange.ERRORS_OF_DIGITS[digits])
+        # Beyond that there is no room for a block of units.
+        layout = layout._replace(unit=min(layout.unit, 1 << (61 - layout.block_scale)))
+        converted = interchange.empty(layout, self._name)
+        converted.merge(self)
+        return interchange.with_interval(converted, self)
 
     def corrected(self, expected_interval: int) -> Snapshot:
         """A copy with the values that were held up (coordinated omission): what :meth:`Histogram.record_corrected` would have
@@ -439,11 +468,20 @@ class Snapshot(Handle):
         :raises IncompatibleError: in HdrHistogram's encodings, for other buckets than those of 0 to 5 digits
             (:meth:`with_digits` makes such), and for values and counts from 2**63 on.
         """
-        return interchange.encode(self, encoding)
+        return self._encode(encoding, self._functions.snapshot_encode)
 
     def encode_text(self, encoding: interchange.Encoding = "hdr_v2_compressed") -> str:
         """:meth:`encode` in base64; by default what is in HdrHistogram's logs, ``HISTFAAA...``"""
-        return interchange.encode_text(self, encoding)
+        return self._encode(encoding, self._functions.snapshot_encode_base64).decode("ascii")
+
+    def _encode(self, encoding: str, function: Any) -> bytes:
+        code = choice(encoding, interchange.ENCODINGS, "encoding")
+        try:
+            with self._lock:
+                handle = self._handle()
+                return read_bytes(lambda *buffer: function(handle, code, *buffer), "encode", interchange.MOST_FIT)
+        except IncompatibleError as error:
+            raise IncompatibleError(error.status, interchange.NO_ROOM) from None
 
     @classmethod
     def decode(cls, data: Any, *, max_counters: int = 0, name: str = "") -> Snapshot:
@@ -459,7 +497,13 @@ class Snapshot(Handle):
         :raises OutOfMemoryError: for more counters than that.
         :raises UnsupportedError: for a later version of our own encoding.
         """
-        return interchange.decode(data, max_counters, name)
+        encoded = interchange.bytes_of(data)
+        limit = u64(max_counters, "max_counters")
+        pointer = c_void_p()
+        functions = released if len(encoded) >= interchange.LONG else held
+        status = functions.snapshot_decode(encoded, len(encoded), limit, byref(pointer))
+        interchange.check_decoding(status, f"{len(encoded)} bytes")
+        return Snapshot._adopt(pointer, name)
 
     @classmethod
     def decode_first(cls, data: Any, offset: int = 0, *, max_counters: int = 0, name: str = "") -> tuple[Snapshot, int]:
@@ -476,7 +520,24 @@ class Snapshot(Handle):
         :param offset: where it begins: in bytes, in characters of a str.
         :raises ValueError: for an offset behind the end. Otherwise as :meth:`decode`.
         """
-        return interchange.decode_first(data, offset, max_counters, name)
+        at, limit = u64(offset, "offset"), u64(max_counters, "max_counters")
+        if isinstance(data, str):
+            # All that is read of it is ASCII, whatever comes before.
+            encoded, start = interchange.bytes_of(data[at:]), 0
+            length = len(data)
+        else:
+            encoded, start = interchange.bytes_of(data), at
+            length = len(encoded)
+        if at > length:
+            raise ValueError(f"offset must be within 0 .. {length}, the length of the data, not {at}")
+        pointer, taken = c_void_p(), c_size_t()
+        # Bytes stay where they are while there is a name for them.
+        first = c_void_p((cast(c_char_p(encoded), c_void_p).value or 0) + start)
+        rest = len(encoded) - start
+        functions = released if rest >= interchange.LONG else held
+        status = functions.snapshot_decode_first(first, rest, limit, byref(pointer), byref(taken))
+        interchange.check_decoding(status, f"at {at}")
+        return Snapshot._adopt(pointer, name), at + taken.value
 
     def hgrm(self, ticks_per_half_distance: int = 5, scale: float = 1.0, csv: bool = False) -> str:
         """The percentiles as HdrHistogram prints them, for its plotter (``.hgrm``).
@@ -485,7 +546,15 @@ class Snapshot(Handle):
         :param scale: divides the values: 1000 shows nanoseconds as microseconds.
         :param csv: comma-separated values instead.
         """
-        return interchange.hgrm(self, ticks_per_half_distance, scale, csv)
+        ticks, scale = interchange.ticks_of(ticks_per_half_distance), float(scale)
+        if not 0 < scale < math.inf:
+            raise InvalidArgumentError(message=f"scale must be positive and finite, not {scale!r}")
+        return self._text("hgrm", self._functions.snapshot_format_hgrm, ticks, scale, bool(csv))
+
+    def _text(self, what: str, function: Any, *arguments: Any) -> str:
+        with self._lock:
+            handle = self._handle()
+            return read_text(lambda *buffer: function(handle, *arguments, *buffer), what)
 
     def sparkline(self, columns: int = 40, ascii: bool = False) -> str:
         """The density on one line: ``▁▂▅█▇▅▃▂▁▁``, from the smallest observation to the percentile at 99.9 (of up to a thousand: all).
@@ -493,7 +562,9 @@ class Snapshot(Handle):
         :param columns: how many characters, at most 240.
         :param ascii: shades of ASCII instead of blocks.
         """
-        return picture.sparkline(self, columns, ascii)
+        columns = picture.size(columns, "columns")
+        function = self._functions.snapshot_format_chart
+        return self._text("sparkline", function, structs.PICTURE_SPARKLINE, None, None, columns, 0, bool(ascii))
 
     def chart(
         self,
@@ -511,26 +582,25 @@ class Snapshot(Handle):
         :param title: stands above (default: the name).
         :param unit: what values were recorded in; see :func:`picollo.svg`.
         """
-        return picture.chart(self, kind, self._name if title is None else title, unit, columns, rows, ascii)
+        code = picture.code(kind, {name: code for name, code in picture.KINDS.items() if name != "heat map"}, "kind")
+        texts = c_text(self._name if title is None else title, "title"), c_text(unit, "unit")
+        sizes = picture.size(columns, "columns"), picture.size(rows, "rows")
+        return self._text("chart", self._functions.snapshot_format_chart, code, *texts, *sizes, bool(ascii))
 
-    def svg(
-        self,
-        kind: picture.Kind = "percentiles",
-        *,
-        title: Optional[str] = None,
-        unit: str = "",
-        theme: picture.Theme = "auto",
-        width: int = 0,
-        height: int = 0,
-    ) -> picture.Svg:
-        """A picture as SVG, which notebooks show; :func:`picollo.svg` draws several snapshots in one.
+    def svg(self, kind: picture.Kind = "percentiles", *, title: Optional[str] = None, **options: Any) -> picture.Svg:
+        """A picture as SVG, which notebooks show; :func:`picollo.svg` draws several snapshots in one, and has the other options.
 
         :param title: stands above (default: the name).
         """
-        title = self._name if title is None else title
-        return picture.svg(
-            self, kind=kind, labels=[""], title=title, unit=unit, theme=theme, width=width, height=height
-        )
+        return picture.svg(self, kind=kind, labels=[""], title=self._name if title is None else title, **options)
+
+    def plot(self, ax: Optional[Axes] = None, *, unit: str = "", label: Optional[str] = None) -> Axes:
+        """Draws values by percentile with matplotlib, on ``ax`` or on a new figure.
+
+        :param unit: ``"ps"``, ``"ns"``, ``"us"``, ``"ms"`` and ``"s"`` become times on the axis.
+        :param label: the text in a legend (default: the name).
+        """
+        return picture.plot(self, ax, unit, self._name if label is None else label)
 
     def __str__(self) -> str:
         return str(self.summary())
@@ -555,13 +625,20 @@ class Snapshot(Handle):
 
     def copy(self) -> Snapshot:
         """A snapshot with the same counts, times and tag, and no histogram to be updated from."""
-        return interchange.copied(self, self._name)
+        return self._copied(self._name)
 
-    def __copy__(self) -> Snapshot:
-        return interchange.copied(self, self._name)
+    def _copied(self, name: str) -> Snapshot:
+        pointer = c_void_p()
+        with self._lock:
+            check(self._functions.snapshot_copy(self._handle(), byref(pointer)), "copy")
+        copy = self._adopt(pointer, name)
+        copy._ratio = self._ratio
+        return interchange.with_interval(copy, self)
+
+    __copy__ = copy
 
     def __deepcopy__(self, memo: Any) -> Snapshot:
-        return interchange.copied(self, self._name)
+        return self.copy()
 
 
 def _check_ranks(status: int, ranks: Iterable[float]) -> None:
@@ -569,3 +646,39 @@ def _check_ranks(status: int, ranks: Iterable[float]) -> None:
         wrong = [float(rank) for rank in ranks if not 0 <= rank <= 100]
         raise InvalidArgumentError(message=f"ranks must be within 0 .. 100, not {', '.join(map(repr, wrong))}")
     check(status, "percentiles")
+
+
+def _steps(snapshot: Snapshot, function: Any, what: str, *arguments: Any) -> list[CountStep]:
+    """The steps that the library's function lists."""
+    length = c_size_t()
+    with snapshot._lock:
+        handle = snapshot._handle()
+        status = function(handle, *arguments, None, 0, byref(length))
+        if status == InvalidArgumentError.STATUS:
+            raise InvalidArgumentError(status, f"{what}, and must make at most {structs.MAX_STEPS:,} steps")
+        if status != BufferTooSmallError.STATUS:
+            check(status, "steps")
+        found = (structs.Step * length.value)()
+        check(function(handle, *arguments, found, length.value, byref(length)), "steps")
+        buckets = snapshot._raw_buckets(non_empty=True)
+    listed = []
+    place, value, upper, count = 0, 0, -1, 0
+    for raw in found:
+        while place < len(buckets) and buckets[place].lower <= raw.to:
+            bucket = buckets[place]
+            upper, count = bucket.upper, bucket.count
+            value += (bucket.lower + bucket.step // 2) * count
+            place += 1
+        listed.append(
+            CountStep(
+                getattr(raw, "from"),
+                raw.to,
+                raw.added_count,
+                raw.cumulative_count,
+                raw.rank,
+                raw.rank_level,
+                count if upper >= raw.to else 0,
+                value,
+            )
+        )
+    return listed

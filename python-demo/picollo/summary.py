@@ -5,17 +5,14 @@ from __future__ import annotations
 import ctypes
 import datetime
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar, Union
+from typing import Any, ClassVar, Generic, Optional, TypeVar, Union
 
-from . import _html, arrays
 from . import _structs as structs
+from ._fields import Field, integer, number
 from ._library import held
-from ._text import Texts, c_text, read_text
+from ._text import Texts, c_text, html_table, read_text
 from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
-
-if TYPE_CHECKING:
-    import pandas
 
 #: The percentile ranks of a summary.
 RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
@@ -85,7 +82,11 @@ class NamedSummary(Texts, Generic[Value]):
         return self._name
 
     def _repr_html_(self) -> str:
-        return _html.table(self.markdown(""), self._name)
+        return html_table(self.markdown(""), self._name)
+
+
+def _at(rank: float, doc: str) -> Field[int]:
+    return Field(lambda one, name: int(one[rank]), doc)
 
 
 class Summary(NamedSummary[int]):
@@ -104,55 +105,23 @@ class Summary(NamedSummary[int]):
         super().__init__(raw, name)
         self._percentiles: Optional[tuple[Percentile, ...]] = None
 
-    @property
-    def total_count(self) -> int:
-        """Observations in range."""
-        return int(self._raw.total_count)
-
-    @property
-    def underflow_count(self) -> int:
-        """Observations below the range; they are part of no other number here."""
-        return int(self._raw.underflow_count)
-
-    @property
-    def overflow_count(self) -> int:
-        """Observations above the range; they are part of no other number here."""
-        return int(self._raw.overflow_count)
-
-    @property
-    def lost_count(self) -> int:
-        """Observations that were recorded but are missing from the buckets."""
-        return int(self._raw.lost_count)
-
-    @property
-    def mean(self) -> float:
-        """Mean of the buckets' midpoints; NaN when nothing was recorded."""
-        return float(self._raw.mean)
-
-    @property
-    def stddev(self) -> float:
-        """Population standard deviation of the buckets' midpoints; NaN when nothing was recorded."""
-        return float(self._raw.stddev)
-
-    @property
-    def relative_error(self) -> float:
-        """The largest relative error of a reported midpoint: half a step over the value."""
-        return float(self._raw.relative_error)
-
-    @property
-    def min_trackable(self) -> int:
-        """Smallest value of the guaranteed range."""
-        return int(self._raw.min_trackable)
-
-    @property
-    def max_trackable(self) -> int:
-        """Largest value of the guaranteed range."""
-        return int(self._raw.max_trackable)
-
-    @property
-    def timestamp_unix_nanos(self) -> int:
-        """When the counts were taken, in nanoseconds since 1970."""
-        return int(self._raw.timestamp_unix_nanos)
+    total_count = integer("Observations in range.")
+    underflow_count = integer("Observations below the range; they are part of no other number here.")
+    overflow_count = integer("Observations above the range; they are part of no other number here.")
+    lost_count = integer("Observations that were recorded but are missing from the buckets.")
+    mean = number("Mean of the buckets' midpoints; NaN when nothing was recorded.")
+    stddev = number("Population standard deviation of the buckets' midpoints; NaN when nothing was recorded.")
+    relative_error = number("The largest relative error of a reported midpoint: half a step over the value.")
+    min_trackable = integer("Smallest value of the guaranteed range.")
+    max_trackable = integer("Largest value of the guaranteed range.")
+    timestamp_unix_nanos = integer("When the counts were taken, in nanoseconds since 1970.")
+    min = _at(0, "The lowest percentile, rank 0.")
+    p50 = _at(50, "The median.")
+    p90 = _at(90, "Rank 90.")
+    p95 = _at(95, "Rank 95.")
+    p99 = _at(99, "Rank 99.")
+    p999 = _at(99.9, "Rank 99.9.")
+    max = _at(100, "The highest percentile, rank 100.")
 
     @property
     def timestamp(self) -> datetime.datetime:
@@ -166,11 +135,6 @@ class Summary(NamedSummary[int]):
         return selection_name(self._raw.value_selection)
 
     @property
-    def approximate(self) -> bool:
-        """Whether counts are estimates (scalable mode)."""
-        return bool(self._raw.flags & structs.SUMMARY_APPROXIMATE)
-
-    @property
     def percentiles(self) -> tuple[Percentile, ...]:
         """The percentiles at :data:`RANKS`; none when nothing was recorded."""
         if self._percentiles is None:
@@ -178,61 +142,10 @@ class Summary(NamedSummary[int]):
             self._percentiles = () if empty else tuple(map(percentile_from, self._raw.percentiles))
         return self._percentiles
 
-    @property
-    def min(self) -> int:
-        """The lowest percentile, rank 0."""
-        return self._value(0)
-
-    @property
-    def p50(self) -> int:
-        """The median."""
-        return self._value(5)
-
-    @property
-    def p90(self) -> int:
-        """Rank 90."""
-        return self._value(7)
-
-    @property
-    def p95(self) -> int:
-        """Rank 95."""
-        return self._value(9)
-
-    @property
-    def p99(self) -> int:
-        """Rank 99."""
-        return self._value(11)
-
-    @property
-    def p999(self) -> int:
-        """Rank 99.9."""
-        return self._value(12)
-
-    @property
-    def max(self) -> int:
-        """The highest percentile, rank 100."""
-        return self._value(15)
-
     def _totals(self) -> dict[str, Union[int, float, None]]:
-        return {
-            "total_count": self.total_count,
-            "underflow_count": self.underflow_count,
-            "overflow_count": self.overflow_count,
-            "lost_count": self.lost_count,
-            "mean": None if self.total_count == 0 else self.mean,
-            "stddev": None if self.total_count == 0 else self.stddev,
-        }
-
-    def to_series(self) -> pandas.Series:
-        """The numbers of :meth:`as_dict` as a pandas series of doubles, named like the histogram.
-
-        :raises ImportError: without pandas.
-        """
-        return arrays.summary_series(self)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The numbers of :meth:`as_dict` as a pandas data frame of one row. See :func:`picollo.to_frame` for many."""
-        return arrays.to_frame([self])
+        names = ("total_count", "underflow_count", "overflow_count", "lost_count", "mean", "stddev")
+        totals = {name: getattr(self, name) for name in names}
+        return totals if self.total_count else {**totals, "mean": None, "stddev": None}
 
     def diff(
         self,
@@ -258,6 +171,10 @@ class Summary(NamedSummary[int]):
 
     def __reduce__(self) -> Any:
         return _summary_from_bytes, (bytes(self._raw), self._name)
+
+
+#: What texts for people have numbers in.
+_UNITS = ("ps", "ns", "us", "ms", "s", "bytes", "cycles", "instructions")
 
 
 class SideBySide(Texts):
@@ -286,6 +203,13 @@ class SideBySide(Texts):
     def _own_title(self) -> str:
         return self._title
 
+    def text(self, title: Optional[str] = None, unit: str = "") -> str:
+        """As of a summary, with the unit that both names end with unless one is given: ``latency (ns)``."""
+        ends = {name.rpartition(" (")[2] for name in (self.before_name, self.after_name)}
+        if not (title or self._title or unit) and len(ends) == 1:
+            unit = next((known for known in _UNITS if ends == {f"{known})"}), "")
+        return super().text(title, unit)
+
     def _headings(self) -> dict[int, str]:
         """Of the columns in HTML, where names are escaped for HTML and not for Markdown."""
         return {1: self.before_name or "Before", 2: self.after_name or "After"}
@@ -296,21 +220,13 @@ class SummaryDiff(SideBySide):
 
     __slots__ = ()
 
-    def to_frame(self) -> pandas.DataFrame:
-        """A pandas data frame with a row for each number of :meth:`Summary.as_dict`: both sides, and ``change``, the second
-        relative to the first (0.5 is half as much again; NaN where the first is zero and the second is not).
-
-        :raises ImportError: without pandas.
-        """
-        return arrays.diff_frame(self)
-
     def _format(self, form: int, title: Optional[str]) -> str:
         arguments = self._arguments(title)
         return read_text(lambda *buffer: held.summary_format_diff(*arguments, form, *buffer), "diff")
 
     def _repr_html_(self) -> str:
         plain = SummaryDiff(self.before, self.after, "", "", "")
-        return _html.table(plain.markdown(), self._title, self._headings())
+        return html_table(plain.markdown(), self._title, self._headings())
 
 
 def _summary_from_bytes(raw: bytes, name: str) -> Summary:

@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Awaitable, Generator
 from typing import Any, Callable, Optional, TypeVar, Union, cast
 
-from ._extension import timed_in_c
 from .clock import Clock, Unit, clock_code, convert, ticks, unit_code
 from .exemplars import Exemplars, ExemplarScope
 from .histogram import Histogram
@@ -110,10 +109,6 @@ def timed(
                         return function(*args, **kwargs)
                 finally:
                     scopes.give(scope)
-
-            # These become static and class methods by themselves, but only as functions.
-            if wrapper.__name__ not in ("__new__", "__init_subclass__", "__class_getitem__") and isinstance(histogram, Histogram):
-                wrapper = timed_in_c(wrapper, function, scopes.make())
 
         return cast(_Function, wrapper)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import subprocess
@@ -14,7 +15,29 @@ from typing import Any, Callable, Optional
 import pytest
 from hypothesis import configuration, settings
 
-import picollo
+#: The functions of the library that tests have called through ctypes, by their C names.
+CALLED: set[str] = set()
+
+
+def _load_and_count(self: ctypes.CDLL, *arguments: Any, _load: Callable[..., None] = ctypes.CDLL.__init__, **options: Any) -> None:
+    _load(self, *arguments, **options)
+    plain: Any = self._FuncPtr
+
+    class Counting(plain):  # type: ignore[misc]
+        _flags_, _restype_ = plain._flags_, plain._restype_
+
+        def __call__(self, *values: Any) -> Any:
+            CALLED.add(self.__name__)
+            return super().__call__(*values)
+
+    self._FuncPtr = Counting
+
+
+# Before the package loads the library, because it looks up every function once.
+ctypes.CDLL.__init__ = _load_and_count  # type: ignore[method-assign]
+
+import picollo  # noqa: E402
+from picollo._prototypes import PROTOTYPES  # noqa: E402
 
 PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = PACKAGE_ROOT.parent
@@ -26,6 +49,18 @@ settings.register_profile("picollo", deadline=None)
 settings.load_profile("picollo")
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """After a run of all tests, every declared function was called by one of them."""
+    config = session.config
+    chosen = config.option.keyword or config.option.markexpr or config.option.collectonly or config.args_source.name == "ARGS"
+    # These are called in C, and by test_the_other_way through ctypes.
+    in_c = {"picollo_scope_begin", "picollo_scope_end"} if picollo.extension_path else set()
+    missing = sorted({f"picollo_{name}" for name in PROTOTYPES} - CALLED - in_c)
+    if missing and not chosen and not session.shouldstop:
+        print(f"\nNo test calls {len(missing)} of {len(PROTOTYPES)} functions: {', '.join(missing)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_report_header() -> list[str]:
     info = picollo.perf_probe()
     return [
@@ -35,7 +70,7 @@ def pytest_report_header() -> list[str]:
 
 
 def run_python(
-    code: str, *, environment: Optional[dict[str, Optional[str]]] = None, timeout: float = 60
+    code: str, *, environment: Optional[dict[str, Optional[str]]] = None, cwd: Optional[Path] = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program in an interpreter of its own, with this package and this library."""
     variables: dict[str, str] = {
@@ -53,7 +88,8 @@ def run_python(
         capture_output=True,
         text=True,
         env=variables,
-        timeout=timeout,
+        cwd=cwd,
+        timeout=60,
     )
 
 
@@ -63,6 +99,13 @@ def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return call(*args, **kwargs)
     except Exception as error:
         return type(error), str(error)
+
+
+def assert_refused(*wrongs: tuple[Callable[[], Any], type[Exception], str]) -> None:
+    """Each of these raises such an error, with such a message."""
+    for call, error, message in wrongs:
+        with pytest.raises(error, match=message or None):
+            call()
 
 
 def in_threads(*works: Callable[[], None]) -> None:
@@ -95,12 +138,6 @@ def command_environment(**changes: str) -> dict[str, str]:
     """For ``python -m picollo``, with this package and the command of :func:`native_command`."""
     found = {"PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
     return {**os.environ, **found, **changes}
-
-
-@pytest.fixture
-def python() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """:func:`run_python`"""
-    return run_python
 
 
 @pytest.fixture(scope="session")

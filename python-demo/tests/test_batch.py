@@ -19,6 +19,7 @@ from picollo._buffers import batch_of
 numpy = pytest.importorskip("numpy")
 
 VALUES = [0, 1, 127, 128, 10**6, 10**6, 2**63 - 1]
+SWAPPED = ">u8" if sys.byteorder == "little" else "<u8"
 
 
 def recorded(values: Any) -> list[tuple[int, int]]:
@@ -44,16 +45,11 @@ class Arraylike:
 @pytest.mark.parametrize(
     "values",
     [
-        array.array("Q", VALUES),
-        array.array("q", VALUES),
-        array.array("L", VALUES),
-        memoryview(array.array("Q", VALUES)),
+        *(array.array(code, VALUES) for code in "QqL"),
         memoryview(array.array("Q", VALUES)).toreadonly(),
         memoryview(array.array("Q", VALUES).tobytes()).cast("Q"),
         (ctypes.c_uint64 * len(VALUES))(*VALUES),
-        numpy.array(VALUES, dtype="u8"),
-        numpy.array(VALUES, dtype="i8"),
-        numpy.array(VALUES, dtype="<u8" if sys.byteorder == "little" else ">u8"),
+        *(numpy.array(VALUES, dtype=dtype) for dtype in ("u8", "i8", "=u8")),
         VALUES,
         tuple(VALUES),
         iter(VALUES),
@@ -71,10 +67,10 @@ def test_any_shape(shape: tuple[int, ...]) -> None:
     count = int(numpy.prod(shape))
     for dtype in ("u8", "i8"):
         rows_first = numpy.arange(count, dtype=dtype).reshape(shape)
-        assert recorded(rows_first) == one_by_one(list(range(count)))
-        assert recorded(numpy.asfortranarray(rows_first)) == one_by_one(list(range(count)))
-        rows_first.setflags(write=False)
-        assert recorded(rows_first) == one_by_one(list(range(count)))
+        read_only = rows_first.copy()
+        read_only.setflags(write=False)
+        for values in (rows_first, numpy.asfortranarray(rows_first), read_only):
+            assert recorded(values) == one_by_one(list(range(count)))
 
 
 @pytest.mark.parametrize("values", [[], (), array.array("Q"), numpy.array([], dtype="u8"), numpy.zeros((0, 3), "i8")])
@@ -82,59 +78,50 @@ def test_nothing(values: Any) -> None:
     assert recorded(values) == []
 
 
-@pytest.mark.parametrize(
-    ("make", "advice"),
-    [
-        (lambda: numpy.array([1.5]), "scale to a unit"),
-        (lambda: array.array("d", [1.5]), "scale to a unit"),
-        (lambda: numpy.array([1], dtype="u4"), r"astype\(numpy.uint64\)"),
-        (lambda: array.array("i", [1]), r"array.array\('Q', values\)"),
-        (lambda: numpy.array([1], dtype=">u8" if sys.byteorder == "little" else "<u8"), r"astype\(numpy.uint64\)"),
-        (lambda: b"12345678", r"memoryview\(values\).cast\('Q'\)"),
-        (lambda: bytearray(b"12345678"), r"memoryview\(values\).cast\('Q'\)"),
-        (lambda: numpy.array([True]), r"astype\(numpy.uint64\)"),
-        (lambda: numpy.array([1], dtype="m8[ns]"), r"values.view\('i8'\)"),
-        (lambda: numpy.array([(1, 2)], dtype=[("a", "u4"), ("b", "u4")]), "64-bit integers"),
-        (lambda: numpy.array([None]), "64-bit integers"),
-        (lambda: "12", "not str"),
-        (lambda: {1: 2}, "not dict"),
-        (lambda: 5, "iterable of ints"),
-        (lambda: None, "iterable of ints"),
-        (lambda: [1.5], "iterable of ints"),
-        (lambda: ["1"], "iterable of ints"),
-    ],
-)
-def test_other_types_say_what_to_do(make: Callable[[], Any], advice: str) -> None:
+REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: numpy.array([1.5]), TypeError, "scale to a unit"),
+    (lambda: array.array("d", [1.5]), TypeError, "scale to a unit"),
+    (lambda: numpy.array([1], dtype="u4"), TypeError, r"astype\(numpy.uint64\)"),
+    (lambda: array.array("i", [1]), TypeError, r"array.array\('Q', values\)"),
+    (lambda: numpy.array([1], dtype=SWAPPED), TypeError, r"astype\(numpy.uint64\)"),
+    (lambda: b"12345678", TypeError, r"memoryview\(values\).cast\('Q'\)"),
+    (lambda: bytearray(b"12345678"), TypeError, r"memoryview\(values\).cast\('Q'\)"),
+    (lambda: numpy.array([True]), TypeError, r"astype\(numpy.uint64\)"),
+    (lambda: numpy.array([1], dtype="m8[ns]"), TypeError, r"values.view\('i8'\)"),
+    (lambda: numpy.array([(1, 2)], dtype=[("a", "u4"), ("b", "u4")]), TypeError, "64-bit integers"),
+    (lambda: numpy.array([None]), TypeError, "64-bit integers"),
+    (lambda: "12", TypeError, "not str"),
+    (lambda: {1: 2}, TypeError, "not dict"),
+    (lambda: 5, TypeError, "iterable of ints"),
+    (lambda: None, TypeError, "iterable of ints"),
+    (lambda: [1.5], TypeError, "iterable of ints"),
+    (lambda: ["1"], TypeError, "iterable of ints"),
+    (lambda: numpy.ma.masked_array(numpy.array([1.0, 2.0]), mask=[True, False]), TypeError, "buffer of 64-bit integers"),
+    (lambda: [1, -1], ValueError, "must be within"),
+    (lambda: [2**64], ValueError, "must be within"),
+    (lambda: array.array("q", [5, -1]), ValueError, "must not be negative"),
+    (lambda: numpy.array([3, -7, 5]), ValueError, "must not be negative"),
+    (lambda: numpy.array([[1], [-(2**63)]]), ValueError, "must not be negative"),
+    (lambda: numpy.arange(10)[::2], ValueError, "contiguous"),
+    (lambda: memoryview(array.array("Q", range(10)))[::2], ValueError, "contiguous"),
+    (lambda: numpy.ones((4, 4), "u8")[:, 1], ValueError, "contiguous"),
+]
+
+
+@pytest.mark.parametrize(("make", "error", "advice"), REFUSED)
+def test_what_is_refused_says_what_to_do(make: Callable[[], Any], error: type[Exception], advice: str) -> None:
     histogram = Histogram()
-    with pytest.raises(TypeError, match=advice):
+    with pytest.raises(error, match=advice):
         histogram.record_many(make())
     assert histogram.total_count == 0
-
-
-@pytest.mark.parametrize(
-    "values",
-    [[1, -1], [2**64], array.array("q", [5, -1]), numpy.array([3, -7, 5]), numpy.array([[1], [-(2**63)]])],
-)
-def test_negative_and_huge_values_are_refused_before_anything_is_counted(values: Any) -> None:
-    histogram = Histogram()
-    with pytest.raises(ValueError, match="must not be negative|must be within"):
-        histogram.record_many(values)
-    assert histogram.total_count == 0
-
-
-def test_strided_views_are_refused() -> None:
-    for values in (numpy.arange(10)[::2], memoryview(array.array("Q", range(10)))[::2], numpy.ones((4, 4), "u8")[:, 1]):
-        with pytest.raises(ValueError, match="contiguous"):
-            Histogram().record_many(values)
 
 
 def test_unaligned_memory_is_read_correctly() -> None:
     raw = b"x" + array.array("Q", VALUES).tobytes()
     unaligned = numpy.frombuffer(raw, dtype="u8", offset=1)
     assert batch_of(unaligned).address % 8 == 0
-    assert recorded(unaligned) == one_by_one(VALUES)
-    writable = numpy.frombuffer(bytearray(raw), dtype="u8", offset=1)
-    assert recorded(writable) == one_by_one(VALUES)
+    for values in (unaligned, numpy.frombuffer(bytearray(raw), dtype="u8", offset=1)):
+        assert recorded(values) == one_by_one(VALUES)
 
 
 def test_buffers_are_read_where_they_are() -> None:
@@ -149,25 +136,25 @@ def test_buffers_are_read_where_they_are() -> None:
         assert batch_of(ndarray).address == address
         columns_first = numpy.asfortranarray(numpy.ones((5, 7), dtype))
         assert batch_of(columns_first).address == columns_first.ctypes.data
+    plain = numpy.ma.masked_array(numpy.arange(1000, dtype="u8"))
+    assert batch_of(plain).address == plain.data.ctypes.data, "in place where nothing is masked"
 
 
 def test_nothing_is_copied() -> None:
     million = numpy.arange(1_000_000, dtype="u8")
     read_only = million[:]
     read_only.setflags(write=False)
-    as_array = array.array("Q", range(1_000_000))
     histogram = Histogram()
     histogram.record_many(million)
     tracemalloc.start()
     try:
-        for values in (million, read_only, as_array):
+        for values in (million, read_only, array.array("Q", range(1_000_000))):
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             histogram.record_many(values)
             assert tracemalloc.get_traced_memory()[1] - before < 10_000
     finally:
         tracemalloc.stop()
-    assert histogram.total_count == 4_000_000
 
 
 def test_the_buffer_is_held_during_the_call_only() -> None:
@@ -183,15 +170,10 @@ def test_the_buffer_is_held_during_the_call_only() -> None:
     view = memoryview(data).toreadonly().cast("Q")
     Histogram().record_many(view)
     view.release()
-    del view
-    data.append(1)
-
-
-def test_released_views_are_refused() -> None:
-    view = memoryview(array.array("Q", [1]))
-    view.release()
     with pytest.raises(ValueError):
         Histogram().record_many(view)
+    del view
+    data.append(1)
 
 
 def test_signed_values_without_numpy() -> None:
@@ -202,15 +184,13 @@ def test_signed_values_without_numpy() -> None:
         from picollo import Histogram
         histogram = Histogram()
         histogram.record_many(array.array("q", range(100)))
-        assert histogram.total_count == 100
         try:
             histogram.record_many(array.array("q", [1, -2]))
         except ValueError as error:
             assert "the smallest is -2" in str(error), error
         else:
             raise AssertionError("recorded a negative value")
-        assert histogram.total_count == 100
-        assert "numpy" not in sys.modules
+        assert histogram.total_count == 100 and "numpy" not in sys.modules
         """
     )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
@@ -225,13 +205,9 @@ def test_what_is_masked_is_left_out() -> None:
     for dtype in ("u8", "i8"):
         data = numpy.array([5, 7, 9, 11], dtype=dtype)
         masked = numpy.ma.masked_array(data, mask=[False, True, False, True])
-        assert recorded(masked) == one_by_one([5, 9])
-        assert recorded(masked.reshape(2, 2).T) == one_by_one([5, 9])
+        for values in (masked, masked.reshape(2, 2).T):
+            assert recorded(values) == one_by_one([5, 9])
         assert recorded(numpy.ma.masked_array(data)) == one_by_one([5, 7, 9, 11])
         assert recorded(numpy.ma.masked_array(data, mask=True)) == []
-        # A value that is masked may be one that is refused.
-        assert recorded(numpy.ma.masked_less(numpy.array([-1, 5], dtype="i8"), 0)) == one_by_one([5])
-    plain = numpy.ma.masked_array(numpy.arange(1000, dtype="u8"))
-    assert batch_of(plain).address == plain.data.ctypes.data, "in place where nothing is masked"
-    with pytest.raises(TypeError, match="buffer of 64-bit integers"):
-        recorded(numpy.ma.masked_array(numpy.array([1.0, 2.0]), mask=[True, False]))
+    # A value that is masked may be one that is refused.
+    assert recorded(numpy.ma.masked_less(numpy.array([-1, 5], dtype="i8"), 0)) == one_by_one([5])

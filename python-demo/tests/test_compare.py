@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, run_python
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import picollo
 from picollo import Histogram, Verdict
@@ -46,8 +42,7 @@ def draw(random: Any, kind: int, length: int) -> Any:
 
 def test_as_scipy() -> None:
     random = numpy.random.default_rng(1)
-    checked = 0
-    for _ in range(2000):
+    for _ in range(300):
         error = random.choice([0.001, 0.02, 0.1])
         kinds = random.integers(0, 5, 2) if random.random() < 0.3 else [random.integers(0, 5)] * 2
         lengths = random.integers(10, 300, 2)
@@ -68,96 +63,25 @@ def test_as_scipy() -> None:
 
         grid = numpy.union1d(x, y)
         below = [numpy.searchsorted(numpy.sort(side), grid, side="right") / len(side) for side in (x, y)]
-        distance = numpy.abs(below[0] - below[1]).max()
-        assert compared.ks_distance == pytest.approx(distance, abs=1e-14)
+        assert compared.ks_distance == pytest.approx(numpy.abs(below[0] - below[1]).max(), abs=1e-14)
         limit = special.kolmogorov(compared.ks_distance * math.sqrt(pairs / (len(x) + len(y))))
         assert compared.ks_p == pytest.approx(limit, rel=1e-9, abs=1e-300)
 
         tail = (1 - confidence) / 2
-        for side, interval in ((x, compared.a), (y, compared.b)):
-            lower = int(stats.binom.ppf(tail, len(side), quantile))
-            upper = int(stats.binom.isf(tail, len(side), quantile)) + 1
+        for side, interval in ((numpy.sort(x), compared.a), (numpy.sort(y), compared.b)):
+            count = len(side)
+            lower, upper = int(stats.binom.ppf(tail, count, quantile)), int(stats.binom.isf(tail, count, quantile)) + 1
             assert interval.lower_count == (lower or None)
-            assert interval.upper_count == (upper if upper <= len(side) else None)
-            held = stats.binom.cdf(upper - 1, len(side), quantile) - stats.binom.cdf(lower - 1, len(side), quantile)
+            assert interval.upper_count == (upper if upper <= count else None)
+            held = stats.binom.cdf(upper - 1, count, quantile) - stats.binom.cdf(lower - 1, count, quantile)
             assert interval.coverage == pytest.approx(held, abs=1e-12)
-            side = numpy.sort(side)
-            if interval.lower is not None:
-                assert interval.lower <= side[lower - 1]
-            if interval.upper is not None:
-                assert side[upper - 1] <= interval.upper
+            assert interval.lower is None or interval.lower <= side[lower - 1]
+            assert interval.upper is None or side[upper - 1] <= interval.upper
             assert side[interval.target_count - 1] == interval.value
 
         pooled = math.sqrt((len(x) * x.var() + len(y) * y.var()) / (len(x) + len(y)))
-        if pooled > 0:
-            assert compared.cohens_d == pytest.approx((y.mean() - x.mean()) / pooled, rel=1e-9, abs=1e-12)
-        else:
-            assert math.isnan(compared.cohens_d)
-        checked += 1
-    assert checked == 2000
-
-
-def test_kolmogorov_smirnov_is_conservative() -> None:
-    """Never below the exact p of what was recorded, nor of the values themselves, but for the limit's last digits."""
-    random = numpy.random.default_rng(2)
-    for _ in range(300):
-        lengths = random.integers(10, 100, 2)
-        a, b = (1000 + random.exponential(500, length) for length in lengths)
-        compared = picollo.compare(recorded(a.astype("u8"), 0.05), recorded(b.astype("u8"), 0.05))
-        exact = stats.ks_2samp(a.astype("u8"), b.astype("u8"), method="exact")
-        assert compared.ks_distance <= exact.statistic + 1e-12
-        assert compared.ks_p >= exact.pvalue * 0.97, (lengths, exact)
-
-
-@settings(max_examples=1000)
-@given(
-    st.one_of(st.integers(1, 10**4), st.integers(10**4, 10**12)),
-    st.floats(0.0001, 0.9999),
-    st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.999, 0.999999]),
-)
-def test_intervals_are_binomial(total: int, quantile: float, confidence: float) -> None:
-    histogram = Histogram(0.1, min=1, max=100)
-    histogram.record_n(5, total)
-    interval = picollo.quantile_interval(histogram, quantile, confidence)
-    tail = (1 - confidence) / 2
-    lower, upper = stats.binom.ppf(tail, total, quantile), stats.binom.isf(tail, total, quantile) + 1
-    # Where SciPy's own distribution says that it took the neighbour of the right one, the right one it is.
-    assert abs((interval.lower_count or 0) - lower) <= 1
-    if (interval.lower_count or 0) != lower:
-        found = interval.lower_count or 0
-        reached = stats.binom.cdf(found, total, quantile)
-        missed = stats.binom.cdf(found - 1, total, quantile)
-        assert reached >= tail * (1 - 1e-9) and missed <= tail * (1 + 1e-9)
-    if interval.upper_count is None:
-        assert upper == total + 1
-    elif interval.upper_count != upper:
-        reached = stats.binom.sf(interval.upper_count - 1, total, quantile)
-        missed = stats.binom.sf(interval.upper_count - 2, total, quantile)
-        assert reached <= tail * (1 + 1e-9) and missed >= tail * (1 - 1e-9)
-
-
-def test_ties_of_a_million_million() -> None:
-    """Against rational arithmetic: SciPy would need the observations one by one."""
-    from fractions import Fraction
-
-    counts = [(123_456_789_012, 234_567_890_123), (345_678_901_234, 34_567_890_123), (456_789_012, 10**12)]
-    a, b = Histogram(0.1), Histogram(0.1)
-    for value, (count_a, count_b) in enumerate(counts, 3):
-        a.record_n(value, count_a)
-        b.record_n(value, count_b)
-    compared = picollo.compare(a, b)
-    n_a, n_b = (sum(side) for side in zip(*counts))
-    u = Fraction(0)
-    for i, (_, count_b) in enumerate(counts):
-        u += count_b * (sum(other for other, _ in counts[:i]) + Fraction(counts[i][0], 2))
-    assert compared.mann_whitney_u == float(u)
-    assert compared.cliffs_delta == float(2 * u / (n_a * n_b) - 1)
-    n = n_a + n_b
-    ties = sum((x + y) ** 3 - (x + y) for x, y in counts)
-    variance = Fraction(n_a * n_b, 12) * (n + 1 - Fraction(ties, n * (n - 1)))
-    z = (u - Fraction(n_a * n_b, 2) - Fraction(1, 2)) / 1
-    assert compared.mann_whitney_z == pytest.approx(float(z) / math.sqrt(variance), rel=1e-12)
-    assert compared.mann_whitney_p == 0
+        expected_d = (y.mean() - x.mean()) / pooled if pooled > 0 else math.nan
+        assert compared.cohens_d == pytest.approx(expected_d, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
 def test_result_and_texts() -> None:
@@ -169,8 +93,7 @@ def test_result_and_texts() -> None:
     assert compared.interval[0] < compared.difference < compared.interval[1]
     assert compared.interval[0] > compared.margin > compared.bucket_width
     assert compared.smallest_detectable > compared.margin
-    assert not (compared.is_within_margin or compared.has_too_few or compared.is_partial)
-    assert not (compared.is_approximate or compared.layouts_differ)
+    assert not (compared.is_within_margin or compared.has_too_few or compared.is_partial or compared.layouts_differ)
     assert str(compared).startswith("Latency\n<new> is ") and " slower than old|er (95 %: +" in str(compared)
     text = compared.markdown()
     assert text.startswith("##### Latency\n") and "| Verdict " in text and "old\\|er" in text
@@ -179,15 +102,11 @@ def test_result_and_texts() -> None:
     assert "&lt;new&gt;" in html and "old|er" in html and html.count("<table") == 2
     assert "Verdict=slower" in compared.line() and repr(compared).endswith(" slower>")
     told = json.loads(compared.json())
-    assert told["comparison"]["mann_whitney_p"] == compared.mann_whitney_p
-    assert told["diff"]["a"]["name"] == "old|er"
-    header, row = compared.csv().splitlines()
-    assert len(header.split(",")) == len(row.split(","))
+    assert told["comparison"]["mann_whitney_p"] == compared.mann_whitney_p and told["diff"]["a"]["name"] == "old|er"
     assert picollo.compare(b, a).verdict is Verdict.FASTER
     same = picollo.compare(a, a, relative_threshold=0.05)
     assert same.verdict is Verdict.NO_EVIDENCE and same.is_within_margin
     assert "the same, as far as it matters" in same._repr_html_()
-    assert picollo.compare(a, b, relative_threshold=0.5).verdict is Verdict.NO_EVIDENCE
     assert picollo.compare(a, b, absolute_threshold=1e6).margin == 1e6
     assert picollo.compare(a, b, relative_threshold=0).margin == compared.bucket_width
     assert picollo.compare(a, recorded([5, 6, 7], 0.1)).layouts_differ
@@ -213,72 +132,28 @@ def test_refusals() -> None:
 
 
 def test_blocks() -> None:
-    random = numpy.random.default_rng(4)
-    drift = numpy.linspace(100, 200, 80)
-    a, b = drift + random.normal(0, 1, 80), drift + 7 + random.normal(0, 1, 80)
-    compared = picollo.compare_blocks(a, b)
-    differences = numpy.sort(b - a)
-    assert compared.difference == pytest.approx(numpy.median(differences))
-    assert compared.median_a == pytest.approx(numpy.median(a))
-    assert compared.median_b == pytest.approx(numpy.median(b))
-    lower, upper = int(stats.binom.ppf(0.025, 80, 0.5)), int(stats.binom.isf(0.025, 80, 0.5)) + 1
-    assert compared.interval == (differences[lower - 1], differences[upper - 1])
-    assert compared.verdict is Verdict.SLOWER and "slower: +" in str(compared)
-    centred = (b - a) - (b - a).mean()
-    assert compared.lag1 == pytest.approx((centred[1:] * centred[:-1]).sum() / (centred**2).sum())
-    assert picollo.compare_blocks(b, a).verdict is Verdict.FASTER
-    # Differences that drift themselves: as many ranks as there are independent ones, so that the interval is wider.
-    grows = picollo.compare_blocks(a, drift * 1.05 + random.normal(0, 1, 80))
-    assert grows.is_autocorrelated and grows.verdict is Verdict.SLOWER
-    within = numpy.sort(drift * 0.05)
-    assert grows.interval[0] < within[lower - 1] and grows.interval[1] > within[upper - 1]
-    walk = numpy.cumsum(random.normal(0, 1, 200))
-    assert picollo.compare_blocks(numpy.zeros(200), walk).is_autocorrelated
-    assert picollo.compare_blocks(a[:3], b[:3]).has_too_few
-    with pytest.raises(ValueError):
-        picollo.compare_blocks(a, b[:-1])
-    with pytest.raises(ValueError):
-        picollo.compare_blocks([1.0], [math.inf])
-    with pytest.raises(picollo.EmptyError):
-        picollo.compare_blocks([], [])
-
-
-def test_below_the_resolution_and_below_zero() -> None:
     a, b = [103.0 + at % 7 for at in range(40)], [63.0 + at % 5 for at in range(40)]
+    plain = picollo.compare_blocks(a, b)
+    assert plain.verdict is Verdict.FASTER and not plain.is_margin_resolution and plain.resolution == 0
+    assert (plain.median_a, plain.median_b, plain.block_count) == (numpy.median(a), numpy.median(b), 40)
+    assert plain.interval[0] <= plain.difference == numpy.median(numpy.subtract(b, a)) <= plain.interval[1]
+    assert plain.coverage >= 0.95 and plain.inflation >= 1 and abs(plain.lag1) < 1
     told = picollo.compare_blocks(a, b, resolution=500)
     assert told.verdict is Verdict.NO_EVIDENCE and told.is_below_resolution and told.is_margin_resolution
     assert told.resolution == told.margin == 500
     assert str(told).startswith("below what this measurement can tell: -") and "%" not in str(told)
     assert "margin 500 (resolution)" in repr(told)
-    plain = picollo.compare_blocks(a, b)
-    assert plain.verdict is Verdict.FASTER and not plain.is_margin_resolution and plain.resolution == 0
     # In proportion to nothing there is no percentage, and nothing is cut off either.
     nothing = picollo.compare_blocks([0.0] * 40, [1.9] * 40)
     assert "/a" not in str(nothing).replace("n/a", "") and "slower: +1.9 [+1.9, +1.9]" in str(nothing)
     # More than -100 is more.
     negative = picollo.compare_blocks([-100.0 - at % 3 for at in range(40)], [-95.0 - at % 2 for at in range(40)])
     assert negative.verdict is Verdict.SLOWER and "slower: +5" in str(negative) and "margin 1.0%" in str(negative)
-    with pytest.raises(ValueError):
-        picollo.compare_blocks(a, b, resolution=math.nan)
-
-
-def test_the_page_tells_what_is() -> None:
-    """The examples of docs/comparing.md run, one after the other, and print what the page shows."""
-    text = (REPOSITORY / "docs" / "comparing.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    examples = [code for language, code in blocks if language == "python"]
-    assert len(examples) == 3
-    # A processor that changes its speed while it measures makes blocks depend on each other, and the verdict "no evidence".
-    for _ in range(4):
-        result = run_python("\n".join(examples))
-        if result.returncode == 0:
-            break
-    assert (result.returncode, result.stderr) == (0, "")
-    shown = [block for language, block in blocks if language == ""]
-    for output in shown[:3]:
-        assert output in result.stdout
-    for name in re.findall(r"`picollo\.(\w{2,})", text):
-        assert hasattr(picollo, name), name
-    header = (REPOSITORY / "include" / "picollo.h").read_text(encoding="utf-8")
-    for name in re.findall(r"`(picollo_\w+)`", text):
-        assert name in header or name == "picollo_native", name
+    walk = numpy.cumsum(numpy.random.default_rng(4).normal(0, 1, 200))
+    assert picollo.compare_blocks(numpy.zeros(200), walk).is_autocorrelated
+    assert picollo.compare_blocks(a[:3], b[:3]).has_too_few
+    for first, second, options in ((a, b[:-1], {}), ([1.0], [math.inf], {}), (a, b, {"resolution": math.nan})):
+        with pytest.raises(ValueError):
+            picollo.compare_blocks(first, second, **options)
+    with pytest.raises(picollo.EmptyError):
+        picollo.compare_blocks([], [])

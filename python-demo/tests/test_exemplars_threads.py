@@ -7,32 +7,60 @@ import contextlib
 import os
 import time
 import types
-from typing import Any, AsyncIterator, Iterator, List
+from typing import Any, AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 from conftest import in_threads
 from test_exemplars import MILLI, OFTEN, ordinary, spin
 
-from picollo import Cause, Exemplars, Histogram, KeptExemplar, errors, timed
+from picollo import Exemplars, Cause, Histogram, KeptExemplar, errors, timed
 
 
 def nothing_is_known(kept: KeptExemplar) -> bool:
     return kept.cause is Cause.NOT_KNOWN and kept.on_cpu_nanos is kept.run_delay_nanos is kept.voluntary_switches is None
 
 
-def test_of_a_scope_that_changes_its_thread_nothing_is_known() -> None:
-    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
-    ordinary(slow, 100)
+def on_another_thread(slow: Exemplars) -> None:
     scope = slow.scope()
     scope.__enter__()
 
     def elsewhere() -> None:
-        spin(0.05)
+        spin(0.06)
         scope.__exit__(None, None, None)
 
     in_threads(elsewhere)
-    kept = slow.collect().exemplars[0]
-    assert kept.value >= 50 * MILLI and nothing_is_known(kept), kept
+
+
+def without_asyncio(slow: Exemplars) -> None:
+    """Whatever loop it is that runs coroutines."""
+
+    @types.coroutine
+    def pause() -> Any:
+        yield
+
+    async def task() -> None:
+        with slow.scope():
+            await pause()
+
+    coroutine = task()
+    coroutine.send(None)
+    spin(0.06)
+    with pytest.raises(StopIteration):
+        coroutine.send(None)
+
+
+def in_a_loop(ask: Callable[[Exemplars], Awaitable[None]]) -> Callable[[Exemplars], None]:
+    """It waits while its thread spins for another: by the thread's accounts it would have spun."""
+
+    async def other() -> None:
+        for _ in range(20):
+            spin(0.003)
+            await asyncio.sleep(0)
+
+    async def main(slow: Exemplars) -> None:
+        await asyncio.gather(ask(slow), other())
+
+    return lambda slow: asyncio.run(main(slow))
 
 
 async def asks(slow: Exemplars) -> None:
@@ -52,52 +80,16 @@ async def asks_in_a_stack(slow: Exemplars) -> None:
 
 
 async def asks_timed(slow: Exemplars) -> None:
-    @timed(slow)
-    async def ask() -> None:
-        await asyncio.sleep(0.06)
-
-    await ask()
+    await timed(slow)(asyncio.sleep)(0.06)
 
 
-@pytest.mark.parametrize("ask", [asks, asks_async, asks_in_a_stack, asks_timed])
-def test_of_a_task_nothing_is_known(ask: Any) -> None:
-    """It waits while its thread spins for another: by the thread's accounts it would have spun."""
+@pytest.mark.parametrize("use", [on_another_thread, without_asyncio, *map(in_a_loop, (asks, asks_async, asks_in_a_stack, asks_timed))])
+def test_of_a_scope_that_others_share_nothing_is_known(use: Callable[[Exemplars], None]) -> None:
     slow = Exemplars(Histogram(), slowest=1, **OFTEN)
     ordinary(slow, 100)
-
-    async def other() -> None:
-        for _ in range(20):
-            spin(0.003)
-            await asyncio.sleep(0)
-
-    async def main() -> None:
-        await asyncio.gather(ask(slow), other())
-
-    asyncio.run(main())
+    use(slow)
     kept = slow.collect().exemplars[0]
     assert kept.value >= 55 * MILLI and nothing_is_known(kept), kept
-
-
-def test_of_coroutines_without_asyncio_nothing_is_known() -> None:
-    """Whatever loop it is that runs them."""
-    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
-
-    @types.coroutine
-    def pause() -> Any:
-        yield
-
-    async def task() -> None:
-        with slow.scope():
-            await pause()
-
-    ordinary(slow, 100)
-    coroutine = task()
-    coroutine.send(None)
-    spin(0.05)
-    with pytest.raises(StopIteration):
-        coroutine.send(None)
-    kept = slow.collect().exemplars[0]
-    assert kept.value >= 50 * MILLI and nothing_is_known(kept), kept
 
 
 def test_timed_functions() -> None:
@@ -132,17 +124,16 @@ def test_timed_functions() -> None:
     (kept_items,) = slow.collect().exemplars
     assert kept_items.value >= 20 * MILLI and nothing_is_known(kept_items)
 
-    async def main() -> List[int]:
+    async def main() -> list[int]:
         await busy()
         return [item async for item in stream()]
 
     assert asyncio.run(main()) == [1]
     assert histogram.total_count == 6
     assert all(nothing_is_known(one) and one.value < 50 * MILLI for one in slow.collect().exemplars)
-    with pytest.raises(TypeError, match="made with its unit"):
-        timed(slow, "micros")
-    with pytest.raises(TypeError, match="made with its unit"):
-        timed(slow, clock="monotonic")
+    for options in ({"unit": "micros"}, {"clock": "monotonic"}):
+        with pytest.raises(TypeError, match="made with its unit"):
+            timed(slow, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -1,4 +1,4 @@
-"""Finding the library."""
+"""Finding the library, and its structs and functions as C has them."""
 
 from __future__ import annotations
 
@@ -8,116 +8,104 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Callable
 
 import pytest
-from conftest import PACKAGE_ROOT
+from conftest import PACKAGE_ROOT, REPOSITORY, run_python
 
 import picollo
 from picollo import _library, _prototypes
+from picollo import _structs as structs
 
-Python = Callable[..., "subprocess.CompletedProcess[str]"]
+sys.path.insert(0, str(REPOSITORY / "ci" / "describe"))
+from description import Description  # noqa: E402
+
+DESCRIPTION = Description()
 
 
-def test_versions() -> None:
-    assert picollo.library_version
-    assert picollo.__version__
+def test_versions_and_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert picollo.library_version and picollo.__version__
     assert os.path.isfile(picollo.library_path) or os.sep not in picollo.library_path
-
-
-def test_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PICOLLO_LIBRARY", raising=False)
     places = [path for path, _ in _library.candidates(Path("/repo/python-demo/picollo"))]
     name = _library._file_name()
-    assert places[:3] == [
-        f"/repo/python-demo/picollo/{name}",
-        f"/repo/target/stage/lib/{name}",
-        f"/repo/target/release/{name}",
-    ]
-    assert places[3:]
-    assert all(os.sep not in path for path in places[3:])
+    assert places[:3] == [f"/repo/{place}/{name}" for place in ("python-demo/picollo", "target/stage/lib", "target/release")]
+    assert places[3:] and all(os.sep not in path for path in places[3:])
     monkeypatch.setenv("PICOLLO_LIBRARY", "/elsewhere/libpicollo.so")
     assert [path for path, _ in _library.candidates(Path("/repo"))] == ["/elsewhere/libpicollo.so"]
 
 
-def test_the_environment_decides_alone(python: Python) -> None:
-    result = python("import picollo", environment={"PICOLLO_LIBRARY": "/nowhere/libpicollo.so"})
-    assert result.returncode != 0
-    assert "libpicollo was not found" in result.stderr
-    assert "/nowhere/libpicollo.so (the environment variable PICOLLO_LIBRARY): no such file" in result.stderr
-    assert "target/release" not in result.stderr
-    assert "cargo build" in result.stderr
-
-
-def test_a_foreign_library(python: Python) -> None:
-    result = python("import picollo", environment={"PICOLLO_LIBRARY": "libc.so.6"})
-    assert result.returncode != 0
-    assert "has no picollo_abi_version, so it is not libpicollo" in result.stderr
-
-
-def test_what_is_no_library(python: Python, tmp_path: Path) -> None:
+def test_who_names_a_library_wants_that_one(tmp_path: Path) -> None:
     text = tmp_path / "libpicollo.so"
     text.write_text("not a library")
-    result = python("import picollo", environment={"PICOLLO_LIBRARY": str(text)})
-    assert result.returncode != 0
-    assert str(text) in result.stderr
-    assert "LibraryError" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("body", "complaint"),
-    [
-        ("unsigned picollo_abi_version(void) { return 99; }", "its ABI version is 99, this package needs 2"),
-        ("unsigned picollo_abi_version(void) { return 2; }", "older than this package, it lacks picollo_version"),
-    ],
-)
-def test_unfit_libraries(python: Python, tmp_path: Path, body: str, complaint: str) -> None:
+    unfit = {
+        "/nowhere/libpicollo.so": "/nowhere/libpicollo.so (the environment variable PICOLLO_LIBRARY): no such file",
+        "libc.so.6": "has no picollo_abi_version, so it is not libpicollo",
+        str(text): str(text),
+    }
     compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("there is no C compiler to make an unfit library with")
-    source, library = tmp_path / "other.c", tmp_path / "libother.so"
-    source.write_text(body)
-    subprocess.run([compiler, "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
-    result = python("import picollo", environment={"PICOLLO_LIBRARY": str(library)})
-    assert result.returncode != 0
-    assert complaint in result.stderr
+    for version, complaint in ((99, "its ABI version is 99, this package needs 2"), (2, "older than this package, it lacks picollo_version")):
+        if compiler is None:
+            print("SKIPPED libraries of other versions: there is no C compiler to make them with")
+            continue
+        source, library = tmp_path / "other.c", tmp_path / f"libother{version}.so"
+        source.write_text(f"unsigned picollo_abi_version(void) {{ return {version}; }}")
+        subprocess.run([compiler, "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        unfit[str(library)] = complaint
+    for path, complaint in unfit.items():
+        result = run_python("import picollo", environment={"PICOLLO_LIBRARY": path})
+        assert result.returncode != 0 and "LibraryError: libpicollo was not found" in result.stderr
+        assert complaint in result.stderr and "target/release" not in result.stderr and "cargo build" in result.stderr
 
 
-def imported_from(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Imports the copy of the package there, which prints the path of the library that it found."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PICOLLO_LIBRARY", "LD_LIBRARY_PATH")}
-    return subprocess.run(
-        [sys.executable, "-c", "import picollo; print(picollo.library_path)"],
-        cwd=folder,
-        env={**environment, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-    )
-
-
-def test_all_places_are_listed(tmp_path: Path) -> None:
+def test_all_places_are_listed_and_the_package_comes_first(tmp_path: Path) -> None:
     """A package by itself, without a repository around it."""
-    shutil.copytree(PACKAGE_ROOT / "picollo", tmp_path / "a" / "b" / "picollo")
-    result = imported_from(tmp_path / "a" / "b")
+    folder = tmp_path / "a" / "b"
+    shutil.copytree(PACKAGE_ROOT / "picollo", folder / "picollo")
+    environment = {"PICOLLO_LIBRARY": None, "LD_LIBRARY_PATH": None, "PYTHONPATH": str(folder)}
+    code = "import picollo; print(picollo.library_path)"
+    result = run_python(code, environment=environment, cwd=folder)
     if result.returncode == 0:
-        pytest.skip(f"a library is installed on this system: {result.stdout.strip()}")
-    for place in (
-        f"{tmp_path}/a/b/picollo/libpicollo.so (inside the package): no such file",
-        f"{tmp_path}/a/target/stage/lib/libpicollo.so (the repository's build): no such file",
-        f"{tmp_path}/a/target/release/libpicollo.so (the repository's build): no such file",
-        "libpicollo.so (the system's loader)",
-    ):
-        assert place in result.stderr
+        print(f"SKIPPED the list of places: a library is installed on this system: {result.stdout.strip()}")
+    else:
+        for place in (
+            f"{folder}/picollo/libpicollo.so (inside the package): no such file",
+            f"{tmp_path}/a/target/stage/lib/libpicollo.so (the repository's build): no such file",
+            f"{tmp_path}/a/target/release/libpicollo.so (the repository's build): no such file",
+            "libpicollo.so (the system's loader)",
+        ):
+            assert place in result.stderr
+    inside = folder / "picollo" / "libpicollo.so"
+    inside.symlink_to(os.path.realpath(picollo.library_path))
+    result = run_python(code, environment=environment, cwd=folder)
+    assert (result.returncode, result.stdout.strip()) == (0, str(inside)), result.stderr
 
 
-def test_the_library_inside_the_package_comes_first(tmp_path: Path) -> None:
-    package = tmp_path / "picollo"
-    shutil.copytree(PACKAGE_ROOT / "picollo", package)
-    (package / "libpicollo.so").symlink_to(os.path.realpath(picollo.library_path))
-    told = imported_from(tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.strip() == str(package / "libpicollo.so")
+# ── as C has them: sizes and offsets of the description, which a C program holds against the header (``c-tests/layout_generated.py``) ──
 
 
-def test_hot_values_have_64_bits() -> None:
-    assert ctypes.sizeof(_prototypes.HOT_U64) == 8
+def test_functions() -> None:
+    """For ctypes as C passes it: how many arguments, and of which size."""
+    functions = {function.short: function for function in DESCRIPTION.functions}
+    assert len(_prototypes.PROTOTYPES) > 100 and ctypes.sizeof(_prototypes.HOT_U64) == 8
+    sizes = {"int32_t": 4, "uint32_t": 4, "uint64_t": 8, "double": 8, "size_t": ctypes.sizeof(ctypes.c_size_t)}
+    sizes.update({alias: sizes[of] for alias, of in DESCRIPTION.aliases.items()})
+    for name, (result, arguments) in _prototypes.PROTOTYPES.items():
+        function = functions[name]
+        assert len(arguments) == len(function.parameters), name
+        for argument, parameter in zip(arguments, function.parameters):
+            is_pointer = parameter.pointers > 0
+            expected = ctypes.sizeof(ctypes.c_void_p) if is_pointer else sizes[parameter.base]
+            assert ctypes.sizeof(argument) == expected, (name, parameter.name)
+            assert (argument is ctypes.c_double) == (parameter.base == "double" and not is_pointer), (name, parameter.name)
+        assert (result is None) == (function.returns == "void"), name
+
+
+@pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the first sizes described are those of 64-bit targets")
+def test_structs() -> None:
+    ours = {str(own.__doc__).strip("`"): own for own in vars(structs).values() if isinstance(own, type) and issubclass(own, ctypes.Structure)}
+    expected = {struct.name: struct for struct in DESCRIPTION.structs}
+    assert len(ours) > 20
+    for name, own in ours.items():
+        fields = [(field.name, field.offset, field.size) for field in expected[name].fields]
+        assert [(field, getattr(own, field).offset, getattr(own, field).size) for field, *_ in own._fields_] == fields, name
+        assert ctypes.sizeof(own) == expected[name].size == sum(size for _, _, size in fields), "no padding"

@@ -1,4 +1,4 @@
-"""Registries: their text as Prometheus' own parser reads it."""
+"""Registries: their expositions as PyPI's ``prometheus_client``, ``opentelemetry-proto`` and OpenTelemetry's own SDK read them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import gc
 import math
 import os
 import pickle
-import subprocess
+import random
 import time
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Iterator
 
 import pytest
-from conftest import REPOSITORY, in_threads
-from hypothesis import given
-from hypothesis import strategies as st
+from conftest import in_threads
 
 import picollo
-from picollo import DoubleHistogram, Histogram, Registry
+from picollo import DoubleHistogram, Exemplar, Histogram, Registry
 
 parser = pytest.importorskip("prometheus_client.openmetrics.parser")
 
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
-def families(text: str) -> dict[str, Any]:
-    return {family.name: family for family in parser.text_string_to_metric_families(text)}
+
+def families(registry: Registry) -> dict[str, Any]:
+    return {family.name: family for family in parser.text_string_to_metric_families(registry.openmetrics())}
 
 
 def samples(family: Any) -> dict[tuple[str, str], float]:
@@ -32,13 +31,15 @@ def samples(family: Any) -> dict[tuple[str, str], float]:
     return {(s.name[len(family.name) :], s.labels.get("le", "")): s.value for s in family.samples}
 
 
-def test_nothing() -> None:
-    assert Registry().openmetrics() == "# EOF\n"
-    assert families(Registry().openmetrics()) == {}
+def otlp(registry: Registry) -> dict[str, Any]:
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    (resource,) = service.ExportMetricsServiceRequest.FromString(registry.encode("otlp")).resource_metrics
+    return {metric.name: metric for metric in resource.scope_metrics[0].metrics}
 
 
 def test_a_service() -> None:
     registry = Registry()
+    assert registry.openmetrics() == "# EOF\n"
     start = time.time()
     histograms = {}
     for method in ("GET", "PUT"):
@@ -54,124 +55,230 @@ def test_a_service() -> None:
         )
     values = [999_000, 1_500_000, 9_000_000, 2**30 - 1, 2**30, 10**9]
     histograms["GET"].record_many(values)
-    family = families(registry.openmetrics())["request_seconds"]
+    family = families(registry)["request_seconds"]
     assert (family.type, family.unit) == ("histogram", "seconds")
     assert family.documentation == 'Time to "serve"\na \\ request'
     assert {s.labels["path"] for s in family.samples} == {'/a "b" \\c\n{d,e=f} é'}
-    got = {
-        (s.name.rpartition("_")[2], s.labels.get("le")): s.value for s in family.samples if s.labels["method"] == "GET"
-    }
+    got = {(s.name.rpartition("_")[2], s.labels.get("le")): s.value for s in family.samples if s.labels["method"] == "GET"}
     assert got["bucket", "0.001"] == 1 and got["bucket", "0.01"] == 3 and got["bucket", "1.073741823"] == 5
     assert got["bucket", "+Inf"] == got["count", None] == 6
     assert got["sum", None] == pytest.approx(sum(values) / 1e9, rel=0.01)
     assert start - 1 <= got["created", None] <= time.time() + 1
     # It goes on from there.
     histograms["GET"].record(5)
-    histograms["PUT"].record(5)
     assert 'request_seconds_count{empty="",method="PUT"' in registry.openmetrics()
     assert registry.openmetrics(update=False) == registry.openmetrics()
 
 
-@given(
-    st.lists(st.integers(0, 2**40), max_size=60),
-    st.lists(st.integers(0, 2**41), min_size=1, max_size=9, unique=True),
-)
-def test_cumulative_counts(values: list[int], bounds: list[int]) -> None:
-    bounds.sort()
-    histogram, registry = Histogram(0.01, max=2**40), Registry()
-    histogram.record_many(values)
-    registry.add(histogram, "x", bounds=bounds, created=False)
-    family = families(registry.openmetrics())["x"]
-    got = [(float(s.labels["le"]), s.value) for s in family.samples if s.name == "x_bucket"]
-    assert [bound for bound, _ in got] == [*map(float, bounds), math.inf]
-    for (_, count), bound in zip(got, bounds):
-        low = sum(value <= bound * 0.99 - 1 for value in values)
-        high = sum(value <= bound * 1.01 + 1 for value in values)
-        assert low <= count <= high
-    assert got[-1][1] == len(values)
-    assert not any(s.name == "x_created" for s in family.samples)
-
-
-@given(st.lists(st.integers(0, 2**40), max_size=60))
-def test_default_bounds_are_exact(values: list[int]) -> None:
-    histogram, registry = Histogram(0.01), Registry()
-    histogram.record_many(values)
-    registry.add(histogram, "x")
-    for (suffix, bound), count in samples(families(registry.openmetrics())["x"]).items():
-        if suffix == "_bucket":
-            # Bounds above 2**53 are written as the nearest double, above all these values.
-            assert count == sum(value <= float(bound) for value in values), bound
-
-
-def test_doubles() -> None:
-    skew, registry = DoubleHistogram(0.01, exact_sum=True), Registry()
+def test_doubles_summaries_counters_and_gauges() -> None:
+    skew, times, registry = DoubleHistogram(0.01, exact_sum=True), Histogram(0.001), Registry()
     registry.add(skew, "skew_seconds", unit="seconds", bounds=[-1.0, 0.0, 2.5])
     registry.add(skew, "again_seconds", unit="seconds")
+    registry.add(times, "x_seconds", unit="seconds", divisor=1e9, labels={"a": "b"}, summary=True)
+    counter, gauge = registry.add_counter("requests", striped=True), registry.add_gauge("load")
     skew.record_many([-7.5, -1.0, -0.5, 0.0, 2.0, 100.0, math.nan])
-    text = registry.openmetrics()
-    got = samples(families(text)["skew_seconds"])
+    times.record_many(range(1, 101))
+    counter.add(2)
+    gauge.set(2.5)
+    gauge.add(-4)
+    found = families(registry)
+    got = samples(found["skew_seconds"])
     assert [got["_bucket", bound] for bound in ("-1.0", "0.0", "2.5", "+Inf")] == [2, 4, 5, 6]
     assert ("_sum", "") not in got and ("_count", "") not in got, "as the standard has it"
-    assert families(text)["skew_seconds_not_finite"].samples[0].value == 1
+    assert found["skew_seconds_not_finite"].samples[0].value == 1
+    shown = {s.labels["quantile"]: s.value for s in found["x_seconds"].samples if s.name == "x_seconds"}
+    assert found["x_seconds"].type == "summary"
+    assert shown == pytest.approx({"0.5": 50e-9, "0.9": 90e-9, "0.99": 99e-9, "0.999": 100e-9})
+    assert samples(found["requests"])["_total", ""] == counter.value == 2
+    assert samples(found["load"])["", ""] == gauge.value == -1.5 and repr(gauge) == "<picollo.MetricGauge -1.5>"
     skew.collect()
     skew.record_many([0.25, 0.5])
-    got = samples(families(registry.openmetrics())["again_seconds"])
+    got = samples(families(registry)["again_seconds"])
     assert (got["_count", ""], got["_sum", ""]) == (2, 0.75)
 
 
-def test_what_is_lost() -> None:
-    empty = Histogram(0.01, storage="sparse").footprint
-    histogram, registry = Histogram(0.01, storage="sparse", max_bytes=empty + 10), Registry()
-    registry.add(histogram, "x")
-    histogram.record_n(5, 3)
-    text = registry.openmetrics()
-    assert samples(families(text)["x"])["_count", ""] == 0
-    assert families(text)["x_lost"].samples[0].value == 3
+def test_otlp() -> None:
+    values = [5, 1_000, 2**30, 2**36]
+    histogram, registry = Histogram(0.001, max=2**40), Registry()
+    registry.add(histogram, "request.time_seconds", unit="seconds", divisor=1e9, labels={"http.method": "GET"})
+    hits, depth = registry.add_counter("http.hits", help="Served"), registry.add_gauge("depth")
+    histogram.record_many(values)
+    hits.add(7)
+    depth.set(2.5)
+    found = otlp(registry)
+    times, counted = found["request.time_seconds"], found["http.hits"]
+    (point,) = times.exponential_histogram.data_points
+    assert times.unit == "s" and [(of.key, of.value.string_value) for of in point.attributes] == [("http.method", "GET")]
+    assert 0 < point.start_time_unix_nano <= point.time_unix_nano
+    assert point.count == len(values) == point.zero_count + sum(point.positive.bucket_counts)
+    assert [point.sum, point.min, point.max] == pytest.approx([sum(values) / 1e9, 5e-9, 2**36 / 1e9], rel=0.001)
+    assert counted.description == "Served" and counted.sum.is_monotonic and counted.sum.data_points[0].as_int == 7
+    assert found["depth"].gauge.data_points[0].as_double == 2.5
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"name": "x"},
-        {"name": "x_sum"},
-        {"name": ""},
-        {"name": "a b"},
-        {"name": "9"},
-        {"name": "y", "unit": "seconds"},
-        {"name": "y", "labels": {"le": "1"}},
-        {"name": "y", "labels": {"__a": "1"}},
-        {"name": "y", "labels": {"a b": "1"}},
-        {"name": "y", "labels": {"a-b": "1", "a_b": "1"}},
-        {"name": "y", "bounds": [2, 1]},
-        {"name": "y", "bounds": [1, 1]},
-        {"name": "y", "bounds": [2**64 - 2, 2**64 - 1]},
-    ],
-)
-def test_what_is_refused(options: dict[str, Any]) -> None:
+#: Blocks of 64 buckets: half a bucket is less than one per cent of a value.
+ERROR = 0.01
+
+
+def distributions() -> Iterator[list[int]]:
+    source = random.Random(7)
+    yield [1_234_567]
+    yield [round(source.lognormvariate(13, 1.5)) for _ in range(20_000)]
+    yield [source.choice((1_000, 9_000_000)) + source.randrange(100) for _ in range(20_000)]
+    yield [2**power for power in range(40) for _ in range(50)]
+    yield [source.choice((0, 50, 51, 1000)) for _ in range(5_000)]
+
+
+def by_the_sdk(values: list[int]) -> Any:
+    sdk = pytest.importorskip("opentelemetry.sdk.metrics", reason="opentelemetry-sdk is not installed")
+    export, view = pytest.importorskip("opentelemetry.sdk.metrics.export"), pytest.importorskip("opentelemetry.sdk.metrics.view")
+    reader = export.InMemoryMetricReader()
+    of_all = view.View(instrument_name="*", aggregation=view.ExponentialBucketHistogramAggregation(max_size=320))
+    provider = sdk.MeterProvider(metric_readers=[reader], views=[of_all])
+    instrument = provider.get_meter("test").create_histogram("latency")
+    for value in values:
+        instrument.record(value)
+    (resource,) = reader.get_metrics_data().resource_metrics
+    (point,) = resource.scope_metrics[0].metrics[0].data.data_points
+    provider.shutdown()
+    return point
+
+
+def quantile(point: Any, target: int) -> tuple[float, float]:
+    """The bucket of the value with this rank."""
+    if target <= point.zero_count:
+        return 0.0, 0.0
+    seen, base = point.zero_count, 2.0 ** (2.0**-point.scale)
+    for index, count in enumerate(point.positive.bucket_counts, point.positive.offset):
+        seen += count
+        if seen >= target:
+            return base**index, base ** (index + 1)
+    raise AssertionError("the buckets have fewer than there are")
+
+
+@pytest.mark.parametrize("values", list(distributions()), ids=["one value", "latencies", "two heaps", "powers of two", "with zeros"])
+def test_as_the_sdk_of_opentelemetry(values: list[int]) -> None:
+    histogram, registry = Histogram(ERROR), Registry()
+    histogram.record_many(values)
+    registry.add(histogram, "latency")
+    (ours,) = otlp(registry)["latency"].exponential_histogram.data_points
+    theirs = by_the_sdk(values)
+    assert ours.count == theirs.count == len(values)
+    assert ours.zero_count == theirs.zero_count == values.count(0)
+    assert ours.sum == pytest.approx(theirs.sum, rel=ERROR)
+    for q in (0.0, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0):
+        target = max(1, math.ceil(q * len(values)))
+        truth = sorted(values)[target - 1]
+        (low, high), (their_low, their_high) = quantile(ours, target), quantile(theirs, target)
+        # Each has the value in its bucket; ours was rounded before, by the layout's error.
+        assert their_low * (1 - 1e-9) <= truth <= their_high * (1 + 1e-9), q
+        assert low * (1 - ERROR) <= truth <= high * (1 + ERROR), q
+        assert low * (1 - ERROR) <= their_high and their_low <= high * (1 + ERROR), q
+
+
+def test_exemplars_in_every_format() -> None:
+    histogram, registry = Histogram(0.01, max=10**10), Registry()
+    number = registry.add(histogram, "x_seconds", unit="seconds", divisor=1e9, native=True, bounds=[10**6, 10**9], created=False)
+    hits = registry.add_counter("hits", created=False)
+    histogram.record_many([5 * 10**5, 4 * 10**6, 3 * 10**9])
+    exemplars = [Exemplar(4e6, 1.5e9 + 0.25, TRACE, SPAN, {"who": "a{b"}), Exemplar(5e6, 1.4e9, TRACE), Exemplar(3e9)]
+    registry.set_exemplars(number, exemplars)
+    registry.set_exemplars(hits.number, exemplars[1:2])
+    found = families(registry)
+    shown = {s.labels.get("le"): s.exemplar for s in found["x_seconds"].samples if s.exemplar}
+    assert list(shown) == ["1.0", "+Inf"]
+    # The latest of two in one bucket.
+    assert shown["1.0"].value == 0.004 and float(shown["1.0"].timestamp) == 1.5e9 + 0.25
+    assert shown["1.0"].labels == {"trace_id": TRACE, "span_id": SPAN, "who": "a{b"}
+    assert shown["+Inf"].value == 3.0 and shown["+Inf"].labels == {} and shown["+Inf"].timestamp is None
+    (counted,) = [s.exemplar for s in found["hits"].samples]
+    assert counted.labels == {"trace_id": TRACE} and counted.value == 5e6
+
+    metrics = otlp(registry)
+    ours = metrics["x_seconds"].exponential_histogram.data_points[0].exemplars
+    assert [one.as_double for one in ours] == [0.004, 0.005, 3.0]
+    assert (ours[0].trace_id.hex(), ours[0].span_id.hex(), ours[0].time_unix_nano) == (TRACE, SPAN, 1_500_000_000_250_000_000)
+    assert [(one.key, one.value.string_value) for one in ours[0].filtered_attributes] == [("who", "a{b")]
+    assert (ours[2].trace_id, ours[2].span_id, len(ours[2].filtered_attributes)) == (b"", b"", 0)
+    assert metrics["hits"].sum.data_points[0].exemplars[0].trace_id.hex() == TRACE
+    assert b" # {" not in registry.encode("prometheus-text") and b"hits" in registry.encode("prometheus-protobuf")
+
+    registry.set_exemplars(number, [])
+    registry.set_exemplars(hits.number, [])
+    assert " # {" not in registry.openmetrics()
+
+
+def test_what_is_no_exemplar() -> None:
     registry = Registry()
-    histogram = Histogram(0.01)
-    registry.add(histogram, "x")
-    with pytest.raises(picollo.InvalidArgumentError, match="metric"):
-        registry.add(histogram, **options)
-    assert list(families(registry.openmetrics())) == ["x"]
-
-
-def test_wrong_types() -> None:
-    registry, histogram = Registry(), Histogram(0.01)
-    for arguments, error in [
-        ((5, "x", {}), TypeError),
-        ((histogram, 5, {}), TypeError),
-        ((histogram, "x\0", {}), ValueError),
-        ((histogram, "x", {"labels": {"a": 5}}), TypeError),
-        ((histogram, "x", {"bounds": [1.5]}), TypeError),
-        ((histogram, "x", {"divisor": 0}), ValueError),
-        ((histogram, "x", {"divisor": math.nan}), ValueError),
+    hits, depth = registry.add_counter("hits"), registry.add_gauge("depth")
+    registry.set_exemplars(hits.number, [Exemplar(1.0, trace_id=TRACE)])
+    before = registry.openmetrics()
+    for bad, error in [
+        (Exemplar(math.nan), picollo.InvalidArgumentError),
+        (Exemplar(1.0, labels={"a b": ""}), picollo.InvalidArgumentError),
+        (Exemplar(1.0, labels={"w": "x\0"}), ValueError),
+        (Exemplar(1.0, labels={"w": 5}), TypeError),  # type: ignore[dict-item]
+        (Exemplar(1.0, -1.0), ValueError),
+        (Exemplar(1.0, math.nan), ValueError),
+        (Exemplar(1.0, trace_id=TRACE[1:]), ValueError),
+        (Exemplar(1.0, span_id="g" * 16), ValueError),
     ]:
-        positional, name, options = arguments
         with pytest.raises(error):
-            registry.add(positional, name, **options)  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        pickle.dumps(registry)
+            registry.set_exemplars(hits.number, [Exemplar(2.0), bad])
+        assert registry.openmetrics() == before, bad
+    with pytest.raises(picollo.UnsupportedError):
+        registry.set_exemplars(depth.number, [Exemplar(1.0)])
+    with pytest.raises(picollo.InvalidArgumentError):
+        registry.set_exemplars(77, [])
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"name": "x"}, "one already that has this name"),
+    ({"name": "x_sum"}, "is written with such a name"),
+    ({"name": ""}, "a name has letters, digits"),
+    ({"name": "9"}, "begins with no digit"),
+    ({"name": "y", "unit": "seconds"}, "must end with its unit: y_seconds"),
+    ({"name": "y_seconds_total", "unit": "seconds"}, "must end with its unit"),
+    ({"name": "y", "labels": {"quantile": "1"}, "summary": True}, "a summary has the label quantile already"),
+    *(({"name": "y", "labels": {key: "1"}}, "a label's name .* is not le") for key in ("le", "__a", "a b")),
+    ({"name": "y", "labels": {"a-b": "1", "a_b": "1"}}, "a label's name .* is there once"),
+    *(({"name": "y", "bounds": bounds}, "bounds must ascend") for bounds in ([2, 1], [1, 1], [2**64 - 2, 2**64 - 1])),
+]
+
+
+def test_what_is_refused() -> None:
+    registry, histogram = Registry(), Histogram(0.01)
+    registry.add(histogram, "x")
+    for options, why in REFUSED:
+        with pytest.raises(picollo.InvalidArgumentError, match=f"metric .* with labels .*: .*{why}"):
+            registry.add(histogram, **options)
+    wrongs: list[tuple[Callable[[], Any], type[Exception]]] = [
+        (lambda: registry.add(5, "y"), TypeError),  # type: ignore[arg-type]
+        (lambda: registry.add(histogram, 5), TypeError),  # type: ignore[arg-type]
+        (lambda: registry.add(histogram, "y\0"), ValueError),
+        (lambda: registry.add(histogram, "y", labels={"a": 5}), TypeError),  # type: ignore[dict-item]
+        (lambda: registry.add(histogram, "y", bounds=[1.5]), TypeError),
+        *((partial(registry.add, histogram, "y", divisor=divisor), ValueError) for divisor in (0, math.nan, math.inf)),
+        (lambda: registry.add(DoubleHistogram(0.01), "y", bounds=[1.0, math.inf]), picollo.InvalidArgumentError),
+        (lambda: registry.add_counter("x_total"), picollo.InvalidArgumentError),
+        (lambda: registry.add_gauge("x"), picollo.InvalidArgumentError),
+        # Half a character.
+        (lambda: registry.add_counter("y", help="\udc80"), ValueError),
+        (lambda: registry.add_counter("y", labels={"a": "\ud800"}), ValueError),
+        (lambda: registry.encode("text"), ValueError),
+        (lambda: registry.remove(77), picollo.InvalidArgumentError),
+        (lambda: pickle.dumps(registry), TypeError),
+    ]
+    for call, error in wrongs:
+        with pytest.raises(error):
+            call()
+    assert list(families(registry)) == ["x"]
+
+
+def test_negotiation() -> None:
+    assert Registry.negotiate() == ("prometheus-text", "text/plain; version=0.0.4; charset=utf-8")
+    assert Registry.negotiate("*/*\0application/openmetrics-text").format == "prometheus-text"
+    assert Registry.negotiate("application/openmetrics-text;version=1.0.0") == ("openmetrics", Registry.CONTENT_TYPE)
 
 
 def test_removing_and_closing() -> None:
@@ -181,23 +288,25 @@ def test_removing_and_closing() -> None:
     other = registry.add(Histogram(0.01), "x", labels={"a": "2"})
     registry.update()
     registry.remove(number)
-    assert {s.labels["a"] for s in families(registry.openmetrics())["x"].samples} == {"2"}
+    assert {s.labels["a"] for s in families(registry)["x"].samples} == {"2"}
     with pytest.raises(picollo.InvalidArgumentError):
         registry.remove(number)
     registry.remove(other)
     assert registry.openmetrics() == "# EOF\n"
+    counter = registry.add_counter("x")
     with registry:
-        pass
+        with pytest.raises(ValueError):
+            counter.add(-1)
+        counter.close()
     registry.close()
     assert "closed" in repr(registry)
-    for call in (registry.update, registry.openmetrics, lambda: registry.remove(1), lambda: registry.add(Histogram(), "x")):
+    for call in (registry.update, registry.encode, lambda: registry.remove(1), lambda: registry.add(Histogram(), "x"), counter.add):
         with pytest.raises(picollo.ClosedError):
             call()
 
 
 def test_threads() -> None:
-    registry = Registry()
-    histogram = Histogram(0.1, max=1000)
+    registry, histogram = Registry(), Histogram(0.1, max=1000)
     failures = []
 
     def work(label: str) -> None:
@@ -205,25 +314,38 @@ def test_threads() -> None:
             for _ in range(100):
                 number = registry.add(histogram, "x", labels={"thread": label})
                 histogram.record(5)
-                families(registry.openmetrics())
+                families(registry)
                 registry.remove(number)
         except BaseException as error:
             failures.append(error)
 
     in_threads(*(partial(work, str(n)) for n in range(4)))
-    assert not failures
-    assert registry.openmetrics() == "# EOF\n"
+    assert not failures and registry.openmetrics() == "# EOF\n"
 
 
-def test_the_text_of_a_program_in_c() -> None:
-    program = REPOSITORY / "target" / "c-tests" / "registry.c11"
-    if not program.is_file():
-        pytest.skip("the C tests are not built: make -C c-tests")
-    library = Path(picollo.library_path).resolve().parent
-    text = subprocess.run(
-        [str(program), "text"], check=True, capture_output=True, env={**os.environ, "LD_LIBRARY_PATH": str(library)}
-    ).stdout.decode("utf-8")
-    found = families(text)
-    assert list(found) == ["request_seconds", "skew", "skew_not_finite", "ratio", "ratio_not_finite"]
-    assert found["request_seconds"].documentation == 'How \\ "long"\nreally'
-    assert any(s.labels.get("c") == "é" for s in found["request_seconds"].samples)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_goes_on_by_itself() -> None:
+    registry, histogram = Registry(), Histogram(0.01, max=1000)
+    registry.add(histogram, "x", native=True)
+    hits = registry.add_counter("hits")
+    histogram.record(5)
+    hits.add(1)
+    registry.update()
+    child = os.fork()
+    if child == 0:
+        # Nothing but its exit is seen of what goes wrong there.
+        wrong = 99
+        try:
+            histogram.record(5)
+            hits.add(1)
+            registry.add_gauge("depth").set(2.0)
+            text = registry.encode("prometheus-text").decode()
+            found = ("x_count 2\n" in text, "hits_total 2\n" in text, "depth 2.0\n" in text)
+            wrong = 0 if all(found) and all(map(registry.encode, ("openmetrics", "prometheus-protobuf", "otlp"))) else 1
+        finally:
+            os._exit(wrong)
+    assert os.waitpid(child, 0)[1] == 0
+    text = registry.encode("prometheus-text").decode()
+    assert "x_count 1\n" in text and "hits_total 1\n" in text and "depth" not in text
+    assert b"hits_total" in registry.encode("prometheus-protobuf")

@@ -1,157 +1,110 @@
-"""Summaries, diffs and their texts."""
+"""Summaries, diffs and their texts, in notebooks too. What the texts say is tested in core."""
 
 from __future__ import annotations
 
 import copy
-import csv
 import datetime
-import io
+import html
 import json
 import math
 import pickle
+import re
 import time
+from html.parser import HTMLParser
+from typing import Any, Optional
 
 import pytest
+from conftest import assert_refused
 from hypothesis import given
 from hypothesis import strategies as st
 
 import picollo
 from picollo import Histogram
-from picollo.percentile import ValueSelection
 from picollo.summary import RANKS, Summary
 
 
+def histogram(*values: int, name: str = "") -> Histogram:
+    made = Histogram(0.01, name=name)
+    made.record_many(values)
+    return made
+
+
 def of(*values: int, name: str = "") -> Summary:
-    histogram = Histogram(0.01, name=name)
-    histogram.record_many(values)
-    return histogram.summary()
+    return histogram(*values, name=name).summary()
 
 
 def test_numbers() -> None:
     before = time.time_ns()
     summary = of(*range(1, 101))
     after = time.time_ns()
-    assert summary.total_count == 100
-    assert (summary.min, summary.p50, summary.p90, summary.p95, summary.p99, summary.p999, summary.max) == (
-        1,
-        50,
-        90,
-        95,
-        99,
-        100,
-        100,
-    )
-    assert summary.mean == 50.5
+    named = (summary.min, summary.p50, summary.p90, summary.p95, summary.p99, summary.p999, summary.max)
+    assert named == (1, 50, 90, 95, 99, 100, 100) and (summary[50], summary[99.9]) == (50, 100)
+    assert summary.total_count == 100 and summary.mean == 50.5
     assert summary.stddev == pytest.approx(math.sqrt((100**2 - 1) / 12))
-    assert summary.relative_error == 0.5 / 64
+    assert summary.relative_error == 0.5 / 64 and summary.values == "midpoint"
     assert (summary.min_trackable, summary.max_trackable) == (0, 2**64 - 1)
-    assert summary.values == "midpoint"
-    assert not summary.approximate
     assert tuple(p.rank for p in summary.percentiles) == RANKS
     assert [p.target_count for p in summary.percentiles][:6] == [1, 1, 5, 10, 25, 50]
     assert before <= summary.timestamp_unix_nanos <= after
     assert summary.timestamp.tzinfo is datetime.timezone.utc
     assert abs(summary.timestamp.timestamp() - summary.timestamp_unix_nanos / 1e9) < 1e-5
-
-
-def test_by_rank() -> None:
-    summary = of(*range(1, 101))
-    assert summary[50] == summary.p50
-    assert summary[99.9] == 100
+    row = summary.as_dict()
+    assert (row["total_count"], row["p50"], row["p99.9"], len(row)) == (100, 50, 100, 6 + 16)
     with pytest.raises(KeyError, match="has no rank 42; it has 0, 1, 5"):
         summary[42]
-
-
-def test_as_a_row() -> None:
-    row = of(*range(1, 101)).as_dict()
-    assert row["total_count"] == 100
-    assert row["p50"] == 50
-    assert row["p99.9"] == 100
-    assert len(row) == 6 + 16
-    empty = of().as_dict()
-    assert empty["total_count"] == 0
-    assert empty["mean"] is None
-    assert empty["p50"] is None
+    with pytest.raises(AttributeError, match="p50 cannot be set"):
+        summary.p50 = 5
 
 
 def test_empty() -> None:
     summary = of()
-    assert summary.total_count == 0
-    assert math.isnan(summary.mean)
-    assert math.isnan(summary.stddev)
-    assert summary.percentiles == ()
-    with pytest.raises(picollo.EmptyError, match="nothing was recorded"):
-        summary.p50
-    with pytest.raises(picollo.EmptyError):
-        summary[50]
-    assert str(summary) == "no values" and "n/a" in summary.markdown()
-    assert "P50=n/a" in summary.line()
+    assert summary.total_count == 0 and summary.percentiles == ()
+    assert math.isnan(summary.mean) and math.isnan(summary.stddev)
+    assert {summary.as_dict()[name] for name in ("mean", "p50")} == {None}
+    empty = picollo.EmptyError, "nothing was recorded"
+    assert_refused((lambda: summary.p50, *empty), (lambda: summary[50], *empty))
+    assert str(summary) == "no values" and "n/a" in summary.markdown() and "P50=n/a" in summary.line()
     assert json.loads(summary.json())["mean"] is None
-    assert "Nothing to compare: " in str(summary.diff(of(1))) and "n/a" in str(summary.diff(of(1)))
+    assert "Nothing to compare: " in str(summary.diff(of(1)))
 
 
-def test_json_and_csv() -> None:
-    summary = of(1, 2, 3)
+def test_texts() -> None:
+    made = histogram(*range(2000, 12000, 7), name="Example")
+    summary = made.summary()
+    assert str(summary) == str(made.snapshot()) == made.text() == str(made) and str(made).startswith("Example: 1,429 values\n")
+    assert made._repr_markdown_() == summary._repr_markdown_() == summary.markdown()
+    assert summary.markdown().startswith("##### Example\n") and "##### Example" not in summary.markdown("")
+    assert made.text("Latency", unit="ns").startswith("Latency: 1,429 values\n") and " µs" in made.text("Latency (ns)")
+    assert made.text("Latency (parcels)").startswith("Latency (parcels): ") and summary.line() in repr(summary)
+    with pytest.raises(TypeError):
+        made.text(unit=5)  # type: ignore[arg-type]
     parsed = json.loads(summary.json('a "title" \\ with\nall'))
-    assert parsed["title"] == 'a "title" \\ with\nall'
-    assert parsed["total_count"] == 3
-    assert [p["value"] for p in parsed["percentiles"]] == [p.value for p in summary.percentiles]
-    rows = list(csv.DictReader(io.StringIO(summary.csv('comma, "quote"'))))
-    assert len(rows) == 16
-    assert {row["title"] for row in rows} == {'comma, "quote"'}
-    assert [float(row["rank"]) for row in rows] == list(RANKS)
-    assert [int(row["value"]) for row in rows] == [p.value for p in summary.percentiles]
+    assert parsed["title"] == 'a "title" \\ with\nall' and parsed["total_count"] == 1429
+    assert [(p["rank"], p["value"]) for p in parsed["percentiles"]] == [(p.rank, p.value) for p in summary.percentiles]
 
 
-def test_diff_texts() -> None:
+def test_diffs() -> None:
     a, b = of(10, 20, name="old"), of(20, 40, name="new")
     diff = a.diff(b, title="change")
     assert str(diff).startswith("change\nThe median of new is 2.0 × higher than that of old: 10 → 20 (+100 %).")
     assert diff.markdown() == diff._repr_markdown_()
-    assert "##### change" in diff.markdown()
-    assert "old |" in diff.markdown() and "+100.0%" in diff.markdown()
+    assert all(part in diff.markdown() for part in ("##### change", "old |", "+100.0%"))
     assert json.loads(diff.json())["change_percent"]["mean"] == 100.0
-    assert list(csv.DictReader(io.StringIO(diff.csv())))[0]["name_b"] == "new"
     assert diff.line().startswith("change: old -> new: Total=2 -> 2")
-    assert "other" in str(a.diff(b, other_name="other"))
-    assert "first" in str(a.diff(b, name="first"))
-    assert diff.before is a
-    assert diff.after is b
+    assert "other" in str(a.diff(b, other_name="other")) and "first" in str(a.diff(b, name="first"))
+    assert diff.before is a and diff.after is b
     with pytest.raises(TypeError, match="compared with a summary"):
         a.diff(5)  # type: ignore[arg-type]
+    first, second = histogram(1, 2), histogram(2, 3)
+    assert str(first.diff(second)) == str(first.summary().diff(second.summary())) == str(first.diff(second.summary()))
 
 
-def test_diffs_of_histograms() -> None:
-    a, b = Histogram(0.01, name="a"), Histogram(0.01, name="b")
-    a.record_many([1, 2])
-    b.record_many([2, 3])
-    assert str(a.diff(b)) == str(a.summary().diff(b.summary())) == str(a.diff(b.summary()))
-
-
-@pytest.mark.parametrize("title", ["", "plain", "Grüße", "日本語", "a|b", "line\nbreak", "x" * 10_000, "`*_<b>\\", "\U0001f600"])
-def test_any_title(title: str) -> None:
+def test_titles() -> None:
     summary = of(1)
-    for text in (summary.markdown(title), summary.line(title), summary.csv(title), summary.diff(summary, title).line()):
-        assert text
-    assert json.loads(summary.json(title))["title"] == title
-    assert len({line.count("|") for line in summary.markdown("").splitlines()}) == 1
-
-
-@given(st.text(max_size=100))
-def test_titles_never_fail(title: str) -> None:
-    summary = of(1)
-    if "\0" in title:
-        with pytest.raises(ValueError, match="NUL"):
-            summary.json(title)
-        return
-    assert json.loads(summary.json(title))["title"] == title
-    assert "\n" not in summary.line(title)
-    assert summary.diff(summary, title, title, title).markdown()
-
-
-def test_bad_titles() -> None:
-    summary = of(1)
-    for call in (summary.markdown, summary.line, summary.json, summary.csv, summary.diff(summary).line):
+    for title in ("", "plain", "日本語", "a|b", "line\nbreak", "x" * 10_000, "`*_<b>\\", "\U0001f600"):
+        assert summary.markdown(title) and summary.line(title) and summary.diff(summary, title).line()
+        assert json.loads(summary.json(title))["title"] == title
+    for call in (summary.markdown, summary.line, summary.json, summary.diff(summary).line):
         with pytest.raises(ValueError, match="NUL"):
             call("a\0b")
         with pytest.raises(UnicodeEncodeError):
@@ -161,23 +114,76 @@ def test_bad_titles() -> None:
 
 
 def test_summaries_outlive_and_travel() -> None:
-    histogram = Histogram(0.01, name="x")
-    histogram.record_many([1, 2, 3])
-    summary = histogram.summary()
-    del histogram
-    text = str(summary)
+    summary = of(1, 2, 3, name="x")
     for other in (pickle.loads(pickle.dumps(summary)), copy.copy(summary), copy.deepcopy(summary)):
-        assert str(other) == text
-        assert other.percentiles == summary.percentiles
-        assert other.name == "x"
-    assert summary.line() in repr(summary)
+        assert str(other) == str(summary) and other.percentiles == summary.percentiles and other.name == "x"
 
 
-def test_value_selections() -> None:
-    histogram = Histogram(0.1)
-    histogram.record_many([1000] * 10)
-    selections: tuple[ValueSelection, ...] = ("midpoint", "lower", "upper")
-    found = {values: histogram.summary(values) for values in selections}
-    bucket = histogram.snapshot().bucket_of(1000)
-    assert [s.p50 for s in found.values()] == [bucket.midpoint, bucket.lower, bucket.upper]
-    assert [s.values for s in found.values()] == ["midpoint", "lower", "upper"]
+# ── what notebooks show ────────────────────────────────────────────────────────────────────────────────
+
+
+class Table(HTMLParser):
+    """Reads a table back, and insists on tags that are closed in order, and on the page's own colours, so that the same table can be read
+    on light and dark."""
+
+    def __init__(self, thing: Any) -> None:
+        super().__init__()
+        self.text: str = thing._repr_html_()
+        self.rows: list[list[str]] = []
+        self.caption: Optional[str] = None
+        self.open: list[str] = []
+        self.feed(self.text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        assert tag in ("table", "caption", "thead", "tbody", "tr", "th", "td"), tag
+        assert [name for name, _ in attributes] in ([], ["style"])
+        for _, style in attributes:
+            assert set(re.findall(r"(?:^|;)color:([^;]+)", style)) <= {"inherit"}
+            assert "background:" not in style or "background:none" in style
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("th", "td"):
+            self.rows[-1].append("")
+        elif tag == "caption":
+            self.caption = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1] in ("th", "td"):
+            self.rows[-1][-1] += data
+        elif self.open[-1] == "caption":
+            self.caption = (self.caption or "") + data
+        else:
+            assert data.strip() == ""
+
+
+def cells(markdown: str) -> list[list[str]]:
+    """The rows of the library's table, without its rules and empty rows."""
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in markdown.splitlines() if line[0] == "|"]
+    return [row for row in rows if any(row) and not row[0].startswith(":--")]
+
+
+@pytest.mark.parametrize("values", [[], [0], range(1000), [2**64 - 1]])
+def test_tables_are_the_librarys(values: Any) -> None:
+    made = histogram(*values, name="latency (ns)")
+    table = Table(made.summary())
+    assert table.caption == "latency (ns)" and table.rows == cells(made.summary().markdown("")) and len(table.rows) == 19
+    for other in (made, made.snapshot()):
+        assert Table(other).rows[1:18] == table.rows[1:18]
+    diff = made.diff(histogram(5, name="new"), "Faster")
+    table = Table(diff)
+    assert (table.caption, table.rows[0][1:3]) == ("Faster", ["latency (ns)", "new"]) and table.rows == cells(diff.markdown(""))
+    assert Table(histogram()).caption is None and Table(histogram().diff(histogram())).rows[0][1:3] == ["Before", "After"]
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=20) | st.sampled_from(["<script>", 'a "q" & <b>', "a|b\\`"]))
+def test_names_are_escaped(name: str) -> None:
+    made = histogram(1, name=name)
+    table = Table(made.diff(histogram(2, name="b")))
+    assert table.rows[0][1] == (name or "Before") and html.escape(name) in table.text
+    assert Table(made).caption == (name or None)

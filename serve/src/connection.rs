@@ -2,38 +2,12 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-#[cfg(unix)]
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use crate::options::{Answer, Options};
-use crate::request::{self, Method, Refusal, Request};
+use picollo_core::text::picture::Xml;
 
-/// What is common to the streams of the standard library.
-pub(crate) trait Stream: Read + Write {
-    fn read_timeout(&self, time: Duration) -> io::Result<()>;
-    fn write_timeout(&self, time: Duration) -> io::Result<()>;
-    fn end_writing(&self) -> io::Result<()>;
-}
-
-macro_rules! stream {
-    ($name:ty) => {
-        impl Stream for $name {
-            fn read_timeout(&self, time: Duration) -> io::Result<()> {
-                self.set_read_timeout(Some(time))
-            }
-            fn write_timeout(&self, time: Duration) -> io::Result<()> {
-                self.set_write_timeout(Some(time))
-            }
-            fn end_writing(&self) -> io::Result<()> {
-                self.shutdown(Shutdown::Write)
-            }
-        }
-    };
-}
-stream!(TcpStream);
-#[cfg(unix)]
-stream!(UnixStream);
+use crate::request::{self, Refusal, Request};
+use crate::{Answer, Options};
 
 /// What is left until a deadline; an error when nothing is. (A time of zero would mean to wait for ever.)
 pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
@@ -44,9 +18,9 @@ pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
 }
 
 /// Writes all of it before a deadline, however little is taken at once.
-pub(crate) fn write_all(stream: &mut dyn Stream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+pub(crate) fn write_all(stream: &mut TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
-        stream.write_timeout(left(deadline)?)?;
+        stream.set_write_timeout(Some(left(deadline)?))?;
         match stream.write(bytes) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(written) => bytes = &bytes[written..],
@@ -58,9 +32,9 @@ pub(crate) fn write_all(stream: &mut dyn Stream, mut bytes: &[u8], deadline: Ins
 }
 
 /// Reads what there is, at most `buffer`, before a deadline. 0: the other side has ended.
-pub(crate) fn read_some(stream: &mut dyn Stream, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
+pub(crate) fn read_some(stream: &mut TcpStream, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
     loop {
-        stream.read_timeout(left(deadline)?)?;
+        stream.set_read_timeout(Some(left(deadline)?))?;
         match stream.read(buffer) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             result => return result,
@@ -70,18 +44,15 @@ pub(crate) fn read_some(stream: &mut dyn Stream, buffer: &mut [u8], deadline: In
 
 /// Reads one request and answers it. Errors are those of the connection, which is then just closed.
 pub(crate) fn answer(
-    stream: &mut dyn Stream,
+    stream: &mut TcpStream,
     options: &Options,
     is_local: bool,
     answer: &dyn Fn(&str) -> Result<Answer, String>,
 ) -> io::Result<()> {
-    let asked = match read_head(stream, options)? {
-        Some(head) => request::parse(&head),
-        None => return Ok(()),
-    };
+    let Some(asked) = read_head(stream, options)? else { return Ok(()) };
     let mut is_head = false;
     let response = match asked.and_then(|request| {
-        is_head = request.method == Method::Head;
+        is_head = request.is_head;
         check(&request, options, is_local)?;
         Ok(request)
     }) {
@@ -90,10 +61,8 @@ pub(crate) fn answer(
             Err(error) => plain(500, &error, is_head),
         },
         Ok(_) => {
-            let page = format!(
-                "<!DOCTYPE html><title>Picollo</title><a href=\"{0}\">{0}</a>\n",
-                escape(&options.path)
-            );
+            let path = Xml(&options.path);
+            let page = format!("<!DOCTYPE html><title>Picollo</title><a href=\"{path}\">{path}</a>\n");
             response(200, "text/html; charset=utf-8", "", page.as_bytes(), is_head)
         }
         Err(Refusal(status, what)) => plain(status, what, is_head),
@@ -102,9 +71,9 @@ pub(crate) fn answer(
 }
 
 /// Writes an answer, and closes so that it arrives: what was sent to a closed socket would make the kernel throw it away.
-pub(crate) fn finish(stream: &mut dyn Stream, response: &[u8], options: &Options) -> io::Result<()> {
+pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options) -> io::Result<()> {
     write_all(stream, response, Instant::now() + options.response_time)?;
-    stream.end_writing()?;
+    stream.shutdown(Shutdown::Write)?;
     let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
     // As much as a pipeline or a body may have brought, and no more.
     for _ in 0..16 {
@@ -115,11 +84,10 @@ pub(crate) fn finish(stream: &mut dyn Stream, response: &[u8], options: &Options
     Ok(())
 }
 
-/// The head of a request. `None` where the other side ended before it sent one.
-fn read_head(stream: &mut dyn Stream, options: &Options) -> io::Result<Option<Vec<u8>>> {
+/// The head of a request, or what is wrong with it. `None` where the other side ended before it sent one, or was told already.
+fn read_head(stream: &mut TcpStream, options: &Options) -> io::Result<Option<Result<Request, Refusal>>> {
     let deadline = Instant::now() + options.request_time;
-    let mut head = Vec::new();
-    let mut buffer = [0; 2048];
+    let (mut head, mut buffer) = (Vec::new(), [0; 2048]);
     loop {
         let read = match read_some(stream, &mut buffer, deadline) {
             Ok(0) => return Ok(None),
@@ -131,30 +99,26 @@ fn read_head(stream: &mut dyn Stream, options: &Options) -> io::Result<Option<Ve
             }
             Err(error) => return Err(error),
         };
-        head.extend_from_slice(&buffer[..read]);
-        if let Some(length) = request::head_length(&head) {
-            if length > options.head_bytes {
-                break;
-            }
-            head.truncate(length);
-            return Ok(Some(head));
+        // What is longer is not looked at: neither its length nor how many pieces it comes in makes the parser work long.
+        head.extend_from_slice(&buffer[..read.min(options.head_bytes - head.len())]);
+        if let Some(asked) = request::parse(&head).transpose() {
+            return Ok(Some(asked));
         }
-        if head.len() > options.head_bytes {
-            break;
+        if head.len() == options.head_bytes {
+            finish(stream, &plain(431, "the headers are too long", false), options)?;
+            return Ok(None);
         }
     }
-    finish(stream, &plain(431, "the headers are too long", false), options)?;
-    Ok(None)
 }
 
 /// Whether a request may be answered.
 fn check(request: &Request, options: &Options, is_local: bool) -> Result<(), Refusal> {
-    if request.method == Method::Other {
-        return Err(Refusal(405, "only GET and HEAD"));
-    }
     // A page that somebody else's name server sends to this address must not read what is here.
     if is_local && !request.host.as_deref().is_none_or(|host| is_own_name(host, &options.hosts)) {
-        return Err(Refusal(403, "not a name of this endpoint: see the option for hosts"));
+        return Err(Refusal(
+            403,
+            "the Host of this request is not a name of this endpoint: use its address or localhost",
+        ));
     }
     if request.path != options.path && request.path != "/" {
         return Err(Refusal(404, "nothing is here"));
@@ -175,12 +139,10 @@ fn is_own_name(host: &str, names: &[String]) -> bool {
 }
 
 pub(crate) fn plain(status: u16, what: &str, is_head: bool) -> Vec<u8> {
-    let more = if status == 405 {
-        "Allow: GET, HEAD\r\n"
-    } else if status == 503 {
-        "Retry-After: 1\r\n"
-    } else {
-        ""
+    let more = match status {
+        405 => "Allow: GET, HEAD\r\n",
+        503 => "Retry-After: 1\r\n",
+        _ => "",
     };
     response(status, "text/plain; charset=utf-8", more, format!("{what}\n").as_bytes(), is_head)
 }
@@ -212,10 +174,6 @@ fn response(status: u16, content_type: &str, more: &str, body: &[u8], is_head: b
     response
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,15 +181,9 @@ mod tests {
     #[test]
     fn names_of_the_endpoint() {
         let names = ["metrics.internal".to_owned()];
-        for own in [
-            "localhost",
-            "LOCALHOST:9464",
-            "127.0.0.1:1",
-            "[::1]:9464",
-            "[::1]",
-            "192.0.2.7",
-            "metrics.internal:80",
-        ] {
+        for own in
+            "localhost LOCALHOST:9464 127.0.0.1:1 [::1]:9464 [::1] 192.0.2.7 metrics.internal:80".split(' ')
+        {
             assert!(is_own_name(own, &names), "{own}");
         }
         for other in

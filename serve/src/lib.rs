@@ -1,5 +1,6 @@
 //! The way out of a [`picollo_core::Registry`]: an HTTP endpoint that scrapers read ([`Server`], [`exposition`]), and a push to OpenTelemetry
-//! collectors ([`otlp::Pusher`], [`RegistryExport`]). Beside Picollo it needs the standard library only.
+//! collectors ([`otlp::Pusher`], [`RegistryExport`]). The push is the feature `otlp`, on by default, and needs a client for HTTP and TLS;
+//! the endpoint needs nothing but the C library.
 //!
 //! ```no_run
 //! use std::sync::{Arc, Mutex};
@@ -23,13 +24,13 @@
 //! ```
 
 mod connection;
-mod options;
+#[cfg(feature = "otlp")]
 pub mod otlp;
-mod protobuf;
 mod registry;
 mod request;
 mod server;
 
-pub use options::{Answer, Options};
-pub use registry::{RegistryExport, exposition};
-pub use server::Server;
+#[cfg(feature = "otlp")]
+pub use registry::RegistryExport;
+pub use registry::exposition;
+pub use server::{Answer, Options, Server};

@@ -1,10 +1,14 @@
 //! A registry's way out: what it answers to scrapers, and what it pushes.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use picollo_core::{OtlpExport, Registry, negotiate};
+#[cfg(feature = "otlp")]
+use picollo_core::OtlpExport;
+use picollo_core::{Registry, negotiate};
 
-use crate::options::{Answer, unix_nanos};
+use crate::Answer;
+#[cfg(feature = "otlp")]
 use crate::otlp::{Export, Settings};
 
 /// Answers scrapers with what a registry has at that moment: for [`Server::start`](crate::Server::start).
@@ -35,6 +39,7 @@ pub fn exposition(
 }
 
 /// What a registry has, for a [`Pusher`](crate::otlp::Pusher): cumulative, or what came since the last push that was accepted.
+#[cfg(feature = "otlp")]
 #[derive(Debug)]
 pub struct RegistryExport {
     registry: Arc<Mutex<Registry>>,
@@ -42,6 +47,7 @@ pub struct RegistryExport {
     export: Option<OtlpExport>,
 }
 
+#[cfg(feature = "otlp")]
 impl RegistryExport {
     /// Everything in a registry, also what is added to it later. The first difference has all counts since their metrics were made.
     pub fn new(registry: Arc<Mutex<Registry>>) -> RegistryExport {
@@ -49,13 +55,14 @@ impl RegistryExport {
     }
 }
 
+#[cfg(feature = "otlp")]
 impl Export for RegistryExport {
     fn encode(&mut self, settings: &Settings, now_unix_nanos: u64) -> Result<Vec<u8>, String> {
         let told = |error: picollo_core::Error| error.to_string();
         if self.export.is_none() {
             let resource: Vec<(&str, &str)> =
                 settings.resource.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            self.export = Some(OtlpExport::new(settings.temporality, &resource).map_err(told)?);
+            self.export = Some(OtlpExport::new(settings.temporality, &resource));
         }
         let export = self.export.as_mut().ok_or("there is no export")?;
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,5 +77,10 @@ impl Export for RegistryExport {
     }
 }
 
-#[cfg(test)]
+/// Nanoseconds since 1970; 0 where the clock is before that.
+pub(crate) fn unix_nanos() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+}
+
+#[cfg(all(test, feature = "otlp"))]
 mod tests;

@@ -1,34 +1,32 @@
-using System;
 using System.Collections;
 using System.Globalization;
 using System.Text;
 
-namespace Picollo.Metrics
+namespace Picollo.Metrics;
+
+/// <summary>Values of tags as labels have them.</summary>
+internal static class TagText
 {
-    /// <summary>Values of tags as labels have them.</summary>
-    internal static class TagText
+    /// <summary>As OpenTelemetry writes them: without culture, true and false in small letters, lists in brackets.</summary>
+    internal static string Of(object? value)
     {
-        /// <summary>As OpenTelemetry writes them: without culture, true and false in small letters, lists in brackets.</summary>
-        internal static string Of(object? value)
+        switch (value)
         {
-            switch (value)
-            {
-                case null:
-                    return "";
-                case string text:
-                    return text;
-                case bool flag:
-                    return flag ? "true" : "false";
-                case IFormattable number:
-                    return number.ToString(null, CultureInfo.InvariantCulture);
-                case Array list:
-                    var texts = new StringBuilder("[");
-                    foreach (object? one in (IEnumerable)list)
-                        texts.Append(texts.Length == 1 ? "" : ",").Append(Of(one));
-                    return texts.Append(']').ToString();
-                default:
-                    return value.ToString() ?? "";
-            }
+            case null:
+                return "";
+            case string text:
+                return text;
+            case bool flag:
+                return flag ? "true" : "false";
+            case IFormattable number:
+                return number.ToString(null, CultureInfo.InvariantCulture);
+            case Array list:
+                var texts = new StringBuilder("[");
+                foreach (object? one in (IEnumerable)list)
+                    texts.Append(texts.Length == 1 ? "" : ",").Append(Of(one));
+                return texts.Append(']').ToString();
+            default:
+                return value.ToString() ?? "";
         }
     }
 }

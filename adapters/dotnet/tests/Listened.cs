@@ -1,45 +1,37 @@
-using System;
-using System.Collections.Generic;
-using System.Diagnostics.Metrics;
-using System.Linq;
-using System.Threading;
-using Picollo.Metrics;
+namespace Picollo.Tests;
 
-namespace Picollo.Tests
+/// <summary>A meter of a test's own, and a listener of nothing else.</summary>
+internal sealed class Listened : IDisposable
 {
-    /// <summary>A meter of a test's own, and a listener of nothing else.</summary>
-    internal sealed class Listened : IDisposable
+    private static int s_number;
+
+    internal readonly Meter Meter = new Meter($"test {Interlocked.Increment(ref s_number)}");
+    internal readonly PicolloMeterListener Listener;
+
+    internal Listened(Action<MeterListenerOptions> set = null)
     {
-        private static int s_number;
+        var options = new MeterListenerOptions { Filter = instrument => instrument.Meter.Name == Meter.Name };
+        set?.Invoke(options);
+        Listener = new PicolloMeterListener(options).Start();
+    }
 
-        internal readonly Meter Meter = new Meter($"test {Interlocked.Increment(ref s_number)}");
-        internal readonly PicolloMeterListener Listener;
+    /// <summary>The only one.</summary>
+    internal MeteredHistogram Only => Listener.Histograms.Single();
 
-        internal Listened(Action<MeterListenerOptions> set = null)
-        {
-            var options = new MeterListenerOptions { Filter = instrument => instrument.Meter.Name == Meter.Name };
-            set?.Invoke(options);
-            Listener = new PicolloMeterListener(options).Start();
-        }
+    internal ulong Total => Listener.Histograms.Aggregate(0ul, (sum, one) => sum + one.Count);
 
-        /// <summary>The only one.</summary>
-        internal MeteredHistogram Only => Listener.Histograms.Single();
+    internal string Scrape()
+    {
+        var text = new System.IO.StringWriter();
+        Listener.Registry.Scrape(text);
+        return text.ToString();
+    }
 
-        internal ulong Total => Listener.Histograms.Aggregate(0ul, (sum, one) => sum + one.Count);
+    internal static KeyValuePair<string, object> Tag(string key, object value) => new KeyValuePair<string, object>(key, value);
 
-        internal string Scrape()
-        {
-            var text = new System.IO.StringWriter();
-            Listener.Registry.Scrape(text);
-            return text.ToString();
-        }
-
-        internal static KeyValuePair<string, object> Tag(string key, object value) => new KeyValuePair<string, object>(key, value);
-
-        public void Dispose()
-        {
-            Listener.Dispose();
-            Meter.Dispose();
-        }
+    public void Dispose()
+    {
+        Listener.Dispose();
+        Meter.Dispose();
     }
 }

@@ -137,7 +137,7 @@ class Picollo:
         :param name: of one of several benchmarks in a test.
         :param budget: seconds (default: ``--picollo-budget``).
         :param clone: measure each block with fresh copies of Python functions: see :func:`picollo.benchmark`.
-        :param options: for :func:`picollo.benchmark`.
+        :param options: for :func:`picollo.benchmark`; the precision is 0.002 unless it is among them.
         :returns: A is the reference, or the function itself, B the function; ``None`` where nothing is measured.
         """
         benchmarks = self._benchmarks
@@ -147,7 +147,8 @@ class Picollo:
         if benchmarks.is_off:
             function()
             return None
-        settings = {"budget": benchmarks.budget if budget is None else budget, "clone": clone, **options}
+        # Other runs are judged by this one, so its times have to be known, whatever the answer in turns is.
+        settings = {"budget": benchmarks.budget if budget is None else budget, "precision": 0.002, "clone": clone, **options}
         result, snapshot = _measure(function, reference, settings)
         against = benchmarks.judge(full, snapshot)
         in_turns = result.verdict is Verdict.SLOWER if reference is not None else False

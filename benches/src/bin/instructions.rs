@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
-use picollo_core::{BatchPath, Counter, Histogram, Layout, SingleWriter};
+use picollo_core::{BatchPath, Counter, Histogram, Layout, Metric, Options, SharedHistogram, SingleWriter};
+use picollo_native::{Segment, SegmentOptions, Viewer};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -14,6 +15,7 @@ fn main() {
     let layout = Layout::new(0.001, 0, u64::MAX);
     let mut wide = Histogram::<[AtomicU64], SingleWriter>::boxed(layout, true).unwrap();
     let mut narrow = Histogram::<[AtomicU32], SingleWriter>::boxed(layout, true).unwrap();
+    let viewed = (path == "record-segment-viewed").then(viewed);
     for _ in 0..times {
         let values = opaque(&values[..]);
         match path.as_str() {
@@ -23,6 +25,7 @@ fn main() {
             "writer-32" => by_writer(&mut narrow, values),
             "batch-bmi2" => wide.record_batch_by(BatchPath::Bmi2, values),
             "batch-plain" => wide.record_batch_by(BatchPath::Plain, values),
+            "record-segment-viewed" => shared(&viewed.as_ref().unwrap().0, values),
             _ => std::process::exit(2),
         }
     }
@@ -32,6 +35,22 @@ fn main() {
 
 #[inline(never)]
 fn inlined<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
+    values.iter().for_each(|&value| histogram.record(value));
+}
+
+/// A histogram in a segment that a viewer has open and has read.
+fn viewed() -> (SharedHistogram, Viewer) {
+    let options = SegmentOptions { interlocked: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    let metric = Metric { name: "values", ..Metric::default() };
+    let histogram = segment.histogram(&metric, &Options::default()).unwrap();
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    viewer.snapshot(0).unwrap();
+    (histogram, viewer)
+}
+
+#[inline(never)]
+fn shared(histogram: &SharedHistogram, values: &[u64]) {
     values.iter().for_each(|&value| histogram.record(value));
 }
 

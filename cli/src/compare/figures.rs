@@ -4,9 +4,9 @@ use picollo_core::FigureEstimate;
 use picollo_core::text::Unit;
 use serde_json::{Map, Value, json};
 
-use super::{Arguments, Block, metric};
+use super::{Arguments, Measured, metric};
 use crate::stat::Measure;
-use crate::stat::figures::{Derived, Figures};
+use crate::stat::figures::{self, Derived};
 use crate::table::{Form, table};
 
 /// A figure of A, of B, and of B less that of A.
@@ -15,21 +15,22 @@ pub(super) struct OfBoth {
     difference: Derived,
 }
 
-/// All figures, known or not.
-pub(super) fn of(sets: &Figures, blocks: &[&Block], arguments: &Arguments) -> Vec<OfBoth> {
+/// All figures, known or not, with intervals of the look that ended it.
+pub(super) fn of(measured: &Measured, arguments: &Arguments) -> Vec<OfBoth> {
+    let (blocks, confidence) = (measured.counting(), measured.look_confidence);
     let measures = |side: usize| -> Vec<Measure> {
         metric::all(&arguments.events)
             .into_iter()
             .enumerate()
             .map(|(at, metric)| {
                 let values = blocks.iter().map(|block| block[side][at]).collect();
-                Measure::new(metric.name, metric.key, metric.kind, values, arguments.confidence)
+                Measure::new(metric.name, metric.key, metric.kind, values, confidence)
             })
             .collect()
     };
     let (a, b) = (measures(0), measures(1));
-    let differences = sets.differences(&a, &b, arguments.confidence).into_iter();
-    let sides = sets.of(&a, arguments.confidence).into_iter().zip(sets.of(&b, arguments.confidence));
+    let differences = figures::differences(&a, &b, confidence).into_iter();
+    let sides = figures::of(&a, confidence).into_iter().zip(figures::of(&b, confidence));
     sides.zip(differences).map(|((a, b), difference)| OfBoth { sides: [a, b], difference }).collect()
 }
 
@@ -55,11 +56,11 @@ fn signed(value: f64) -> String {
 fn row(OfBoth { sides: [a, b], difference }: &OfBoth) -> Option<Vec<String>> {
     let [of_a, of_b, by] = [&a.value, &b.value, &difference.value].map(|value| value.as_ref().ok());
     let (of_a, of_b, by) = (of_a?, of_b?, by?);
-    let unit = if a.unit.is_empty() { String::new() } else { format!(" {}", a.unit) };
+    let unit = if a.figure.unit.is_empty() { String::new() } else { format!(" {}", a.figure.unit) };
     let written = |found: &FigureEstimate, write: fn(f64) -> String| {
         format!("{}{unit} [{}, {}]", write(found.value), write(found.lower), write(found.upper))
     };
-    Some(vec![a.name.clone(), written(of_a, number), written(of_b, number), written(by, signed)])
+    Some(vec![a.figure.name.to_owned(), written(of_a, number), written(of_b, number), written(by, signed)])
 }
 
 /// All of them; of those that are not known, why not.
@@ -75,9 +76,9 @@ pub(super) fn json(figures: &[OfBoth]) -> Value {
         .map(|OfBoth { sides: [a, b], difference }| {
             let of = json!({
                 "a": estimate(&a.value), "b": estimate(&b.value), "difference": estimate(&difference.value),
-                "unit": a.unit, "formula": a.formula,
+                "unit": a.figure.unit, "events": a.figure.events,
             });
-            (a.name.clone(), of)
+            (a.figure.name.to_owned(), of)
         })
         .collect();
     Value::Object(all)

@@ -8,7 +8,7 @@ use picollo_core::{
 use picollo_native::baseline::{Against, Baseline, Environment, Run, environment, judge, missing};
 use serde_json::{Value, json};
 
-use super::metric::{Kind, Metric};
+use super::metric::Kind;
 use super::{Arguments, Measured};
 use crate::failure::Failure;
 use crate::table::printable;
@@ -60,20 +60,20 @@ impl Memory {
     pub(super) fn judge(
         &self,
         measured: &Measured,
-        wall: &Metric,
         arguments: &Arguments,
     ) -> Result<Option<Against>, Failure> {
         let Some(baseline) = &self.against else { return Ok(None) };
         let earlier = baseline.runs().map_err(|error| error.to_string())?;
         let options = CompareOptions {
             confidence: arguments.confidence,
-            relative_threshold: if arguments.threshold > 0.0 { arguments.threshold } else { -1.0 },
-            resolution: wall.resolution * 1e12,
+            relative_threshold: arguments.relative_threshold(),
+            resolution: super::metric::TIME * 1e12,
             ..CompareOptions::default()
         };
         let against = judge(&earlier, &self.benchmark, &histogram(measured)?, &environment(), &options);
         let mut against = against.map_err(|error| error.to_string())?;
-        if measured.is_noisy
+        // These are no turns: what disturbed is in the one and not in the others.
+        if measured.is_disturbed
             && let Some(found) = &mut against.comparison
         {
             (found.verdict, found.flags) = (Verdict::NoEvidence as u32, found.flags | COMPARISON_NOISY);
@@ -89,7 +89,7 @@ impl Memory {
         if is_out {
             return Ok("Not saved, as it is slower: --save without --against does that.\n".into());
         }
-        if measured.is_noisy {
+        if measured.is_disturbed {
             return Ok("Not saved, as the machine was too noisy: --keep-disturbed does that.\n".into());
         }
         let histograms = vec![(self.benchmark.clone(), histogram(measured)?)];

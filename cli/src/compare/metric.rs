@@ -21,14 +21,14 @@ pub(crate) struct Metric {
 }
 
 /// Where a process lies in memory, and how long its name is.
-const TIME: f64 = 2e-5;
+pub(super) const TIME: f64 = 2e-5;
 /// KiB: the kernel adds up memory in steps of 64 pages.
 const MEMORY: f64 = 256.0;
 /// A tick or a wake-up more or less.
 const COUNT: f64 = 1.0;
 
 /// How many metrics come before the events.
-pub(crate) const OF_PROCESS: usize = 9;
+pub(crate) const OF_PROCESS: usize = 11;
 
 /// What the kernel says of every process, in the order of [`super::runner::Run::values`].
 const OF_PROCESSES: [(&str, &str, Kind, f64); OF_PROCESS] = [
@@ -41,6 +41,10 @@ const OF_PROCESSES: [(&str, &str, Kind, f64); OF_PROCESS] = [
     ("  from disk", "major_faults", Kind::Count, COUNT),
     ("Waits", "waits", Kind::Count, COUNT),
     ("Preemptions", "preemptions", Kind::Count, COUNT),
+    // Of the first thread of the first process.
+    ("Run queue", "run_queue", Kind::Seconds, TIME),
+    // Wall time that is neither CPU time nor on a run queue. Several threads may hide it.
+    ("Waiting", "waiting", Kind::Seconds, TIME),
 ];
 
 /// Where the wall time is among the metrics.
@@ -81,6 +85,30 @@ impl Kind {
     }
 }
 
+impl Metric {
+    /// For people. A process starts with the peak memory of who started it, so that what is not above that is known as a bound only.
+    pub(crate) fn write(&self, value: f64) -> String {
+        at_most(&self.key, self.kind, value, floor())
+    }
+}
+
+/// Whether what is known by this key is not known above the memory with which a program began.
+pub(crate) fn is_bound(key: &str, value: f64, floor: f64) -> bool {
+    key == "memory" && value <= floor + MEMORY
+}
+
+/// As [`Metric::write`], of what is known by its key.
+pub(crate) fn at_most(key: &str, kind: Kind, value: f64, floor: f64) -> String {
+    format!("{}{}", if is_bound(key, value, floor) { "≤ " } else { "" }, kind.write(value))
+}
+
+/// KiB: the peak memory of this program so far, with which Linux lets each program begin that it starts; 0 where the kernel does not say.
+pub(crate) fn floor() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +129,14 @@ mod tests {
         ] {
             assert_eq!(kind.write(value), text);
         }
+    }
+
+    #[test]
+    fn memory_that_was_there_before_is_a_bound() {
+        let written = |key, value| at_most(key, Kind::Kibibytes, value, 5000.0);
+        assert_eq!(written("memory", 5100.0), "≤ 5.0 MiB");
+        assert_eq!(written("memory", 5300.0), "5.2 MiB");
+        assert_eq!(written("other", 4000.0), "3.9 MiB");
+        assert!(floor() > 0.0 || !cfg!(target_os = "linux"));
     }
 }

@@ -1,6 +1,5 @@
 //! `picollo compare`: which of two commands is faster, and by how much.
 
-pub(crate) mod counted;
 mod figures;
 mod memory;
 pub(crate) mod metric;
@@ -10,9 +9,11 @@ pub(crate) mod runner;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_core::{
-    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks,
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict,
+    compare_block_ratios,
 };
 use picollo_native::{
     BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side, probe,
@@ -20,9 +21,9 @@ use picollo_native::{
 
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, print};
+use crate::counts::{LINES, Why};
+use crate::failure::{Failure, print_found};
 use crate::progress::{Progress, bar};
-use crate::stat::figures::Figures;
 use memory::Memory;
 use metric::{Kind, Metric, WALL};
 use runner::{Run, Runner, split};
@@ -30,22 +31,23 @@ use runner::{Run, Runner, split};
 const ABOUT: &str = "Which of two commands is faster, and by how much";
 const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
 
-Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the budget is spent, or before where that is enough: the first \
-blocks, a pilot, tell how many it takes to know the difference of their wall times as --precision says, and those after it are judged. Compares time, memory, page faults, context switches and what the processor counted, or with --event what that says, by the \
-differences within blocks. Figures, as instructions per cycle, are told of both, with their difference (see picollo stat --help). Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
+Runs the commands A and B in turns, in blocks (A B B A or B A A B, by a coin), until the answer can no longer change, or the budget is spent. \
+The answer is about the wall time. CPU time and peak memory are shown, too, and what --event counts; --all shows everything that is measured, and figures, as \
+instructions per cycle, of both, with their difference (see picollo stat --help). Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
 counted) are below what this measurement can tell.
 
-Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, the \
-verdict on the wall time is unproven (noisy), and --fail-if-slower does not fail. --keep-disturbed counts them all the same: where other programs \
+Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, all \
+count: A and B took turns. Where the interval then says nothing, the verdict is unproven (noisy): a larger --budget may tell. --keep-disturbed counts all blocks in any case: where other programs \
 belong to what is measured, as a server that is asked.
 
-Peak memory is at least that of this program itself, some 5 MiB, which a new process starts as on Linux.
+Linux lets a new process begin with the peak memory of this program: what is not above that is shown as a bound, with a ≤.
 
   picollo compare 'gzip -1 -k -f data' 'gzip -6 -k -f data'
   picollo compare --budget 30 --threshold 0.02 './old' './new'
   picollo compare --shell 'sort < data | uniq' 'sort -u < data'
-  picollo compare --event instructions --event branch-misses ./old ./new --json
-  picollo compare --counts=valgrind ./old ./new
+  picollo compare -e instructions,branch-misses ./old ./new --json
+  picollo compare --why ./old ./new                             and which function and line execute more
+  picollo compare --counts ./old ./new                          by instructions alone, exactly
   picollo compare --save main './prog'                          add a run to what is remembered as main
   picollo compare --against main --fail-if-slower './prog'      and judge another one by five or more of them
 
@@ -54,8 +56,9 @@ never finer than the spread between them, and a slower run is measured a second 
 is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that. With --fail-if-slower a baseline that has no \
 such run of this machine is an error, unless --allow-missing says that it may be the first.
 
-Where there is no PMU, as on most clouds, --counts=valgrind counts instructions all the same: exactly, in three runs of each, in a world that is \
-the same each time (few variables, fixed addresses, one name for both programs).
+With --why the cause follows the verdict: the functions and source lines that execute more in B, exactly, on machines without a PMU, too. Valgrind \
+counts, some fifty times as slow; Python programs count their lines themselves. All runs have the same few variables, fixed addresses, and one name for \
+both programs. If instructions do not explain the times, it says what else differs. --counts takes no times, and judges by instructions.
 
 Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B is slower, or executes more instructions.";
 
@@ -81,23 +84,19 @@ pub(crate) fn command() -> Command {
             .help("the one to compare it with"),
         flag("shell", "run the commands by sh -c, whose start is then part of the time"),
         option("budget", "S", "seconds at most").default_value("10").value_parser(positive),
-        option("precision", "P", "end before the budget is spent, with as many blocks as make the difference known to about plus or minus this share of A's time; 0: only with the budget")
-            .default_value("0.005")
+        option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0: only with the budget; else when the answer can no longer change, or, where runs are saved or judged by saved ones, at 0.005")
             .value_parser(finite)
             .allow_hyphen_values(true),
-        option("min-blocks", "N", "blocks, of two runs each, at least: in the pilot, and judged").default_value("10").value_parser(count()),
-        option("max-blocks", "N", "blocks at most, with those of the pilot").default_value("100000").value_parser(count()),
+        option("min-blocks", "N", "blocks, of two runs of each command, at least").default_value("10").value_parser(count()),
+        option("max-blocks", "N", "blocks at most").default_value("100000").value_parser(count()),
         option("warm-up", "N", "runs of each before it counts").default_value("1").value_parser(count()),
         option("threshold", "T", "differences up to this share do not matter")
             .default_value("0.01")
             .value_parser(finite)
             .allow_hyphen_values(true),
         option("confidence", "C", "of the intervals; there are many of them").default_value("0.99").value_parser(share),
-        option("event", "EVENT", "count this event too; may be given again").action(ArgAction::Append),
-        option("figures", "FILE", "formulas of your own; may be given again")
-            .action(ArgAction::Append)
-            .value_parser(value_parser!(PathBuf)),
         option("name", "NAME", "what to call A, and given again B").action(ArgAction::Append),
+        flag("all", "show everything that is measured, and figures"),
         flag("show-output", "let the commands write; else what they write is dropped"),
         flag("ignore-failure", "go on when a command fails"),
         flag("fail-if-slower", "exit with status 3 when B is slower"),
@@ -109,9 +108,8 @@ pub(crate) fn command() -> Command {
         option("baselines", "DIRECTORY", "where baselines are").default_value(".picollo"),
         flag("allow-missing", "with --fail-if-slower and --against: pass where that baseline has no such run yet")
             .requires("against"),
-        flag("json", "write JSON, with the times of all blocks"),
-        flag("own-names", "with --counts: start programs by their own names, which cost instructions; else two programs have one name"),
-    ]).args(crate::simulated::arguments())
+        flag("why", "say which functions and lines of B execute more, or what else differs").requires("b").conflicts_with("counts"),
+    ]).args(crate::counts::arguments())
 }
 
 fn finite(text: &str) -> Result<f64, String> {
@@ -143,7 +141,15 @@ struct Arguments {
     threshold: f64,
     confidence: f64,
     events: Vec<String>,
+    has_all: bool,
     keeps_disturbed: bool,
+}
+
+impl Arguments {
+    /// How the library has it: 0 is its default of one per cent, and no threshold at all is below that.
+    fn relative_threshold(&self) -> f64 {
+        if self.threshold > 0.0 { self.threshold } else { -1.0 }
+    }
 }
 
 /// What A and B took in one block, metric by metric: the means of two runs each.
@@ -163,22 +169,24 @@ pub(crate) fn noise(noise: &BenchmarkNoise) -> Value {
     })
 }
 
-/// All blocks, and what else the machine did.
+/// All blocks, what they say of the wall time, and what else the machine did.
 struct Measured {
     blocks: Vec<Block>,
-    /// The first so many told how many it takes, and are not judged.
-    pilot: usize,
-    /// Those that are left out of the rest.
+    /// Those that are left out.
     left_out: Vec<usize>,
     noise: BenchmarkNoise,
-    /// So many were disturbed that times prove nothing.
-    is_noisy: bool,
+    /// In seconds.
+    wall: BlockComparison,
+    /// The confidence of the look that ended it: all that is judged there has that.
+    look_confidence: f64,
+    /// More than half of the blocks were disturbed: times say nothing but in comparison.
+    is_disturbed: bool,
 }
 
 impl Measured {
     fn counting(&self) -> Vec<&Block> {
         let counts = |at: &usize| !self.left_out.contains(at);
-        (self.pilot..self.blocks.len()).filter(counts).map(|at| &self.blocks[at]).collect()
+        (0..self.blocks.len()).filter(counts).map(|at| &self.blocks[at]).collect()
     }
 }
 
@@ -195,25 +203,25 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
     let mut names = texts("name");
     names.extend(["A", "B"].iter().skip(names.len()).map(|name| (*name).to_owned()));
-    if matches.contains_id("counts") {
-        return counted::run(matches, [names[0].clone(), names[1].clone()]);
+    if matches.get_flag("counts") {
+        return by_counts(matches, &[names[0].clone(), names[1].clone()]);
     }
     let arguments = Arguments {
         names: [names[0].clone(), names[1].clone()],
         budget: number("budget"),
-        precision: number("precision"),
+        precision: precision(matches),
         min_blocks: count("min-blocks"),
         max_blocks: count("max-blocks"),
         warm_up: count("warm-up"),
         threshold: number("threshold"),
         confidence: number("confidence"),
-        events: events(texts("event")),
+        events: events(
+            matches.get_many::<Vec<String>>("event").into_iter().flatten().flatten().cloned().collect(),
+            matches.get_flag("all") || matches.get_flag("json") || matches.contains_id("export-json"),
+        ),
+        has_all: matches.get_flag("all"),
         keeps_disturbed: matches.get_flag("keep-disturbed"),
     };
-    let sets = Figures::read(matches)?;
-    if let Some(unread) = &sets.unread {
-        eprintln!("picollo: {unread}");
-    }
     let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let a = command("a").unwrap_or_default();
     // Alone it is both sides: how far they differ is what its own noise makes.
@@ -233,44 +241,60 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         matches.get_one::<String>("input").map(PathBuf::from),
         &arguments.events,
     )?;
+    let why = if matches.get_flag("why") {
+        Some(Why::count(matches, &arguments.names, &runner.commands, false)?)
+    } else {
+        None
+    };
     let began = Instant::now();
     let mut measured = measure(&mut runner, &arguments)?;
     let mut compared = compare(&measured, &arguments)?;
-    let mut against = memory.judge(&measured, &compared[WALL].metric, &arguments)?;
-    let in_turns = |compared: &[Compared]| {
-        !is_alone
-            && compared[WALL].found.is_some_and(|found| Verdict::from_code(found.verdict) == Verdict::Slower)
-    };
-    let first_look = against.as_ref().map(|against| memory::is_slower(against) || in_turns(&compared));
+    let mut against = memory.judge(&measured, &arguments)?;
+    let in_turns = |measured: &Measured| !is_alone && measured.wall.verdict() == Verdict::Slower;
+    let first_look = against.as_ref().map(|against| memory::is_slower(against) || in_turns(&measured));
     if first_look == Some(true) {
         // Once more, before anything fails: a disturbance does not last. With both commands that is a look at both, in turns, and it decides.
         measured = measure(&mut runner, &arguments)?;
         compared = compare(&measured, &arguments)?;
-        against = memory.judge(&measured, &compared[WALL].metric, &arguments)?;
+        against = memory.judge(&measured, &arguments)?;
     }
     let took = began.elapsed();
-    let Some(wall) = compared[WALL].found else { return Err("nothing was measured".into()) };
+    let wall = &measured.wall;
     let is_slower = match &against {
         Some(against) if is_alone => memory::is_slower(against),
-        Some(_) => first_look == Some(true) && in_turns(&compared),
-        None => in_turns(&compared),
+        Some(_) => first_look == Some(true) && in_turns(&measured),
+        None => in_turns(&measured),
     };
     let saved = memory.save(&measured, is_slower && against.is_some())?;
     let is_second_look = first_look == Some(true);
-    let is_excused = measured.is_noisy && matches.get_flag("fail-if-slower");
-    if matches.get_flag("json") {
+    let is_unproven = wall.flags & COMPARISON_NOISY != 0 || is_alone && measured.is_disturbed;
+    let is_excused = is_unproven && !is_slower && matches.get_flag("fail-if-slower");
+    let unexplained = why
+        .as_ref()
+        .map(|why| unexplained(matches, why, &arguments, &runner, &compared))
+        .transpose()?
+        .flatten();
+    let json = || {
         let remembered = against.as_ref().map(|against| memory.json(against, is_second_look));
-        let figures = figures::json(&figures::of(&sets, &measured.counting(), &arguments));
-        print(&report::json(&arguments, &runner, &measured, &compared, figures, remembered))?;
-        if is_excused {
-            eprintln!("picollo: {EXCUSED}");
-        }
-    } else {
+        let figures = figures::json(&figures::of(&measured, &arguments));
+        let why = why.as_ref().map(|why| {
+            let mut why = why.json();
+            why["unexplained"] = unexplained
+                .as_ref()
+                .map(|(what, misses)| json!({ "what": what, "misses": misses.as_ref().map(Why::json) }))
+                .into();
+            why
+        });
+        report::json(&arguments, &runner, &measured, &compared, figures, remembered, why)
+    };
+    let text = || {
         let mut text = String::new();
         if !is_alone {
+            text += &format!("{}\n", report::sentence(&arguments, wall));
             text += &report::text(&arguments, &runner, &measured, &compared, took);
-            text += &figures::text(&figures::of(&sets, &measured.counting(), &arguments), &arguments);
-            text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
+            if arguments.has_all || matches.contains_id("event") {
+                text += &figures::text(&figures::of(&measured, &arguments), &arguments);
+            }
         }
         text += &against.as_ref().map(|against| memory.text(against, is_second_look)).unwrap_or_default();
         if measured.noise.disturbed_count != 0 {
@@ -279,21 +303,79 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         if is_excused {
             text += &format!("{EXCUSED}\n");
         }
+        if let Some(why) = &why {
+            text += &format!("\n{}", why.text(if unexplained.is_some() { 8 } else { LINES }));
+        }
+        if let Some((what, misses)) = &unexplained {
+            text += &format!("{what}\n{}", misses.as_ref().map(|misses| misses.text(6)).unwrap_or_default());
+        }
         text += &saved;
         if wall.flags & COMPARISON_AUTOCORRELATED != 0 {
             text += "Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?\n";
         }
-        print(&text)?;
+        text
+    };
+    print_found(matches, json, text)?;
+    if is_excused && matches.get_flag("json") {
+        eprintln!("picollo: {EXCUSED}");
     }
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
 }
 
-/// What is counted: what the user says, else what is usual, where there is a PMU.
-fn events(asked: Vec<String>) -> Vec<String> {
-    if asked.is_empty() && probe().pmu_available == 1 {
+/// By instructions alone.
+fn by_counts(matches: &ArgMatches, names: &[String; 2]) -> Result<u8, Failure> {
+    let command = |name: &str| {
+        split(matches.get_one::<String>(name).map_or("", String::as_str), matches.get_flag("shell"))
+    };
+    let why = Why::count(matches, names, &[command("a")?, command("b")?], false)?;
+    print_found(matches, || format!("{:#}\n", why.json()), || why.text(LINES))?;
+    // Exact counts need no margin, unless somebody asks for one.
+    let is_given = matches.value_source("threshold") == Some(ValueSource::CommandLine);
+    let threshold = matches.get_one::<f64>("threshold").copied().filter(|_| is_given).unwrap_or(0.0);
+    let is_slower = why.more().is_some_and(|share| share > threshold);
+    Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
+}
+
+/// What else differs, where B is slower or faster and what it executes does not explain a tenth of that.
+fn unexplained(
+    matches: &ArgMatches,
+    why: &Why,
+    arguments: &Arguments,
+    runner: &Runner,
+    compared: &[Compared],
+) -> Result<Option<(String, Option<Why>)>, Failure> {
+    let Some(wall) = compared[WALL].found.filter(|wall| wall.verdict() != Verdict::NoEvidence) else {
+        return Ok(None);
+    };
+    let share = wall.difference / wall.median_a;
+    if why.share() * share > 0.0 && why.share().abs() * 10.0 >= share.abs() {
+        return Ok(None);
+    }
+    let differ = report::differences(compared);
+    let what = format!("That does not explain {:+.1} % of the time. {differ}", share * 100.0);
+    // Where the processor would wait for memory, if its caches were like that.
+    let misses = !why.counts_python();
+    let misses = misses.then(|| Why::count(matches, &arguments.names, &runner.commands, true)).transpose()?;
+    Ok(Some((what, misses)))
+}
+
+/// What is counted: what the user says, else, where all is to be told, what is usual, where there is a PMU.
+fn events(asked: Vec<String>, has_all: bool) -> Vec<String> {
+    if asked.is_empty() && has_all && probe().pmu_available == 1 {
         return crate::stat::EVENTS.map(str::to_owned).to_vec();
     }
     asked
+}
+
+/// How well the difference has to be known, as the library has it. Of runs that others are judged by it has to be, whatever the answer is.
+fn precision(matches: &ArgMatches) -> f64 {
+    let is_remembered = matches.contains_id("save") || matches.contains_id("against");
+    match matches.get_one::<f64>("precision") {
+        Some(&asked) if asked > 0.0 => asked,
+        Some(_) => -1.0,
+        None if is_remembered => 0.005,
+        None => 0.0,
+    }
 }
 
 /// What the blocks say, metric by metric.
@@ -301,10 +383,10 @@ fn compare(measured: &Measured, arguments: &Arguments) -> Result<Vec<Compared>, 
     let (blocks, metrics) = (measured.counting(), metric::all(&arguments.events).into_iter().enumerate());
     metrics
         .map(|(at, metric)| {
-            let found = judge(&blocks, at, &metric, arguments)?;
-            // Others take the time, and hardly change what a program does in it.
-            let is_unproven = measured.is_noisy && at == WALL;
-            let found = if is_unproven { found.map(BlockComparison::unproven) } else { found };
+            let found = match at {
+                WALL => Some(measured.wall),
+                _ => judge(&blocks, at, &metric, measured, arguments)?,
+            };
             Ok(Compared { metric, found })
         })
         .collect()
@@ -322,7 +404,9 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
     let options = BenchmarkOptions {
         flags: BENCHMARK_NO_OVERHEAD | if arguments.keeps_disturbed { BENCHMARK_KEEP_DISTURBED } else { 0 },
         budget_seconds: arguments.budget,
-        precision: if arguments.precision > 0.0 { arguments.precision } else { -1.0 },
+        precision: arguments.precision,
+        relative_threshold: arguments.relative_threshold(),
+        resolution_seconds: metric::TIME,
         // 0 is a tenth of the budget: as good as nothing.
         warm_up_seconds: 1e-9,
         repetitions: 1,
@@ -345,22 +429,40 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
         });
         let which = (step.side == Side::B) as usize;
         let run = runner.run(which)?;
+        let counts = benchmark.is_measuring();
         benchmark.done_after((run.wall * 1e12) as u64).map_err(failed)?;
         last[which] = run.wall;
-        samples.push((step.side, run));
+        if counts {
+            samples.push((step.side, run));
+        }
     }
-    // Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was
-    // begun of a block
-    // when the budget was spent.
-    samples.drain(..if samples.len() == 5 { 1 } else { 2.min(samples.len()) });
+    // Without what was begun of a block when the budget was spent.
     let (blocks, _) = samples.as_chunks::<4>();
     let blocks: Vec<Block> = blocks.iter().map(block_of).collect();
     let noise = benchmark.noise().map_err(failed)?;
-    let is_noisy = benchmark.result().map_err(failed)?.blocks.flags & COMPARISON_NOISY != 0;
-    let pilot = benchmark.pilot_block_count();
     let is_left_out = |at: &usize| noise.left_out_count != 0 && benchmark.disturbed().get(*at) == Some(&true);
-    let left_out = (pilot..blocks.len()).filter(is_left_out).collect();
-    Ok(Measured { blocks, pilot, left_out, noise, is_noisy })
+    let left_out = (0..blocks.len()).filter(is_left_out).collect();
+    let wall = in_seconds(benchmark.result().map_err(failed)?.blocks);
+    let is_disturbed = 2 * noise.disturbed_count > noise.block_count && !arguments.keeps_disturbed;
+    let look_confidence = benchmark.look_confidence();
+    Ok(Measured { blocks, left_out, noise, wall, look_confidence, is_disturbed })
+}
+
+/// What was in picoseconds.
+fn in_seconds(mut found: BlockComparison) -> BlockComparison {
+    for time in [
+        &mut found.median_a,
+        &mut found.median_b,
+        &mut found.difference,
+        &mut found.difference_lower,
+        &mut found.difference_upper,
+        &mut found.margin,
+        &mut found.smallest_detectable,
+        &mut found.resolution,
+    ] {
+        *time /= 1e12;
+    }
+    found
 }
 
 fn block_of(samples: &[(Side, Run); 4]) -> Block {
@@ -378,6 +480,7 @@ fn judge(
     blocks: &[&Block],
     at: usize,
     metric: &Metric,
+    measured: &Measured,
     arguments: &Arguments,
 ) -> Result<Option<BlockComparison>, Failure> {
     let of = |side: usize| blocks.iter().map(|block| block[side][at]).collect::<Option<Vec<f64>>>();
@@ -387,12 +490,12 @@ fn judge(
     }
     let options = CompareOptions {
         confidence: arguments.confidence,
-        // 0 is the default of one per cent: no threshold at all is below that.
-        relative_threshold: if arguments.threshold > 0.0 { arguments.threshold } else { -1.0 },
+        look_confidence: measured.look_confidence,
+        relative_threshold: arguments.relative_threshold(),
         resolution: metric.resolution,
         ..CompareOptions::default()
     };
-    Ok(Some(compare_blocks(&a, &b, &mut vec![0.0; a.len()], &options)?))
+    Ok(Some(compare_block_ratios(&a, &b, &mut vec![0.0; a.len()], &options)?))
 }
 
 #[cfg(test)]

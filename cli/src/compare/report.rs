@@ -13,15 +13,11 @@ use super::runner::Runner;
 use super::{Arguments, Compared, Measured};
 use crate::table::{Form, printable, table};
 
-/// What A and B take: their medians, moved by as much so that they differ by the median of the differences, which is shown beside.
-fn levels(found: &BlockComparison) -> (f64, f64) {
-    let (middle, half) = (f64::midpoint(found.median_a, found.median_b), found.difference / 2.0);
-    ((middle - half).max(0.0), (middle + half).max(0.0))
-}
-
 /// A difference: in per cent of A, or as it is where A is nothing, or hardly more.
 fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
-    let base = levels(found).0;
+    let base = found.median_a;
+    // Nothing is less than nothing.
+    let value = if value.is_finite() { value.max(-base) } else { value };
     if !value.is_finite() {
         "n/a".into()
     } else if base > metric.resolution {
@@ -66,15 +62,15 @@ fn row(Compared { metric, found }: &Compared) -> Vec<String> {
         Some(found) => {
             let [lower, upper, middle] = [found.difference_lower, found.difference_upper, found.difference]
                 .map(|end| change(metric, found, end));
-            let (a, b) = levels(found);
+            let (a, b) = (found.median_a.max(0.0), found.median_b.max(0.0));
             let verdict = if has(found, COMPARISON_BELOW_RESOLUTION) {
                 BELOW_RESOLUTION
             } else {
                 verdict(metric, found)
             };
             cells.extend([
-                metric.kind.write(a),
-                metric.kind.write(b),
+                metric.write(a),
+                metric.write(b),
                 format!("{middle} [{lower}, {upper}]"),
                 verdict.to_owned(),
             ]);
@@ -98,14 +94,19 @@ pub(super) fn text(
         let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
         text += &format!("{}: {}\n", printable(name), printable(&command));
     }
-    let (pilot, judged) = (measured.pilot, measured.blocks.len() - measured.pilot);
-    let before = if pilot == 0 { String::new() } else { format!(" after a pilot of {pilot}") };
-    let took = took.as_secs_f64();
-    text += &format!("{} runs of each in {judged} blocks{before}, {took:.1} s\n\n", 2 * judged);
+    let (blocks, took) = (measured.blocks.len(), took.as_secs_f64());
+    let plural = if blocks == 1 { "" } else { "s" };
+    text += &format!("{} runs of each in {blocks} block{plural}, {took:.1} s\n\n", 2 * blocks);
     // What neither has a trace of is not worth a line.
-    let is_shown = |compared: &&Compared| {
+    let has_trace = |compared: &Compared| {
         compared.metric.key != "major_faults"
             || compared.found.is_none_or(|found| found.median_a != 0.0 || found.median_b != 0.0)
+    };
+    let is_shown = |compared: &&Compared| {
+        let key = compared.metric.key.as_str();
+        let is_asked =
+            ["wall", "cpu", "memory"].contains(&key) || arguments.events.iter().any(|event| event == key);
+        has_trace(compared) && (arguments.has_all || is_asked)
     };
     let headings =
         ["Per run", &arguments.names[0], &arguments.names[1], "Difference", "Verdict"].map(str::to_owned);
@@ -119,16 +120,34 @@ pub(super) fn text(
 }
 
 /// The answer: the library's, but for what is to be done where there were too few runs.
-pub(super) fn sentence(arguments: &Arguments, metric: &Metric, found: &BlockComparison) -> String {
+pub(super) fn sentence(arguments: &Arguments, found: &BlockComparison) -> String {
     let [a, b] = &arguments.names;
     let is_too_few = has(found, COMPARISON_TOO_FEW) && !has(found, COMPARISON_NOISY);
     if is_too_few && Verdict::from_code(found.verdict) == Verdict::NoEvidence {
         return printable(&format!("Too few runs to tell {a} and {b} apart: give it a larger --budget."))
             + "\n";
     }
-    // In proportion to what the table shows.
-    let shown = BlockComparison { median_a: levels(found).0, resolution: metric.resolution, ..*found };
-    printable(&shown.answer(a, b, Unit::new("s")).to_string()) + "\n"
+    printable(&found.answer(a, b, Unit::new("s")).to_string()) + "\n"
+}
+
+/// Which of the things that make a program wait differ, in a sentence.
+pub(super) fn differences(compared: &[Compared]) -> String {
+    let keys =
+        ["page_faults", "major_faults", "waiting", "waits", "preemptions", "run_queue", "memory", "system"];
+    let of = |compared: &Compared| {
+        let (metric, found) = (&compared.metric, compared.found?);
+        let is_known =
+            keys.contains(&metric.key.as_str()) && Verdict::from_code(found.verdict) != Verdict::NoEvidence;
+        let differs = is_known && !has(&found, COMPARISON_BELOW_RESOLUTION);
+        let values = [found.median_a, found.median_b].map(|value| metric.write(value.max(0.0)));
+        differs
+            .then(|| format!("{} {} instead of {}", metric.name.trim().to_lowercase(), values[1], values[0]))
+    };
+    let differ: Vec<String> = compared.iter().filter_map(of).collect();
+    if differ.is_empty() {
+        return "No difference is proven in page faults, waiting, run queue, context switches, peak memory and system time.".into();
+    }
+    format!("What differs: {}.", differ.join(", "))
 }
 
 /// Everything, with the times of all blocks.
@@ -139,16 +158,17 @@ pub(super) fn json(
     compared: &[Compared],
     figures: Value,
     against: Option<Value>,
+    why: Option<Value>,
 ) -> String {
     let mut metrics = Map::new();
     for (at, Compared { metric, found }) in compared.iter().enumerate() {
         let value = found.map_or(Value::Null, |found| {
             // What is not finite is null.
             json!({
-                "a": levels(&found).0,
-                "b": levels(&found).1,
+                "a": found.median_a,
+                "b": found.median_b,
                 "difference": found.difference,
-                "lower": found.difference_lower,
+                "lower": Some(found.difference_lower).filter(|lower| lower.is_finite()).map(|lower| lower.max(-found.median_a)),
                 "upper": found.difference_upper,
                 "coverage": found.coverage,
                 "margin": found.margin,
@@ -165,20 +185,21 @@ pub(super) fn json(
         metrics.insert(metric.key.clone(), value);
     }
     let mut noise = super::noise(&measured.noise);
-    noise["noisy"] = measured.is_noisy.into();
+    noise["noisy"] = has(&measured.wall, COMPARISON_NOISY).into();
     noise["left_out"] = json!(measured.left_out);
     let mut all = json!({
         "names": arguments.names,
         "commands": runner.commands,
         "block_count": measured.blocks.len(),
-        "pilot_block_count": measured.pilot,
         "metrics": metrics,
         "events": runner.events_json(&arguments.events),
         "noise": noise,
         "figures": figures,
     });
-    if let Some(against) = against {
-        all["against"] = against;
+    for (key, value) in [("against", against), ("why", why)] {
+        if let Some(value) = value {
+            all[key] = value;
+        }
     }
     format!("{all:#}\n")
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use crate::events::event_json;
 use crate::failure::{Failure, plain};
-use crate::simulated::{check, input};
 
 /// What one run took, in the order of the metrics; `None` where an event was not counted.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,8 +88,9 @@ impl Runner {
         }
         let began = Instant::now();
         let child = command.spawn().map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
-        let (status, usage) = wait(child.id()).map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
+        let run_queue = time_on_run_queue(child.id());
         let wall = began.elapsed().as_secs_f64();
+        let (status, usage) = wait(child.id()).map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
         check(status, parts, self.ignores_failure)?;
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
         let (user, system) = (seconds(usage.ru_utime), seconds(usage.ru_stime));
@@ -107,6 +107,8 @@ impl Runner {
         ]
         .map(Some)
         .to_vec();
+        values.push(run_queue);
+        values.push(run_queue.map(|queue| (wall - user - system - queue).max(0.0)));
         self.read()?;
         if let Some(session) = &self.session {
             session.readings(true, &mut self.readings).map_err(|error| error.to_string())?;
@@ -165,6 +167,47 @@ impl Runner {
             )
         })
     }
+}
+
+/// Waits for a child, which stays there to be waited for, and returns for how many seconds it was ready and had no processor.
+fn time_on_run_queue(pid: u32) -> Option<f64> {
+    // SAFETY: numbers all of it, for which zeros are as good as any.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the place is ours, and the call writes to nothing else.
+    while unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) } != 0 {
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    Some(text.split(' ').nth(1)?.parse::<f64>().ok()? / 1e9)
+}
+
+/// What a command reads: a file from its start, or nothing.
+pub(crate) fn input(file: Option<&Path>) -> Result<Stdio, Failure> {
+    match file {
+        None => Ok(Stdio::null()),
+        Some(file) => std::fs::File::open(file)
+            .map(Stdio::from)
+            .map_err(|error| Failure::of_file(file.display(), &error)),
+    }
+}
+
+/// Whether a command did what it should.
+pub(crate) fn check(status: ExitStatus, parts: &[String], ignores_failure: bool) -> Result<(), Failure> {
+    if status.success() || ignores_failure {
+        return Ok(());
+    }
+    let how = match status.signal() {
+        Some(signal) => format!("was ended by signal {signal}"),
+        None => format!("failed with status {}", status.code().unwrap_or(-1)),
+    };
+    Err(format!("{}: {how}; --show-output shows what it said, --ignore-failure goes on", shown(parts)).into())
+}
+
+/// A command as a shell would be given it.
+pub(crate) fn shown(parts: &[String]) -> String {
+    shlex::try_join(parts.iter().map(String::as_str)).unwrap_or_else(|_| parts[0].clone())
 }
 
 /// Waits for a child, and for what it took: the standard library does not say that.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{Error, Snapshot};
-
-use super::sum::{READY, Sum};
+use picollo_core::{Encoding, Error, Snapshot};
 
 /// What is added up apart. Fields that do not matter are empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -13,12 +11,70 @@ pub(super) struct Group {
     pub(super) window: i64,
 }
 
-/// Sums by group. Those that were not added to for the longest time wait as bytes.
+/// Sums are kept ready up to so many counters, of 16 bytes; the others wait as bytes, which are much fewer.
+const READY: usize = 1 << 21;
+
+/// More than any snapshot has: the finest layout of all 64 bits has 46 · 2^19.
+pub(crate) const ANY_COUNTERS: u64 = 1 << 25;
+
+/// A sum in the buckets of what came first, over the ranges of all, by low ends: as HdrHistogram's tools add up a log.
+enum Sum {
+    Ready(Box<Snapshot>),
+    Waiting(Vec<u8>),
+}
+
+impl Sum {
+    fn of(first: &Snapshot) -> Result<Sum, Error> {
+        let mut sum = Snapshot::boxed_alone(*first.layout())?;
+        sum.merge_low_ends(first);
+        Ok(Sum::Ready(sum))
+    }
+
+    fn counters(&self) -> usize {
+        match self {
+            Sum::Ready(snapshot) => snapshot.layout().length(),
+            Sum::Waiting(_) => 0,
+        }
+    }
+
+    fn add(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        let sum = self.ready()?;
+        let (layout, other) = (*sum.layout(), snapshot.layout());
+        let low = layout.min_trackable().min(other.min_trackable());
+        let high = layout.max_trackable().max(other.max_trackable());
+        if (low, high) != (layout.min_trackable(), layout.max_trackable()) {
+            let wider = layout.with_range(low, high)?;
+            let mut wider = Snapshot::boxed_alone(wider)?;
+            wider.merge_low_ends(sum);
+            *sum = wider;
+        }
+        sum.merge_low_ends(snapshot);
+        Ok(())
+    }
+
+    /// The sum, to be read or added to.
+    fn ready(&mut self) -> Result<&mut Box<Snapshot>, Error> {
+        if let Sum::Waiting(bytes) = self {
+            *self = Sum::Ready(Snapshot::decode(bytes, ANY_COUNTERS)?);
+        }
+        match self {
+            Sum::Ready(snapshot) => Ok(snapshot),
+            Sum::Waiting(_) => Err(Error::Corrupt),
+        }
+    }
+
+    fn wait(&mut self) -> Result<(), Error> {
+        if let Sum::Ready(snapshot) = self {
+            *self = Sum::Waiting(snapshot.encode_to_vec(Encoding::Native)?);
+        }
+        Ok(())
+    }
+}
+
+/// Sums by group. Where they become too large, all but the last that was added to wait as bytes.
 pub(super) struct Groups {
-    sums: BTreeMap<Group, (Sum, u64)>,
+    sums: BTreeMap<Group, Sum>,
     counters: usize,
-    /// How often something was added: when it was.
-    clock: u64,
     most: usize,
     /// What values are to be multiplied by, in histograms of doubles.
     pub(super) ratio: f64,
@@ -26,11 +82,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Groups {
-        Groups::of_at_most(READY)
-    }
-
-    pub(super) fn of_at_most(most: usize) -> Groups {
-        Groups { sums: BTreeMap::new(), counters: 0, clock: 0, most, ratio: 1.0 }
+        Groups { sums: BTreeMap::new(), counters: 0, most: READY, ratio: 1.0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -38,34 +90,23 @@ impl Groups {
     }
 
     pub(super) fn add(&mut self, group: Group, snapshot: &Snapshot) -> Result<(), Error> {
-        self.clock += 1;
-        let after = match self.sums.get_mut(&group) {
-            Some((sum, used)) => {
-                self.counters -= sum.counters();
+        let before = match self.sums.get_mut(&group) {
+            Some(sum) => {
+                let before = sum.counters();
                 sum.add(snapshot)?;
-                *used = self.clock;
-                sum.counters()
+                before
             }
             None => {
-                let sum = Sum::of(snapshot)?;
-                let counters = sum.counters();
-                self.sums.insert(group, (sum, self.clock));
-                counters
+                self.sums.insert(group.clone(), Sum::of(snapshot)?);
+                0
             }
         };
-        self.counters += after;
-        // Down to half at once, so that this look at all of them is rare.
+        let after = self.sums.get(&group).map_or(0, Sum::counters);
+        self.counters += after - before;
         if self.counters > self.most {
-            let mut ready: Vec<_> = self.sums.values_mut().filter(|(sum, _)| sum.counters() > 0).collect();
-            ready.sort_by_key(|(_, used)| *used);
-            let but_the_last = ready.len() - 1;
-            for (sum, _) in ready.into_iter().take(but_the_last) {
-                if self.counters <= self.most / 2 {
-                    break;
-                }
-                self.counters -= sum.counters();
-                sum.wait()?;
-            }
+            let mut others = self.sums.iter_mut().filter(|(other, _)| **other != group);
+            others.try_for_each(|(_, sum)| sum.wait())?;
+            self.counters = after;
         }
         Ok(())
     }
@@ -75,7 +116,7 @@ impl Groups {
         &mut self,
         mut each: impl FnMut(&Group, &Snapshot) -> Result<(), E>,
     ) -> Result<(), E> {
-        for (group, (sum, _)) in &mut self.sums {
+        for (group, sum) in &mut self.sums {
             let was_waiting = sum.counters() == 0;
             each(group, sum.ready()?)?;
             if was_waiting {
@@ -89,25 +130,28 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use picollo_core::{Layout, SingleWriter};
-    type Histogram = picollo_core::Histogram<[picollo_core::AtomicU64], SingleWriter>;
+    use picollo_core::{Options, SharedHistogram, Since};
 
     #[test]
     fn those_that_wait_are_as_good() {
-        let mut few = Groups::of_at_most(5_000);
-        let mut all = Groups::of_at_most(usize::MAX);
+        let mut few = Groups { most: 5_000, ..Groups::new() };
+        let mut all = Groups::new();
         for number in 0..300u64 {
-            let layout = Layout::with_significant_digits(2, 0, 10_000 << (number % 7)).unwrap();
-            let mut histogram = Histogram::boxed(layout, false).unwrap();
+            let options = Options {
+                significant_digits: 2,
+                max_trackable: 10_000 << (number % 7),
+                ..Options::default()
+            };
+            let histogram = SharedHistogram::create(&options).unwrap();
             histogram.record(number * 50);
-            let mut snapshot = Snapshot::boxed(layout).unwrap();
-            snapshot.update(&*histogram, picollo_core::Since::Reset).unwrap();
+            let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+            histogram.update(&mut snapshot, Since::Reset).unwrap();
             let group = Group { tag: String::new(), window: (number % 50) as i64 };
             few.add(group.clone(), &snapshot).unwrap();
             all.add(group, &snapshot).unwrap();
             assert!(few.counters <= 5_000 + 2_000);
         }
-        assert!(few.sums.values().any(|(sum, _)| sum.counters() == 0));
+        assert!(few.sums.values().any(|sum| sum.counters() == 0));
         let listed = |groups: &mut Groups| {
             let mut found = Vec::new();
             groups

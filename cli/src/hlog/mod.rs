@@ -3,10 +3,10 @@
 mod groups;
 mod reading;
 pub(crate) mod source;
-pub(crate) mod sum;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -16,12 +16,12 @@ use picollo_core::{Error, Snapshot, ValueSelection};
 use crate::failure::{Failure, print, write_file};
 use crate::progress::Progress;
 use crate::table::{self, Form, printable, table};
-use crate::values::{self, Scale, Time};
+use crate::values::{self, Scale, Time, flag, option, subcommand};
+pub(crate) use groups::ANY_COUNTERS;
 use groups::Group;
 use reading::{Choice, Reading};
 
-const ABOUT: &str = "Percentiles of histogram logs (.hlog), by tag and time";
-const LONG_ABOUT: &str = "Percentiles of histogram logs (.hlog), by tag and time.
+const HELP: &str = "Percentiles of histogram logs (.hlog), by tag and time
 
 Reads logs as HdrHistogram's tools write them, one or several, compressed with gzip or not, \"-\" for standard input, and adds up what is \
 in them. Memory does not depend on their length. Times that are plain numbers are seconds after the first interval of the first log; \
@@ -33,13 +33,7 @@ in them. Memory does not depend on their length. Times that are plain numbers ar
   picollo hlog service.hlog --start 10 --end 70 --format hgrm -o get.hgrm";
 
 pub(crate) fn command() -> Command {
-    let option = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
-    Command::new("hlog").about(ABOUT).long_about(LONG_ABOUT).args([
+    subcommand("hlog", HELP).args([
         Arg::new("files").value_name("FILE").num_args(1..).required(true).help("logs; '-' is standard input"),
         option("tag", "TAG", "only intervals with this tag, or one of several; '' is that of none")
             .action(ArgAction::Append),
@@ -50,7 +44,8 @@ pub(crate) fn command() -> Command {
             .value_parser(values::time)
             .allow_hyphen_values(true),
         flag("by-tag", "a row for each tag"),
-        option("window", "SECONDS", "a row for each so many seconds").value_parser(values::seconds),
+        option("window", "TIME", "a row for each interval of this length, such as 60s or 5m")
+            .value_parser(values::duration),
         option("percentiles", "RANK,...", "which percentiles")
             .default_value("50,90,99,99.9,99.99,100")
             .value_parser(values::ranks),
@@ -82,50 +77,26 @@ pub(crate) fn command() -> Command {
             .value_parser(value_parser!(PathBuf)),
         flag("skip-errors", "report lines that cannot be read, and go on"),
         flag("no-progress", "no progress bar"),
-        // What there once was.
-        option("plot", "FILE", "").hide(true),
     ])
 }
 
-/// What the command line says, once it was read.
-struct Arguments<'a>(&'a ArgMatches);
-
-impl Arguments<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.0.get_flag(name)
-    }
-
-    fn text(&self, name: &str) -> &str {
-        self.0.get_one::<String>(name).map_or("", String::as_str)
-    }
-
-    fn scale(&self) -> Scale {
-        self.0.get_one("scale").copied().unwrap_or(Scale { divisor: 1.0, unit: "" })
-    }
-
-    fn output(&self) -> Option<&Path> {
-        self.0.get_one::<PathBuf>("output").map(PathBuf::as_path)
-    }
+fn scale_of(matches: &ArgMatches) -> Scale {
+    matches.get_one("scale").copied().unwrap_or(Scale { divisor: 1.0, unit: "" })
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let arguments = Arguments(matches);
-    if matches.contains_id("plot") {
-        return Err(
-            "--plot is no more: `picollo report LOG -o PAGE.html` draws percentiles and heat maps".into()
-        );
-    }
+    let text = |name| matches.get_one::<String>(name).map_or("", String::as_str);
     let ranks = matches.get_one::<Vec<f64>>("percentiles").cloned().unwrap_or_default();
     let files: Vec<String> = matches.get_many("files").into_iter().flatten().cloned().collect();
     let mut reading = Reading::new(Choice {
         tags: matches.get_many("tag").map(|tags| tags.cloned().collect()),
         start: matches.get_one::<Time>("start").copied(),
         end: matches.get_one::<Time>("end").copied(),
-        by_tag: arguments.has("by-tag"),
-        window: matches.get_one::<f64>("window").copied(),
-        skip_errors: arguments.has("skip-errors"),
+        by_tag: matches.get_flag("by-tag"),
+        window: matches.get_one::<Duration>("window").map(Duration::as_secs_f64),
+        skip_errors: matches.get_flag("skip-errors"),
     });
-    reading.read(&files, Progress::new(!arguments.has("no-progress")))?;
+    reading.read(&files, Progress::new(!matches.get_flag("no-progress")))?;
     if reading.groups.len() == 0 {
         return Err(reading.why_nothing(files.len()).into());
     }
@@ -134,16 +105,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Failure::Told(format!("these are histograms of doubles: values are to be multiplied by {ratio}"))
             .tell("hlog");
     }
-    match arguments.text("format") {
-        format @ ("hgrm" | "hgrm-csv") => write_hgrm(&arguments, &mut reading, format == "hgrm-csv")?,
+    match text("format") {
+        format @ ("hgrm" | "hgrm-csv") => write_hgrm(matches, &mut reading, format == "hgrm-csv")?,
         format => {
             let form = match format {
                 "csv" => Form::Csv,
                 "markdown" => Form::Markdown,
                 _ => Form::Text,
             };
-            let text = table_of(&arguments, &mut reading, &ranks, form)?;
-            match arguments.output() {
+            let text = table_of(matches, &mut reading, &ranks, form)?;
+            match matches.get_one::<PathBuf>("output") {
                 None => print(&text)?,
                 Some(path) => write_file(path, &text)?,
             }
@@ -159,13 +130,13 @@ impl From<Error> for Failure {
 }
 
 fn table_of(
-    arguments: &Arguments,
+    matches: &ArgMatches,
     reading: &mut Reading,
     ranks: &[f64],
     form: Form,
 ) -> Result<String, Failure> {
     let is_csv = form == Form::Csv;
-    let (by_tag, has_windows) = (arguments.has("by-tag"), arguments.0.contains_id("window"));
+    let (by_tag, has_windows) = (matches.get_flag("by-tag"), matches.contains_id("window"));
     let mut headings = Vec::new();
     headings.extend(by_tag.then(|| "Tag".to_owned()));
     if has_windows {
@@ -180,9 +151,9 @@ fn table_of(
     if is_csv {
         headings = headings.iter().map(|heading| heading.replace(" (s)", "").to_lowercase()).collect();
     }
-    let Scale { divisor, unit } = arguments.scale();
-    let decimals = arguments.0.get_one::<u8>("decimals").copied().unwrap_or(3) as usize;
-    let selection = match arguments.text("values") {
+    let Scale { divisor, unit } = scale_of(matches);
+    let decimals = matches.get_one::<u8>("decimals").copied().unwrap_or(3) as usize;
+    let selection = match matches.get_one::<String>("values").map_or("", String::as_str) {
         "lower" => ValueSelection::Lower,
         "midpoint" => ValueSelection::Midpoint,
         _ => ValueSelection::Upper,
@@ -221,10 +192,10 @@ fn table_of(
     })
 }
 
-fn write_hgrm(arguments: &Arguments, reading: &mut Reading, is_csv: bool) -> Result<(), Failure> {
-    let ticks = arguments.0.get_one::<u32>("ticks").copied().unwrap_or(5);
+fn write_hgrm(matches: &ArgMatches, reading: &mut Reading, is_csv: bool) -> Result<(), Failure> {
+    let ticks = matches.get_one::<u32>("ticks").copied().unwrap_or(5);
     let format = if is_csv { HgrmFormat::Csv } else { HgrmFormat::Columns };
-    let divisor = arguments.scale().divisor;
+    let divisor = scale_of(matches).divisor;
     let mut groups = std::mem::replace(&mut reading.groups, groups::Groups::new());
     let several = groups.len() > 1;
     let mut used = HashSet::new();
@@ -232,8 +203,8 @@ fn write_hgrm(arguments: &Arguments, reading: &mut Reading, is_csv: bool) -> Res
     groups.for_each::<Failure>(|group, snapshot: &Snapshot| {
         let mut text = String::new();
         snapshot.write_hgrm(&mut text, ticks, divisor, format)?;
-        let name = name_of(arguments, reading, group);
-        let Some(output) = arguments.output() else {
+        let name = name_of(matches, reading, group);
+        let Some(output) = matches.get_one::<PathBuf>("output") else {
             if several {
                 // A comment, to those who read this.
                 text = format!("{}#[{}]\n{text}", if is_first { "" } else { "\n" }, printable(&name));
@@ -241,7 +212,7 @@ fn write_hgrm(arguments: &Arguments, reading: &mut Reading, is_csv: bool) -> Res
             }
             return print(&text);
         };
-        write_file(&if several { beside(output, &name, &mut used) } else { output.to_owned() }, &text)
+        write_file(&if several { beside(output, &name, &mut used) } else { output.clone() }, &text)
     })
 }
 
@@ -267,12 +238,12 @@ fn beside(output: &Path, name: &str, used: &mut HashSet<String>) -> PathBuf {
     output.with_file_name(format!("{}.{unique}{extension}", part(output.file_stem())))
 }
 
-fn name_of(arguments: &Arguments, reading: &Reading, group: &Group) -> String {
+fn name_of(matches: &ArgMatches, reading: &Reading, group: &Group) -> String {
     let mut parts = Vec::new();
-    if arguments.has("by-tag") {
+    if matches.get_flag("by-tag") {
         parts.push(if group.tag.is_empty() { "no tag".to_owned() } else { group.tag.clone() });
     }
-    if arguments.0.contains_id("window") {
+    if matches.contains_id("window") {
         let (begin, end) = reading.span_of(group);
         parts.push(format!("{}-{} s", short(begin, 3), short(end, 3)));
     }

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use picollo_core::log::{Interval, Reader};
 use picollo_core::{Error, Snapshot};
 
-use super::groups::{Group, Groups};
+use super::groups::{ANY_COUNTERS, Group, Groups};
 use super::source::Source;
-use super::sum::ANY_COUNTERS;
 use crate::failure::Failure;
 use crate::progress::{Progress, of_bytes};
 use crate::table::printable;
@@ -62,8 +61,8 @@ impl Reading {
             let mut source = Source::open(file)?;
             let name = source.name.clone();
             let mut state = Reader::new(&[]);
-            while let Some(lines) = source.lines()? {
-                let mut reader = state.on(lines);
+            while let Some(line) = source.line()? {
+                let mut reader = state.on(line);
                 // Not by `for`: the reader is asked where it is.
                 while let Some(interval) = reader.next() {
                     let result = interval
@@ -84,7 +83,7 @@ impl Reading {
                         }
                     }
                 }
-                done += lines.len() as u64;
+                done += line.len() as u64;
                 // Of what is packed there is more than the file has bytes.
                 progress.update(|took| {
                     format!(

@@ -1,67 +1,63 @@
 //! A registry that has what all live segments have.
 
-use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use picollo_core::{
-    Metric, MetricCounter, MetricGauge, Options, Registry, SharedHistogram, Since, Snapshot, Storage,
+    Layout, Metric, MetricCounter, MetricGauge, Options, Registry, SharedHistogram, Snapshot, Storage,
 };
-use picollo_native::{SegmentKind, Viewer};
 
-use super::naming::{Exported, Process, Processes};
+use super::bounds::Bounds;
+use super::naming::{Exported, Process, Processes, process_of};
 use crate::failure::Failure;
 use crate::places::Places;
-use crate::table::printable;
+use crate::reader::{Entry, Reader, Reading};
 
 /// What is left out of an exposition, and why.
 const REASONS: [&str; 2] = ["conflict", "unreadable"];
-const CONFLICT: usize = 0;
-const UNREADABLE: usize = 1;
+
+/// What somebody wants to be served.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// Who tells what is left out.
+    pub(crate) command: &'static str,
+    pub(crate) places: Places,
+    /// Of one process.
+    pub(crate) pid: Option<u32>,
+    /// Processes that publish in one name are not summed.
+    pub(crate) by_process: bool,
+    pub(crate) is_native: bool,
+    pub(crate) bounds: Bounds,
+}
 
 /// All that is published now, in a registry.
 pub(crate) struct Exposed {
-    /// Who tells what is left out.
-    command: &'static str,
-    places: Places,
-    is_native: bool,
+    wanted: Wanted,
+    reader: Reader,
     registry: Arc<Mutex<Registry>>,
     processes: Processes,
-    segments: Vec<Segment>,
-    families: HashMap<String, Family>,
+    series: HashMap<u64, Series>,
+    by_name: HashMap<Key, u64>,
+    /// Of each metric, by its name: what was written first.
+    helps: HashMap<String, String>,
     live: MetricGauge,
-    left_out: Vec<MetricGauge>,
-    /// What was told, so that it is told once.
-    told: HashSet<String>,
+    left_out: [MetricGauge; REASONS.len()],
 }
 
-/// What all metrics of a name have in common.
-struct Family {
-    kind: SegmentKind,
+/// What tells a series from others: the labels that were added, and the entry's name and labels.
+type Key = (Vec<(String, String)>, String, Vec<(String, String)>);
+
+/// What one or several processes publish, added up: what a process had recorded stays in the sum when it ends.
+struct Series {
+    family: String,
     unit: String,
-    help: String,
-    members: usize,
+    copy: Copied,
+    is_present: bool,
 }
 
-struct Segment {
-    path: PathBuf,
-    identity: [u64; 2],
-    label: String,
-    viewer: Viewer,
-    entries: Vec<Entry>,
-}
-
-struct Entry {
-    /// In the registry; the name is its family's.
-    registered: Option<(u64, String)>,
-    copy: Option<Copied>,
-}
-
-/// What is read of an entry, and where that goes.
 enum Copied {
-    /// The registry has the histogram, to which the snapshot adds what came.
-    Histogram(Box<Snapshot>, SharedHistogram),
-    Counter(u64, MetricCounter),
+    Histogram(SharedHistogram, Layout),
+    Counter(MetricCounter),
 }
 
 fn told(error: impl std::fmt::Display) -> Failure {
@@ -69,30 +65,29 @@ fn told(error: impl std::fmt::Display) -> Failure {
 }
 
 impl Exposed {
-    pub(crate) fn new(command: &'static str, places: Places, is_native: bool) -> Result<Exposed, Failure> {
+    pub(crate) fn new(wanted: Wanted) -> Result<Exposed, Failure> {
         let mut registry = Registry::new();
         let help = "Segments of live processes that are read";
         let live = Metric { name: "picollo_segments", help, ..Metric::default() };
         let (_, live) = registry.add_gauge(&live).map_err(told)?;
-        let mut left_out = Vec::new();
-        for reason in REASONS {
+        let mut gauge = |reason| {
             let labels = [("reason", reason)];
-            let help = "Histograms and counters that are not among these metrics: they have the name, but not the kind or unit of \
-                        others, or cannot be read";
+            let help = "Histograms and counters that are not among these metrics: they have the name, but not the kind, unit or layout \
+                        of others, or cannot be read";
             let metric = Metric { name: "picollo_left_out", help, labels: &labels, ..Metric::default() };
-            left_out.push(registry.add_gauge(&metric).map_err(told)?.1);
-        }
+            registry.add_gauge(&metric).map_err(told).map(|(_, gauge)| gauge)
+        };
+        let left_out = [gauge(REASONS[0])?, gauge(REASONS[1])?];
         Ok(Exposed {
-            command,
-            places,
-            is_native,
+            reader: Reader::of_live(wanted.places.clone(), wanted.pid),
+            wanted,
             registry: Arc::new(Mutex::new(registry)),
             processes: Processes::default(),
-            segments: Vec::new(),
-            families: HashMap::new(),
+            series: HashMap::new(),
+            by_name: HashMap::new(),
+            helps: HashMap::new(),
             live,
             left_out,
-            told: HashSet::new(),
         })
     }
 
@@ -101,115 +96,106 @@ impl Exposed {
     }
 
     /// Brings the registry to what is published now. What is left out is told on standard error, once.
-    pub(crate) fn refresh(&mut self) -> Result<(), Failure> {
+    pub(crate) fn refresh(&mut self) {
+        self.reader.read();
+        let unreadable = self.reader.troubles.len();
+        let mut segments = std::mem::take(&mut self.reader.segments);
+        let live = segments.iter().filter(|open| open.info.is_live);
+        let present: Vec<Process> = live.map(|open| process_of(open.path(), &open.info)).collect();
+        self.processes.keep(|process| present.contains(process));
         let shared = self.registry.clone();
         let mut registry = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut left_out = [0usize; REASONS.len()];
-        let mut listed = Vec::new();
-        for one in self.places.list()? {
-            match one.info {
-                Ok(info) if info.is_live => listed.push((one.path, info)),
-                Ok(_) => {}
-                Err(error) => self.leave_out(UNREADABLE, error.message().to_owned(), &mut left_out),
+        self.series.values_mut().for_each(|series| series.is_present = false);
+        for open in &mut segments {
+            if open.label.is_empty() {
+                open.label = if self.wanted.by_process {
+                    self.processes.label(&open.info.program, process_of(open.path(), &open.info))
+                } else {
+                    open.info.name.clone()
+                };
             }
-        }
-        // In the order in which they began, so that numbers do not depend on names of files.
-        listed.sort_by_key(|(_, info)| (info.created_unix_nanos, info.pid));
-        let is_listed = |segment: &Segment| {
-            listed.iter().any(|(path, info)| *path == segment.path && info.identity == segment.identity)
-        };
-        for mut segment in self.segments.extract_if(.., |segment| !is_listed(segment)).collect::<Vec<_>>() {
-            for entry in &mut segment.entries {
-                take_out(&mut registry, &mut self.families, entry);
+            let mut added = vec![("segment".to_owned(), open.info.name.clone())];
+            if self.wanted.by_process {
+                added.push(("process".to_owned(), open.label.clone()));
             }
-        }
-        let present: Vec<Process> = listed.iter().map(|(path, info)| Process::of(path, info)).collect();
-        self.processes.keep(|process| present.contains(process));
-        for (path, info) in listed {
-            if self.segments.iter().any(|segment| segment.path == path) {
-                continue;
-            }
-            let process = Process::of(&path, &info);
-            let label = self.processes.label(&info.program, process);
-            match Viewer::open(&path) {
-                Ok(viewer) => self.segments.push(Segment {
-                    path,
-                    identity: info.identity,
-                    label,
-                    viewer,
-                    entries: Vec::new(),
-                }),
-                Err(error) => self.leave_out(UNREADABLE, error.message().to_owned(), &mut left_out),
-            }
-        }
-        let mut segments = std::mem::take(&mut self.segments);
-        for segment in &mut segments {
-            if let Err(error) = segment.viewer.refresh() {
-                self.leave_out(UNREADABLE, error.message().to_owned(), &mut left_out);
-            }
-            segment.entries.resize_with(segment.viewer.length(), || Entry { registered: None, copy: None });
-            for index in 0..segment.entries.len() {
-                if let Err((reason, why)) = self.copy(&mut registry, segment, index) {
-                    self.leave_out(reason, why, &mut left_out);
+            let is_live = open.info.is_live;
+            for entry in &mut open.entries {
+                if let Err(conflict) = self.add(&mut registry, entry, &added, is_live) {
+                    // The next reading is of everything again: it may be the first that is taken.
+                    entry.reading = None;
+                    self.reader.troubles.push(format!("left out: {conflict}"));
                 }
             }
         }
-        self.segments = segments;
-        self.live.set(self.segments.len() as f64);
-        self.left_out.iter().zip(left_out).for_each(|(gauge, count)| gauge.set(count as f64));
+        self.take_out(&mut registry);
+        self.live.set(present.len() as f64);
+        let conflicts = self.reader.troubles.len() - unreadable;
+        self.left_out[0].set(conflicts as f64);
+        self.left_out[1].set(unreadable as f64);
+        self.reader.segments = segments;
+        self.reader.tell(self.wanted.command);
+    }
+
+    /// Adds what was recorded since the scrape before to its series.
+    fn add(
+        &mut self,
+        registry: &mut Registry,
+        entry: &mut Entry,
+        added: &[(String, String)],
+        is_live: bool,
+    ) -> Result<(), String> {
+        let is_there = is_live && !entry.is_retired;
+        if !entry.is_read || entry.number == 0 && !is_there {
+            if let Some(series) = self.series.get_mut(&entry.number) {
+                series.is_present |= is_there;
+            }
+            return Ok(());
+        }
+        let Some(reading) = &entry.reading else { return Ok(()) };
+        // A series that was taken out is made anew, of everything.
+        if !self.series.contains_key(&entry.number) {
+            entry.number = self.series_of(registry, entry, added)?;
+        }
+        let Some(series) = self.series.get_mut(&entry.number) else { return Ok(()) };
+        match (&series.copy, reading) {
+            (Copied::Histogram(copy, _), Reading::Histogram(snapshot)) => _ = copy.add_snapshot(snapshot),
+            (Copied::Counter(copy), Reading::Counter { added, .. }) => copy.add(*added),
+            _ => {}
+        }
+        series.is_present |= is_there;
         Ok(())
     }
 
-    fn leave_out(&mut self, reason: usize, why: String, counts: &mut [usize; REASONS.len()]) {
-        counts[reason] += 1;
-        // Bounded, since what is told comes from files.
-        if self.told.len() < 1000 && self.told.insert(why.clone()) {
-            Failure::Told(format!("left out: {}", printable(&why))).tell(self.command);
-        }
-    }
-
-    /// Reads one entry into the registry, which gets it if it has not yet.
-    fn copy(
+    /// The series that an entry belongs to, made now if there is none.
+    fn series_of(
         &mut self,
         registry: &mut Registry,
-        segment: &mut Segment,
-        index: usize,
-    ) -> Result<(), (usize, String)> {
-        let Segment { viewer, entries, label, .. } = segment;
-        let entry = &mut entries[index];
-        let unreadable = |error: picollo_native::Error| (UNREADABLE, error.message().to_owned());
-        if viewer.entry(index).map_err(unreadable)?.is_retired {
-            take_out(registry, &mut self.families, entry);
-            entry.copy = None;
-            return Ok(());
+        entry: &Entry,
+        added: &[(String, String)],
+    ) -> Result<u64, String> {
+        let about = &entry.about;
+        let key: Key = (added.to_vec(), about.name.clone(), about.labels.clone());
+        let Exported { name, unit, divisor, labels } = Exported::of(about, added);
+        let conflict =
+            |what: &str| format!("{name} of {} (there {}): {what}", added[added.len() - 1].1, entry.title);
+        if let Some(&id) = self.by_name.get(&key)
+            && let Some(known) = self.series.get(&id)
+        {
+            let is_alike = match (&known.copy, &entry.reading) {
+                (Copied::Histogram(_, layout), Some(Reading::Histogram(snapshot))) => {
+                    layout == snapshot.layout()
+                }
+                (Copied::Counter(_), Some(Reading::Counter { .. })) => true,
+                _ => false,
+            };
+            return match is_alike && known.unit == about.unit {
+                true => Ok(id),
+                false => Err(conflict(
+                    "others of this name have another kind, unit or layout; --by-process keeps them apart",
+                )),
+            };
         }
-        match &mut entry.copy {
-            Some(Copied::Histogram(snapshot, copy)) => {
-                viewer.update(index, snapshot, Since::PreviousUpdate).map_err(unreadable)?;
-                copy.add_snapshot(snapshot);
-                return Ok(());
-            }
-            Some(Copied::Counter(seen, copy)) => {
-                let now = viewer.counter(index).map_err(unreadable)?;
-                copy.add(now.wrapping_sub(*seen));
-                *seen = now;
-                return Ok(());
-            }
-            None => {}
-        }
-        let about = viewer.entry(index).map_err(unreadable)?.clone();
-        let Exported { name, unit, divisor, labels } = Exported::of(&about, label);
-        let conflict = |what: &str| (CONFLICT, format!("{name} of {label}: {what}"));
-        let help = match self.families.get(&name) {
-            Some(known) if known.kind != about.kind => {
-                return Err(conflict("others of this name are of another kind"));
-            }
-            Some(known) if known.unit != unit => {
-                return Err(conflict("others of this name have another unit"));
-            }
-            Some(known) => known.help.clone(),
-            None => about.help.clone(),
-        };
+        let help = self.helps.get(&name).unwrap_or(&about.help).clone();
         let labels: Vec<(&str, &str)> =
             labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let metric = Metric {
@@ -219,39 +205,49 @@ impl Exposed {
             labels: &labels,
             divisor,
             created_unix_nanos: about.created_unix_nanos,
-            native: self.is_native,
+            native: self.wanted.is_native,
             ..Metric::default()
         };
         let refused = |_| {
             conflict(
-                "there is one of this name and these labels, or it has a name that is written for another",
+                "others of this name have another kind or unit or the same labels, or it is written for another metric",
             )
         };
-        let (id, copy) = match about.kind {
-            SegmentKind::Histogram => {
-                let snapshot = viewer.snapshot(index).map_err(unreadable)?;
-                let copy = copy_of(&snapshot)
-                    .map_err(|error| (UNREADABLE, format!("{name} of {label}: {error}")))?;
-                (registry.add(&copy, &metric, &[]).map_err(refused)?, Copied::Histogram(snapshot, copy))
+        let (id, copy) = match &entry.reading {
+            Some(Reading::Histogram(snapshot)) => {
+                let copy = empty_like(snapshot).map_err(|error| conflict(&error.to_string()))?;
+                let bounds = self.wanted.bounds.of(snapshot.layout(), divisor);
+                let id = registry.add(&copy, &metric, &bounds).map_err(refused)?;
+                (id, Copied::Histogram(copy, *snapshot.layout()))
             }
-            SegmentKind::Counter => {
-                let now = viewer.counter(index).map_err(unreadable)?;
+            _ => {
                 let (id, copy) = registry.add_counter(&metric).map_err(refused)?;
-                copy.add(now);
-                (id, Copied::Counter(now, copy))
+                (id, Copied::Counter(copy))
             }
         };
-        entry.copy = Some(copy);
-        entry.registered = Some((id, name.clone()));
-        self.families.entry(name).or_insert(Family { kind: about.kind, unit, help, members: 0 }).members += 1;
-        Ok(())
+        self.helps.entry(name.clone()).or_insert(help);
+        self.by_name.insert(key, id);
+        let series = Series { family: name, unit: about.unit.clone(), copy, is_present: false };
+        self.series.insert(id, series);
+        Ok(id)
+    }
+
+    /// Takes out the series of which no process is left.
+    fn take_out(&mut self, registry: &mut Registry) {
+        registry.retain(|id| self.series.get(&id).is_none_or(|series| series.is_present));
+        let before = self.series.len();
+        self.series.retain(|_, series| series.is_present);
+        if self.series.len() < before {
+            self.by_name.retain(|_, id| self.series.contains_key(id));
+            self.helps.retain(|name, _| self.series.values().any(|series| series.family == *name));
+        }
     }
 }
 
-/// A histogram with what a snapshot has, of its layout: small, as it has memory only for what was recorded.
-fn copy_of(snapshot: &Snapshot) -> picollo_core::Result<SharedHistogram> {
+/// An empty histogram of a snapshot's layout: small, as it has memory only for what was recorded.
+fn empty_like(snapshot: &Snapshot) -> picollo_core::Result<SharedHistogram> {
     let layout = snapshot.layout();
-    let options = Options {
+    SharedHistogram::create(&Options {
         storage: Storage::Sparse,
         relative_error: layout.relative_error(),
         min_trackable: layout.min_trackable(),
@@ -259,19 +255,5 @@ fn copy_of(snapshot: &Snapshot) -> picollo_core::Result<SharedHistogram> {
         unit: 1 << layout.unit(),
         no_live_reset: true,
         ..Options::default()
-    };
-    let copy = SharedHistogram::create(&options)?;
-    copy.add_snapshot(snapshot);
-    Ok(copy)
-}
-
-fn take_out(registry: &mut Registry, families: &mut HashMap<String, Family>, entry: &mut Entry) {
-    let Some((id, name)) = entry.registered.take() else { return };
-    registry.remove(id);
-    if let Some(family) = families.get_mut(&name) {
-        family.members -= 1;
-        if family.members == 0 {
-            families.remove(&name);
-        }
-    }
+    })
 }

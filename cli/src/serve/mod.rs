@@ -1,28 +1,37 @@
 //! `picollo serve`: what is published, for Prometheus.
 
+pub(crate) mod bounds;
 pub(crate) mod exposed;
 mod naming;
 
+use std::fs::Permissions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Command, value_parser};
 use picollo_core::Exposition;
-use picollo_serve::{Server, exposition};
+use picollo_serve::{Answer, Server, exposition};
 
-pub(crate) use self::exposed::Exposed;
-pub(crate) use self::naming::Processes;
+use self::bounds::Bounds;
+pub(crate) use self::exposed::{Exposed, Wanted};
 use crate::failure::{Failure, print};
 use crate::places::{self, Places};
 use crate::signals;
+use crate::values::{flag, option, subcommand};
 
-const ABOUT: &str = "Metrics of all that is published, for Prometheus: an endpoint, or a file";
-const LONG_ABOUT: &str = "Metrics of all that is published, for Prometheus: an endpoint, or a file
+const HELP: &str = "Metrics of all that is published, for Prometheus: an endpoint, or a file
 
 Each scrape reads all live segments and answers in the format that the scraper asks for. Names end with their unit, times are in \
-seconds. The label `process` is the program's name, with a small number behind it where there are several, which a program that \
-starts again takes over: so series go on. Of metrics of one name the first help is written; those that are of another kind or in another unit \
-are left out, told on standard error and counted by picollo_left_out. A label `process` of a program's own becomes `exported_process`.
+seconds. The label `segment` is the segment's name: all live processes that publish in one name are one service, and are summed, also what \
+those had recorded that have ended meanwhile. With --by-process they are apart, by the label `process`: the program's name, with a small \
+number behind it where there are several, which a program that starts again takes over. Of metrics of one name the first help is written; \
+those of another kind, unit or layout are left out, told on standard error and counted by picollo_left_out. Labels `segment` and `process` of \
+a program's own become `exported_segment` and `exported_process`.
+
+A server that draws a percentile from the buckets at bounds is off by up to their distance: 25 % unless --bounds asks for others. Native \
+histograms (--native) are closer and smaller; Prometheus wants `scrape_native_histograms: true` for them.
 
 Segments are for their owner alone. A port opens them to all users of this machine, also on 127.0.0.1; a Unix socket does not: \
 `--listen unix:PATH` is for its owner (mode 0600). Requests for names of other hosts are refused on 127.0.0.1, since they \
@@ -33,37 +42,33 @@ come from pages in a browser. There is no request that changes anything.
   picollo serve --once -o /var/lib/node_exporter/picollo.prom";
 
 pub(crate) fn command() -> Command {
-    Command::new("serve").about(ABOUT).long_about(LONG_ABOUT).args(places::arguments()).args([
-        Arg::new("listen")
-            .long("listen")
-            .value_name("ADDRESS")
-            .default_value("127.0.0.1:9464")
-            .help("a port, or unix:PATH"),
-        Arg::new("native").long("native").action(ArgAction::SetTrue).help(
-            "native histograms where the scraper takes them; Prometheus then drops the classic buckets",
-        ),
-        Arg::new("once")
-            .long("once")
-            .action(ArgAction::SetTrue)
-            .conflicts_with("listen")
-            .help("write the metrics once, as text, and end"),
-        Arg::new("output")
-            .short('o')
-            .long("output")
-            .value_name("FILE")
-            .requires("once")
-            .value_parser(value_parser!(PathBuf))
-            .help("into this file, which is replaced at once; otherwise on standard output"),
+    subcommand("serve", HELP).args(places::arguments()).args([
+        option("listen", "ADDRESS", "a port, an address with a port, or unix:PATH").default_value("127.0.0.1:9464"),
+        option("pid", "PID", "only what this process publishes").value_parser(value_parser!(u32)),
+        flag("by-process", "a series for each process, with the label `process`, instead of their sum"),
+        option("bounds", "N|LIST", "bounds of buckets: 1, 2 or 4 for each power of two, for percentiles within 100, 50 or 25 %; or values as they are served, \
+                   such as 0.001,0.01,0.1").default_value("4").value_parser(Bounds::parse),
+        flag("native", "native histograms where the scraper takes them; Prometheus then drops the classic buckets"),
+        flag("once", "write the metrics once, as text, and end").conflicts_with("listen"),
+        option("output", "FILE", "into this file, which is replaced at once; otherwise on standard output").short('o').requires("once").value_parser(value_parser!(PathBuf)),
     ])
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let mut exposed = Exposed::new("serve", Places::of(matches)?, matches.get_flag("native"))?;
+    let wanted = Wanted {
+        command: "serve",
+        places: Places::of(matches)?,
+        pid: matches.get_one("pid").copied(),
+        by_process: matches.get_flag("by-process"),
+        is_native: matches.get_flag("native"),
+        bounds: matches.get_one("bounds").cloned().unwrap_or(bounds::DEFAULT),
+    };
     if matches.get_flag("once") {
-        exposed.refresh()?;
+        let mut exposed = Exposed::new(wanted)?;
+        exposed.refresh();
         let registry = exposed.registry();
         let mut registry = registry.lock().map_err(|_| "a panic")?;
-        registry.update(crate::now_unix_nanos()).map_err(|error| error.to_string())?;
+        registry.update(picollo_native::unix_nanos()).map_err(|error| error.to_string())?;
         let text = registry.encode_to_vec(Exposition::PrometheusText).map_err(|error| error.to_string())?;
         return match matches.get_one::<PathBuf>("output") {
             Some(path) => replace(path, &text),
@@ -73,16 +78,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let address = matches.get_one::<String>("listen").map_or("", String::as_str);
     let signals = signals::Blocked::new();
-    let answer = exposition(exposed.registry());
-    let exposed = Mutex::new(exposed);
-    let source = move |accept: &str| {
-        // One scrape at a time: what was read is what is answered.
-        let mut exposed = exposed.lock().map_err(|_| "a scrape before has failed for good: a panic")?;
-        exposed.refresh().map_err(|failure| failure.to_string())?;
-        answer(accept)
-    };
-    let server = Server::start(address, picollo_serve::Options::default(), source)
-        .map_err(|error| Failure::of_file(address, &error))?;
+    let exposed = Mutex::new(None);
+    let source = move |accept: &str| scrape(&exposed, &|| Exposed::new(wanted.clone()), accept);
+    let server = Server::start(&address_of(address), picollo_serve::Options::default(), source)
+        .map_err(|error| cannot_listen(address, &error))?;
     match server.address() {
         socket if socket.starts_with("unix:") => print(&format!("{socket}\n"))?,
         address => print(&format!("http://{address}/metrics\n"))?,
@@ -92,14 +91,90 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Writes a file beside, and renames it: whoever reads sees the old one or the new one.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        Failure::of_file(path.display(), &error)
+/// A port alone is one of this machine's.
+fn address_of(text: &str) -> String {
+    if text.parse::<u16>().is_ok() { format!("127.0.0.1:{text}") } else { text.to_owned() }
+}
+
+fn cannot_listen(address: &str, error: &std::io::Error) -> Failure {
+    let why = crate::failure::plain(error);
+    Failure::Told(match error.kind() {
+        ErrorKind::AddrInUse => {
+            format!("{address}: {why}; choose another with --listen: 127.0.0.1:0 takes any free port")
+        }
+        ErrorKind::InvalidInput => {
+            format!("{address}: {why}; --listen takes a port, an address with a port, or unix:PATH")
+        }
+        _ => format!("{address}: {why}"),
     })
+}
+
+/// Answers one scrape, at a time: what was read is what is answered. A panic on the way leaves nothing behind, and the next scrape begins
+/// anew.
+fn scrape(
+    exposed: &Mutex<Option<Exposed>>,
+    make: &dyn Fn() -> Result<Exposed, Failure>,
+    accept: &str,
+) -> Result<Answer, String> {
+    let mut place = exposed.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut exposed = place.take().map_or_else(make, Ok).map_err(|failure| failure.to_string())?;
+    exposed.refresh();
+    let answer = exposition(exposed.registry())(accept);
+    *place = Some(exposed);
+    answer
+}
+
+/// Writes a file beside, and renames it: whoever reads sees the old one or the new one, and nothing that somebody has put in its way is
+/// written to.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let beside = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory.unwrap_or(Path::new(".")));
+    let written = beside.and_then(|mut file| {
+        file.write_all(bytes)?;
+        Ok(file.persist(path)?)
+    });
+    written.map(drop).map_err(|error| Failure::of_file(path.display(), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exposed(directory: &Path) -> Result<Exposed, Failure> {
+        Exposed::new(Wanted {
+            command: "serve",
+            places: Places::in_directory(directory.into()),
+            pid: None,
+            by_process: false,
+            is_native: false,
+            bounds: bounds::DEFAULT,
+        })
+    }
+
+    #[test]
+    fn a_panic_costs_one_scrape() {
+        let directory = std::env::temp_dir().join(format!("picollo-panic-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let place = Mutex::new(None);
+        let make = || exposed(&directory);
+        assert!(scrape(&place, &make, "").is_ok());
+        // One that panics while it has what is exposed.
+        let panics = std::thread::scope(|scope| {
+            scope
+                .spawn(|| {
+                    let mut place = place.lock().unwrap();
+                    let _exposed = place.take();
+                    panic!("planted");
+                })
+                .join()
+        });
+        assert!(panics.is_err() && place.is_poisoned());
+        for _ in 0..2 {
+            let answer = scrape(&place, &make, "").unwrap();
+            assert!(String::from_utf8(answer.body).unwrap().contains("picollo_segments 0.0\n"));
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 }

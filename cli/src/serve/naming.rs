@@ -1,6 +1,7 @@
 //! What scrapers know as the name, unit and labels of what a segment has.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use picollo_native::{SegmentEntry, SegmentInfo};
 
@@ -24,7 +25,7 @@ const TIMES: [(&[&str], f64); 4] = [
 impl Exported {
     /// Times become seconds, whatever they were recorded in: `request` in `ns` is `request_seconds`, so that a program in
     /// nanoseconds and one in microseconds have one metric. Other units are appended to the name where it does not end with them.
-    pub(crate) fn of(entry: &SegmentEntry, process: &str) -> Exported {
+    pub(crate) fn of(entry: &SegmentEntry, added: &[(String, String)]) -> Exported {
         let divisor = if entry.divisor == 0.0 { 1.0 } else { entry.divisor };
         let (unit, divisor) = match TIMES.iter().find(|(names, _)| names.contains(&&*entry.unit)) {
             // Either what is recorded is to be divided and is not yet, or it already is, and the unit is that of the quotient.
@@ -49,10 +50,11 @@ impl Exported {
             }
             name = format!("{name}_{unit}");
         }
-        let mut labels = vec![("process".to_owned(), process.to_owned())];
+        let mut labels = added.to_vec();
         for (label, value) in &entry.labels {
             let plain = plain(label, false);
-            let is_taken = plain == "process" || plain == "le" || plain.starts_with("__");
+            let is_taken =
+                plain == "segment" || plain == "process" || plain == "le" || plain.starts_with("__");
             labels.push((if is_taken { format!("exported_{plain}") } else { plain }, value.clone()));
         }
         Exported { name, unit, divisor, labels }
@@ -83,17 +85,11 @@ fn plain(name: &str, of_metric: bool) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Processes(HashMap<String, Vec<Option<Process>>>);
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Process {
-    /// Process, its start, and which machine or container: by the directory.
-    identity: (u32, u64, std::path::PathBuf),
-}
+/// Process, its start, and which machine or container: by the directory.
+pub(crate) type Process = (u32, u64, PathBuf);
 
-impl Process {
-    pub(crate) fn of(path: &std::path::Path, info: &SegmentInfo) -> Process {
-        let directory = path.parent().map(Into::into).unwrap_or_default();
-        Process { identity: (info.pid, info.start_time, directory) }
-    }
+pub(crate) fn process_of(path: &Path, info: &SegmentInfo) -> Process {
+    (info.pid, info.start_time, path.parent().map(Into::into).unwrap_or_default())
 }
 
 impl Processes {
@@ -113,32 +109,21 @@ impl Processes {
             places.len() - 1
         });
         places[at] = Some(process);
-        numbered(program, at)
+        if at == 0 { program.to_owned() } else { format!("{program}-{}", at + 1) }
     }
-
-    /// The same for segments by their own names, each of which stays where it is.
-    pub(crate) fn label_of_segment(&mut self, info: &SegmentInfo) -> String {
-        let places = self.0.entry(info.name.clone()).or_default();
-        places.push(None);
-        numbered(&info.name, places.len() - 1)
-    }
-}
-
-fn numbered(program: &str, at: usize) -> String {
-    if at == 0 { program.to_owned() } else { format!("{program}-{}", at + 1) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
 
     fn entry(name: &str, unit: &str, divisor: f64) -> SegmentEntry {
         SegmentEntry {
             unit: unit.into(),
             labels: vec![("process".into(), "x".into()), ("http.route".into(), "/ä".into())],
             divisor,
-            ..sample::entry(name)
+            name: name.into(),
+            ..SegmentEntry::default()
         }
     }
 
@@ -157,7 +142,7 @@ mod tests {
             ("9 lives", "items/s", 1.0, ("_9_lives_items_s", "items_s", 1.0)),
             ("jobs_total", "", 1.0, ("jobs", "", 1.0)),
         ] {
-            let found = Exported::of(&entry(name, unit, divisor), "p");
+            let found = Exported::of(&entry(name, unit, divisor), &[("segment".into(), "p".into())]);
             assert_eq!((&*found.name, &*found.unit, found.divisor), exported, "{name} in {unit}");
             assert_eq!(found.labels[1].0, "exported_process");
             assert_eq!(found.labels[2], ("http_route".into(), "/ä".into()));
@@ -166,14 +151,14 @@ mod tests {
 
     #[test]
     fn numbers_of_processes_are_small_and_stay() {
-        let process = |pid| Process { identity: (pid, 1, "/dev/shm".into()) };
+        let process = |pid| (pid, 1, "/dev/shm".into());
         let mut processes = Processes::default();
         assert_eq!(processes.label("shop", process(70)), "shop");
         assert_eq!(processes.label("shop", process(71)), "shop-2");
         assert_eq!(processes.label("shop", process(72)), "shop-3");
         assert_eq!(processes.label("till", process(73)), "till");
         assert_eq!(processes.label("shop", process(71)), "shop-2");
-        processes.keep(|process| process.identity.0 != 70);
+        processes.keep(|process| process.0 != 70);
         assert_eq!(processes.label("shop", process(72)), "shop-3");
         // Starts again.
         assert_eq!(processes.label("shop", process(99)), "shop");

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Measure;
 use super::figures::Derived;
+use crate::compare::metric;
 use crate::table::{Form, printable, table};
 
 pub(super) struct Report<'a> {
@@ -69,9 +70,9 @@ impl Report<'_> {
                     Err(why) => json!({ "value": null, "why_not": why }),
                 };
                 let mut value = value;
-                value["unit"] = json!(derived.unit);
-                value["formula"] = json!(derived.formula);
-                (derived.name.clone(), value)
+                value["unit"] = json!(derived.figure.unit);
+                value["events"] = json!(derived.figure.events);
+                (derived.figure.name.to_owned(), value)
             })
             .collect();
         let all = json!({
@@ -87,6 +88,12 @@ fn row(measure: &Measure) -> Vec<String> {
     let Some(mean) = &measure.mean else {
         return [measure.name.as_str(), "not counted", "", ""].map(str::to_owned).to_vec();
     };
+    let floor = metric::floor();
+    if metric::is_bound(&measure.key, mean.value, floor) {
+        // How that varies says nothing of the command.
+        let bound = metric::at_most(&measure.key, measure.kind, mean.value, floor);
+        return vec![measure.name.clone(), bound, String::new(), String::new()];
+    }
     let write =
         |value: f64| if value.is_finite() { measure.kind.write(value.max(0.0)) } else { "n/a".into() };
     let spread = match measure.spread() {
@@ -100,15 +107,19 @@ fn row(measure: &Measure) -> Vec<String> {
 
 fn derived_row(derived: &Derived) -> Vec<String> {
     match &derived.value {
-        Err(why) => vec![derived.name.clone(), "not known".into(), String::new(), why.clone()],
+        Err(why) => vec![derived.figure.name.to_owned(), "not known".into(), String::new(), why.clone()],
         Ok(found) => {
-            let unit = if derived.unit.is_empty() { String::new() } else { format!(" {}", derived.unit) };
+            let unit = if derived.figure.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", derived.figure.unit)
+            };
             let write = |value: f64| if value.is_finite() { figure(value) } else { "n/a".into() };
             vec![
-                derived.name.clone(),
+                derived.figure.name.to_owned(),
                 write(found.value) + &unit,
                 format!("[{}, {}]", write(found.lower), write(found.upper)),
-                derived.about.split_inclusive(". ").next().unwrap_or("").trim().to_owned(),
+                derived.figure.about.split_inclusive(". ").next().unwrap_or("").trim().to_owned(),
             ]
         }
     }

@@ -3,19 +3,18 @@
 use picollo_core::{Snapshot, ValueSelection};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use unicode_width::UnicodeWidthStr;
 
-use super::history::{Coarse, log};
-use super::numbers::{rate, value};
-use super::row::{RANK_NAMES, Row};
-use super::screen::{change, put, values_of};
+use super::row::Row;
+use super::screen::{FAINT, LINE, PLAIN, STRONG, change, log, put, rate, value, values_of};
 use super::state::State;
-use super::style::Theme;
 use super::watch::Watch;
+use crate::show::RANKS;
 use crate::table::count;
 
 /// Room for the values beside a picture.
 const MARGIN: u16 = 10;
-const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
 /// The curve ends at as many nines: 99.99 %.
 const NINES: f64 = 4.0;
 const MOST_POINTS: usize = 256;
@@ -27,24 +26,23 @@ pub(crate) fn draw(
     whole: Option<&Snapshot>,
     state: &State,
     watch: &Watch,
-    theme: Theme,
 ) {
     let state_text = if row.is_live { "" } else { ", ended" };
-    put(buffer, area, 0, &row.title, theme.strong());
+    put(buffer, area, 0, &row.title, STRONG);
     let values: Vec<String> =
-        RANK_NAMES.iter().zip(values_of(row)).map(|(name, text)| format!("{name} {text}")).collect();
+        RANKS.iter().zip(values_of(row)).map(|((_, name), text)| format!("{name} {text}")).collect();
     let text = format!("{}  {}", rate(row.last.per_second), values.join("  "));
-    put(buffer, area, 1, &text, theme.plain());
+    put(buffer, area, 1, &text, PLAIN);
     let mut beside = format!("process {}{state_text}  {} in all", row.pid, count(row.total, true));
     for (number, what) in [(row.last.out_of_range, "out of range"), (row.last.lost, "lost")] {
         if number > 0 {
             beside += &format!("  {} {what}", count(number, true));
         }
     }
-    put(buffer, area, 2, &beside, theme.faint());
+    put(buffer, area, 2, &beside, FAINT);
     if row.has_mark() {
-        let (text, style) = change(row, state.quantile, theme);
-        let at = Rect { x: area.x + (beside.chars().count() as u16 + 2).min(area.width - 1), ..area };
+        let (text, style) = change(row, state.quantile);
+        let at = Rect { x: area.x + (beside.width() as u16 + 2).min(area.width - 1), ..area };
         let at = Rect { width: area.right().saturating_sub(at.x), ..at };
         put(buffer, at, 2, &format!("p{} since the mark: {text}", state.quantile * 100.0), style);
     }
@@ -52,8 +50,8 @@ pub(crate) fn draw(
     let curve_height = left / 2;
     let curve = Rect { y: area.y + 3, height: curve_height, ..area };
     let heat = Rect { y: curve.y + curve_height, height: left - curve_height, ..area };
-    draw_curve(buffer, curve, row, whole, theme);
-    draw_heat(buffer, heat, row, watch, theme);
+    draw_curve(buffer, curve, row, whole);
+    draw_heat(buffer, heat, row, watch);
 }
 
 /// Room for a picture of some lines: title above, its columns right of the margin, a line below.
@@ -67,9 +65,9 @@ fn inside(area: Rect) -> Option<Rect> {
 }
 
 /// Percentiles from left to right, so that each nine has as much room; values upward, logarithmic.
-fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapshot>, theme: Theme) {
+fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapshot>) {
     let Some(picture) = inside(area) else { return };
-    put(buffer, area, 0, "value at percentile   ● last interval   · since start", theme.strong());
+    put(buffer, area, 0, "value at percentile   ● last interval   · since start", STRONG);
     let width = usize::from(picture.width).min(MOST_POINTS);
     let ranks: Vec<f64> =
         (0..width).map(|x| 100.0 * (1.0 - 10f64.powf(-NINES * x as f64 / (width - 1) as f64))).collect();
@@ -81,64 +79,68 @@ fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapsho
     let (now, all) = (values(row.snapshot.as_deref()), values(whole));
     let seen = || now.iter().chain(&all).flatten().copied();
     let (Some(low), Some(high)) = (seen().min(), seen().max()) else {
-        put(buffer, area, 1, "  nothing was recorded", theme.faint());
+        put(buffer, area, 1, "  nothing was recorded", FAINT);
         return;
     };
     let span = (log(high) - log(low)).max(0.1);
     let last = f64::from(picture.height - 1);
     let line_of =
         |value: u64| ((1.0 - (log(value) - log(low)) / span) * last).round().clamp(0.0, last) as u16;
-    for (values, mark, style) in [(&all, "·", theme.faint()), (&now, "●", theme.line())] {
+    for (values, mark, style) in [(&all, "·", FAINT), (&now, "●", LINE)] {
         for (x, &value) in values.iter().flatten().enumerate() {
             put_at(buffer, picture, x as u16, line_of(value), mark, style);
         }
     }
     for (line, value_there) in [(0, high), (picture.height - 1, low)] {
-        margin(buffer, picture, line, &value(value_there, &row.entry.unit), theme);
+        margin(buffer, picture, line, &value(value_there, &row.entry.unit));
     }
     for (nines, name) in [(0.0, "0"), (0.25, "90"), (0.5, "99"), (0.75, "99.9"), (1.0, "99.99")] {
         let at = (nines * (width - 1) as f64) as u16;
         let at = at.min(picture.width.saturating_sub(name.len() as u16));
-        put_at(buffer, Rect { height: area.height, ..picture }, at, picture.height, name, theme.faint());
+        put_at(buffer, Rect { height: area.height, ..picture }, at, picture.height, name, FAINT);
     }
 }
 
 /// Time to the right, values upward; the darker, the more of its interval is there.
-fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch, theme: Theme) {
+fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch) {
     let Some(picture) = inside(area) else { return };
     let columns = row.coarse.len().min(picture.width.into());
     let shown = || row.coarse.iter().rev().take(columns);
     let length = columns as f64 * watch.interval.as_secs_f64();
-    put(buffer, area, 0, &format!("the last {length:.0} s, now at the right"), theme.strong());
-    let ranges = || shown().filter_map(Coarse::range);
+    put(buffer, area, 0, &format!("the last {length:.0} s, now at the right"), STRONG);
+    let buckets = || shown().flat_map(|column| column.recorded_buckets());
     let (Some(first), Some(last)) =
-        (ranges().map(|range| range.0).min(), ranges().map(|range| range.1).max())
+        (buckets().min_by_key(|bucket| bucket.lower), buckets().max_by_key(|bucket| bucket.lower))
     else {
-        put(buffer, area, 1, "  nothing was recorded", theme.faint());
+        put(buffer, area, 1, "  nothing was recorded", FAINT);
         return;
     };
     // As many buckets in a line as are needed.
-    let buckets = u32::from(last - first) + 1;
-    let per_line = buckets.div_ceil(picture.height.into()).max(1) as u16;
-    let lines = buckets.div_ceil(per_line.into()) as u16;
+    let number = last.logical_index - first.logical_index + 1;
+    let per_line = number.div_ceil(picture.height.into()).max(1);
+    let lines = number.div_ceil(per_line) as u16;
     for (back, column) in shown().enumerate() {
-        for line in 0..lines {
-            let low = first + line * per_line;
-            let share = (low..low.saturating_add(per_line)).map(|at| column.share(at)).max().unwrap_or(0);
-            let shade = SHADES[usize::from(share).div_ceil(64).min(4)].encode_utf8(&mut [0; 4]).to_owned();
-            let x = picture.width - 1 - back as u16;
-            put_at(buffer, picture, x, lines - 1 - line, &shade, theme.line());
+        let most = column.recorded_buckets().map(|bucket| bucket.count).max().unwrap_or(1);
+        let mut shades = vec![0; lines.into()];
+        for bucket in column.recorded_buckets() {
+            let line = ((bucket.logical_index - first.logical_index) / per_line) as usize;
+            let shade = (4 * u128::from(bucket.count)).div_ceil(most.into()) as usize;
+            shades[line] = shade.max(shades[line]);
+        }
+        let x = picture.width - 1 - back as u16;
+        for (line, shade) in (0..lines).rev().zip(shades) {
+            put_at(buffer, picture, x, line, SHADES[shade], LINE);
         }
     }
-    margin(buffer, picture, 0, &value(Coarse::value(last), &row.entry.unit), theme);
+    margin(buffer, picture, 0, &value(last.lower, &row.entry.unit));
     if lines > 1 {
-        margin(buffer, picture, lines - 1, &value(Coarse::value(first), &row.entry.unit), theme);
+        margin(buffer, picture, lines - 1, &value(first.lower, &row.entry.unit));
     }
 }
 
-fn margin(buffer: &mut Buffer, picture: Rect, line: u16, text: &str, theme: Theme) {
+fn margin(buffer: &mut Buffer, picture: Rect, line: u16, text: &str) {
     let area = Rect { x: picture.x - MARGIN, width: MARGIN - 1, ..picture };
-    put(buffer, area, line, &format!("{text:>width$}", width = usize::from(MARGIN) - 1), theme.faint());
+    put(buffer, area, line, &format!("{text:>width$}", width = usize::from(MARGIN) - 1), FAINT);
 }
 
 fn put_at(buffer: &mut Buffer, area: Rect, x: u16, line: u16, text: &str, style: ratatui_core::style::Style) {

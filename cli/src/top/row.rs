@@ -2,15 +2,18 @@
 
 use std::collections::VecDeque;
 
-use picollo_core::{CompareOptions, Comparison, Snapshot, ValueSelection};
+use picollo_core::{CompareOptions, Comparison, Layout, Snapshot};
 use picollo_native::{SegmentEntry, SegmentKind};
 
-use super::history::{Coarse, Line};
+use crate::reader::title;
+use crate::show::{RANKS, percentiles};
 use crate::table::printable;
 
-pub(crate) const RANKS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
-pub(crate) const RANK_NAMES: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
 const P99: usize = 2;
+/// Each distribution of the last minutes has four buckets for each power of two.
+const COARSE_SCALE: u32 = 2;
+/// The largest that one of them may be, with what the allocator adds.
+pub(crate) const COARSE_BYTES: usize = 8 * 4 * 64 + 512;
 
 /// What happened in an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -24,17 +27,8 @@ pub(crate) struct Last {
     pub(crate) lost: u64,
 }
 
-/// Counts from a moment on, for comparisons.
-#[derive(Debug)]
-pub(crate) struct Mark {
-    before: Box<Snapshot>,
-    since: Box<Snapshot>,
-}
-
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// The segment's name, and further `-2` where there are several.
-    pub(crate) process: String,
     pub(crate) pid: u32,
     pub(crate) entry: SegmentEntry,
     /// Process, name and labels, without anything that acts on a terminal.
@@ -45,13 +39,17 @@ pub(crate) struct Row {
     pub(crate) is_since_start: bool,
     /// Of all.
     pub(crate) total: u64,
-    pub(crate) p99s: Line,
-    pub(crate) coarse: VecDeque<Coarse>,
-    /// The interval's counts, and what they are counted from.
+    /// Of the last minute; `None` where nothing was recorded.
+    pub(crate) p99s: VecDeque<Option<u64>>,
+    /// Distributions of the last minutes.
+    pub(crate) coarse: VecDeque<Box<Snapshot>>,
+    /// The interval's counts.
     pub(crate) snapshot: Option<Box<Snapshot>>,
-    /// Everything seen since this began to look, or since the mark.
-    gathered: Option<Box<Snapshot>>,
-    mark: Option<Mark>,
+    /// Of one that ended: everything since its beginning.
+    pub(crate) whole: Option<Box<Snapshot>>,
+    /// What was recorded since this began to look, or between the last two marks; and where there is a mark, since then.
+    before: Option<Box<Snapshot>>,
+    since: Option<Box<Snapshot>>,
 }
 
 /// Why there is nothing to compare.
@@ -65,23 +63,20 @@ pub(crate) enum Change {
 
 impl Row {
     pub(crate) fn new(process: &str, pid: u32, entry: SegmentEntry) -> Row {
-        let labels: Vec<String> =
-            entry.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
         Row {
-            title: printable(&format!("{process}/{}{labels}", entry.name)),
-            process: process.into(),
+            title: printable(&format!("{process}/{}", title(&entry))),
             pid,
             entry,
             is_live: true,
             last: Last::default(),
             is_since_start: true,
             total: 0,
-            p99s: Line::default(),
+            p99s: VecDeque::new(),
             coarse: VecDeque::new(),
             snapshot: None,
-            gathered: None,
-            mark: None,
+            whole: None,
+            before: None,
+            since: None,
         }
     }
 
@@ -89,95 +84,93 @@ impl Row {
         self.entry.kind == SegmentKind::Counter
     }
 
-    /// Takes a counter's value.
-    pub(crate) fn count(&mut self, now: u64, seconds: f64) {
-        let count = now.wrapping_sub(if self.is_since_start { 0 } else { self.total });
+    /// Takes how much a counter has counted, and what it is at.
+    pub(crate) fn count(&mut self, count: u64, now: u64, seconds: f64) {
         self.last = Last { count, per_second: per_second(count, seconds), ..Last::default() };
         self.total = now;
     }
 
-    /// Takes what `snapshot` has now. `points` are kept of the line, `columns` of distributions.
-    pub(crate) fn take(&mut self, seconds: f64, points: usize, columns: usize) {
-        let Some(snapshot) = &self.snapshot else { return };
+    /// Takes what an interval has. `points` are kept of the line, `columns` of distributions.
+    pub(crate) fn take(&mut self, snapshot: &Snapshot, seconds: f64, points: usize, columns: usize) {
+        self.snapshot = snapshot.boxed_copy().ok();
         let counts = snapshot.counts();
         let out_of_range = counts.underflow.saturating_add(counts.overflow);
         let count = counts.total.saturating_add(out_of_range).saturating_add(counts.lost);
-        let mut values = [0; RANKS.len()];
-        let is_there = counts.total > 0
-            && snapshot.percentile_values(&RANKS, ValueSelection::Midpoint, &mut values).is_ok();
-        self.last = Last {
-            count,
-            per_second: per_second(count, seconds),
-            values: is_there.then_some(values),
-            out_of_range,
-            lost: counts.lost,
-        };
+        let values = percentiles(snapshot);
+        self.last =
+            Last { count, per_second: per_second(count, seconds), values, out_of_range, lost: counts.lost };
         self.total = if self.is_since_start { count } else { self.total.saturating_add(count) };
         if self.is_since_start {
             return;
         }
-        self.p99s.push(is_there.then_some(values[P99]), points);
-        while self.coarse.len() >= columns.max(1) {
-            self.coarse.pop_front();
+        push(&mut self.p99s, values.map(|values| values[P99]), points);
+        if let Ok(coarse) = coarse_of(snapshot) {
+            push(&mut self.coarse, coarse, columns);
         }
-        self.coarse.push_back(Coarse::of(snapshot));
-        let into = match &mut self.mark {
-            Some(mark) => Some(&mut mark.since),
-            None => {
-                if self.gathered.is_none() {
-                    self.gathered = Snapshot::boxed_alone(*snapshot.layout()).ok();
-                }
-                self.gathered.as_mut()
+        if count > 0 {
+            if self.before.is_none() {
+                self.before = empty_like(snapshot);
             }
-        };
-        if let (Some(into), true) = (into, count > 0) {
-            into.merge(snapshot);
+            if let Some(into) = self.since.as_mut().or(self.before.as_mut()) {
+                into.merge(snapshot);
+            }
         }
     }
 
     /// From now on changes are shown against what was before: since this began to look, or since the mark before.
     pub(crate) fn mark(&mut self) {
-        let before = match self.mark.take() {
-            Some(mark) => Some(mark.since),
-            // Nothing so far, which is something to compare with as soon as there is more.
-            None => {
-                self.gathered.take().or_else(|| Snapshot::boxed_alone(*self.snapshot.as_ref()?.layout()).ok())
-            }
-        };
-        if let Some(before) = before
-            && let Ok(since) = Snapshot::boxed_alone(*before.layout())
-        {
-            self.mark = Some(Mark { before, since });
-        }
+        let before = self.since.take().or_else(|| self.before.take());
+        // Nothing so far is something to compare with as soon as there is more.
+        self.before = before.or_else(|| empty_like(self.snapshot.as_ref()?));
+        self.since = self.before.as_deref().and_then(empty_like);
     }
 
     pub(crate) fn unmark(&mut self) {
-        if let Some(mut mark) = self.mark.take() {
-            mark.before.merge(&mark.since);
-            self.gathered = Some(mark.before);
+        if let (Some(since), Some(before)) = (self.since.take(), &mut self.before) {
+            before.merge(&since);
         }
     }
 
     pub(crate) fn has_mark(&self) -> bool {
-        self.mark.is_some()
+        self.since.is_some()
     }
 
     /// How a quantile since the mark differs from before.
     pub(crate) fn change(&self, quantile: f64) -> Change {
-        let Some(mark) = &self.mark else { return Change::None };
+        let (Some(before), Some(since)) = (&self.before, &self.since) else { return Change::None };
         let options = CompareOptions { quantile, ..CompareOptions::default() };
-        match mark.before.compare(&mark.since, &options) {
+        match before.compare(since, &options) {
             Ok(found) => Change::Found(Box::new(found)),
             Err(_) => Change::TooFew,
         }
     }
 
-    /// No writer is left, or the file cannot be read any more: what it had stays.
-    pub(crate) fn end(&mut self) {
-        self.is_live = false;
+    /// No writer is left: what it had stays.
+    pub(crate) fn end(&mut self, whole: Option<Box<Snapshot>>) {
+        (self.is_live, self.whole) = (false, whole);
     }
 }
 
 fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}
+
+/// Adds the latest, and forgets the oldest.
+fn push<T>(queue: &mut VecDeque<T>, latest: T, most: usize) {
+    while queue.len() >= most.max(1) {
+        queue.pop_front();
+    }
+    queue.push_back(latest);
+}
+
+fn empty_like(snapshot: &Snapshot) -> Option<Box<Snapshot>> {
+    Snapshot::boxed_alone(*snapshot.layout()).ok()
+}
+
+fn coarse_of(snapshot: &Snapshot) -> picollo_core::Result<Box<Snapshot>> {
+    let layout = snapshot.layout();
+    let layout = Layout::with_scale(COARSE_SCALE, layout.min_trackable(), layout.max_trackable())?;
+    let mut coarse = Snapshot::boxed_alone(layout)?;
+    coarse.merge(snapshot);
+    Ok(coarse)
 }

@@ -1,17 +1,29 @@
 //! The picture: a bar, the rows or one of them, and what keys do. Everything is drawn into cells; what is on the screen already is not sent.
 
+use std::collections::VecDeque;
+
+use picollo_core::text::Unit;
 use picollo_core::{COMPARISON_WITHIN_MARGIN, Comparison, Verdict};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Style;
+use ratatui_core::style::{Color, Modifier, Style};
 
 use super::detail;
-use super::numbers::{rate, value};
-use super::row::{Change, RANKS, Row};
+use super::row::{Change, Row};
 use super::state::{Column, State};
-use super::style::Theme;
 use super::watch::Watch;
-use crate::table::printable;
+use crate::show::RANKS;
+use crate::table::{fit, printable};
+
+// Colors are those of the terminal: they are readable on dark and on light.
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const BAR: Style = PLAIN.add_modifier(Modifier::REVERSED);
+pub(super) const STRONG: Style = PLAIN.add_modifier(Modifier::BOLD);
+pub(super) const FAINT: Style = PLAIN.add_modifier(Modifier::DIM);
+/// Also over what is faint.
+pub(super) const LINE: Style = PLAIN.fg(Color::Cyan).remove_modifier(Modifier::DIM);
+const BETTER: Style = STRONG.fg(Color::Green);
+const WORSE: Style = STRONG.fg(Color::Red);
 
 /// What is in a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,38 +42,37 @@ const NARROWEST_NAME: u16 = 14;
 
 /// Columns and their widths that fit, the name first.
 fn columns(width: u16, is_marked: bool) -> Vec<(Cell, u16)> {
-    // Those that matter most come first here; the screen has them in the order of the list below.
-    let mut wanted = vec![(Cell::Sorted(Column::Value(2)), VALUE)];
-    if is_marked {
-        wanted.push((Cell::Change, CHANGE));
-    }
+    let line = if width >= 140 { 31 } else { 9 };
     let value = |rank| (Cell::Sorted(Column::Value(rank)), VALUE);
-    wanted.extend([(Cell::Sorted(Column::Rate), RATE), value(0), value(4), value(3), value(1)]);
-    wanted.push((Cell::Line, if width >= 140 { 31 } else { 9 }));
+    let rate = (Cell::Sorted(Column::Rate), RATE);
+    let change = (Cell::Change, if is_marked { CHANGE } else { 0 });
+    let all = [rate, value(0), value(1), value(2), value(3), value(4), (Cell::Line, line), change];
     let mut left = width.saturating_sub(NARROWEST_NAME);
-    wanted.retain(|(_, width)| {
-        let fits = *width <= left;
-        left -= if fits { *width } else { 0 };
-        fits
-    });
-    let used: u16 = wanted.iter().map(|(_, width)| width).sum();
-    let order = |cell: Cell| match cell {
-        Cell::Sorted(Column::Name) => 0,
-        Cell::Sorted(Column::Rate) => 1,
-        Cell::Sorted(Column::Value(rank)) => 2 + rank,
-        Cell::Line => 10,
-        Cell::Change => 11,
-    };
-    wanted.push((Cell::Sorted(Column::Name), width.saturating_sub(used)));
-    wanted.sort_by_key(|(cell, _)| order(*cell));
-    wanted
+    let mut fits = [false; 8];
+    // Those that matter most come first.
+    for at in [3, 7, 0, 1, 5, 4, 2, 6] {
+        fits[at] = (1..=left).contains(&all[at].1);
+        left -= if fits[at] { all[at].1 } else { 0 };
+    }
+    let shown = all.into_iter().zip(fits).filter_map(|(column, fits)| fits.then_some(column));
+    let mut columns: Vec<(Cell, u16)> = shown.collect();
+    let used: u16 = columns.iter().map(|(_, width)| width).sum();
+    columns.insert(0, (Cell::Sorted(Column::Name), width.saturating_sub(used)));
+    columns
 }
 
-/// Draws everything.
-pub(crate) fn draw(buffer: &mut Buffer, watch: &mut Watch, state: &mut State, theme: Theme) {
+/// Draws everything, without colors where NO_COLOR asks for that.
+pub(crate) fn draw(buffer: &mut Buffer, watch: &mut Watch, state: &mut State, has_colors: bool) {
+    draw_colored(buffer, watch, state);
+    if !has_colors {
+        buffer.content.iter_mut().for_each(|cell| cell.fg = Color::Reset);
+    }
+}
+
+fn draw_colored(buffer: &mut Buffer, watch: &mut Watch, state: &mut State) {
     let area = buffer.area;
     if area.width < 20 || area.height < 4 {
-        put(buffer, area, 0, "too small", theme.plain());
+        put(buffer, area, 0, "too small", PLAIN);
         return;
     }
     let shown = state.shown(&watch.rows);
@@ -70,7 +81,7 @@ pub(crate) fn draw(buffer: &mut Buffer, watch: &mut Watch, state: &mut State, th
         state.is_open &= state.selected.is_some();
     }
     let bar = bar_of(watch, state, shown.len());
-    fill(buffer, area, 0, &bar, theme.bar());
+    fill(buffer, area, 0, &bar, BAR);
     let keys = if state.is_typing {
         format!("filter: {}_   Enter keeps it, Esc drops it", printable(&state.filter))
     } else if !state.message.is_empty() {
@@ -82,21 +93,22 @@ pub(crate) fn draw(buffer: &mut Buffer, watch: &mut Watch, state: &mut State, th
     } else {
         "Enter open  ←→ sort  / filter  p pause  m mark  r record  ? help  q quit".into()
     };
-    fill(buffer, area, area.height - 1, &keys, theme.bar());
+    fill(buffer, area, area.height - 1, &keys, BAR);
     let inside = Rect { y: area.y + 1, height: area.height - 2, ..area };
     if state.is_help {
         for (line, text) in (0..inside.height).zip(HELP.lines()) {
-            put(buffer, inside, line, text, theme.plain());
+            put(buffer, inside, line, text, PLAIN);
         }
     } else if state.is_open {
         if let Some(number) = state.selected {
             let whole = watch.since_start(number);
             if let Some((_, row)) = state.selected_row(&watch.rows) {
-                detail::draw(buffer, inside, row, whole.as_deref(), state, watch, theme);
+                let whole = whole.as_ref().or(row.whole.as_ref());
+                detail::draw(buffer, inside, row, whole.map(AsRef::as_ref), state, watch);
             }
         }
     } else {
-        rows(buffer, inside, watch, state, &shown, theme);
+        rows(buffer, inside, watch, state, &shown);
     }
 }
 
@@ -115,7 +127,7 @@ and p99 of the last minute. `since start` until the first one is over.
   c            compare another quantile: 0.5, 0.9, 0.99
   r            record all to a .hlog; again: end
   x            take those that ended off the screen
-  q Ctrl-C     quit
+  q Ctrl-C     quit; Ctrl-Z: stop, until `fg`
 
 any key: back";
 
@@ -141,9 +153,9 @@ fn bar_of(watch: &Watch, state: &State, shown: usize) -> String {
     bar
 }
 
-fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown: &[usize], theme: Theme) {
+fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown: &[usize]) {
     if watch.rows.is_empty() {
-        put(buffer, area, 1, "  nobody publishes here; whoever begins to is shown", theme.plain());
+        put(buffer, area, 1, "  nobody publishes here; whoever begins to is shown", PLAIN);
         return;
     }
     let is_marked = watch.rows.iter().any(|(_, row)| row.has_mark());
@@ -165,14 +177,14 @@ fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown
         let mut x = 0;
         for &(cell, width) in &columns {
             let (text, style) = match row {
-                None => heading(cell, state, theme),
-                Some((_, row)) => content(cell, width, row, state, watch, theme),
+                None => heading(cell, state),
+                Some((_, row)) => content(cell, width, row, state, watch),
             };
             // Bars upside down would say the opposite.
             let is_inverse = is_selected && cell != Cell::Line;
-            let style = if is_inverse { style.patch(theme.bar()) } else { style };
+            let style = if is_inverse { style.patch(BAR) } else { style };
             let text = match cell {
-                Cell::Sorted(Column::Name) => fit(&text, width),
+                Cell::Sorted(Column::Name) => fit(&text, usize::from(width.saturating_sub(1)).max(1)),
                 Cell::Sorted(_) => format!("{text:>width$}", width = usize::from(width)),
                 Cell::Line | Cell::Change => text,
             };
@@ -183,20 +195,20 @@ fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown
     }
 }
 
-fn heading(cell: Cell, state: &State, theme: Theme) -> (String, Style) {
+fn heading(cell: Cell, state: &State) -> (String, Style) {
     match cell {
         Cell::Sorted(column) if column == state.sorted_by => {
             let arrow = if state.is_inverted { '▴' } else { '▾' };
-            (format!("{}{arrow}", column.title()), theme.strong())
+            (format!("{}{arrow}", column.title()), STRONG)
         }
-        Cell::Sorted(column) => (column.title().into(), theme.plain()),
-        Cell::Line => (" p99 1min".into(), theme.plain()),
-        Cell::Change => (format!(" p{} SINCE THE MARK", state.quantile * 100.0), theme.plain()),
+        Cell::Sorted(column) => (column.title().into(), PLAIN),
+        Cell::Line => (" p99 1min".into(), PLAIN),
+        Cell::Change => (format!(" p{} SINCE THE MARK", state.quantile * 100.0), PLAIN),
     }
 }
 
-fn content(cell: Cell, width: u16, row: &Row, state: &State, watch: &Watch, theme: Theme) -> (String, Style) {
-    let style = if row.is_live { theme.plain() } else { theme.faint() };
+fn content(cell: Cell, width: u16, row: &Row, state: &State, watch: &Watch) -> (String, Style) {
+    let style = if row.is_live { PLAIN } else { FAINT };
     match cell {
         Cell::Sorted(Column::Name) if row.is_live => (row.title.clone(), style),
         Cell::Sorted(Column::Name) => (format!("ended {}", row.title), style),
@@ -204,29 +216,29 @@ fn content(cell: Cell, width: u16, row: &Row, state: &State, watch: &Watch, them
         Cell::Sorted(Column::Value(_)) if row.is_counter() => (String::new(), style),
         Cell::Sorted(Column::Value(rank)) => match row.last.values {
             Some(values) => (value(values[rank], &row.entry.unit), style),
-            None => ("-".into(), theme.faint()),
+            None => ("-".into(), FAINT),
         },
         Cell::Line => {
             let room = usize::from(width.saturating_sub(1));
-            (format!(" {:>room$}", row.p99s.sparkline(room, watch.points())), theme.line())
+            (format!(" {:>room$}", sparkline(&row.p99s, room, watch.points())), LINE)
         }
         Cell::Change => {
-            let (text, style) = change(row, state.quantile, theme);
+            let (text, style) = change(row, state.quantile);
             (format!(" {text}"), style)
         }
     }
 }
 
 /// A change in one line, and how it looks.
-pub(crate) fn change(row: &Row, quantile: f64, theme: Theme) -> (String, Style) {
+pub(crate) fn change(row: &Row, quantile: f64) -> (String, Style) {
     match row.change(quantile) {
-        Change::None => (String::new(), theme.plain()),
-        Change::TooFew => ("too few yet".into(), theme.faint()),
+        Change::None => (String::new(), PLAIN),
+        Change::TooFew => ("too few yet".into(), FAINT),
         Change::Found(found) => {
             let style = match Verdict::from_code(found.verdict) {
-                Verdict::Faster => theme.better(),
-                Verdict::Slower => theme.worse(),
-                Verdict::NoEvidence => theme.faint(),
+                Verdict::Faster => BETTER,
+                Verdict::Slower => WORSE,
+                Verdict::NoEvidence => FAINT,
             };
             (change_text(&found), style)
         }
@@ -234,7 +246,8 @@ pub(crate) fn change(row: &Row, quantile: f64, theme: Theme) -> (String, Style) 
 }
 
 fn change_text(found: &Comparison) -> String {
-    let share = |difference: f64| difference / (found.a.value.max(1) as f64) * 100.0;
+    // No value falls by more than all of it, whatever an interval around few of them says.
+    let share = |difference: f64| (difference / (found.a.value.max(1) as f64) * 100.0).max(-100.0);
     let number = |percent: f64| match percent.abs() {
         100.0.. => format!("{percent:+.0}"),
         _ => format!("{percent:+.1}"),
@@ -252,18 +265,6 @@ fn change_text(found: &Comparison) -> String {
     } else {
         format!("{} % too few yet", number(share(found.difference)))
     }
-}
-
-/// A name in so many columns; of a long one the beginning and the end, where labels are.
-fn fit(text: &str, width: u16) -> String {
-    let width = usize::from(width.saturating_sub(1)).max(1);
-    let characters: Vec<char> = text.chars().collect();
-    if characters.len() <= width {
-        return text.to_owned();
-    }
-    let head = width.saturating_sub(1).div_ceil(2);
-    let tail = width - 1 - head;
-    characters[..head].iter().chain(&['…']).chain(&characters[characters.len() - tail..]).collect()
 }
 
 /// Text in a line of an area, cut off at its end.
@@ -286,5 +287,90 @@ pub(crate) fn values_of(row: &Row) -> [String; RANKS.len()] {
     match row.last.values {
         Some(values) => values.map(|one| value(one, &row.entry.unit)),
         None => RANKS.map(|_| if row.is_counter() { String::new() } else { "-".into() }),
+    }
+}
+
+/// A value with its unit, in nine characters or little more: times as `3.29 ms`, others as `1.23 M`.
+pub(crate) fn value(value: u64, unit: &str) -> String {
+    let unit = Unit::new(unit);
+    if unit.is_time() { unit.integer(value).to_string() } else { Unit::COUNT.integer(value).to_string() }
+}
+
+/// How often a second.
+pub(crate) fn rate(per_second: f64) -> String {
+    let is_whole = per_second.fract() == 0.0 && (0.0..1e15).contains(&per_second);
+    let text = if is_whole {
+        Unit::COUNT.integer(per_second as u64)
+    } else {
+        Unit::COUNT.number(per_second).at_most(2)
+    }
+    .to_string();
+    if text.ends_with(|last: char| last.is_ascii_digit()) {
+        format!("{text} /s")
+    } else {
+        format!("{text}/s")
+    }
+}
+
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The latest to the right, logarithmic between the smallest and the largest; where there are more than `width`, the largest of
+/// neighbours.
+fn sparkline(values: &VecDeque<Option<u64>>, width: usize, most: usize) -> String {
+    let per_bar = most.div_ceil(width.max(1)).max(1);
+    let newest_first: Vec<Option<u64>> = values.iter().rev().copied().collect();
+    let groups = newest_first.chunks(per_bar).take(width);
+    let shown: Vec<Option<u64>> = groups.map(|group| group.iter().flatten().max().copied()).collect();
+    let seen = || shown.iter().flatten().copied();
+    let (Some(low), Some(high)) = (seen().min().map(log), seen().max().map(log)) else {
+        return String::new();
+    };
+    let bar = |value: &Option<u64>| match value {
+        None => ' ',
+        Some(_) if high - low < 0.01 => BARS[3],
+        Some(value) => BARS[((log(*value) - low) / (high - low) * 7.0).round() as usize % 8],
+    };
+    shown.iter().rev().map(bar).collect()
+}
+
+/// Logarithm to base two of a value, 0 for 0.
+pub(crate) fn log(value: u64) -> f64 {
+    (value.max(1) as f64).log2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow() {
+        for (number, text) in [
+            (0.0, "0 /s"),
+            (0.5, "0.50 /s"),
+            (7.0, "7 /s"),
+            (99.96, "100 /s"),
+            (999.0, "999 /s"),
+            (999.7, "1.00 k/s"),
+            (181_234.0, "181 k/s"),
+            (18_123_400.0, "18.1 M/s"),
+            (1e18, "1.00 E/s"),
+        ] {
+            assert_eq!(rate(number), text, "{number}");
+        }
+        assert_eq!(value(3_290_000, "ns"), "3.29 ms");
+        assert_eq!(value(3_290_000, "bytes"), "3.29 M");
+        assert_eq!(value(12, ""), "12");
+    }
+
+    #[test]
+    fn sparklines() {
+        let mut values = VecDeque::new();
+        assert_eq!(sparkline(&values, 10, 60), "");
+        values.extend([1, 2, 4, 8, 16, 32, 64, 128].map(Some));
+        values.push_back(None);
+        assert_eq!(sparkline(&values, 9, 9), "▁▂▃▄▅▆▇█ ");
+        // Of three each the largest; the newest to the right.
+        assert_eq!(sparkline(&values, 3, 9), "▁▅█");
+        assert_eq!(sparkline(&[Some(7); 5].into(), 5, 5), "▄▄▄▄▄");
     }
 }

@@ -2,7 +2,9 @@
 
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::row::{RANK_NAMES, Row};
+use super::row::Row;
+use crate::show::RANKS;
+use crate::table::count;
 
 /// What rows are sorted by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,28 +16,41 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    const ALL: [Column; 2 + RANK_NAMES.len()] = {
-        let mut all = [Column::Name; 2 + RANK_NAMES.len()];
-        all[1] = Column::Rate;
-        let mut at = 0;
-        while at < RANK_NAMES.len() {
-            all[2 + at] = Column::Value(at);
-            at += 1;
-        }
-        all
-    };
+    const ALL: [Column; 7] = [
+        Column::Name,
+        Column::Rate,
+        Column::Value(0),
+        Column::Value(1),
+        Column::Value(2),
+        Column::Value(3),
+        Column::Value(4),
+    ];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
             Column::Name => "HISTOGRAM",
             Column::Rate => "RATE",
-            Column::Value(at) => RANK_NAMES[at],
+            Column::Value(at) => RANKS[at].1,
         }
     }
 }
 
 /// Quantiles that changes are told of.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// A key for the order of names in which `web-2` is before `web-10`, as digits compare as numbers, and a name before those that begin with
+/// it, whatever labels it has.
+fn natural(title: &str) -> String {
+    let mut key = String::new();
+    for part in title.split_inclusive(|letter: char| !letter.is_ascii_digit()) {
+        let (number, rest) = part.split_at(part.bytes().take_while(u8::is_ascii_digit).count());
+        if !number.is_empty() {
+            key += &format!("{:0>20}", number.trim_start_matches('0'));
+        }
+        key += if rest == "{" { "\0" } else { rest };
+    }
+    key
+}
 
 #[derive(Debug)]
 pub(crate) struct State {
@@ -64,6 +79,7 @@ pub(crate) struct State {
 pub(crate) enum Action {
     None,
     Quit,
+    Stop,
     Mark,
     Unmark,
     Record,
@@ -95,7 +111,7 @@ impl State {
         let mut shown: Vec<usize> = (0..rows.len()).filter(is_wanted).collect();
         let row = |at: usize| &rows[at].1;
         match self.sorted_by {
-            Column::Name => shown.sort_by(|&a, &b| row(a).title.cmp(&row(b).title)),
+            Column::Name => shown.sort_by_cached_key(|&at| (natural(&row(at).title), &row(at).title)),
             // The largest first; those without a value last.
             Column::Rate => shown.sort_by(|&a, &b| row(b).last.per_second.total_cmp(&row(a).last.per_second)),
             Column::Value(rank) => {
@@ -124,6 +140,9 @@ impl State {
         if is_control && key.code == KeyCode::Char('c') {
             return Action::Quit;
         }
+        if is_control && key.code == KeyCode::Char('z') {
+            return Action::Stop;
+        }
         if self.is_help {
             self.is_help = false;
             return Action::None;
@@ -136,7 +155,7 @@ impl State {
             KeyCode::Char('q') => return Action::Quit,
             KeyCode::Esc if self.is_open => self.is_open = false,
             KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
-            KeyCode::Esc => return Action::Quit,
+            KeyCode::Esc => self.message = "q quits".into(),
             KeyCode::Char('?' | 'h') => self.is_help = true,
             KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
             KeyCode::Char('m') => return Action::Mark,
@@ -154,7 +173,12 @@ impl State {
             KeyCode::Enter => {
                 self.move_by(0, rows);
                 let selected = self.selected_row(rows);
-                self.is_open = !self.is_open && selected.is_some_and(|(_, row)| !row.is_counter());
+                let counter = selected.filter(|(_, row)| row.is_counter());
+                self.message = counter.map_or(String::new(), |(_, row)| {
+                    let total = count(row.total, true);
+                    format!("{}: {total} in all; a counter has no percentiles to show", row.title)
+                });
+                self.is_open = !self.is_open && selected.is_some() && counter.is_none();
             }
             KeyCode::Up | KeyCode::Char('k') => self.move_by(-1, rows),
             KeyCode::Down | KeyCode::Char('j') => self.move_by(1, rows),

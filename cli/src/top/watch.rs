@@ -1,100 +1,51 @@
-//! Reads all segments that are asked for, again and again.
+//! The rows of `picollo top`, of all segments that are asked for.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::time::Duration;
 
-use picollo_core::Since;
-use picollo_native::{Error, SegmentInfo, SegmentKind, Viewer};
+use picollo_core::Snapshot;
+use picollo_native::unix_nanos;
 
-use super::history::Coarse;
-use super::row::Row;
-use crate::failure::Failure;
-use crate::now_unix_nanos;
+use super::row::{COARSE_BYTES, Row};
 use crate::places::Places;
-use crate::serve::Processes;
+use crate::reader::{Open, Reader, Reading, Target};
 
 /// Memory for distributions of the last minutes, of all rows together.
-const COARSE_BYTES: usize = 20 << 20;
+const MOST_COARSE: usize = 20 << 20;
 const MOST_COLUMNS: usize = 300;
 /// More that ended are forgotten, the oldest first.
-const MOST_ENDED: usize = 1000;
-
-/// Which segments.
-#[derive(Clone, Debug)]
-pub(crate) enum Target {
-    All,
-    Path(PathBuf),
-    /// A process, a segment's name, or a program.
-    Named(String),
-}
-
-impl Target {
-    pub(crate) fn of(text: Option<&str>) -> Target {
-        match text {
-            None => Target::All,
-            Some(path) if path.contains('/') => Target::Path(path.into()),
-            Some(name) => Target::Named(name.into()),
-        }
-    }
-
-    fn is(&self, info: &SegmentInfo) -> bool {
-        match self {
-            Target::Named(name) => {
-                name.parse() == Ok(info.pid) || *name == info.name || *name == info.program
-            }
-            _ => true,
-        }
-    }
-}
-
-/// A segment that is looked at.
-struct Seen {
-    viewer: Viewer,
-    identity: [u64; 2],
-    label: String,
-    pid: u32,
-    is_live: bool,
-    /// For each entry its row's number.
-    rows: Vec<u64>,
-}
+pub(crate) const MOST_ENDED: usize = 200;
 
 pub(crate) struct Watch {
-    target: Target,
-    places: Places,
+    reader: Reader,
     pub(crate) interval: Duration,
-    processes: Processes,
-    seen: Vec<Seen>,
+    /// How many segments of a name there have been.
+    names: HashMap<String, u32>,
     /// In the order in which they came, each with a number that stays.
     pub(crate) rows: Vec<(u64, Row)>,
     last_number: u64,
-    read_at: Option<Instant>,
     /// How long the last interval was; none before there is one.
     pub(crate) seconds: Option<f64>,
     /// What could not be read the last time, in a sentence.
     pub(crate) trouble: Option<String>,
-    looked_at: Option<Instant>,
 }
 
 impl Watch {
     pub(crate) fn new(target: Target, places: Places, interval: Duration) -> Watch {
         Watch {
-            target,
-            places,
+            reader: Reader::new(target, places),
             interval,
-            processes: Processes::default(),
-            seen: Vec::new(),
+            names: HashMap::new(),
             rows: Vec::new(),
             last_number: 0,
-            read_at: None,
             seconds: None,
             trouble: None,
-            looked_at: None,
         }
     }
 
     /// Whether anything was found.
     pub(crate) fn is_empty(&self) -> bool {
-        self.seen.is_empty()
+        self.reader.segments.is_empty()
     }
 
     /// How many points the line of the last minute has.
@@ -102,129 +53,64 @@ impl Watch {
         (60.0 / self.interval.as_secs_f64()).ceil().clamp(2.0, 600.0) as usize
     }
 
-    fn columns(&self) -> usize {
-        (COARSE_BYTES / (self.rows.len().max(1) * Coarse::MOST_BYTES)).clamp(10, MOST_COLUMNS)
-    }
-
-    /// Looks for segments that are new.
-    fn look(&mut self) -> Result<(), Failure> {
-        // All directories of a machine are many.
-        let patience = if self.places.are_others() { Duration::from_secs(5) } else { Duration::ZERO };
-        if self.looked_at.is_some_and(|before| before.elapsed() < patience) {
-            return Ok(());
-        }
-        self.looked_at = Some(Instant::now());
-        let mut found = Vec::new();
-        if let Target::Path(path) = &self.target {
-            if self.seen.is_empty() {
-                let viewer = Viewer::open(path).map_err(|error| error.message().to_owned())?;
-                let info = viewer.info().map_err(|error| error.message().to_owned())?;
-                found.push((viewer, info));
-            }
-        } else {
-            for listed in self.places.list()? {
-                match listed.info {
-                    Ok(info) if !self.target.is(&info) => {}
-                    Ok(info) if self.seen.iter().any(|seen| seen.identity == info.identity) => {}
-                    Ok(_) => match Viewer::open(&listed.path).and_then(|viewer| Ok((viewer.info()?, viewer)))
-                    {
-                        Ok((info, viewer)) => found.push((viewer, info)),
-                        Err(error) => self.trouble = Some(error.message().to_owned()),
-                    },
-                    Err(error) => self.trouble = Some(error.message().to_owned()),
-                }
-            }
-        }
-        found.sort_by_key(|(_, info)| info.created_unix_nanos);
-        for (viewer, info) in found {
-            let label = self.processes.label_of_segment(&info);
-            self.seen.push(Seen {
-                viewer,
-                identity: info.identity,
-                label,
-                pid: info.pid,
-                is_live: true,
-                rows: Vec::new(),
-            });
-        }
-        Ok(())
+    pub(super) fn columns(&self) -> usize {
+        (MOST_COARSE / (self.rows.len().max(1) * COARSE_BYTES)).clamp(10, MOST_COLUMNS)
     }
 
     /// Reads everything. The first time counts are since the beginning of each.
-    pub(crate) fn read(&mut self) -> Result<(), Failure> {
-        self.trouble = None;
-        let looked = self.look();
-        let now = Instant::now();
-        self.seconds = self.read_at.map(|before| (now - before).as_secs_f64());
-        self.read_at = Some(now);
-        let (points, columns, seconds) = (self.points(), self.columns(), self.seconds);
-        let mut seen = std::mem::take(&mut self.seen);
-        for segment in &mut seen {
-            if segment.is_live
-                && let Err(error) = self.read_segment(segment, seconds, points, columns)
-            {
-                // Cut off, or replaced under us: what was read stays on the screen.
-                self.trouble = Some(error.message().to_owned());
-                self.end(segment);
-            }
+    pub(crate) fn read(&mut self) {
+        self.reader.read();
+        self.trouble = self.reader.troubles.first().cloned();
+        self.seconds = Some(self.reader.interval.seconds).filter(|&seconds| seconds > 0.0);
+        let (points, columns) = (self.points(), self.columns());
+        let mut segments = std::mem::take(&mut self.reader.segments);
+        for segment in &mut segments {
+            self.take(segment, points, columns);
         }
-        self.seen = seen;
+        self.reader.segments = segments;
         self.forget();
-        looked
     }
 
-    fn read_segment(
-        &mut self,
-        segment: &mut Seen,
-        seconds: Option<f64>,
-        points: usize,
-        columns: usize,
-    ) -> Result<(), Error> {
-        segment.viewer.refresh()?;
-        // Before the counts: what was recorded until the end is read then.
-        let is_live = segment.viewer.info()?.is_live;
-        while segment.rows.len() < segment.viewer.length() {
-            let entry = segment.viewer.entry(segment.rows.len())?.clone();
-            self.last_number += 1;
-            segment.rows.push(self.last_number);
-            self.rows.push((self.last_number, Row::new(&segment.label, segment.pid, entry)));
+    fn take(&mut self, segment: &mut Open, points: usize, columns: usize) {
+        if segment.label.is_empty() {
+            let name = &segment.info.name;
+            let number = self.names.entry(name.clone()).and_modify(|number| *number += 1).or_insert(1);
+            segment.label = if *number == 1 { name.clone() } else { format!("{name}-{number}") };
         }
-        for (index, number) in segment.rows.iter().enumerate() {
-            if segment.viewer.entry(index)?.is_retired {
-                self.rows.retain(|(known, _)| known != number);
+        let is_live = segment.info.is_live;
+        for index in 0..segment.entries.len() {
+            let entry = &mut segment.entries[index];
+            if entry.is_read && entry.number == 0 && !entry.is_retired {
+                self.last_number += 1;
+                entry.number = self.last_number;
+                let row = Row::new(&segment.label, segment.info.pid, entry.about.clone());
+                self.rows.push((entry.number, row));
             }
             // Rows are in the order of their numbers.
-            let Ok(at) = self.rows.binary_search_by_key(number, |(number, _)| *number) else { continue };
-            let row = &mut self.rows[at].1;
-            let is_first = row.snapshot.is_none() && row.total == 0 && row.is_since_start;
-            let length = match seconds {
-                Some(seconds) if !is_first => seconds,
-                _ => now_unix_nanos().saturating_sub(row.entry.created_unix_nanos) as f64 / 1e9,
+            let Ok(at) = self.rows.binary_search_by_key(&entry.number, |(number, _)| *number) else {
+                continue;
             };
-            row.is_since_start = is_first;
-            if row.entry.kind == SegmentKind::Counter {
-                let value = segment.viewer.counter(index)?;
-                row.count(value, length);
-                // A counter at zero has been seen, too.
-                row.is_since_start &= seconds.is_none();
-            } else {
-                match &mut row.snapshot {
-                    Some(snapshot) => segment.viewer.update(index, snapshot, Since::PreviousUpdate)?,
-                    None => row.snapshot = Some(segment.viewer.snapshot(index)?),
-                }
-                row.take(length, points, columns);
+            if entry.is_retired {
+                self.rows.remove(at);
+                continue;
             }
-        }
-        if !is_live {
-            self.end(segment);
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, segment: &mut Seen) {
-        segment.is_live = false;
-        for (_, row) in self.rows.iter_mut().filter(|(number, _)| segment.rows.contains(number)) {
-            row.end();
+            let row = &mut self.rows[at].1;
+            if entry.is_read {
+                row.is_since_start = entry.is_first;
+                let length = match self.seconds {
+                    Some(seconds) if !entry.is_first => seconds,
+                    _ => unix_nanos().saturating_sub(entry.about.created_unix_nanos) as f64 / 1e9,
+                };
+                match &entry.reading {
+                    Some(Reading::Counter { added, total }) => row.count(*added, *total, length),
+                    Some(Reading::Histogram(snapshot)) => row.take(snapshot, length, points, columns),
+                    None => {}
+                }
+            }
+            if !is_live {
+                let whole = if row.is_counter() { None } else { segment.since_start(index) };
+                row.end(whole);
+            }
         }
     }
 
@@ -243,10 +129,162 @@ impl Watch {
         self.rows.retain(|(_, row)| row.is_live);
     }
 
-    /// Everything since the beginning of one, for its curve; of one that ended too, as long as its file is open here.
-    pub(crate) fn since_start(&mut self, number: u64) -> Option<Box<picollo_core::Snapshot>> {
-        let segment = self.seen.iter_mut().find(|segment| segment.rows.contains(&number))?;
-        let index = segment.rows.iter().position(|row| *row == number)?;
-        segment.viewer.snapshot(index).ok()
+    /// Everything since the beginning of one, for its curve.
+    pub(crate) fn since_start(&mut self, number: u64) -> Option<Box<Snapshot>> {
+        let find = |open: &Open| open.entries.iter().position(|entry| entry.number == number);
+        let (open, index) =
+            self.reader.segments.iter_mut().find_map(|open| find(open).map(|at| (open, at)))?;
+        open.since_start(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::FileExt;
+    use std::path::{Path, PathBuf};
+
+    use picollo_core::{Metric, Options};
+    use picollo_native::{Segment, SegmentOptions, Viewer};
+
+    use super::*;
+
+    /// A directory of its own, with one segment to copy.
+    struct Place {
+        directory: PathBuf,
+        bytes: Vec<u8>,
+    }
+
+    /// Where docs/segment-format.md has the identity, the process and its start, and entries and objects.
+    const IDENTITY: u64 = 40;
+    const PID: u64 = 72;
+    const START_TIME: u64 = 80;
+    const OBJECTS: u64 = 4096 + 4096 * 1024;
+
+    impl Place {
+        fn new(name: &str) -> Place {
+            let directory = PathBuf::from(format!("/dev/shm/picollo-watch-{name}-{}", std::process::id()));
+            let elsewhere = directory.join("original");
+            fs::create_dir_all(&directory).unwrap();
+            let options = SegmentOptions {
+                name: "original",
+                directory: elsewhere.to_str().unwrap(),
+                max_bytes: 6 << 20,
+                interlocked: true,
+                ..SegmentOptions::default()
+            };
+            let segment = Segment::create(&options).unwrap();
+            let options = Options { relative_error: 0.1, ..Options::default() };
+            let make = |name| segment.histogram(&Metric { name, unit: "ns", ..Metric::default() }, &options);
+            make("first").unwrap().record(5);
+            make("second").unwrap().record(7);
+            Place { bytes: fs::read(segment.path()).unwrap(), directory }
+        }
+
+        /// A copy under a name and an identity of its own, which lives as long as the file is open.
+        fn copy(&self, number: u32) -> (File, PathBuf) {
+            let path = self.directory.join(format!("copied.{number}.1"));
+            let file = File::create_new(&path).unwrap();
+            file.set_len(self.bytes.len() as u64).unwrap();
+            file.write_all_at(&self.bytes[..8192], 0).unwrap();
+            let objects = OBJECTS as usize;
+            file.write_all_at(&self.bytes[objects..objects + (64 << 10)], OBJECTS).unwrap();
+            file.write_all_at(&number.to_ne_bytes(), IDENTITY).unwrap();
+            file.write_all_at(&u32::MAX.to_ne_bytes(), PID).unwrap();
+            file.write_all_at(&1u64.to_ne_bytes(), START_TIME).unwrap();
+            let lock = libc::flock {
+                l_type: libc::F_WRLCK as libc::c_short,
+                l_whence: libc::SEEK_SET as libc::c_short,
+                l_start: 0,
+                l_len: 1,
+                l_pid: 0,
+            };
+            // SAFETY: an open file, and a lock on the stack.
+            assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) }, 0);
+            (file, path)
+        }
+
+        fn watch(&self) -> Watch {
+            let places = Places::in_directory(self.directory.clone());
+            Watch::new(Target::All, places, Duration::from_secs(1))
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+
+    /// Descriptors of files in a directory, also of such that are deleted. Other tests have descriptors of theirs.
+    fn descriptors(directory: &Path) -> usize {
+        let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+        links
+            .filter(|link| fs::read_link(link.path()).is_ok_and(|target| target.starts_with(directory)))
+            .count()
+    }
+
+    #[test]
+    fn segments_that_end_cost_nothing() {
+        let place = Place::new("many");
+        let mut watch = place.watch();
+        for number in 1..=2000 {
+            let (file, path) = place.copy(number);
+            watch.read();
+            assert_eq!(watch.rows.iter().filter(|(_, row)| row.is_live).count(), 2, "{:?}", watch.trouble);
+            // The end of every other one is seen while its file is there, and that file stays.
+            drop(file);
+            if number % 2 == 0 {
+                watch.read();
+                assert!(watch.rows.iter().all(|(_, row)| !row.is_live));
+                // Let the directory not grow.
+                if number > 100 {
+                    fs::remove_file(path).unwrap();
+                }
+            } else {
+                fs::remove_file(path).unwrap();
+                watch.read();
+            }
+            assert!(watch.rows.len() <= MOST_ENDED + 2);
+            watch.read();
+            // The original, which this process has mapped, and none of the others.
+            let held = descriptors(&place.directory) - descriptors(&place.directory.join("original"));
+            assert_eq!(held, 0, "{number}");
+        }
+        assert_eq!(watch.reader.segments.len(), 0);
+        assert!(watch.reader.passed() <= 50, "{}", watch.reader.passed());
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_read_ends_nothing() {
+        let place = Place::new("broken");
+        let mut watch = place.watch();
+        let (file, path) = place.copy(1);
+        let mut viewer = Viewer::open(&path).unwrap();
+        assert_eq!(viewer.snapshot(0).unwrap().counts().total, 1);
+        // The header of the first histogram.
+        file.write_all_at(&[0xff; 64], OBJECTS).unwrap();
+        assert!(viewer.snapshot(0).is_err());
+        watch.read();
+        watch.read();
+        let rows = |watch: &Watch| -> Vec<(String, bool, u64)> {
+            watch.rows.iter().map(|(_, row)| (row.entry.name.clone(), row.is_live, row.total)).collect()
+        };
+        assert_eq!(rows(&watch), [("second".to_owned(), true, 1)]);
+        assert!(watch.trouble.as_ref().unwrap().contains("copied.1.1"), "{:?}", watch.trouble);
+        // Mended, it is there, too.
+        let at = OBJECTS as usize;
+        file.write_all_at(&place.bytes[at..at + 64], OBJECTS).unwrap();
+        watch.read();
+        assert_eq!(rows(&watch), [("second".to_owned(), true, 1), ("first".to_owned(), true, 1)]);
+        assert_eq!(watch.trouble, None);
+        // Cut off, it is tried again; and once it is gone it has ended.
+        file.set_len(4096).unwrap();
+        watch.read();
+        assert!(watch.trouble.is_some() && watch.rows.iter().all(|(_, row)| row.is_live));
+        fs::remove_file(&path).unwrap();
+        watch.read();
+        assert!(watch.rows.iter().all(|(_, row)| !row.is_live), "{:?}", rows(&watch));
     }
 }

@@ -326,6 +326,8 @@ pub struct Tallies {
     pub(crate) overflow: AtomicU64,
     pub(crate) wraps: AtomicU64,
     pub(crate) lost: AtomicU64,
+    /// Explicit, so that no byte of padding carries what was on the stack into memory that processes share.
+    zero: [u64; 4],
 }
 
 impl Tallies {
@@ -336,6 +338,7 @@ impl Tallies {
                 overflow: AtomicU64::new(0),
                 wraps: AtomicU64::new(0),
                 lost: AtomicU64::new(0),
+                zero: [0; 4],
             }
         }
     }

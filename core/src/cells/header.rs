@@ -2,20 +2,15 @@
 //!
 //! A dense histogram with one writer or interlocked ones is one block of memory, the same on the heap, in a static and in memory
 //! shared by processes: this header, the counters, and the baseline of a live reset. It holds no pointers. The other kinds
-//! (thread-local, scalable, sparse) have more behind their headers, pointers among it: they live on the heap of one process, and
+//! (thread-local, per-CPU, sparse) have more behind their headers, pointers among it: they live on the heap of one process, and
 //! only the header is as here.
 //!
 //! Its first cache line is all that a record reads besides the counter; what writers and readers change lies on lines of
 //! their own.
 //!
-//! In the caller's memory, which processes may share, the baseline has two banks: see [`crate::banks`]. Elsewhere nobody can
-//! die and leave the others behind, and one bank does.
+//! The baseline has two banks: see [`crate::platform::banks`].
 //!
-//! | version of images | |
-//! |---|---|
-//! | 1 | one bank, and no identity: its place was padding, zero. A process that dies inside a reset leaves the histogram busy. Such images are attached, and stay what they are |
-//! | 2 | two banks where there is live reset; an identity |
-//! | 3 | as 2, where the layout has a unit, which the top byte of the kind has too. Others are written as 2 |
+//! Images have version 2, or 3 where the layout has a unit, which the top byte of the kind has too.
 
 use core::mem::size_of;
 
@@ -25,18 +20,16 @@ use crate::cells::kind::Kind;
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
 use crate::platform::atomics::{AtomicU64, const_unless_loom};
-use crate::platform::seqlock::Version;
+use crate::platform::banks::Banks;
 
 const MAGIC: u32 = u32::from_ne_bytes(*b"Pico");
 const IMAGE_VERSION: u16 = 2;
 const IMAGE_VERSION_WITH_UNIT: u16 = 3;
-const FIRST_IMAGE_VERSION: u16 = 1;
 
-const LIVE_RESET: u8 = 1;
+/// There is a baseline, and it has two banks.
+const LIVE_RESET: u8 = 1 | 8;
 const IN_CALLERS_MEMORY: u8 = 2;
-const IN_ARRAY: u8 = 4;
-/// With live reset: there is a second bank for the baseline.
-const TWO_BANKS: u8 = 8;
+// 4 is not used.
 
 /// What every histogram begins with.
 #[repr(C, align(64))]
@@ -52,20 +45,22 @@ pub struct Header {
     word_bytes: u8,
     flags: u8,
     pub(crate) tallies: Tallies,
-    /// Of the first bank, or the only one.
+    /// Of the first bank.
     pub(crate) baseline: Tallies,
-    /// Of one bank, or the word of two: [`Version::banks`].
-    pub(crate) version: Version,
+    pub(crate) banks: Banks,
+    /// This and the last field are explicit, so that no byte of padding carries what was on the stack into memory that processes share.
+    zero: u32,
     pub(crate) identity: IdentityCell,
     /// The tallies of the second bank, in the order of [`Tallies::words`].
     second_baseline: [AtomicU64; 4],
+    zero_end: u64,
 }
 
 #[cfg(not(loom))]
 const _: () = {
-    assert!(core::mem::offset_of!(Header, version) == 8 * crate::platform::banks::BaselineWord::AT);
+    assert!(core::mem::offset_of!(Header, banks) == 8 * crate::platform::banks::BaselineWord::AT);
     assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
-    assert!(core::mem::offset_of!(Header, version) == 192 && core::mem::offset_of!(Header, identity) == 200);
+    assert!(core::mem::offset_of!(Header, banks) == 192 && core::mem::offset_of!(Header, identity) == 200);
     assert!(core::mem::offset_of!(Header, second_baseline) == 216);
 };
 
@@ -73,6 +68,16 @@ const _: () = {
 pub trait Headed {
     /// The header.
     fn header(&self) -> &Header;
+}
+
+/// How many words there are for a bucket: the counter, and a cell of each bank of the baseline.
+pub(crate) const fn copies(live_reset: bool) -> usize {
+    if live_reset { 3 } else { 1 }
+}
+
+/// The baseline's two banks, in the words behind the counters.
+pub(crate) fn banks_behind<C>(words: &[C], length: usize) -> Option<[&[C]; 2]> {
+    Some([words.get(length..2 * length)?, words.get(2 * length..3 * length)?])
 }
 
 impl Header {
@@ -89,9 +94,11 @@ impl Header {
                 flags: if live_reset { LIVE_RESET } else { 0 },
                 tallies: Tallies::new(),
                 baseline: Tallies::new(),
-                version: Version::new(),
+                banks: Banks::new(),
+                zero: 0,
                 identity: IdentityCell::new(),
                 second_baseline: [AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)],
+                zero_end: 0,
             }
         }
     }
@@ -100,14 +107,6 @@ impl Header {
     pub(crate) fn placed_in_callers_memory(mut self) -> Header {
         self.flags |= IN_CALLERS_MEMORY;
         self.identity = IdentityCell::drawn();
-        self.with_two_banks()
-    }
-
-    /// With room for two banks, if for any.
-    pub(crate) const fn with_two_banks(mut self) -> Header {
-        if self.has_baseline() {
-            self.flags |= TWO_BANKS;
-        }
         self
     }
 
@@ -115,65 +114,43 @@ impl Header {
         self.flags & IN_CALLERS_MEMORY != 0
     }
 
-    #[cfg(feature = "alloc")]
-    pub(crate) const fn placed_in_array(mut self) -> Header {
-        self.flags |= IN_ARRAY;
-        self
-    }
-
-    pub(crate) const fn is_in_array(&self) -> bool {
-        self.flags & IN_ARRAY != 0
-    }
-
-    /// Width of the cells.
     pub(crate) const fn counter_bits(&self) -> u32 {
         self.kind.counter_bits()
     }
 
     pub(crate) const fn has_baseline(&self) -> bool {
-        self.flags & LIVE_RESET != 0
+        self.flags & LIVE_RESET == LIVE_RESET
     }
 
-    pub(crate) const fn has_two_banks(&self) -> bool {
-        self.flags & TWO_BANKS != 0
-    }
-
-    /// How often there is a word for each bucket behind the header of a single-writer or interlocked histogram: for the
-    /// counter, and for each bank of the baseline.
-    pub(crate) const fn copies(&self) -> usize {
-        1 + self.has_baseline() as usize + self.has_two_banks() as usize
-    }
-
-    /// How many cells follow the header of a single-writer or interlocked histogram.
+    /// How many words there are for a counter and its baseline, for all buckets, in those kinds that have them side by side.
     pub(crate) const fn cells(&self) -> usize {
-        self.layout.length() * self.copies()
+        self.layout.length() * copies(self.has_baseline())
     }
 
-    /// The tallies of a bank.
     pub(crate) fn bank_tallies(&self, bank: usize) -> [&AtomicU64; 4] {
         if bank == 0 { self.baseline.words() } else { self.second_baseline.each_ref() }
     }
 
     /// Whether a baseline that was read at `version` still stands.
     pub(crate) fn baseline_is(&self, version: u32) -> bool {
-        if self.has_two_banks() { self.version.banks().is(version) } else { self.version.is(version) }
+        self.banks.is(version)
     }
 
-    /// What [`crate::Source::copy_baseline`] is to those whose baseline is one bank of cells: all zero where there is none.
+    /// What [`crate::Source::copy_baseline`] is to those who have the banks in one piece: all zero where there is none.
     pub(crate) fn copy_baseline<C: Counter>(
         &self,
-        cells: Option<&[C]>,
+        banks: Option<[&[C]; 2]>,
         out: &mut [u64],
         tallies: &mut TallyCounts,
     ) -> Result<u32> {
-        let Some(cells) = cells else {
+        let Some(banks) = banks else {
             out.fill(0);
             *tallies = TallyCounts::default();
             return Ok(0);
         };
-        self.version.read(|| {
-            *tallies = self.baseline.load();
-            C::load_many(cells, out);
+        self.banks.read(|bank| {
+            *tallies = TallyCounts::of(self.bank_tallies(bank));
+            C::load_many(banks[bank], out);
         })
     }
 
@@ -183,19 +160,15 @@ impl Header {
         if self.magic != MAGIC {
             return Err(Error::Corrupt);
         }
-        let banks = match self.image_version {
-            FIRST_IMAGE_VERSION => 0,
-            IMAGE_VERSION | IMAGE_VERSION_WITH_UNIT => TWO_BANKS,
-            _ => return Err(Error::Incompatible),
-        };
-        if self.word_bytes as usize != size_of::<usize>() {
+        let is_known = matches!(self.image_version, IMAGE_VERSION | IMAGE_VERSION_WITH_UNIT);
+        if !is_known || self.word_bytes as usize != size_of::<usize>() {
             return Err(Error::Incompatible);
         }
         let has_unit = self.image_version == IMAGE_VERSION_WITH_UNIT;
         if self.layout.unit() != self.kind.unit() || has_unit != (self.kind.unit() != 0) {
             return Err(Error::Corrupt);
         }
-        let with_reset = IN_CALLERS_MEMORY | LIVE_RESET | banks;
+        let with_reset = IN_CALLERS_MEMORY | LIVE_RESET;
         if !(self.flags == IN_CALLERS_MEMORY || self.flags == with_reset) || !self.layout.is_valid() {
             return Err(Error::Corrupt);
         }

@@ -4,7 +4,7 @@
 //! one that an allocator makes, and the next writer of a shared segment are found where the last one was. Nor would a count
 //! of histograms, which begins anew in every process.
 //!
-//! The number is drawn when a histogram is made in the caller's memory, which other processes may map read-only, and
+//! The number is drawn when a histogram is made in the caller's memory, which other processes read, and
 //! otherwise at the first read, so that a histogram can be made at compile time and an array of many costs nothing more.
 
 // Not loom's: nothing is ordered by these words, and each changes once.

@@ -1,70 +1,36 @@
 //! Who may write a histogram, when its cells are allocated, and how wide they are: in one word.
 
-use crate::error::{Error, Result};
-
-/// An enum whose variants have numbers, and the way back from a number.
-macro_rules! numbered {
-    (
-        $(#[$attribute:meta])*
-        pub enum $name:ident {
-            $($(#[$of_variant:meta])* $variant:ident = $number:literal,)*
-        }
-    ) => {
-        $(#[$attribute])*
-        #[repr(u32)]
-        pub enum $name {
-            $($(#[$of_variant])* $variant = $number,)*
-        }
-
-        impl $name {
-            /// Every one there is.
-            pub(crate) const ALL: &[$name] = &[$($name::$variant),*];
-        }
-
-        impl TryFrom<u32> for $name {
-            type Error = Error;
-
-            fn try_from(code: u32) -> Result<Self> {
-                match code {
-                    $($number => Ok($name::$variant),)*
-                    _ => Err(Error::InvalidArgument),
-                }
-            }
-        }
-    };
+/// Who may write, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Mode {
+    /// Right with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
+    #[default]
+    Interlocked = 0,
+    /// One writer, any number of readers: a plain add. The caller promises that there is one; in Rust the type
+    /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] refuses this mode.
+    SingleWriter = 1,
+    /// Many hot writers: a plain add into the thread's own shard.
+    ThreadLocal = 2,
+    /// Many hot writers, in signal handlers and after forks, too: a plain add into the CPU's shard, where the system lets
+    /// that be one step, otherwise an atomic add. Cells of 64 bits.
+    PerCpu = 4,
 }
 
-numbered! {
-    /// Who may write, and how.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-    pub enum Mode {
-        /// Right with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
-        #[default]
-        Interlocked = 0,
-        /// One writer, any number of readers: a plain add. The caller promises that there is one; in Rust the type
-        /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] refuses this mode.
-        SingleWriter = 1,
-        /// Many hot writers: a plain add into the thread's own shard.
-        ThreadLocal = 2,
-        /// Many writers, little memory, approximate counts.
-        Scalable = 3,
-        /// Many hot writers, in signal handlers and after forks, too: a plain add into the CPU's shard, where the system lets
-        /// that be one step, otherwise an atomic add. Cells of 64 bits.
-        PerCpu = 4,
-    }
+crate::error::from_code!(Mode { Interlocked, SingleWriter, ThreadLocal, PerCpu });
+
+/// When cells are allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Storage {
+    /// All at once. The default.
+    #[default]
+    Dense = 0,
+    /// In small chunks, on first touch.
+    Sparse = 1,
 }
 
-numbered! {
-    /// When cells are allocated.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-    pub enum Storage {
-        /// All at once.
-        #[default]
-        Dense = 0,
-        /// In small chunks, on first touch.
-        Sparse = 1,
-    }
-}
+crate::error::from_code!(Storage { Dense, Sparse });
 
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison. It lies in headers, also
 /// in memory that processes share: any word is a kind, if perhaps one that no build makes. The top byte has the binary logarithm of
@@ -91,12 +57,10 @@ impl Kind {
         Storage::ALL.iter().copied().find(|&storage| storage as u32 == self.0 >> 8 & 0xff)
     }
 
-    /// Width of the cells.
     pub(crate) const fn counter_bits(self) -> u32 {
         self.0 >> 16 & 0xff
     }
 
-    /// This kind with another unit.
     pub(crate) const fn with_unit(self, unit: u32) -> Kind {
         Kind(self.0 & 0xff_ffff | unit << 24)
     }
@@ -114,7 +78,6 @@ const fn number_of(mode: Mode) -> u32 {
         Mode::SingleWriter => 0,
         Mode::Interlocked => 1,
         Mode::ThreadLocal => 2,
-        Mode::Scalable => 3,
         Mode::PerCpu => 4,
     }
 }
@@ -122,6 +85,7 @@ const fn number_of(mode: Mode) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn a_kind_is_what_it_was_made_of() {
@@ -141,7 +105,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Mode::try_from(Mode::ALL.len() as u32), Err(Error::InvalidArgument));
+        for none in [3, 5] {
+            assert_eq!(Mode::try_from(none), Err(Error::InvalidArgument));
+        }
+        assert_eq!((Mode::default(), Mode::Interlocked as u32), (Mode::Interlocked, 0));
         assert_eq!((Kind(0x40_00ff).mode(), Kind(0x40_ff00).storage()), (None, None));
     }
 
@@ -154,7 +121,6 @@ mod tests {
             (0x40_0001, Mode::Interlocked, Storage::Dense, 64),
             (0x20_0101, Mode::Interlocked, Storage::Sparse, 32),
             (0x40_0002, Mode::ThreadLocal, Storage::Dense, 64),
-            (0x40_0003, Mode::Scalable, Storage::Dense, 64),
             (0x40_0004, Mode::PerCpu, Storage::Dense, 64),
         ] {
             assert_eq!(Kind::new(mode, storage, bits), Kind(word));

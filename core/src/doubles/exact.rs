@@ -212,7 +212,6 @@ impl Stripe {
 impl Exact {
     pub(super) const NOTHING: Exact = Exact { sum: ExactSum::ZERO, min: NO_MIN, max: NO_MAX };
 
-    /// Adds what another has.
     pub(super) fn merge(&mut self, other: &Exact) {
         self.sum.merge(&other.sum);
         self.min = self.min.min(other.min);

@@ -25,7 +25,7 @@ use crate::cells::first_touch::Budget;
 use crate::error::{Error, Result};
 use crate::platform::atomics::AtomicUsize;
 use crate::platform::atomics::Ordering::*;
-use crate::platform::seqlock::Version;
+use crate::platform::lock::Exclusive;
 use exact::{Entered, Exact, Stripes};
 use rows::{Interval, Reading, Rows};
 use snapshot::check_quantiles;
@@ -65,8 +65,8 @@ pub struct DoubleHistogram {
     /// For each interval, if sums are kept exactly.
     stripes: Option<Box<[Stripes; 2]>>,
     budget: Budget,
-    /// Changes with each collection: one at a time.
-    collections: Version,
+    /// One reading at a time. It can be taken over at any step: the next one reads both intervals, whatever was taken out.
+    readings: Exclusive,
 }
 
 // All shared access is through atomics.
@@ -95,7 +95,7 @@ impl DoubleHistogram {
             rows: Rows::new(),
             stripes: if options.exact { Some(Stripes::boxed()?) } else { None },
             budget: Budget::new(used, limit),
-            collections: Version::new(),
+            readings: Exclusive::new(),
         })
     }
 
@@ -193,8 +193,8 @@ impl DoubleHistogram {
     /// Nothing is lost: what is recorded while this runs is in this interval or the next, and what was recorded before is
     /// in this one.
     ///
-    /// [`Error::OutOfMemory`] when `into` cannot hold it, [`Error::Busy`] against other collections; nothing was taken out
-    /// then. Where memory runs out later, because writers touch more buckets meanwhile, those stay for the next interval.
+    /// [`Error::OutOfMemory`] when `into` cannot hold it, [`Error::Busy`] if another thread is stopped for seconds in the middle of
+    /// reading; nothing was taken out then. Where memory runs out later, because writers touch more buckets meanwhile, those stay for the next interval.
     pub fn collect(&self, into: &mut DoubleSnapshot) -> Result<()> {
         self.read(Reading::Drain, into)
     }
@@ -223,9 +223,7 @@ impl DoubleHistogram {
     }
 
     fn read(&self, reading: Reading, into: &mut DoubleSnapshot) -> Result<()> {
-        let mut result = Ok(());
-        self.collections.change(|| result = self.read_alone(reading, into))?;
-        result
+        self.readings.run(|| self.read_alone(reading, into))?
     }
 
     fn read_alone(&self, reading: Reading, into: &mut DoubleSnapshot) -> Result<()> {

@@ -1,17 +1,16 @@
 //! A histogram of doubles behind one counted pointer: what a language binding and a registry hold.
 
 use core::ops::Deref;
-use core::ptr::NonNull;
 
 use super::{DoubleHistogram, DoubleOptions};
 use crate::error::Result;
-use crate::platform::counted::Counted;
+use crate::platform::counted::{Counted, stands_for_a_pointer};
 
 /// A counted reference to a [`DoubleHistogram`]: cloning adds one, dropping takes one away, the last one frees it.
 ///
 /// One pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one. Unlike a standard `Arc`,
 /// making one reports when there is no memory.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[repr(transparent)]
 pub struct SharedDoubleHistogram(Counted<DoubleHistogram>);
 
@@ -21,21 +20,7 @@ impl SharedDoubleHistogram {
         Counted::create(DoubleHistogram::new(options)?).map(SharedDoubleHistogram)
     }
 
-    /// The pointer that stands for this reference, which is given up to it. See [`SharedDoubleHistogram::from_raw`].
-    pub fn into_raw(self) -> NonNull<u8> {
-        self.0.into_raw()
-    }
-
-    /// The reference that a pointer stands for.
-    ///
-    /// # Safety
-    /// `raw` must come from [`SharedDoubleHistogram::into_raw`], once for each call, unless the result is kept from being
-    /// dropped.
-    #[inline(always)]
-    pub unsafe fn from_raw(raw: NonNull<u8>) -> SharedDoubleHistogram {
-        // SAFETY: the caller's promise.
-        SharedDoubleHistogram(unsafe { Counted::from_raw(raw) })
-    }
+    stands_for_a_pointer!(SharedDoubleHistogram);
 }
 
 impl Deref for SharedDoubleHistogram {
@@ -44,12 +29,6 @@ impl Deref for SharedDoubleHistogram {
     #[inline(always)]
     fn deref(&self) -> &DoubleHistogram {
         &self.0
-    }
-}
-
-impl core::fmt::Debug for SharedDoubleHistogram {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        (**self).fmt(f)
     }
 }
 

@@ -230,16 +230,27 @@ impl DoubleSnapshot {
     /// [`Error::InvalidArgument`] for NaN and what is out of range, [`Error::Empty`] when nothing was recorded,
     /// [`Error::BufferTooSmall`] when `out` is shorter than `quantiles`; nothing is written then.
     pub fn quantiles(&self, quantiles: &[f64], out: &mut [f64]) -> Result<()> {
+        self.for_each_quantile(quantiles, out.len(), |at, value| out[at] = value)
+    }
+
+    /// The same one by one, each with its place.
+    #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
+    pub fn for_each_quantile(
+        &self,
+        quantiles: &[f64],
+        capacity: usize,
+        mut write: impl FnMut(usize, f64),
+    ) -> Result<()> {
         check_quantiles(quantiles)?;
-        if out.len() < quantiles.len() {
+        if capacity < quantiles.len() {
             return Err(Error::BufferTooSmall);
         }
         if self.count == 0 {
             return if quantiles.is_empty() { Ok(()) } else { Err(Error::Empty) };
         }
         let mut cursor = self.cursor();
-        for (&quantile, out) in quantiles.iter().zip(out) {
-            *out = cursor.find(self.target(quantile)?).0;
+        for (at, &quantile) in quantiles.iter().enumerate() {
+            write(at, cursor.find(self.target(quantile)?).0);
         }
         Ok(())
     }

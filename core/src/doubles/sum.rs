@@ -74,7 +74,6 @@ impl ExactSum {
         self.limbs.iter().copied().enumerate().filter(|&(_, limb)| limb != 0)
     }
 
-    /// Adds another sum.
     pub(super) fn merge(&mut self, other: &ExactSum) {
         for (limb, other) in self.limbs.iter_mut().zip(other.limbs) {
             *limb += other;

@@ -1,19 +1,63 @@
 //! How well a figure of many scopes is known.
 
-use super::formula::{EVENTS_OF_A_FORMULA, Formula, Unknown};
-use super::student::quantile_above_t;
+use super::table::{FIGURE_EVENTS, Figure};
 use crate::error::{Error, Result};
+use crate::statistics::compare::students_quantile;
 
-/// There are too few scopes for an interval: fewer than two.
+/// There are too few scopes for an interval, fewer than two: its ends are NaN.
 pub const FIGURE_FEW_SCOPES: u32 = 1 << 0;
 /// In some scopes an event was not counted: they are left out.
 pub const FIGURE_PARTIAL: u32 = 1 << 1;
 
-/// A figure of many scopes: the formula of the sums of events, and the interval of its true value.
+/// Why a figure has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// The event of this number was not counted.
+    NotCounted(usize),
+    /// A division by zero, or a number too large.
+    Undefined,
+}
+
+/// Counts of scopes, in rows.
+#[derive(Clone, Copy, Debug)]
+pub struct FigureCounts<'a> {
+    /// A row for each scope; NaN where an event was not counted.
+    pub values: &'a [f64],
+    /// Columns of a row.
+    pub width: usize,
+    /// The columns of the figure's events, in its order.
+    pub columns: [usize; FIGURE_EVENTS],
+}
+
+/// The counts of a figure's events in one scope.
+pub(super) type Row = [f64; FIGURE_EVENTS];
+
+impl<'a> FigureCounts<'a> {
+    /// Of rows that have the figure's events, in its order, and no others.
+    pub fn in_order(figure: &Figure, values: &'a [f64]) -> FigureCounts<'a> {
+        let columns = core::array::from_fn(|at| if at < figure.events.len() { at } else { 0 });
+        FigureCounts { values, width: figure.events.len(), columns }
+    }
+
+    /// Whether these can be meant, and the confidence.
+    pub(super) fn check(&self, confidence: f64) -> Result<()> {
+        let confidence_is_one = confidence > 0.0 && confidence < 1.0;
+        let fills_rows = self.width > 0 && self.values.len().is_multiple_of(self.width);
+        let has_columns = self.columns.iter().all(|&column| column < self.width);
+        if fills_rows && has_columns && confidence_is_one { Ok(()) } else { Err(Error::InvalidArgument) }
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row> + Clone + 'a {
+        let columns = self.columns;
+        self.values.chunks_exact(self.width).map(move |row| columns.map(|column| row[column]))
+    }
+}
+
+/// A figure of many scopes: the figure of the sums of events, and the interval of its true value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct FigureEstimate {
-    /// The formula of the sums, never the mean of the scopes' own figures.
+    /// The figure of the sums, never the mean of the scopes' own figures.
     pub value: f64,
     /// The lower end of the interval; NaN where there are too few scopes.
     pub lower: f64,
@@ -29,10 +73,10 @@ pub struct FigureEstimate {
     pub reserved: u32,
 }
 
-/// Estimates a figure. `values` has a row for each scope and a column for each of `events` events; NaN where one was not counted.
+/// Estimates a figure.
 ///
 /// Scopes are clusters: they are of unequal sizes, and their counts belong together. The interval is the jackknife's, which leaves one
-/// scope out at a time and needs no derivative of the formula: `(n-1)/n` times the sum of the squared deviations is the variance (J. W. Tukey,
+/// scope out at a time and needs no derivative of the figure: `(n-1)/n` times the sum of the squared deviations is the variance (J. W. Tukey,
 /// 1958; W. G. Cochran, *Sampling Techniques*, 6.17). Where few large scopes make most of it, there are fewer degrees of freedom than scopes: the
 /// effective number, 1.5 (sum of squares)^2 / sum of fourth powers of the deviations, less one, at most n - 1, gives the width by Student's
 /// distribution. (With n - 1, 95 % intervals of 100 scopes of sizes that go with their figures held the truth in 91 % of simulated cases.)
@@ -41,90 +85,53 @@ pub struct FigureEstimate {
 /// Allocates nothing. Cost: twice as many evaluations as there are scopes.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] where there are no events or more than a formula may have, values that do not fill rows, or a confidence
-/// beyond 0 to 1. In the inner result, why the figure is not known: an event that was counted in no scope, or a division by zero.
+/// [`Error::InvalidArgument`] where values do not fill rows, a column is beyond them, or the confidence is beyond 0 to 1. In the inner
+/// result, why the figure is not known: an event that was counted in no scope, or a division by zero.
 pub fn estimate_figure(
-    formula: &Formula,
-    values: &[f64],
-    events: usize,
+    figure: &Figure,
+    counts: FigureCounts<'_>,
     confidence: f64,
 ) -> Result<core::result::Result<FigureEstimate, Unknown>> {
-    check(values.len(), events, confidence)?;
-    Ok(estimate_rows(formula, values.chunks_exact(events), events, confidence))
+    counts.check(confidence)?;
+    let scopes = counts.rows().filter(|row| is_whole(figure, row));
+    let number = scopes.clone().count();
+    if number == 0 {
+        return Ok(Err(never_whole(figure, counts.rows())));
+    }
+    let sums = sums(scopes.clone());
+    let value = match of_sums(figure, &sums, &[0.0; FIGURE_EVENTS]) {
+        Ok(value) => value,
+        Err(unknown) => return Ok(Err(unknown)),
+    };
+    let flags = if number < counts.rows().count() { FIGURE_PARTIAL } else { 0 };
+    let others = scopes.map(|row| of_sums(figure, &sums, &row).ok());
+    let mut estimate = with_interval(value, others, number, confidence, flags);
+    // No figure of counts is below zero, so none that is true is: without what cannot be, the interval holds the truth as often.
+    if value >= 0.0 && estimate.lower < 0.0 {
+        estimate.lower = 0.0;
+    }
+    Ok(Ok(estimate))
 }
 
-/// Whether these can be meant: the number of values, of events, and the confidence.
-pub(super) fn check(values: usize, events: usize, confidence: f64) -> Result<()> {
-    let confidence_is_one = confidence > 0.0 && confidence < 1.0;
-    let fills_rows = (1..=EVENTS_OF_A_FORMULA).contains(&events) && values.is_multiple_of(events);
-    if fills_rows && confidence_is_one { Ok(()) } else { Err(Error::InvalidArgument) }
-}
-
-/// Which events a formula has.
-pub(super) fn used(formula: &Formula) -> [bool; EVENTS_OF_A_FORMULA] {
-    core::array::from_fn(|event| {
-        formula.evaluate(|other| (other != event).then_some(1.0)) == Err(Unknown::NotCounted(event))
-    })
-}
-
-/// Whether a scope has all that is used of it.
-pub(super) fn is_whole(row: &[f64], used: &[bool; EVENTS_OF_A_FORMULA]) -> bool {
-    row.iter().zip(used).all(|(value, is_used)| !is_used || !value.is_nan())
+/// Whether a scope has all events of a figure.
+pub(super) fn is_whole(figure: &Figure, row: &Row) -> bool {
+    row[..figure.events.len()].iter().all(|count| !count.is_nan())
 }
 
 /// The sums of some scopes.
-pub(super) fn sums<'a>(rows: impl Iterator<Item = &'a [f64]>) -> [f64; EVENTS_OF_A_FORMULA] {
-    let mut sums = [0.0; EVENTS_OF_A_FORMULA];
-    for row in rows {
-        for (sum, value) in sums.iter_mut().zip(row) {
-            *sum += value;
-        }
-    }
-    sums
+pub(super) fn sums(rows: impl Iterator<Item = Row>) -> Row {
+    rows.fold([0.0; FIGURE_EVENTS], |sums, row| core::array::from_fn(|event| sums[event] + row[event]))
 }
 
-/// The formula of the sums of some scopes, without one of them.
-pub(super) fn of_sums(
-    formula: &Formula,
-    sums: &[f64; EVENTS_OF_A_FORMULA],
-    without: &[f64],
-    events: usize,
-) -> core::result::Result<f64, Unknown> {
-    formula.evaluate(|event| (event < events).then(|| sums[event] - without.get(event).unwrap_or(&0.0)))
+/// The figure of the sums of some scopes, without one of them.
+pub(super) fn of_sums(figure: &Figure, sums: &Row, without: &Row) -> core::result::Result<f64, Unknown> {
+    figure.evaluate(|event| Some(sums[event] - without[event]))
 }
 
 /// Why nothing is known where no scope is whole.
-pub(super) fn never_whole<'a>(
-    rows: impl Iterator<Item = &'a [f64]> + Clone,
-    used: &[bool; EVENTS_OF_A_FORMULA],
-    events: usize,
-) -> Unknown {
-    let never = |&event: &usize| used[event] && rows.clone().all(|row| row[event].is_nan());
-    match (0..events).find(never).or_else(|| used.iter().position(|&used| used)) {
-        Some(event) => Unknown::NotCounted(event),
-        None => Unknown::Undefined,
-    }
-}
-
-/// [`estimate_figure`] of rows, wherever they are.
-pub(super) fn estimate_rows<'a>(
-    formula: &Formula,
-    rows: impl Iterator<Item = &'a [f64]> + Clone,
-    events: usize,
-    confidence: f64,
-) -> core::result::Result<FigureEstimate, Unknown> {
-    let used = used(formula);
-    let all = rows.clone().count();
-    let scopes = rows.clone().filter(|row| is_whole(row, &used));
-    let number = scopes.clone().count();
-    if number == 0 {
-        return Err(never_whole(rows, &used, events));
-    }
-    let sums = sums(scopes.clone());
-    let value = of_sums(formula, &sums, &[], events)?;
-    let flags = if number < all { FIGURE_PARTIAL } else { 0 };
-    let others = scopes.map(|row| of_sums(formula, &sums, row, events).ok());
-    Ok(with_interval(value, others, number, confidence, flags))
+pub(super) fn never_whole(figure: &Figure, rows: impl Iterator<Item = Row> + Clone) -> Unknown {
+    let never = |&event: &usize| rows.clone().all(|row| row[event].is_nan());
+    Unknown::NotCounted((0..figure.events.len()).find(never).unwrap_or(0))
 }
 
 /// A value with its interval, from the values without one scope each; `None` where there is no value without it.
@@ -163,7 +170,7 @@ pub(super) fn with_interval(
     let n = number as f64;
     let error = libm::sqrt(squares * (n - 1.0) / n);
     let effective = if fourths > 0.0 { 1.5 * squares * squares / fourths } else { n };
-    let half = quantile_above_t((1.0 - confidence) / 2.0, (effective - 1.0).clamp(1.0, n - 1.0)) * error;
+    let half = students_quantile((1.0 - confidence) / 2.0, (effective - 1.0).clamp(1.0, n - 1.0)) * error;
     (estimate.lower, estimate.upper) = (value - half, value + half);
     estimate
 }
@@ -171,33 +178,17 @@ pub(super) fn with_interval(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::compare::Random;
     use std::vec::Vec;
 
-    fn formula(text: &str) -> Formula {
-        Formula::parse(text, |name| ["a", "b", "c"].iter().position(|known| *known == name)).unwrap()
-    }
-
-    /// A small generator of its own: the same numbers each time.
-    struct Random(u64);
-
-    impl Random {
-        fn share(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-        }
-
-        fn normal(&mut self) -> f64 {
-            (0..12).map(|_| self.share()).sum::<f64>() - 6.0
-        }
+    fn estimate(values: &[f64], confidence: f64) -> Result<core::result::Result<FigureEstimate, Unknown>> {
+        let ratio = Figure::named("ipc").unwrap();
+        estimate_figure(ratio, FigureCounts::in_order(ratio, values), confidence)
     }
 
     /// Of 4,000 samples of scopes of unequal sizes, whose figures go with their sizes, how many intervals hold the truth.
     fn coverage(scopes: usize, spread: f64, confidence: f64) -> f64 {
         let (mut random, mut held) = (Random(scopes as u64), 0);
-        let ipc = formula("a / b");
         let draw = |random: &mut Random| {
             let cycles = libm::exp(spread * random.normal()) * 1e6;
             // Large scopes wait more.
@@ -208,7 +199,7 @@ mod tests {
         let truth = 2.0 - 0.4 * spread;
         for _ in 0..4000 {
             let values: Vec<f64> = (0..scopes).flat_map(|_| draw(&mut random)).collect();
-            let found = estimate_figure(&ipc, &values, 2, confidence).unwrap().unwrap();
+            let found = estimate(&values, confidence).unwrap().unwrap();
             held += u32::from(found.lower <= truth && truth <= found.upper);
         }
         f64::from(held) / 4000.0
@@ -236,43 +227,61 @@ mod tests {
 
     #[test]
     fn the_ratio_of_sums_and_not_the_mean_of_ratios() {
-        let found = estimate_figure(&formula("a / b"), &[1.0, 1.0, 3.0, 99.0], 2, 0.95).unwrap().unwrap();
+        let found = estimate(&[1.0, 1.0, 3.0, 99.0], 0.95).unwrap().unwrap();
         assert_eq!((found.value, found.scopes, found.flags), (0.04, 2, 0));
         assert!(found.lower < 0.04 && 0.04 < found.upper);
     }
 
     #[test]
     fn equal_scopes_leave_no_doubt() {
-        let found = estimate_figure(&formula("a / b"), &[1.0, 2.0].repeat(10), 2, 0.99).unwrap().unwrap();
+        let found = estimate(&[1.0, 2.0].repeat(10), 0.99).unwrap().unwrap();
         assert_eq!((found.lower, found.value, found.upper), (0.5, 0.5, 0.5));
+    }
+
+    /// Of few scopes that differ much, the interval is wide, and a rate is no less than nothing.
+    #[test]
+    fn no_interval_reaches_below_zero() {
+        let found = estimate(&[100.0, 1.0, 1.0, 1.0, 1.0, 1.0], 0.95).unwrap().unwrap();
+        assert!(found.lower == 0.0 && found.upper > 100.0, "{found:?}");
+        for figure in crate::FIGURES {
+            let mut random = Random(1);
+            let values: Vec<f64> =
+                (0..4 * figure.events.len()).map(|_| libm::exp(3.0 * random.normal())).collect();
+            let counts = FigureCounts::in_order(figure, &values);
+            let found = estimate_figure(figure, counts, 0.99).unwrap().unwrap();
+            assert!(
+                0.0 <= found.lower && found.lower <= found.value && found.value <= found.upper,
+                "{found:?}"
+            );
+        }
     }
 
     #[test]
     fn what_was_not_counted_is_left_out_and_never_zero() {
-        let (ratio, nan) = (formula("a / b"), f64::NAN);
-        let found =
-            estimate_figure(&ratio, &[1.0, 2.0, nan, 2.0, 5.0, nan, 3.0, 2.0], 2, 0.95).unwrap().unwrap();
+        let nan = f64::NAN;
+        let found = estimate(&[1.0, 2.0, nan, 2.0, 5.0, nan, 3.0, 2.0], 0.95).unwrap().unwrap();
         assert_eq!((found.value, found.scopes, found.flags), (1.0, 2, FIGURE_PARTIAL));
-        // What the formula does not have may be missing.
-        let found = estimate_figure(&ratio, &[1.0, 2.0, nan, 3.0, 2.0, nan], 3, 0.95).unwrap().unwrap();
-        assert_eq!((found.scopes, found.flags), (2, 0));
-        assert_eq!(estimate_figure(&ratio, &[1.0, nan, 2.0, nan], 2, 0.95), Ok(Err(Unknown::NotCounted(1))));
-        assert_eq!(estimate_figure(&ratio, &[], 2, 0.95), Ok(Err(Unknown::NotCounted(0))));
-        assert_eq!(estimate_figure(&ratio, &[1.0, 0.0], 2, 0.95), Ok(Err(Unknown::Undefined)));
-        let one = estimate_figure(&ratio, &[1.0, 2.0], 2, 0.95).unwrap().unwrap();
+        // What the figure does not have may be missing, and its own may be in any order.
+        let ratio = Figure::named("ipc").unwrap();
+        let values = [2.0, nan, 1.0, 3.0, nan, 3.0];
+        let counts = FigureCounts { values: &values, width: 3, columns: [2, 0, 0, 0, 0] };
+        let found = estimate_figure(ratio, counts, 0.95).unwrap().unwrap();
+        assert_eq!((found.value, found.scopes, found.flags), (0.8, 2, 0));
+        let beyond = FigureCounts { columns: [3, 0, 0, 0, 0], ..counts };
+        assert_eq!(estimate_figure(ratio, beyond, 0.95), Err(Error::InvalidArgument));
+        assert_eq!(estimate(&[1.0, nan, 2.0, nan], 0.95), Ok(Err(Unknown::NotCounted(1))));
+        assert_eq!(estimate(&[], 0.95), Ok(Err(Unknown::NotCounted(0))));
+        assert_eq!(estimate(&[1.0, 0.0], 0.95), Ok(Err(Unknown::Undefined)));
+        let one = estimate(&[1.0, 2.0], 0.95).unwrap().unwrap();
         assert!(one.value == 0.5 && one.lower.is_nan() && one.flags == FIGURE_FEW_SCOPES);
-        let one = estimate_figure(&ratio, &[1.0, 2.0, 1.0, 0.0], 2, 0.95).unwrap().unwrap();
+        let one = estimate(&[1.0, 2.0, 1.0, 0.0], 0.95).unwrap().unwrap();
         assert!(one.value == 1.0 && one.upper.is_nan() && one.flags == FIGURE_FEW_SCOPES);
     }
 
     #[test]
     fn what_cannot_be_meant_is_refused() {
-        let ratio = formula("a / b");
-        for (values, events, confidence) in
-            [(4, 3, 0.95), (4, 0, 0.95), (34, 17, 0.95), (4, 2, 0.0), (4, 2, 1.0), (4, 2, f64::NAN)]
-        {
-            let values = &[1.0; 40][..values];
-            assert_eq!(estimate_figure(&ratio, values, events, confidence), Err(Error::InvalidArgument));
+        for (values, confidence) in [(3, 0.95), (4, 0.0), (4, 1.0), (4, f64::NAN)] {
+            assert_eq!(estimate(&[1.0; 4][..values], confidence), Err(Error::InvalidArgument));
         }
     }
 }

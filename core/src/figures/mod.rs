@@ -1,12 +1,11 @@
-//! Derived figures: formulas over counts of events, as instructions per cycle, and how well they are known.
+//! Derived figures, as instructions per cycle: which there are, and how well they are known.
 
-mod formula;
+mod difference;
 mod interval;
-mod parts;
-mod set;
-mod student;
+mod table;
 
-pub use formula::{EVENTS_OF_A_FORMULA, Formula, FormulaError, Unknown};
-pub use interval::{FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FigureEstimate, estimate_figure};
-pub use parts::{FigureTail, estimate_figure_difference, estimate_figure_tail};
-pub use set::{BUILT_IN_FIGURES, Entry, Figure, figures};
+pub use difference::estimate_figure_difference;
+pub use interval::{
+    FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FigureCounts, FigureEstimate, Unknown, estimate_figure,
+};
+pub use table::{FIGURE_EVENTS, FIGURES, Figure, event_of_figure};

@@ -1,6 +1,16 @@
 //! Text into memory of a fixed size.
 
 use core::fmt::{self, Write};
+use core::mem::MaybeUninit;
+
+/// The same bytes as room, which may hold nothing so far.
+///
+/// # Safety
+/// Nothing is to be written there but bytes, of which none is uninitialised.
+pub(crate) unsafe fn room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: both have one layout, and each byte stays one, as the caller promises.
+    unsafe { &mut *(core::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
+}
 
 /// Writes into bytes of a fixed size and goes on counting when they are full.
 ///
@@ -18,7 +28,7 @@ use core::fmt::{self, Write};
 /// ```
 #[derive(Debug)]
 pub struct BufferWriter<'a> {
-    buffer: &'a mut [u8],
+    buffer: &'a mut [MaybeUninit<u8>],
     written: usize,
     needed: usize,
 }
@@ -26,6 +36,12 @@ pub struct BufferWriter<'a> {
 impl<'a> BufferWriter<'a> {
     /// A writer that fills `buffer` from its beginning. No byte is reserved for a NUL.
     pub fn new(buffer: &'a mut [u8]) -> BufferWriter<'a> {
+        // SAFETY: text is written there.
+        BufferWriter::into_room(unsafe { room(buffer) })
+    }
+
+    /// The same for memory that may hold nothing so far.
+    fn into_room(buffer: &'a mut [MaybeUninit<u8>]) -> BufferWriter<'a> {
         BufferWriter { buffer, written: 0, needed: 0 }
     }
 
@@ -41,7 +57,9 @@ impl<'a> BufferWriter<'a> {
 
     /// What was written: the whole text, or its beginning when it does not fit.
     pub fn as_str(&self) -> &str {
-        self.buffer.get(..self.written).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
+        let written = self.buffer.get(..self.written).unwrap_or_default();
+        // SAFETY: all of these were written.
+        core::str::from_utf8(unsafe { written.assume_init_ref() }).unwrap_or_default()
     }
 }
 
@@ -51,7 +69,7 @@ impl Write for BufferWriter<'_> {
             && let Some(room) =
                 self.buffer.get_mut(self.written..).and_then(|rest| rest.get_mut(..text.len()))
         {
-            room.copy_from_slice(text.as_bytes());
+            room.write_copy_of_slice(text.as_bytes());
             self.written += text.len();
         }
         self.needed = self.needed.saturating_add(text.len());
@@ -69,28 +87,31 @@ pub struct Written {
 }
 
 /// Writes a text and a NUL into `buffer` as the C interface promises: where they do not fit, only the first byte is
-/// written (0, an empty text) if there is one.
+/// written (0, an empty text) if there is one. The buffer is never read: C may hand over memory that holds nothing.
 ///
 /// `write` is called twice, once to count, and has to produce the same text again; should it fail, the text ends there.
 /// NULs inside the text are the caller's affair.
-pub fn write_c_string(buffer: &mut [u8], write: &dyn Fn(&mut dyn Write) -> fmt::Result) -> Written {
+pub fn write_c_string(
+    buffer: &mut [MaybeUninit<u8>],
+    write: &dyn Fn(&mut dyn Write) -> fmt::Result,
+) -> Written {
     let mut counter = BufferWriter::new(&mut []);
     // The counter does not fail, so an error is the producer's decision to end its text.
     let _ = write(&mut counter);
     let length = counter.needed();
     if length >= buffer.len() {
         if let Some(first) = buffer.first_mut() {
-            *first = 0;
+            first.write(0);
         }
         return Written { length, fits: false };
     }
-    let mut writer = BufferWriter::new(buffer);
+    let mut writer = BufferWriter::into_room(buffer);
     let _ = write(&mut writer);
     let _ = writer.write_str("\0");
     let fits = writer.fits();
     if let (false, Some(first)) = (fits, buffer.first_mut()) {
         // The second text was longer, against the contract: what is there has no end.
-        *first = 0;
+        first.write(0);
     }
     Written { length, fits }
 }
@@ -124,7 +145,8 @@ mod tests {
         let write: &dyn Fn(&mut dyn Write) -> fmt::Result = &|out| write!(out, "{}-{}", 12, 34);
         for capacity in 0..=8 {
             let mut bytes = [0xeeu8; 8];
-            let filled = write_c_string(&mut bytes[..capacity], write);
+            // SAFETY: text is written there.
+            let filled = write_c_string(unsafe { room(&mut bytes[..capacity]) }, write);
             assert_eq!(filled, Written { length: 5, fits: capacity > 5 });
             match capacity {
                 0 => assert_eq!(bytes, [0xee; 8]),

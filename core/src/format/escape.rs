@@ -84,24 +84,6 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-/// A field of a CSV file, quoted where RFC 4180 wants it, or where white space around it could be lost.
-pub(crate) struct Csv<'a>(pub &'a str);
-
-impl fmt::Display for Csv<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Csv(text) = *self;
-        if text.trim() == text && !text.contains([',', '"', '\n', '\r']) {
-            return f.write_str(text);
-        }
-        f.write_char('"')?;
-        text.chars().try_for_each(|c| match c {
-            '"' => f.write_str("\"\""),
-            c => f.write_char(c),
-        })?;
-        f.write_char('"')
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,20 +125,5 @@ mod tests {
             Json("\"q\" \\ \n\r\t\u{0}\u{1f}\u{7f}\u{2028} ä😀").to_string(),
             "\\\"q\\\" \\\\ \\n\\r\\t\\u0000\\u001f\\u007f\\u2028 ä😀"
         );
-    }
-
-    #[test]
-    fn csv() {
-        for (text, field) in [
-            ("plain text", "plain text"),
-            ("a,b", "\"a,b\""),
-            ("say \"x\"", "\"say \"\"x\"\"\""),
-            ("a\nb", "\"a\nb\""),
-            ("a\rb", "\"a\rb\""),
-            (" a", "\" a\""),
-            ("", ""),
-        ] {
-            assert_eq!(Csv(text).to_string(), field);
-        }
     }
 }

@@ -49,52 +49,42 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AtomicU64, Layout, Mode, Options};
+    use crate::{AtomicU64, Layout, Options};
 
     const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
+    type Static = Histogram<[AtomicU64; LAYOUT.cells()]>;
 
-    /// The same as by hand, for each kind that has it.
-    fn agrees(summary: Summary, snapshot: &Snapshot) {
-        let mut by_hand = Snapshot::boxed(LAYOUT).unwrap();
-        let oracle = Histogram::<[AtomicU64; LAYOUT.cells()]>::new(LAYOUT);
-        (7..=9).for_each(|value| oracle.record(value));
-        by_hand.update(&*oracle, Since::Reset).unwrap();
-        assert_eq!(summary, by_hand.summary(ValueSelection::Midpoint));
-        assert_eq!(summary.total_count, 3);
-        assert!(snapshot.buckets().eq(by_hand.buckets()));
-    }
-
+    /// What was recorded since the last reset, of each kind that has it.
     #[test]
     fn counts_since_the_last_reset() {
         let options = Options { relative_error: 0.01, max_trackable: 1_000, ..Options::default() };
         let shared = SharedHistogram::create(&options).unwrap();
-        let alone = SingleWriterHistogram::create(&Options { mode: Mode::SingleWriter, ..options }).unwrap();
+        let alone = SingleWriterHistogram::create(&options).unwrap();
         let mut writer = alone.writer().unwrap();
-        let dense = Histogram::<[AtomicU64; LAYOUT.cells()]>::new(LAYOUT);
-        for value in [1, 2, 3] {
-            shared.record(value);
-            writer.record(value);
-            dense.record(value);
+        // With loom's cells nothing is in a static.
+        #[cfg(not(loom))]
+        static COUNTS: Static = Histogram::new(LAYOUT);
+        #[cfg(not(loom))]
+        let dense = &COUNTS;
+        #[cfg(loom)]
+        let dense = &Static::new(LAYOUT);
+        for values in [1..=3, 7..=9] {
+            shared.reset().and_then(|()| alone.reset()).and_then(|()| dense.reset()).unwrap();
+            for value in values {
+                shared.record(value);
+                writer.record(value);
+                dense.record(value);
+            }
         }
-        shared.reset().unwrap();
-        alone.reset().unwrap();
-        dense.reset().unwrap();
-        for value in 7..=9 {
-            shared.record(value);
-            writer.record(value);
-            dense.record(value);
+        let summaries = [shared.summary(), alone.summary(), dense.summary()].map(Result::unwrap);
+        let snapshots = [shared.snapshot(), alone.snapshot(), dense.snapshot()].map(Result::unwrap);
+        for (summary, snapshot) in summaries.into_iter().zip(snapshots) {
+            assert!(snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).eq([
+                (7, 1),
+                (8, 1),
+                (9, 1)
+            ]));
+            assert_eq!(summary, snapshot.summary(ValueSelection::Midpoint));
         }
-        agrees(shared.summary().unwrap(), &shared.snapshot().unwrap());
-        agrees(alone.summary().unwrap(), &alone.snapshot().unwrap());
-        agrees(dense.summary().unwrap(), &dense.snapshot().unwrap());
-    }
-
-    // With loom's cells nothing is in a static.
-    #[cfg(not(loom))]
-    #[test]
-    fn a_static_has_it_too() {
-        static COUNTS: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
-        (7..=9).for_each(|value| COUNTS.record(value));
-        agrees(COUNTS.summary().unwrap(), &COUNTS.snapshot().unwrap());
     }
 }

@@ -74,13 +74,7 @@ impl AtomicRecorder<'_> {
 #[cfg(all(test, feature = "std", not(loom)))]
 mod tests {
     use super::*;
-    use crate::{Mode, Options, Since, Snapshot, Storage};
-
-    fn snapshot_of(histogram: &SharedHistogram) -> std::boxed::Box<Snapshot> {
-        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-        histogram.update(&mut snapshot, Since::Reset).unwrap();
-        snapshot
-    }
+    use crate::{Mode, Options, Storage};
 
     #[test]
     fn threads_add_to_the_same_cells() {
@@ -99,7 +93,7 @@ mod tests {
         for _ in 0..4 {
             (0..20_000).for_each(|value| called.record(value % 6000));
         }
-        let (inlined, called) = (snapshot_of(&histogram), snapshot_of(&called));
+        let (inlined, called) = (histogram.snapshot().unwrap(), called.snapshot().unwrap());
         assert!(inlined.counts().underflow > 0 && inlined.counts().overflow > 0);
         assert_eq!(inlined.counts(), called.counts());
         assert!(inlined.buckets().eq(called.buckets()));
@@ -112,7 +106,7 @@ mod tests {
         assert_eq!(of(&options), if HAS_ATOMIC_64 { Ok(()) } else { Err(Error::Unsupported) });
         assert_eq!(of(&Options { counter_bits: 32, ..options }), Err(Error::Unsupported));
         assert_eq!(of(&Options { storage: Storage::Sparse, ..options }), Err(Error::Unsupported));
-        for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
+        for mode in [Mode::ThreadLocal, Mode::PerCpu] {
             assert_eq!(of(&Options { mode, ..options }), Err(Error::Unsupported), "{mode:?}");
         }
     }

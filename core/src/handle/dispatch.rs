@@ -29,7 +29,6 @@ pub(crate) use crate::histograms::body::Body;
 pub(crate) use crate::histograms::dense::Histogram;
 #[cfg(feature = "alloc")]
 pub(crate) use crate::histograms::per_cpu::PerCpu;
-pub(crate) use crate::histograms::scalable::Scalable;
 #[cfg(feature = "std")]
 pub(crate) use crate::histograms::sharded::Sharded;
 #[cfg(feature = "alloc")]
@@ -61,8 +60,6 @@ macro_rules! with_type_of {
             Sparse<AtomicU64, Interlocked>,
             #[cfg(feature = "alloc")]
             Sparse<AtomicU32, Interlocked>,
-            Scalable<AtomicU64>,
-            Scalable<AtomicU32>,
             Single<AtomicU64>,
             Single<AtomicU32>,
             Atomic<AtomicU64>,
@@ -122,9 +119,9 @@ pub(crate) use {as_what_it_is, as_what_records, with_type_of};
 pub(crate) const fn is_offered(mode: Mode, storage: Storage, counter_bits: u32) -> bool {
     match (mode, storage) {
         (Mode::Interlocked | Mode::SingleWriter, Storage::Dense | Storage::Sparse) => true,
-        (Mode::ThreadLocal | Mode::Scalable, Storage::Dense) => true,
+        (Mode::ThreadLocal, Storage::Dense) => true,
         (Mode::PerCpu, Storage::Dense) => counter_bits == 64,
-        (Mode::ThreadLocal | Mode::Scalable | Mode::PerCpu, Storage::Sparse) => false,
+        (Mode::ThreadLocal | Mode::PerCpu, Storage::Sparse) => false,
     }
 }
 

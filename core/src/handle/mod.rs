@@ -1,7 +1,6 @@
 //! One counted pointer to a histogram of any kind, which is chosen at run time.
 
 #[cfg(feature = "alloc")]
-pub(crate) mod array;
 #[cfg(feature = "alloc")]
 mod at_once;
 pub(crate) mod atomic_recorder;

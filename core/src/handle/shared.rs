@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::handle::options::Options;
 use crate::handle::prefix::{PREFIX, Prefix};
 use crate::handle::recorder::Recorder;
+use crate::histograms::dense::single_writer::record_in_all_ways;
 use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::snapshot::merge::Merged;
@@ -68,7 +69,7 @@ impl SharedHistogram {
         let block = crate::platform::memory::allocate_zeroed(size, align_of::<Prefix>())?;
         // SAFETY: the block has room for the prefix and the histogram behind it, whose cells are zero already.
         unsafe {
-            block.cast::<Prefix>().write(Prefix::single(size));
+            block.cast::<Prefix>().write(Prefix::new(size));
             let base = block.add(PREFIX).cast::<Header>();
             match plan.make(base, |header| header) {
                 Ok(()) => Ok(SharedHistogram(base)),
@@ -133,9 +134,7 @@ impl SharedHistogram {
         .map(SharedHistogram)
     }
 
-    /// A histogram that another process, or an earlier call, made in memory by [`SharedHistogram::init_in`]. What builds of
-    /// image version 1 made is attached as it is: where a process dies inside a reset of it, resets and first reads are
-    /// [`Error::Busy`] from then on.
+    /// A histogram that another process, or an earlier call, made in memory by [`SharedHistogram::init_in`].
     ///
     /// [`Error::InvalidArgument`] when the memory is not aligned, and for a single-writer histogram, which is for
     /// [`SingleWriterHistogram::attach`](crate::SingleWriterHistogram::attach); [`Error::BufferTooSmall`] when the memory is
@@ -265,50 +264,7 @@ impl SharedHistogram {
         unsafe { record_exported(self.0, value) };
     }
 
-    /// Counts one value `count` times.
-    pub fn record_n(&self, value: u64, count: u64) {
-        as_what_records!(self.0, histogram => histogram.record_n(value, count));
-    }
-
-    /// Counts every value of a slice.
-    pub fn record_batch(&self, values: &[u64]) {
-        as_what_records!(self.0, histogram => histogram.record_batch(values));
-    }
-
-    /// See [`Record::record_corrected`].
-    pub fn record_corrected(&self, value: u64, expected_interval: u64) {
-        as_what_records!(self.0, histogram => histogram.record_corrected(value, expected_interval));
-    }
-
-    /// See [`Record::record_corrected_n`].
-    pub fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
-        as_what_records!(self.0, histogram => histogram.record_corrected_n(value, count, expected_interval));
-    }
-
-    /// See [`Record::record_corrected_batch`].
-    pub fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
-        as_what_records!(self.0, histogram => histogram.record_corrected_batch(values, expected_interval));
-    }
-
-    /// See [`Record::record_in_range`].
-    pub fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
-        as_what_records!(self.0, histogram => histogram.record_in_range(value, min, max))
-    }
-
-    /// See [`Record::add_snapshot`].
-    pub fn add_snapshot(&self, other: &Snapshot) -> Merged {
-        as_what_records!(self.0, histogram => histogram.add_snapshot(other))
-    }
-
-    /// See [`Record::add_snapshot_low_ends`].
-    pub fn add_snapshot_low_ends(&self, other: &Snapshot) -> Merged {
-        as_what_records!(self.0, histogram => histogram.add_snapshot_low_ends(other))
-    }
-
-    /// See [`Record::add_snapshot_spreading`].
-    pub fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
-        as_what_records!(self.0, histogram => histogram.add_snapshot_spreading(other))
-    }
+    record_in_all_ways!(self, as_what_records(self.0));
 
     /// See [`Histogram::reset`].
     pub fn reset(&self) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::handle::options::Options;
 use crate::handle::prefix::Prefix;
 use crate::handle::recorder::Recorder;
 use crate::handle::shared::SharedHistogram;
-use crate::histograms::dense::single_writer::record_as_the_one_writer;
+use crate::histograms::dense::single_writer::{directly, record_in_all_ways};
 use crate::layout::layout::Layout;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::{Since, Snapshot};
@@ -21,8 +21,6 @@ pub(crate) mod sealed {
     pub trait Sealed {
         /// The reference as one that does not ask who records.
         fn unguarded(&self, _: Inside) -> &super::SharedHistogram;
-        /// The handle for a reference that fits it.
-        fn from_shared(shared: super::SharedHistogram, _: Inside) -> Self;
     }
 }
 
@@ -34,22 +32,12 @@ impl sealed::Sealed for SharedHistogram {
     fn unguarded(&self, _: sealed::Inside) -> &SharedHistogram {
         self
     }
-
-    #[inline(always)]
-    fn from_shared(shared: SharedHistogram, _: sealed::Inside) -> Self {
-        shared
-    }
 }
 
 impl Handle for SingleWriterHistogram {}
 impl sealed::Sealed for SingleWriterHistogram {
     fn unguarded(&self, _: sealed::Inside) -> &SharedHistogram {
         &self.0
-    }
-
-    #[inline(always)]
-    fn from_shared(shared: SharedHistogram, _: sealed::Inside) -> Self {
-        SingleWriterHistogram(shared)
     }
 }
 
@@ -67,7 +55,7 @@ impl sealed::Sealed for SingleWriterHistogram {
 /// latency.reset()?;
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[repr(transparent)]
 pub struct SingleWriterHistogram(SharedHistogram);
 
@@ -172,15 +160,6 @@ impl SingleWriterHistogram {
     }
 }
 
-impl core::fmt::Debug for SingleWriterHistogram {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("SingleWriterHistogram")
-            .field("layout", self.layout())
-            .field("counter_bits", &self.counter_bits())
-            .finish_non_exhaustive()
-    }
-}
-
 /// The options with the mode that the type says.
 pub(crate) fn single_writer(options: &Options) -> Result<Options> {
     match options.mode {
@@ -203,7 +182,7 @@ impl Claim {
     /// The histogram must be a counted one, and outlive the claim.
     unsafe fn of(histogram: &SharedHistogram) -> Result<Claim> {
         // SAFETY: counted, as the caller promises.
-        let claimed = unsafe { Prefix::own(histogram.0).as_ref() }.claim_writer();
+        let claimed = unsafe { Prefix::of(histogram.0).as_ref() }.claim_writer();
         if claimed { Ok(Claim(histogram.0)) } else { Err(Error::Busy) }
     }
 }
@@ -211,7 +190,7 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         // SAFETY: counted and alive, as it was promised to `of`.
-        unsafe { Prefix::own(self.0).as_ref() }.release_writer();
+        unsafe { Prefix::of(self.0).as_ref() }.release_writer();
     }
 }
 
@@ -224,7 +203,7 @@ pub struct SharedWriter {
 }
 
 impl SharedWriter {
-    record_as_the_one_writer!(self => self.histogram.0);
+    record_in_all_ways!([mut] self, directly(self.histogram.0), inline);
 
     /// Counts one value: a load, an add and a store of one cell.
     #[inline(always)]

@@ -37,7 +37,8 @@ pub fn add_interlocked<C: Counter>(cell: &C, count: u64) -> u64 {
     cell.add_shared(count)
 }
 
-/// Adds to a cell as one of many writers, by the rule above with a threshold of `2^threshold_bits` (1 ..= 31). Returns how
+/// Adds to a cell as one of many writers, by the rule above with a threshold of `2^threshold_bits`, which is clamped to
+/// 1 ..= 31. Returns how
 /// often the cell wrapped around.
 #[inline]
 pub fn add_approximately<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
@@ -77,6 +78,11 @@ pub fn add_sensing<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64
 /// The binary logarithm of the step at a count; 0 where it counts exactly.
 #[inline(always)]
 const fn level(seen: u64, threshold_bits: u32) -> u32 {
+    let threshold_bits = match threshold_bits {
+        0 => 1,
+        1..=31 => threshold_bits,
+        _ => 31,
+    };
     if seen >> threshold_bits == 0 { 0 } else { seen.ilog2() + 1 - threshold_bits }
 }
 
@@ -198,6 +204,26 @@ mod tests {
         assert_eq!((Counter::load(&interlocked), striped.load()), (399_996, 399_996));
         let sensed = Counter::load(&sensing) as f64 / 399_996.0;
         assert!((sensed - 1.0).abs() < 0.05, "{sensed}");
+    }
+
+    #[test]
+    fn thresholds_beyond_their_range_are_clamped() {
+        for (threshold_bits, exact) in
+            [(0, 2), (31, 1 << 31), (32, 1 << 31), (64, 1 << 31), (u32::MAX, 1 << 31)]
+        {
+            type Add = fn(&AtomicU64, u32) -> u64;
+            let adds: [Add; 3] = [
+                |cell, bits| add_approximately(cell, 1, bits),
+                |cell, bits| add_capped(cell, 1, bits, 64),
+                |cell, bits| add_sensing(cell, 1, bits),
+            ];
+            for add in adds {
+                let (below, above) = (AtomicU64::new(exact - 1), AtomicU64::new(u64::MAX >> 1));
+                add(&below, threshold_bits);
+                add(&above, threshold_bits);
+                assert_eq!(Counter::load(&below), exact);
+            }
+        }
     }
 
     #[test]

@@ -1,45 +1,87 @@
-//! A reset, for whatever keeps its baseline in one bank: the present counts become what readers subtract.
-//!
-//! The baseline in two banks, in memory that processes share, has a protocol of its own: [`crate::histograms::dense`].
+//! A reset: the present counts become the baseline that readers subtract. It has two banks: see [`crate::platform::banks`], also
+//! for why each step is where it is.
 
-use crate::cells::cell::{Counter, wraps_between, wraps_of_64_bits};
+use crate::cells::cell::{Counter, TallyCounts, wraps_between, wraps_of_64_bits};
 use crate::error::Result;
+use crate::platform::banks::Turn;
 use crate::snapshot::source::Source;
 
-/// So many counts are copied at a time: what stays in the first-level cache, or, where there may be no more than a small
-/// stack, a cache line of cells or two.
-pub(crate) const STEP: usize = if cfg!(feature = "std") { 512 } else { 64 };
+/// So many cells are copied at a time, and the turn is looked at after so many: what stays in the first-level cache, or, where
+/// there may be no more than a small stack, a cache line of cells or two.
+const STEP: usize = if cfg!(loom) {
+    4
+} else if cfg!(feature = "std") {
+    256
+} else {
+    64
+};
 
-/// Makes the present counts of a source its baseline, under the version of its header. The baseline comes in parts, each with
-/// the index that it begins at; what is in no part stays as it is.
+/// Makes the present counts of a source its baseline. The banks come in parts, each with the index that it begins at; what is
+/// in no part stays as it is.
 ///
-/// [`crate::Error::Busy`], with nothing changed, against competing resets.
-pub(crate) fn move_to_present<'a, S: Source + ?Sized, B: Counter>(
+/// [`crate::Error::Busy`], with nothing changed, where memory that processes share is overwritten by another program.
+pub(crate) fn move_to_present<'a, S, B, P>(source: &S, parts: impl Fn() -> P) -> Result<()>
+where
+    S: Source + ?Sized,
+    B: Counter,
+    P: Iterator<Item = (usize, [&'a [B]; 2])>,
+{
+    source.header().banks.change(|turn| fill(source, parts(), turn))
+}
+
+/// Makes the present counts the baseline of the bank that is not read. Whether the turn was still ours at the end.
+pub(crate) fn fill<'a, S: Source + ?Sized, B: Counter>(
     source: &S,
-    parts: impl Iterator<Item = (usize, &'a [B])>,
-) -> Result<()> {
+    parts: impl Iterator<Item = (usize, [&'a [B]; 2])>,
+    turn: &Turn,
+) -> bool {
     let header = source.header();
-    header.version.change(|| {
-        // Before the counts, so that a wrap which is counted shows in them.
-        let mut tallies = source.tallies();
-        let mut wraps = header.baseline.load().wraps;
-        let (mut counts, mut wraps_of_sums) = ([0; STEP], 0);
-        for (start, part) in parts {
-            for (step, cells) in part.chunks(STEP).enumerate() {
-                let counts = &mut counts[..cells.len()];
-                wraps_of_sums += source.copy_counts(start + step * STEP, counts);
-                wraps += wraps_since(S::COUNTER_BITS, cells, counts);
-                cells.iter().zip(counts).for_each(|(cell, count)| cell.store(*count));
+    // Before the counts, so that a wrap which is counted shows in them.
+    let mut tallies = source.tallies();
+    let mut wraps = TallyCounts::of(header.bank_tallies(1 - turn.bank())).wraps;
+    let mut wraps_of_sums = 0;
+    let (mut found, mut counts) = ([0; STEP], [0; STEP]);
+    for (start, banks) in parts {
+        let (bank, read) = (banks[turn.bank()], banks[1 - turn.bank()]);
+        for (step, (cells, read)) in bank.chunks(STEP).zip(read.chunks(STEP)).enumerate() {
+            let (found, counts) = (&mut found[..cells.len()], &mut counts[..cells.len()]);
+            loop {
+                // Loom would hide what others did from an exchange behind a load of our own: see `Banks::glance`.
+                #[cfg(loom)]
+                for cell in cells {
+                    cell.add_shared(0);
+                }
+                B::load_many(cells, found);
+                let of_sums = source.copy_counts(start + step * STEP, counts);
+                let of_cells = wraps_since(S::COUNTER_BITS, read, counts);
+                if !turn.stands() {
+                    return false;
+                }
+                let mut both = cells.iter().zip(found.iter().zip(counts.iter()));
+                if both.all(|(cell, (found, count))| found == count || cell.replace(*found, *count)) {
+                    (wraps, wraps_of_sums) = (wraps + of_cells, wraps_of_sums + of_sums);
+                    break;
+                }
             }
         }
-        tallies.wraps = tallies.wraps.wrapping_add(wraps_of_64_bits(wraps_of_sums, S::COUNTER_BITS));
-        tallies.know_wraps(wraps);
-        header.baseline.store(tallies);
-    })
+    }
+    tallies.wraps = tallies.wraps.wrapping_add(wraps_of_64_bits(wraps_of_sums, S::COUNTER_BITS));
+    tallies.know_wraps(wraps);
+    let bank = header.bank_tallies(turn.bank());
+    loop {
+        let found = TallyCounts::of(bank).words();
+        if !turn.stands() {
+            return false;
+        }
+        let mut words = bank.into_iter().zip(found).zip(tallies.words());
+        if words.all(|((word, found), count)| found == count || word.replace(found, count)) {
+            return true;
+        }
+    }
 }
 
 /// How many wraps of cells show between a baseline and counts; those of 64 bits are tallied by whoever causes them.
-pub(crate) fn wraps_since<B: Counter>(counter_bits: u32, baseline: &[B], counts: &[u64]) -> u64 {
+fn wraps_since<B: Counter>(counter_bits: u32, baseline: &[B], counts: &[u64]) -> u64 {
     if counter_bits == 64 {
         return 0;
     }

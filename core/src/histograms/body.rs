@@ -17,6 +17,8 @@ use crate::snapshot::source::Source;
 ///
 /// Methods are not called through a table: [`crate::handle::dispatch`] compares the kind and calls them by type. `record`
 /// is to be inlined there.
+// Without an allocator there are no handles, so only some of it is called.
+#[cfg_attr(not(feature = "alloc"), allow(dead_code))]
 pub(crate) trait Body: Record + Source {
     /// What its header says. No other type has it.
     const KIND: Kind;
@@ -40,10 +42,8 @@ pub(crate) trait Body: Record + Source {
     /// `header` must be the initialised header of a histogram of this kind, with all that belongs behind it.
     unsafe fn from_header(header: *const Header) -> *const Self;
 
-    /// Counts one value.
     fn record(&self, value: u64);
 
-    /// Counts every value of a slice.
     fn record_batch(&self, values: &[u64]);
 
     /// See [`crate::Histogram::reset`]. Mostly [`crate::histograms::baseline::move_to_present`].

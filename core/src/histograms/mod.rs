@@ -9,7 +9,6 @@ pub(crate) mod per_cpu;
 #[cfg(feature = "alloc")]
 pub(crate) mod per_cpu_image;
 pub(crate) mod record;
-pub(crate) mod scalable;
 #[cfg(feature = "std")]
 pub(crate) mod sharded;
 #[cfg(feature = "alloc")]

@@ -11,7 +11,7 @@
 use core::ptr::{self, NonNull};
 
 use crate::cells::cell::{Counter, TallyCounts};
-use crate::cells::header::{Headed, Header};
+use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::kind::{Kind, Mode, Storage};
 use crate::cells::write_mode::Interlocked;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ use crate::platform::pages;
 use crate::platform::rseq::{self, Added};
 use crate::snapshot::source::Source;
 
-/// A per-CPU histogram: header, a pointer to the shard of each CPU, the counters that all share, and, with live reset, as many
+/// A per-CPU histogram: header, a pointer to the shard of each CPU, the counters that all share, and, with live reset, twice as many
 /// words for the baseline.
 #[repr(C)]
 pub(crate) struct PerCpu {
@@ -46,6 +46,16 @@ pub(super) struct Extent {
     /// How many of them lead to shards that were placed beside the histogram, in memory that processes share; 0: shards are mapped when
     /// they are first touched.
     pub(super) placed: usize,
+    /// Explicit, so that no byte of padding carries what was on the stack into memory that processes share.
+    zero: [usize; ZERO_WORDS],
+}
+
+const ZERO_WORDS: usize = 64 / size_of::<usize>() - 2;
+
+impl Extent {
+    pub(super) const fn new(cpus: usize, placed: usize) -> Extent {
+        Extent { cpus, placed, zero: [0; ZERO_WORDS] }
+    }
 }
 
 /// So much of it that is not words.
@@ -64,7 +74,7 @@ impl PerCpu {
     }
 
     const fn words(layout: &Layout, live_reset: bool, cpus: usize) -> usize {
-        Self::table_words(cpus) + (layout.length() << live_reset as u32)
+        Self::table_words(cpus) + layout.length() * copies(live_reset)
     }
 
     /// Bytes of a shard: whole pages, so that no two share a line.
@@ -83,13 +93,10 @@ impl PerCpu {
         &self.words[Self::table_words(self.extent.cpus)..][..self.header.layout.length()]
     }
 
-    fn baseline(&self) -> Option<&[AtomicU64]> {
-        let length = self.header.layout.length();
-        let words = &self.words[Self::table_words(self.extent.cpus) + length..];
-        if self.header.has_baseline() { Some(&words[..length]) } else { None }
+    fn banks(&self) -> Option<[&[AtomicU64]; 2]> {
+        banks_behind(&self.words[Self::table_words(self.extent.cpus)..], self.header.layout.length())
     }
 
-    /// The shards that there are.
     fn shards(&self) -> impl Iterator<Item = &[AtomicU64]> {
         let length = self.header.layout.length();
         // Acquire, paired with `touch`: whoever finds the shard finds it zeroed.
@@ -186,9 +193,7 @@ impl Body for PerCpu {
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers and words already.
         unsafe {
             base.write(header);
-            base.byte_add(core::mem::offset_of!(Fixed, extent))
-                .cast()
-                .write(Extent { cpus: rseq::cpus(), placed: 0 });
+            base.byte_add(core::mem::offset_of!(Fixed, extent)).cast().write(Extent::new(rseq::cpus(), 0));
             #[cfg(loom)]
             {
                 let this = &*Self::from_header(base.as_ptr());
@@ -237,8 +242,8 @@ impl Body for PerCpu {
     }
 
     fn reset(&self) -> Result<()> {
-        let baseline = self.baseline().ok_or(Error::Unsupported)?;
-        baseline::move_to_present(self, core::iter::once((0, baseline)))
+        let banks = self.banks().ok_or(Error::Unsupported)?;
+        baseline::move_to_present(self, || core::iter::once((0, banks)))
     }
 
     fn footprint(&self) -> usize {
@@ -273,21 +278,11 @@ impl Source for PerCpu {
     const COUNTER_BITS: u32 = 64;
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
-        for (out, word) in out.iter_mut().zip(&self.shared()[start..]) {
-            *out = word.load(Relaxed);
-        }
-        let mut wraps = 0;
-        for shard in self.shards() {
-            for (out, cell) in out.iter_mut().zip(&shard[start..]) {
-                let (sum, wrapped) = out.overflowing_add(cell.load(Relaxed));
-                *out = sum;
-                wraps += wrapped as u64;
-            }
-        }
-        wraps
+        AtomicU64::load_many(&self.shared()[start..], out);
+        self.shards().map(|shard| AtomicU64::add_many(&shard[start..], out)).sum()
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        self.header.copy_baseline(self.baseline(), out, tallies)
+        self.header.copy_baseline(self.banks(), out, tallies)
     }
 }

@@ -117,7 +117,7 @@ impl PerCpuImage {
     /// `memory` must be zeroed, [`PerCpuImage::size`] bytes from the beginning of a page, and nobody else's so far; of this layout.
     pub unsafe fn init_at(&self, memory: NonNull<u8>, layout: Layout) {
         let header = Header::new(layout, PerCpu::KIND, false).placed_in_callers_memory();
-        let extent = Extent { cpus: self.pointers(), placed: self.shards };
+        let extent = Extent::new(self.pointers(), self.shards);
         // SAFETY: inside of the first page.
         unsafe { memory.add(Self::HEADER).cast::<Fixed>().write(Fixed { header, extent }) };
     }

@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use crate::cells::cell::{Counter, Tallies, TallyCounts, WriteMode};
-use crate::cells::header::{Headed, Header};
+use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::kind::{Kind, Mode, Storage};
 use crate::cells::one_step::Place;
 use crate::cells::single_writer::SingleWriter;
@@ -73,7 +73,6 @@ impl<C: Counter> Sharded<C> {
         }
     }
 
-    /// The cells of a shard.
     fn cells_of(&self, shard: NonNull<ShardHead>) -> &[C] {
         // SAFETY: the shard is one of this histogram and lives as long; its cells lie behind its head.
         unsafe { core::slice::from_raw_parts(shard.add(1).cast::<C>().as_ptr(), self.header.layout.length()) }
@@ -220,9 +219,8 @@ impl<C: Counter> Sharded<C> {
         tallies.add_wraps_beside(wraps, C::BITS);
     }
 
-    fn baseline(&self) -> Option<&[AtomicU64]> {
-        let length = self.header.layout.length();
-        if self.header.has_baseline() { self.words.get(length..2 * length) } else { None }
+    fn banks(&self) -> Option<[&[AtomicU64]; 2]> {
+        banks_behind(&self.words, self.header.layout.length())
     }
 }
 
@@ -254,7 +252,7 @@ impl<C: Counter> Body for Sharded<C> {
     const KIND: Kind = Kind::new(Mode::ThreadLocal, Storage::Dense, C::BITS);
 
     fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        let words = layout.length() << live_reset as u32;
+        let words = layout.length() * copies(live_reset);
         size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
     }
 
@@ -331,8 +329,8 @@ impl<C: Counter> Body for Sharded<C> {
     }
 
     fn reset(&self) -> Result<()> {
-        let baseline = self.baseline().ok_or(Error::Unsupported)?;
-        baseline::move_to_present(self, core::iter::once((0, baseline)))
+        let banks = self.banks().ok_or(Error::Unsupported)?;
+        baseline::move_to_present(self, || core::iter::once((0, banks)))
     }
 
     /// With shards, without the tables of the threads.
@@ -417,6 +415,6 @@ impl<C: Counter> Source for Sharded<C> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        self.header.copy_baseline(self.baseline(), out, tallies)
+        self.header.copy_baseline(self.banks(), out, tallies)
     }
 }

@@ -169,12 +169,13 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
         }
         for (_, chunk) in self.chunks() {
             if chunk.baseline.get().is_none() && chunk.cells.iter().any(|cell| cell.load() != 0) {
-                chunk.baseline.create(CHUNK, &self.budget).ok_or(Error::OutOfMemory)?;
+                chunk.baseline.create(2 * CHUNK, &self.budget).ok_or(Error::OutOfMemory)?;
             }
         }
         // A chunk that was first counted in since we looked has its counts after the reset.
-        let baselines = self.chunks().filter_map(|(first, chunk)| Some((first, chunk.baseline()?)));
-        baseline::move_to_present(self, baselines)
+        baseline::move_to_present(self, || {
+            self.chunks().filter_map(|(first, chunk)| Some((first, chunk.banks()?)))
+        })
     }
 
     fn footprint(&self) -> usize {
@@ -183,7 +184,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
 
     /// By chunks, with their baselines.
     fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
-        let baseline = if live_reset { size_of::<[C; CHUNK]>() } else { 0 };
+        let baseline = if live_reset { size_of::<[C; 2 * CHUNK]>() } else { 0 };
         Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
     }
 
@@ -194,7 +195,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
             let this = &*Self::from_header(header.as_ptr());
             for entry in &this.directory {
                 if let Some(chunk) = entry.get() {
-                    chunk.as_ref().baseline.free(CHUNK);
+                    chunk.as_ref().baseline.free(2 * CHUNK);
                     entry.free(1);
                 }
             }
@@ -203,10 +204,10 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
 }
 
 impl<C: Counter> Chunk<C> {
-    fn baseline(&self) -> Option<&[C]> {
+    fn banks(&self) -> Option<[&[C]; 2]> {
         let first = self.baseline.get()?;
-        // SAFETY: a baseline has as many cells as its chunk, and lives as long.
-        Some(unsafe { core::slice::from_raw_parts(first.as_ptr(), CHUNK) })
+        // SAFETY: each bank has as many cells as its chunk, and lives as long.
+        Some([0, CHUNK].map(|at| unsafe { core::slice::from_raw_parts(first.as_ptr().add(at), CHUNK) }))
     }
 }
 
@@ -251,12 +252,12 @@ impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        self.header.version.read(|| {
-            *tallies = self.header.baseline.load();
+        self.header.banks.read(|bank| {
+            *tallies = TallyCounts::of(self.header.bank_tallies(bank));
             out.fill(0);
             for (first, chunk) in self.chunks() {
-                if let Some(baseline) = chunk.baseline() {
-                    copy_cells(baseline, first, 0, out);
+                if let Some(banks) = chunk.banks() {
+                    copy_cells(banks[bank], first, 0, out);
                 }
             }
         })

@@ -75,7 +75,7 @@ mod counted {
 
     use super::{STRIPES, StripedCounter};
     use crate::error::Result;
-    use crate::platform::counted::Counted;
+    use crate::platform::counted::{Counted, stands_for_a_pointer};
     use crate::platform::stripe;
 
     /// A counted reference to a [`StripedCounter`] on the heap, or in memory that processes share. Any thread may hold, clone and drop one.
@@ -90,50 +90,22 @@ mod counted {
             Counted::create(StripedCounter::new()).map(SharedStripedCounter)
         }
 
-        /// Bytes of [`SharedStripedCounter::init_at`], aligned to 64.
-        #[doc(hidden)]
-        pub const SIZE: usize = Counted::<StripedCounter>::SIZE;
-
         /// How many words there are, and from one to the next how many bytes: the first is at the beginning.
         #[doc(hidden)]
         pub const STRIPES: (usize, usize) = (STRIPES, size_of::<super::Stripe>());
 
-        /// Makes a counter at zero in memory that processes share: see [`SharedStripedCounter::attach`].
+        /// A reference to a counter in a segment, which is never freed. From then on the CPU chooses the word.
         ///
         /// # Safety
-        /// `memory` must be valid for writes of [`SharedStripedCounter::SIZE`] bytes, aligned to 64, and used for nothing else.
-        #[doc(hidden)]
-        pub unsafe fn init_at(memory: NonNull<u8>) {
-            // SAFETY: the caller's promise.
-            unsafe { Counted::init_at(memory, StripedCounter::new()) };
-        }
-
-        /// One more reference to a counter that [`SharedStripedCounter::init_at`] made. From then on the CPU chooses the word.
-        ///
-        /// # Safety
-        /// So it must be, and the memory must be there as long as there is any reference.
+        /// `memory` must be valid for a [`StripedCounter`] from the beginning of a page for as long as there is any reference.
         #[doc(hidden)]
         pub unsafe fn attach(memory: NonNull<u8>) -> SharedStripedCounter {
             stripe::between_processes();
-            // SAFETY: the references that it began with are never given back.
-            let first = core::mem::ManuallyDrop::new(unsafe { SharedStripedCounter::from_raw(memory) });
-            SharedStripedCounter::clone(&first)
+            // SAFETY: the caller's promise; zeros are a counter.
+            SharedStripedCounter(unsafe { Counted::in_segment(memory) })
         }
 
-        /// The pointer that stands for this reference, which is given up to it. See [`SharedStripedCounter::from_raw`].
-        pub fn into_raw(self) -> NonNull<u8> {
-            self.0.into_raw()
-        }
-
-        /// The reference that a pointer stands for.
-        ///
-        /// # Safety
-        /// `raw` must come from [`SharedStripedCounter::into_raw`], once for each call, unless the result is kept from being dropped.
-        #[inline(always)]
-        pub unsafe fn from_raw(raw: NonNull<u8>) -> SharedStripedCounter {
-            // SAFETY: the caller's promise.
-            SharedStripedCounter(unsafe { Counted::from_raw(raw) })
-        }
+        stands_for_a_pointer!(SharedStripedCounter);
     }
 
     impl Deref for SharedStripedCounter {
@@ -165,15 +137,13 @@ mod tests {
 
     #[test]
     fn memory_of_the_callers() {
-        #[repr(align(64))]
-        struct Room([u8; SharedStripedCounter::SIZE]);
-        let mut room = std::boxed::Box::new(Room([0; SharedStripedCounter::SIZE]));
+        #[repr(align(4096))]
+        struct Room([u8; size_of::<StripedCounter>()]);
+        let mut room = std::boxed::Box::new(Room([0; size_of::<StripedCounter>()]));
         let memory = core::ptr::NonNull::from(&mut room.0).cast();
         // SAFETY: of this size and alignment, and there longer than both references.
-        let (first, second) = unsafe {
-            SharedStripedCounter::init_at(memory);
-            (SharedStripedCounter::attach(memory), SharedStripedCounter::attach(memory))
-        };
+        let (first, second) =
+            unsafe { (SharedStripedCounter::attach(memory), SharedStripedCounter::attach(memory)) };
         first.add(3);
         second.add(u64::MAX);
         drop(first);

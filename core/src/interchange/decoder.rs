@@ -1,9 +1,10 @@
 //! Telling encodings apart, and unwrapping them.
 
-use core::mem::MaybeUninit;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use super::hdr::{Cookie, without_double_header};
-use super::scratch::Scratch;
+use super::sink::Sink;
 use super::{extent, native, text64, v2};
 use crate::error::{Error, Result};
 use crate::interchange::DEFAULT_MAX_COUNTERS;
@@ -16,8 +17,7 @@ use crate::snapshot::snapshot::Snapshot;
 /// use picollo_core::{Decoder, Snapshot};
 ///
 /// let text = b"HISTFAAAADN4nJNpmSzMwMAgxAABzFCaEURcm7yEwf4DRICJiZGFlWk//wnG1QJMTJv/MjIBAMP3CLI=";
-/// let mut memory = [0; 1000];
-/// let mut scratch = &mut memory[..];
+/// let mut scratch = Vec::new();
 /// let decoder = Decoder::new(text, &mut scratch, 100_000)?;
 /// assert_eq!(decoder.layout().block_size(), 1024);
 /// let snapshot = decoder.boxed()?;
@@ -40,22 +40,22 @@ impl<'a> Decoder<'a> {
     /// Checks encoded data: HdrHistogram's V2, V1 or V0, as it is or compressed, of its histograms of integers or doubles, or our
     /// native encoding, and any of them in base64 (white space around it is ignored).
     ///
+    /// Base64 and what is compressed are unwrapped into `scratch`, which grows as far as the data really go and can be used again.
     /// `max_counters` limits the counters of the result, and with them all memory that decoding takes; 0 means
     /// [`DEFAULT_MAX_COUNTERS`]. The work is bounded by the counters and the length of the input.
     ///
     /// [`Error::Corrupt`] for data that is none of these, or broken. [`Error::OutOfMemory`] when the result would have
-    /// more counters than the limit, or there is no memory. [`Error::BufferTooSmall`] when the scratch memory is.
+    /// more counters than the limit, or there is no memory.
     /// [`Error::Unsupported`] for a later version of the native encoding, and for compressed data in a build without
     /// `compression`.
-    pub fn new<M: Scratch>(bytes: &'a [u8], scratch: &'a mut M, max_counters: u64) -> Result<Decoder<'a>> {
+    pub fn new(bytes: &'a [u8], scratch: &'a mut Vec<u8>, max_counters: u64) -> Result<Decoder<'a>> {
         let max_counters = if max_counters == 0 { DEFAULT_MAX_COUNTERS } else { max_counters };
         // None of these bytes is one of base64.
         if let Some(0x0c | 0x1c | 0x89) = bytes.first() {
             let bytes = without_double_header(bytes);
             if let Some(Cookie::Compressed) = Cookie::read(bytes) {
                 let length = inflate(bytes, &mut &[][..], scratch, max_counters)?;
-                let scratch: &'a M = scratch;
-                return Decoder::plain(&scratch.bytes()[..length], max_counters);
+                return Decoder::plain(&scratch[..length], max_counters);
             }
             return Decoder::plain(bytes, max_counters);
         }
@@ -68,8 +68,7 @@ impl<'a> Decoder<'a> {
         } else {
             decode_text(text, scratch)?
         };
-        let scratch: &'a M = scratch;
-        Decoder::plain(without_double_header(&scratch.bytes()[..length]), max_counters)
+        Decoder::plain(without_double_header(&scratch[..length]), max_counters)
     }
 
     /// As [`Decoder::new`], for the first of several encodings that follow one another. Returns also how many bytes it takes, at least
@@ -95,9 +94,9 @@ impl<'a> Decoder<'a> {
     /// assert_eq!(totals, [0, 2]);
     /// # Ok::<(), picollo_core::Error>(())
     /// ```
-    pub fn first<M: Scratch>(
+    pub fn first(
         bytes: &'a [u8],
-        scratch: &'a mut M,
+        scratch: &'a mut Vec<u8>,
         max_counters: u64,
     ) -> Result<(Decoder<'a>, usize)> {
         let taken = extent::first(bytes);
@@ -135,69 +134,37 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Replaces the contents of a snapshot. [`Error::Incompatible`], with nothing changed, when it has other counters
-    /// than [`Decoder::layout`].
-    pub fn decode_into(&self, snapshot: &mut Snapshot) -> Result<()> {
-        if !snapshot.layout().same_counters(&self.layout) {
-            return Err(Error::Incompatible);
-        }
-        snapshot.forget();
-        snapshot.set_range_of(&self.layout);
-        self.fill(snapshot)
-    }
-
-    /// Bytes that the snapshot takes in memory that the caller owns. It holds its counts alone, and cannot be updated from
-    /// a histogram; [`Snapshot::merge`] it into one that can.
-    pub fn required_size(&self) -> Result<usize> {
-        Snapshot::size_of_words(self.layout.length())
-    }
-
-    /// Decodes into memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
-    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Decoder::required_size`] bytes.
-    pub fn decode_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
-        let snapshot = Snapshot::init_words_in(memory, self.layout, self.layout.length())?;
-        self.fill(snapshot)?;
-        Ok(snapshot)
-    }
-
     /// Decodes into a new snapshot on the heap. It holds its counts alone, and cannot be updated from a histogram.
-    #[cfg(feature = "alloc")]
-    pub fn boxed(&self) -> Result<alloc::boxed::Box<Snapshot>> {
+    pub fn boxed(&self) -> Result<Box<Snapshot>> {
         let mut snapshot = Snapshot::boxed_words(self.layout, self.layout.length())?;
-        self.fill(&mut snapshot)?;
-        Ok(snapshot)
-    }
-
-    fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
         match &self.image {
-            Image::Hdr(image) => image.fill(snapshot),
-            Image::Native(image) => image.fill(snapshot),
+            Image::Hdr(image) => image.fill(&mut snapshot)?,
+            Image::Native(image) => image.fill(&mut snapshot)?,
         }
+        Ok(snapshot)
     }
 }
 
 /// Decodes base64 into the beginning of the memory. Returns the length.
-fn decode_text<M: Scratch>(mut text: &[u8], memory: &mut M) -> Result<usize> {
-    let mut length = 0;
-    let whole = memory.first(text64::decoded_length(text))?;
+fn decode_text(mut text: &[u8], memory: &mut Vec<u8>) -> Result<usize> {
+    memory.clear();
+    memory.try_reserve_exact(text.len().div_ceil(4) * 3).map_err(|_| Error::OutOfMemory)?;
     while !text.is_empty() {
         let mut piece = [0; text64::PIECE];
-        let piece = text64::read_piece(&mut text, &mut piece)?;
-        whole.get_mut(length..length + piece.len()).ok_or(Error::BufferTooSmall)?.copy_from_slice(piece);
-        length += piece.len();
+        memory.put(text64::read_piece(&mut text, &mut piece)?)?;
     }
-    Ok(length)
+    Ok(memory.len())
 }
 
 #[cfg(not(feature = "compression"))]
-fn inflate<M: Scratch>(_: &[u8], _: &mut &[u8], _: &mut M, _: u64) -> Result<usize> {
+fn inflate(_: &[u8], _: &mut &[u8], _: &mut Vec<u8>, _: u64) -> Result<usize> {
     Err(Error::Unsupported)
 }
 
 /// Inflates HdrHistogram's compressed form into the beginning of the memory: `bytes` has its beginning, `text` the rest of
 /// it in base64. Returns the length, which the header inside has announced and `max_counters` has bounded.
 #[cfg(feature = "compression")]
-fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_counters: u64) -> Result<usize> {
+fn inflate(bytes: &[u8], text: &mut &[u8], memory: &mut Vec<u8>, max_counters: u64) -> Result<usize> {
     use super::hdr::{HEADER, Header, Words};
     use super::zlib::{DecompressorOxide, Inflate};
 

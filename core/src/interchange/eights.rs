@@ -136,37 +136,3 @@ impl Eight {
         match self.never {}
     }
 }
-
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::*;
-    use crate::interchange::varint::{self, PIECE};
-    use proptest::prelude::*;
-    use std::vec::Vec;
-
-    proptest! {
-        #[test]
-        fn as_one_by_one(counts in prop::array::uniform8((1u64..1 << 15, 0u32..15)), least in 0u64..65, shift in 0u32..60) {
-            // Of all lengths, and of one length or two, up to the ends of each.
-            let mixed = counts.map(|(count, shift)| count >> shift);
-            let alike = counts.map(|(count, _)| least + count % 65 * (LONG / 64 - least / 64) / 64 * (shift as u64 % 65 + 1) / 64);
-            for counts in [mixed, alike, alike.map(|count| count << shift), alike.map(|count| count.min(63)), [0; 8]] {
-                let (mut expected, mut piece) = (Vec::new(), [0; PIECE]);
-                let mut writer = varint::Writer::new(&mut expected, &mut piece);
-                counts.iter().for_each(|count| writer.put(count << 1).unwrap());
-                writer.finish().unwrap();
-                let fits = counts.iter().all(|&count| count != 0 && varint::length(count << 1) <= 2 && count < LONG);
-                let neighbours = Eight::of(&counts);
-                prop_assert_eq!(matches!(neighbours, Neighbours::Zeros), counts == [0; 8]);
-                prop_assert_eq!(matches!(neighbours, Neighbours::Short(_)), fits);
-                let Neighbours::Short(eight) = neighbours else { continue };
-                prop_assert_eq!(eight.length(), expected.len());
-                let is_alike = expected.len() == 8 || expected.len() == 16;
-                prop_assert_eq!(eight.bytes().is_some(), is_alike);
-                if let Some((bytes, length)) = eight.bytes() {
-                    prop_assert_eq!(&bytes[..length], &expected[..]);
-                }
-            }
-        }
-    }
-}

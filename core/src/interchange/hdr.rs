@@ -14,7 +14,7 @@
 //! 8, and then one of the above, whose header has what the values are to be multiplied with.
 
 use crate::error::{Error, Result};
-use crate::layout::layout::Layout;
+use crate::layout::layout::{Layout, SCALES_OF_DIGITS as SCALES};
 
 /// Cookies with their word size masked out.
 const V2: u32 = 0x1c84_9303;
@@ -38,9 +38,6 @@ pub(crate) const V2_COMPRESSED_COOKIE: u32 = V2_COMPRESSED | 0x10;
 pub(crate) const HEADER: usize = 40;
 /// Bytes in front of the counts, V0.
 pub(crate) const V0_HEADER: usize = 32;
-
-/// The block scales of 0 to 5 significant digits: half of HdrHistogram's sub-bucket count is `2^scale`.
-const SCALES: [u32; 6] = [0, 4, 7, 10, 14, 17];
 
 /// How counts are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,7 +127,9 @@ impl Header {
             // Lengths are signed there. The offset at 8 belongs to a histogram that was shifted, and its counts are
             // written unshifted.
             let payload = i32::try_from(u32_at(4)).map_err(|_| Error::Corrupt)?;
-            (u32_at(12), 16, Some(payload as usize), f64::from_bits(u64_at(32)))
+            // npm's hdr-histogram-js writes the integer 1, which would be 5e-324.
+            let ratio = u64_at(32);
+            (u32_at(12), 16, Some(payload as usize), if ratio == 1 { 1.0 } else { f64::from_bits(ratio) })
         };
         let (lowest, highest) = (u64_at(limits), u64_at(limits + 8));
         let scale = *SCALES.get(digits as usize).ok_or(Error::Corrupt)?;

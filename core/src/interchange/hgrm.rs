@@ -3,7 +3,8 @@
 use core::fmt::{self, Write};
 
 use crate::error::{Error, Result};
-use crate::layout::layout::Layout;
+use crate::format::decimal::Decimal;
+use crate::layout::layout::{Layout, SCALES_OF_DIGITS};
 use crate::snapshot::snapshot::Snapshot;
 
 /// Java's default number of rows in each half of the distance to 100 %.
@@ -96,16 +97,13 @@ impl Snapshot {
 
 /// The significant digits of a layout: HdrHistogram's for its block sizes, else those of its next larger one.
 fn digits(layout: &Layout) -> usize {
-    [0, 4, 7, 10, 14].iter().filter(|&&scale| scale < layout.scale()).count()
+    SCALES_OF_DIGITS[..5].iter().filter(|&&scale| scale < layout.scale()).count()
 }
 
 /// A number with so many decimals, as Java's `%.3f` writes it: the shortest digits that tell the number from its
 /// neighbours, rounded half up. (C and Rust round the exact number.)
 #[derive(Clone, Copy)]
 pub(crate) struct Fixed(pub(crate) f64, pub(crate) usize);
-
-/// Digits of a double written with an exponent, at most: `d.ddddddddddddddde-308`.
-const DIGITS: usize = 40;
 
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,51 +112,15 @@ impl fmt::Display for Fixed {
             let name = if number.is_nan() { "NaN" } else { "Infinity" };
             return f.pad_integral(number.is_nan() || number > 0.0, "", name);
         }
-        // Digits and their exponent, as text.
-        let mut memory = [0; DIGITS];
-        let mut text = crate::format::buffer::BufferWriter::new(&mut memory);
-        write!(text, "{:e}", number.abs())?;
-        let (mantissa, exponent) = text.as_str().split_once('e').ok_or(fmt::Error)?;
-        let exponent: i32 = exponent.parse().map_err(|_| fmt::Error)?;
-        let digits = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0');
-
-        // The digits that stay, as one integer in units of the last decimal: at most 309 + decimals of them, though only
-        // 17 are not zero.
-        let mut kept = [0u8; 352];
-        let whole = (exponent.max(-1) + 1) as usize;
-        let length = 1 + whole + decimals;
-        let kept = kept.get_mut(..length).ok_or(fmt::Error)?;
-        let mut round_up = false;
-        for (at, digit) in digits.enumerate() {
-            // The first place is left for a carry; whole digits follow, then decimals.
-            let place = 1 + whole as i32 + at as i32 - (exponent + 1);
-            match kept.get_mut(place as usize) {
-                Some(kept) => *kept = digit,
-                None if place as usize == length => round_up = digit >= 5,
-                None => {}
-            }
-        }
-        for digit in kept.iter_mut().rev() {
-            if !round_up {
-                break;
-            }
-            round_up = *digit == 9;
-            *digit = if round_up { 0 } else { *digit + 1 };
-        }
-        for digit in kept.iter_mut() {
-            *digit += b'0';
-        }
-        let kept = core::str::from_utf8(kept).map_err(|_| fmt::Error)?;
-        let (whole, decimals) = kept.split_at(1 + whole);
-        let trimmed = whole.trim_start_matches('0');
-        let whole = if trimmed.is_empty() { "0" } else { trimmed };
-        let sign = if number.is_sign_negative() { "-" } else { "" };
-        let point = if decimals.is_empty() { "" } else { "." };
-        let width = sign.len() + whole.len() + point.len() + decimals.len();
-        for _ in width..f.width().unwrap_or(0) {
-            f.write_char(' ')?;
-        }
-        write!(f, "{sign}{whole}{point}{decimals}")
+        let rounded = Decimal::shortest(number).rounded(decimals as i32);
+        // Java keeps the sign of what is rounded to zero.
+        let is_negative = number.is_sign_negative();
+        let whole = rounded.magnitude().max(0) as usize + 1;
+        let point = if decimals == 0 { 0 } else { 1 };
+        let width = usize::from(is_negative) + whole + point + decimals;
+        (width..f.width().unwrap_or(0)).try_for_each(|_| f.write_char(' '))?;
+        f.write_str(if is_negative { "-" } else { "" })?;
+        rounded.write_digits(f, decimals as u32, "")
     }
 }
 
@@ -170,44 +132,16 @@ mod tests {
     use std::format;
     use std::string::{String, ToString};
 
-    /// What Java's HdrHistogram 2.1.11 writes for these values, five and one ticks.
+    /// What Java's HdrHistogram 2.1.11 writes for these values and one tick.
     const COLUMNS: &str = r#"       Value     Percentile TotalCount 1/(1-Percentile)
 
        0.000 0.000000000000          1           1.00
-    1000.000 0.100000000000        105           1.11
-    1000.000 0.200000000000        105           1.25
-    1000.000 0.300000000000        105           1.43
-    1000.000 0.400000000000        105           1.67
     1000.000 0.500000000000        105           2.00
-    1000.000 0.550000000000        105           2.22
-    1000.000 0.600000000000        105           2.50
-    1000.000 0.650000000000        105           2.86
-    1000.000 0.700000000000        105           3.33
     1000.000 0.750000000000        105           4.00
-    1000.000 0.775000000000        105           4.44
-    1000.000 0.800000000000        105           5.00
-    1000.000 0.825000000000        105           5.71
-    1000.000 0.850000000000        105           6.67
     1000.000 0.875000000000        105           8.00
-    1000.000 0.887500000000        105           8.89
-    1000.000 0.900000000000        105          10.00
-    1000.000 0.912500000000        105          11.43
-    1000.000 0.925000000000        105          13.33
     1000.000 0.937500000000        105          16.00
-    1000.000 0.943750000000        105          17.78
-    1000.000 0.950000000000        105          20.00
-    1000.000 0.956250000000        105          22.86
-    1000.000 0.962500000000        105          26.67
     1000.000 0.968750000000        105          32.00
-    1000.000 0.971875000000        105          35.56
-    2047.000 0.975000000000        106          40.00
-    2047.000 0.978125000000        106          45.71
-    2047.000 0.981250000000        106          53.33
     2049.000 0.984375000000        107          64.00
-    2049.000 0.985937500000        107          71.11
-    2049.000 0.987500000000        107          80.00
-    2049.000 0.989062500000        107          91.43
-    2049.000 0.990625000000        107         106.67
 123469823.000 0.992187500000        108         128.00
 123469823.000 1.000000000000        108
 #[Mean    =  1143899.685, StdDeviation   = 11822525.660]
@@ -253,8 +187,9 @@ mod tests {
     fn as_java_writes_it() {
         let values = [(0, 1), (1, 1), (3, 2), (7, 1), (1000, 100), (2047, 1), (2048, 1), (123_456_789, 1)];
         let golden = snapshot(3, 3_600_000_000, &values);
-        assert_eq!(text(&golden, 0, 0.0, HgrmFormat::Columns), COLUMNS);
-        assert_eq!(text(&golden, 5, 1.0, HgrmFormat::Columns), COLUMNS);
+        assert_eq!(text(&golden, 1, 1.0, HgrmFormat::Columns), COLUMNS);
+        let by_default = text(&golden, 0, 0.0, HgrmFormat::Columns);
+        assert_eq!(text(&golden, DEFAULT_TICKS, 1.0, HgrmFormat::Columns), by_default);
         assert_eq!(text(&golden, 1, 1000.0, HgrmFormat::Csv), CSV_BY_THOUSAND);
         assert_eq!(text(&snapshot(2, 1000, &[]), 5, 1.0, HgrmFormat::Columns), EMPTY);
     }

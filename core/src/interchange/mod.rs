@@ -11,15 +11,15 @@
 //! HdrHistogram has block scales of 0, 4, 7, 10, 14 and 17 only (0 to 5 significant digits), values and counts below
 //! 2^63, and nothing but counts: see [`Snapshot::encode`].
 
-mod crc32;
+#[cfg(feature = "alloc")]
 mod decoder;
 mod eights;
+#[cfg(feature = "alloc")]
 mod extent;
 mod hdr;
 pub(crate) mod hgrm;
 pub mod log;
 mod native;
-mod scratch;
 mod sequence;
 mod sink;
 #[cfg(any(test, not(all(feature = "alloc", feature = "compression"))))]
@@ -29,7 +29,7 @@ mod tests;
 mod text64;
 mod v2;
 pub(crate) mod varint;
-#[cfg(feature = "compression")]
+#[cfg(all(feature = "alloc", feature = "compression"))]
 mod zlib;
 
 #[cfg(feature = "alloc")]
@@ -37,12 +37,12 @@ use alloc::{boxed::Box, vec::Vec};
 use core::fmt::Write;
 use core::mem::MaybeUninit;
 
+#[cfg(feature = "alloc")]
 pub use decoder::Decoder;
-pub use scratch::Scratch;
 use sink::{Filling, Sink};
 
 use crate::error::{Error, Result};
-use crate::format::buffer::Written;
+use crate::format::buffer::{Written, room};
 use crate::snapshot::snapshot::{Counts, Snapshot};
 
 /// How many counters a decoded snapshot may have when the caller does not say: room for every HdrHistogram of up to five
@@ -59,22 +59,11 @@ pub enum Encoding {
     /// HdrHistogram's V2, compressed: what its logs hold. Without an allocator, or without the feature `compression`, it is
     /// a valid zlib stream that is not compressed.
     HdrV2Compressed = 1,
-    /// Our own: everything that a snapshot holds, with a checksum. The format is described in `docs/interchange.md`.
+    /// Picollo's own: everything that a snapshot holds, with a checksum. The format is described in `docs/interchange.md`.
     Native = 2,
 }
 
-impl TryFrom<u32> for Encoding {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Encoding::HdrV2),
-            1 => Ok(Encoding::HdrV2Compressed),
-            2 => Ok(Encoding::Native),
-            _ => Err(Error::InvalidArgument),
-        }
-    }
-}
+crate::error::from_code!(Encoding { HdrV2, HdrV2Compressed, Native });
 
 impl Encoding {
     /// What this encoding leaves out of a snapshot: nothing, or what was out of range or lost. (HdrHistogram's also leave
@@ -110,12 +99,14 @@ impl Snapshot {
     /// HdrHistogram all the same, merge it into one of a layout by
     /// [`with_significant_digits`](crate::Layout::with_significant_digits).
     pub fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
-        let written = self.encode_or_measure(encoding, out)?;
+        // SAFETY: bytes are written there.
+        let written = self.encode_or_measure(encoding, unsafe { room(out) })?;
         if written.fits { Ok(written.length) } else { Err(Error::BufferTooSmall) }
     }
 
-    /// As [`Snapshot::encode`], but where `out` is too short, the length that is needed is told rather than an error.
-    pub fn encode_or_measure(&self, encoding: Encoding, out: &mut [u8]) -> Result<Written> {
+    /// As [`Snapshot::encode`], but where `out` is too short, the length that is needed is told rather than an error. `out` is never
+    /// read.
+    pub fn encode_or_measure(&self, encoding: Encoding, out: &mut [MaybeUninit<u8>]) -> Result<Written> {
         match encoding {
             Encoding::HdrV2 => {
                 let plan = v2::Plan::new(self)?;
@@ -180,21 +171,14 @@ impl Snapshot {
         let (decoder, taken) = Decoder::first(bytes, &mut scratch, max_counters)?;
         Ok((decoder.boxed()?, taken))
     }
-
-    /// Decodes any encoding, in memory that the caller owns. See [`Decoder::new`] and [`Decoder::decode_in`],
-    /// which also tell what can fail, and [`Decoder::required_size`].
-    pub fn decode_in<'m>(
-        bytes: &[u8],
-        max_counters: u64,
-        mut scratch: &mut [u8],
-        memory: &'m mut [MaybeUninit<u8>],
-    ) -> Result<&'m mut Snapshot> {
-        Decoder::new(bytes, &mut scratch, max_counters)?.decode_in(memory)
-    }
 }
 
 /// Fills the beginning of a buffer with what is `length` bytes long, or leaves it as it is.
-fn fill(out: &mut [u8], length: usize, write: impl FnOnce(&mut Filling) -> Result<()>) -> Result<Written> {
+fn fill(
+    out: &mut [MaybeUninit<u8>],
+    length: usize,
+    write: impl FnOnce(&mut Filling) -> Result<()>,
+) -> Result<Written> {
     let Some(out) = out.get_mut(..length) else { return Ok(Written { length, fits: false }) };
     let mut filling = Filling::new(out);
     write(&mut filling)?;

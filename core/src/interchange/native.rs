@@ -20,7 +20,6 @@
 //! Counts run from the first counter to the last that is not zero, as integers of one to nine bytes (those of V2, without
 //! the sign). A run of zeros is a 0 and its length.
 
-use super::crc32::{Crc32, crc32};
 use super::sequence::{Put, put_counts};
 use super::sink::Sink;
 use super::varint;
@@ -35,7 +34,6 @@ const VERSION: u16 = 1;
 const VERSION_WITH_UNIT: u16 = 2;
 /// Bits of the scale in its field; the unit is above them.
 const SCALE_BITS: u32 = 16;
-const APPROXIMATE: u16 = 1;
 const HEADER: usize = 72;
 const CHECKSUM: usize = 4;
 
@@ -45,7 +43,6 @@ pub(crate) struct Image<'a> {
     payload: &'a [u8],
     counts: Counts,
     timestamp: u64,
-    approximate: bool,
 }
 
 impl<'a> Image<'a> {
@@ -65,10 +62,9 @@ impl<'a> Image<'a> {
         };
         let end = bytes.len() - CHECKSUM;
         let payload = &bytes[HEADER..end];
-        let flags = u16_at(10);
         if u64_at(64) != payload.len() as u64
-            || crc32(&bytes[..end]) != u32_at(end)
-            || flags & !APPROXIMATE != 0
+            || crc32fast::hash(&bytes[..end]) != u32_at(end)
+            || u16_at(10) != 0
         {
             return Err(Error::Corrupt);
         }
@@ -97,7 +93,7 @@ impl<'a> Image<'a> {
             overflow: u64_at(48),
             lost: u64_at(56),
         };
-        Ok((Image { payload, counts, timestamp: u64_at(32), approximate: flags & APPROXIMATE != 0 }, layout))
+        Ok((Image { payload, counts, timestamp: u64_at(32) }, layout))
     }
 
     /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
@@ -114,7 +110,6 @@ impl<'a> Image<'a> {
             })?;
             Counts { underflow: counts.underflow, overflow: counts.overflow, lost: counts.lost, .. } =
                 self.counts;
-            counts.approximate = self.approximate;
             Ok(())
         })?;
         snapshot.set_timestamp_unix_nanos(self.timestamp);
@@ -160,19 +155,17 @@ impl<'a> Plan<'a> {
         Ok(Plan { snapshot, payload })
     }
 
-    /// The length of the whole.
     pub(crate) fn length(&self) -> usize {
         HEADER + self.payload + CHECKSUM
     }
 
-    /// Writes it.
     pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
-        let mut sink = Checked { sink, crc: Crc32::new() };
+        let mut sink = Checked { sink, crc: crc32fast::Hasher::new() };
         let (layout, counts) = (self.snapshot.layout(), self.snapshot.counts());
         sink.put(&MAGIC)?;
         let version = if layout.unit() == 0 { VERSION } else { VERSION_WITH_UNIT };
         sink.put(&version.to_le_bytes())?;
-        sink.put(&(if self.snapshot.is_approximate() { APPROXIMATE } else { 0 }).to_le_bytes())?;
+        sink.put(&[0; 2])?;
         sink.put(&(layout.scale() | layout.unit() << SCALE_BITS).to_le_bytes())?;
         for word in [
             layout.min_trackable(),
@@ -189,7 +182,7 @@ impl<'a> Plan<'a> {
         let writer = Writer(varint::Writer::new(&mut sink, &mut bytes));
         let (writer, _) = put_counts(&cells, writer)?;
         writer.0.finish()?;
-        let crc = sink.crc.value();
+        let crc = sink.crc.finalize();
         sink.sink.put(&crc.to_le_bytes())
     }
 }
@@ -230,7 +223,7 @@ impl<S: Sink> Put for Writer<'_, S> {
 /// Sums up what passes through.
 struct Checked<'a, S> {
     sink: &'a mut S,
-    crc: Crc32,
+    crc: crc32fast::Hasher,
 }
 
 impl<S: Sink> Sink for Checked<'_, S> {

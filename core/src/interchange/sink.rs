@@ -1,10 +1,11 @@
 //! Where encoders put their bytes.
 
+use core::mem::MaybeUninit;
+
 use crate::error::{Error, Result};
 
 /// Takes bytes, one piece after the other.
 pub(crate) trait Sink {
-    /// Takes a piece.
     fn put(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
@@ -23,12 +24,12 @@ impl Sink for Counting {
 
 /// Fills memory from its beginning.
 pub(crate) struct Filling<'a> {
-    memory: &'a mut [u8],
+    memory: &'a mut [MaybeUninit<u8>],
     pub(crate) length: usize,
 }
 
 impl<'a> Filling<'a> {
-    pub(crate) fn new(memory: &'a mut [u8]) -> Self {
+    pub(crate) fn new(memory: &'a mut [MaybeUninit<u8>]) -> Self {
         Filling { memory, length: 0 }
     }
 }
@@ -37,7 +38,7 @@ impl Sink for Filling<'_> {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let end = self.length + bytes.len();
-        self.memory.get_mut(self.length..end).ok_or(Error::BufferTooSmall)?.copy_from_slice(bytes);
+        self.memory.get_mut(self.length..end).ok_or(Error::BufferTooSmall)?.write_copy_of_slice(bytes);
         self.length = end;
         Ok(())
     }

@@ -31,11 +31,6 @@ pub(crate) fn read_piece<'p>(text: &mut &[u8], piece: &'p mut [u8; PIECE]) -> Re
     Ok(&piece[..length])
 }
 
-/// Bytes that a text decodes to, or a few more.
-pub(crate) const fn decoded_length(text: &[u8]) -> usize {
-    text.len().div_ceil(4) * 3
-}
-
 /// Writes bytes as text.
 pub(crate) struct Base64Sink<'a, W: ?Sized> {
     out: &'a mut W,

@@ -184,7 +184,6 @@ impl<'a> Plan<'a> {
         sink.put(&1.0f64.to_be_bytes())
     }
 
-    /// Writes it.
     pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
         self.write_header(sink)?;
         let (cells, first) = (self.snapshot.cells(), self.snapshot.layout().first_index());

@@ -1,5 +1,12 @@
 //! Zlib streams (RFC 1950): inflating into bounded memory, deflating into a sink.
 
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
+
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
+};
 use miniz_oxide::inflate::TINFLStatus;
 pub(crate) use miniz_oxide::inflate::core::DecompressorOxide;
 use miniz_oxide::inflate::core::decompress;
@@ -8,29 +15,30 @@ use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
 
-use super::scratch::Scratch;
+use super::sink::Sink;
 use crate::error::{Error, Result};
+use crate::platform::memory;
 
 /// How much is inflated before the memory grows, after what tells the length.
 const FIRST: usize = 1 << 16;
 
 /// A stream that is being inflated into the beginning of some memory.
-pub(crate) struct Inflate<'s, M> {
+pub(crate) struct Inflate<'s> {
     state: &'s mut DecompressorOxide,
-    memory: &'s mut M,
+    memory: &'s mut Vec<u8>,
     length: usize,
     done: bool,
 }
 
-impl<'s, M: Scratch> Inflate<'s, M> {
+impl<'s> Inflate<'s> {
     /// The state, [`DecompressorOxide::new`], has tables of 11 kB: it is the caller's, so that there is one of it on the stack.
-    pub(crate) fn new(state: &'s mut DecompressorOxide, memory: &'s mut M) -> Self {
+    pub(crate) fn new(state: &'s mut DecompressorOxide, memory: &'s mut Vec<u8>) -> Self {
         Inflate { state, memory, length: 0, done: false }
     }
 
     /// What was inflated so far.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.memory.bytes()[..self.length]
+        &self.memory[..self.length]
     }
 
     /// Whether the stream ended, and its checksum was right.
@@ -48,14 +56,17 @@ impl<'s, M: Scratch> Inflate<'s, M> {
         // Memory grows with what is really there, not with what a header claims.
         let mut room = limit.min(FIRST.max(self.length));
         while !self.done {
-            let out = self.memory.first(room)?;
-            let is_all = out.len() < room;
+            if room > self.memory.len() {
+                let more = room - self.memory.len();
+                self.memory.try_reserve_exact(more).map_err(|_| Error::OutOfMemory)?;
+                self.memory.resize(room, 0);
+            }
+            let out = &mut self.memory[..room];
             let (status, read, written) = decompress(self.state, input, out, self.length, flags);
             *input = &input[read.min(input.len())..];
             self.length += written;
             match status {
                 TINFLStatus::Done => self.done = true,
-                TINFLStatus::HasMoreOutput if is_all => return Err(Error::BufferTooSmall),
                 TINFLStatus::HasMoreOutput if room < limit => room = limit.min(2 * room),
                 TINFLStatus::HasMoreOutput => return Ok(()),
                 TINFLStatus::NeedsMoreInput => return Ok(()),
@@ -76,121 +87,103 @@ impl<'s, M: Scratch> Inflate<'s, M> {
     }
 }
 
-#[cfg(feature = "alloc")]
-mod deflate {
-    use alloc::vec::Vec;
-    use core::ops::{Deref, DerefMut};
-    use core::ptr::NonNull;
+/// Zlib's default, which is what the others write.
+const LEVEL: i32 = 6;
+/// Bytes that the compressor allocates, and a few more.
+const COMPRESSOR_BYTES: usize = 1 << 19;
+const PIECE: usize = 4096;
 
-    use miniz_oxide::deflate::core::{
-        CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
-    };
+/// A compressor on the heap, where its tables of 64 KiB are made, too: they are not for the stacks of threads.
+struct Compressor(NonNull<CompressorOxide>);
 
-    use crate::error::{Error, Result};
-    use crate::interchange::sink::Sink;
-    use crate::platform::memory;
-
-    /// Zlib's default, which is what the others write.
-    const LEVEL: i32 = 6;
-    /// Bytes that the compressor allocates, and a few more.
-    const COMPRESSOR_BYTES: usize = 1 << 19;
-    const PIECE: usize = 4096;
-
-    /// A compressor on the heap, where its tables of 64 KiB are made, too: they are not for the stacks of threads.
-    struct Compressor(NonNull<CompressorOxide>);
-
-    impl Compressor {
-        #[inline(never)]
-        fn new() -> Result<Compressor> {
-            // What it allocates beside aborts where it gets no memory, so ask first, in a way that is not optimised away.
-            let mut room = Vec::<u8>::new();
-            room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
-            drop(core::hint::black_box(room));
-            let block = memory::allocate_zeroed(size_of::<CompressorOxide>(), align_of::<CompressorOxide>())?;
-            let state = block.cast::<CompressorOxide>();
-            let flags = create_comp_flags_from_zip_params(LEVEL, 1, 0);
-            // SAFETY: the block is ours, and of this size and alignment.
-            unsafe { state.write(CompressorOxide::new(flags)) };
-            Ok(Compressor(state))
-        }
+impl Compressor {
+    #[inline(never)]
+    fn new() -> Result<Compressor> {
+        // What it allocates beside aborts where it gets no memory, so ask first, in a way that is not optimised away.
+        let mut room = Vec::<u8>::new();
+        room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
+        drop(core::hint::black_box(room));
+        let block = memory::allocate_zeroed(size_of::<CompressorOxide>(), align_of::<CompressorOxide>())?;
+        let state = block.cast::<CompressorOxide>();
+        let flags = create_comp_flags_from_zip_params(LEVEL, 1, 0);
+        // SAFETY: the block is ours, and of this size and alignment.
+        unsafe { state.write(CompressorOxide::new(flags)) };
+        Ok(Compressor(state))
     }
+}
 
-    impl Deref for Compressor {
-        type Target = CompressorOxide;
+impl Deref for Compressor {
+    type Target = CompressorOxide;
 
-        fn deref(&self) -> &CompressorOxide {
-            // SAFETY: ours, and made by `new`.
-            unsafe { self.0.as_ref() }
-        }
+    fn deref(&self) -> &CompressorOxide {
+        // SAFETY: ours, and made by `new`.
+        unsafe { self.0.as_ref() }
     }
+}
 
-    impl DerefMut for Compressor {
-        fn deref_mut(&mut self) -> &mut CompressorOxide {
-            // SAFETY: as above.
-            unsafe { self.0.as_mut() }
-        }
+impl DerefMut for Compressor {
+    fn deref_mut(&mut self) -> &mut CompressorOxide {
+        // SAFETY: as above.
+        unsafe { self.0.as_mut() }
     }
+}
 
-    impl Drop for Compressor {
-        fn drop(&mut self) {
-            // SAFETY: made by `new`, with this size and alignment, and not used any more.
-            unsafe {
-                self.0.drop_in_place();
-                let (size, align) = (size_of::<CompressorOxide>(), align_of::<CompressorOxide>());
-                memory::free(self.0.cast(), size, align);
-            }
-        }
-    }
-
-    /// Deflates what is put into it, into another sink.
-    pub(crate) struct Deflate<'a, S> {
-        state: Compressor,
-        sink: &'a mut S,
-        piece: Vec<u8>,
-    }
-
-    impl<'a, S: Sink> Deflate<'a, S> {
-        pub(crate) fn new(sink: &'a mut S) -> Result<Self> {
-            let mut piece = Vec::new();
-            piece.try_reserve_exact(PIECE).map_err(|_| Error::OutOfMemory)?;
-            Ok(Deflate { state: Compressor::new()?, sink, piece })
-        }
-
-        fn flush(&mut self, flush: TDEFLFlush) -> Result<()> {
-            let mut failed = Ok(());
-            let (status, read) = compress_to_output(&mut self.state, &self.piece, flush, |out| {
-                failed = self.sink.put(out);
-                failed.is_ok()
-            });
-            failed?;
-            let expected = if flush == TDEFLFlush::Finish { TDEFLStatus::Done } else { TDEFLStatus::Okay };
-            if status != expected || read != self.piece.len() {
-                return Err(Error::Unsupported);
-            }
-            self.piece.clear();
-            Ok(())
-        }
-
-        /// Writes what is left, and the checksum.
-        pub(crate) fn finish(mut self) -> Result<()> {
-            self.flush(TDEFLFlush::Finish)
-        }
-    }
-
-    impl<S: Sink> Sink for Deflate<'_, S> {
-        fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
-            while !bytes.is_empty() {
-                let (head, rest) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
-                self.piece.extend_from_slice(head);
-                bytes = rest;
-                if self.piece.len() == PIECE {
-                    self.flush(TDEFLFlush::None)?;
-                }
-            }
-            Ok(())
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`, with this size and alignment, and not used any more.
+        unsafe {
+            self.0.drop_in_place();
+            let (size, align) = (size_of::<CompressorOxide>(), align_of::<CompressorOxide>());
+            memory::free(self.0.cast(), size, align);
         }
     }
 }
 
-#[cfg(feature = "alloc")]
-pub(crate) use deflate::Deflate;
+/// Deflates what is put into it, into another sink.
+pub(crate) struct Deflate<'a, S> {
+    state: Compressor,
+    sink: &'a mut S,
+    piece: Vec<u8>,
+}
+
+impl<'a, S: Sink> Deflate<'a, S> {
+    pub(crate) fn new(sink: &'a mut S) -> Result<Self> {
+        let mut piece = Vec::new();
+        piece.try_reserve_exact(PIECE).map_err(|_| Error::OutOfMemory)?;
+        Ok(Deflate { state: Compressor::new()?, sink, piece })
+    }
+
+    fn flush(&mut self, flush: TDEFLFlush) -> Result<()> {
+        let mut failed = Ok(());
+        let (status, read) = compress_to_output(&mut self.state, &self.piece, flush, |out| {
+            failed = self.sink.put(out);
+            failed.is_ok()
+        });
+        failed?;
+        let expected = if flush == TDEFLFlush::Finish { TDEFLStatus::Done } else { TDEFLStatus::Okay };
+        if status != expected || read != self.piece.len() {
+            return Err(Error::Unsupported);
+        }
+        self.piece.clear();
+        Ok(())
+    }
+
+    /// Writes what is left, and the checksum.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush(TDEFLFlush::Finish)
+    }
+}
+
+impl<S: Sink> Sink for Deflate<'_, S> {
+    fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let (head, rest) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
+            self.piece.extend_from_slice(head);
+            bytes = rest;
+            if self.piece.len() == PIECE {
+                self.flush(TDEFLFlush::None)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,7 +1,5 @@
 //! A bucket and the value it reports.
 
-use crate::error::{Error, Result};
-
 /// A run of values that share one count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
@@ -33,18 +31,7 @@ pub enum ValueSelection {
     Upper = 2,
 }
 
-impl TryFrom<u32> for ValueSelection {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(ValueSelection::Midpoint),
-            1 => Ok(ValueSelection::Lower),
-            2 => Ok(ValueSelection::Upper),
-            _ => Err(Error::InvalidArgument),
-        }
-    }
-}
+crate::error::from_code!(ValueSelection { Midpoint, Lower, Upper });
 
 impl Bucket {
     /// The value that stands for all values of the bucket.

@@ -7,7 +7,7 @@ use super::entries::{split_below, sum_of};
 use super::exponential::{Edges, Exponential};
 use super::family::Family;
 use super::keys::Keys;
-use super::memory::{copy_of, push, text};
+use super::memory::{copy_of, push};
 use super::number::Number;
 use crate::doubles::{DoubleSnapshot, Entry};
 use crate::error::{Error, Result};
@@ -134,7 +134,6 @@ impl Distribution {
         self.exchange(spare, Beside { lost: counts.lost, ..Beside::default() })
     }
 
-    /// As [`Distribution::take`], of doubles.
     pub(super) fn take_doubles(&mut self, snapshot: &DoubleSnapshot, spare: &mut Vec<Entry>) -> Result<bool> {
         spare.clear();
         spare.try_reserve(snapshot.entries().len()).map_err(|_| Error::OutOfMemory)?;
@@ -200,7 +199,7 @@ impl Distribution {
         f64::NAN
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(super) fn edges(&self) -> &Edges {
         &self.edges
     }
@@ -222,31 +221,12 @@ impl Distribution {
             || self.range().is_some_and(|(min, _)| min < 0.0)
     }
 
-    /// A copy, if there is memory for it.
-    pub(super) fn copy(&self) -> Result<Distribution> {
-        let mut bound_texts = Vec::new();
-        for bound in &self.bound_texts {
-            push(&mut bound_texts, text(bound)?)?;
-        }
-        Ok(Distribution {
-            edges: self.edges.clone(),
-            bounds: copy_of(&self.bounds)?,
-            bound_texts,
-            limits: copy_of(&self.limits)?,
-            entries: copy_of(&self.entries)?,
-            cumulative: copy_of(&self.cumulative)?,
-            exponential: self.exponential.copy()?,
-            ..*self
-        })
-    }
-
     /// What came since an earlier one of the same metric; nothing where that was of another one, or anything became less.
-    /// [`Error::OutOfMemory`].
-    pub(super) fn since(&self, earlier: &Distribution) -> Result<Option<Distribution>> {
+    pub(super) fn since(&self, earlier: &Distribution) -> Option<Distribution> {
         if self.keys != earlier.keys || self.divisor != earlier.divisor {
-            return Ok(None);
+            return None;
         }
-        let mut difference = self.copy()?;
+        let mut difference = self.clone();
         let mut before = earlier.entries.iter().peekable();
         for entry in &mut difference.entries {
             match before.next_if(|before| before.key <= entry.key) {
@@ -254,22 +234,20 @@ impl Distribution {
                     entry.count -= before.count
                 }
                 // One that was there is missing, or has less.
-                Some(_) => return Ok(None),
+                Some(_) => return None,
                 None => {}
             }
         }
         if before.next().is_some() || self.lost < earlier.lost || self.not_finite < earlier.not_finite {
-            return Ok(None);
+            return None;
         }
         difference.entries.retain(|entry| entry.count != 0);
-        // Fewer entries can be in more buckets, where those of all had to be coarser.
-        difference.exponential.reserve(&self.edges, &self.keys, &difference.entries)?;
         difference.count(Beside {
             sum: Some(self.sum - earlier.sum),
             lost: self.lost - earlier.lost,
             not_finite: self.not_finite - earlier.not_finite,
         });
-        Ok(Some(difference))
+        Some(difference)
     }
 }
 

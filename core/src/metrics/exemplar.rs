@@ -51,11 +51,6 @@ impl Exemplar {
         }
         Exemplar::new(value, unix_nanos, &all)
     }
-
-    /// A copy, if there is memory for it.
-    pub(super) fn copy(&self) -> Result<Exemplar> {
-        Ok(Exemplar { labels: self.labels.copy()?, ..*self })
-    }
 }
 
 /// Bytes as lower-case digits, in memory for two each.

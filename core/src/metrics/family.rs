@@ -105,17 +105,6 @@ impl Labels {
         Ok(Labels { labels, listed })
     }
 
-    /// A copy, if there is memory for it.
-    pub(super) fn copy(&self) -> Result<Labels> {
-        let mut labels = Vec::new();
-        for label in &self.labels {
-            let (plain_name, name, value) =
-                (text(&label.plain_name)?, text(&label.name)?, text(&label.value)?);
-            push(&mut labels, Label { plain_name, name, value })?;
-        }
-        Ok(Labels { labels, listed: text(&self.listed)? })
-    }
-
     /// As text has them, each with a comma behind it.
     pub(super) fn listed(&self) -> &str {
         &self.listed
@@ -148,86 +137,47 @@ impl Family {
     /// all of those that were not there or have less, which begin when they were created. Gauges are as they are. Pass it on to
     /// [`write_otlp`](super::write_otlp) with the time of the earlier one.
     ///
-    /// [`Error::OutOfMemory`].
-    pub fn since(families: &[Family], earlier: &[Family]) -> Result<Vec<Family>> {
-        let mut differences = Vec::new();
-        for family in families {
-            let before =
-                earlier.iter().find(|before| before.name == family.name && before.kind == family.kind);
-            let mut difference = family.without_points()?;
-            for point in &family.points {
-                let before = before
-                    .and_then(|before| before.points.iter().find(|before| before.labels == point.labels));
-                push(&mut difference.points, point.since(before)?)?;
+    pub fn since(families: &[Family], earlier: &[Family]) -> Vec<Family> {
+        let since = |family: &Family| {
+            let mut before = earlier
+                .iter()
+                .find(|before| before.name == family.name && before.kind == family.kind)
+                .map_or(&[][..], |before| &before.points);
+            let points = family.points.iter().map(|point| {
+                // Mostly the one behind the one before: they stay in their order.
+                let at = before.iter().position(|before| before.labels == point.labels);
+                let earlier = at.map(|at| &before[at]);
+                before = at.map_or(before, |at| &before[at + 1..]);
+                point.since(earlier)
+            });
+            Family {
+                name: family.name.clone(),
+                plain_name: family.plain_name.clone(),
+                help: family.help.clone(),
+                unit: family.unit.clone(),
+                kind: family.kind,
+                points: points.collect(),
             }
-            push(&mut differences, difference)?;
-        }
-        Ok(differences)
-    }
-
-    /// Copies of all, to take differences from later. [`Error::OutOfMemory`], where a clone would end the program.
-    pub fn copies(families: &[Family]) -> Result<Vec<Family>> {
-        let mut copies = Vec::new();
-        for family in families {
-            let mut copy = family.without_points()?;
-            for point in &family.points {
-                push(&mut copy.points, point.copy()?)?;
-            }
-            push(&mut copies, copy)?;
-        }
-        Ok(copies)
-    }
-
-    fn without_points(&self) -> Result<Family> {
-        Ok(Family {
-            name: text(&self.name)?,
-            plain_name: text(&self.plain_name)?,
-            help: text(&self.help)?,
-            unit: text(&self.unit)?,
-            kind: self.kind,
-            points: Vec::new(),
-        })
+        };
+        families.iter().map(since).collect()
     }
 }
 
 impl Point {
-    fn copy(&self) -> Result<Point> {
-        self.with(self.value.copy()?, self.created_unix_nanos)
-    }
-
     /// What came since an earlier one. It begins with that, and where there is none, when it was created.
-    fn since(&self, earlier: Option<&Point>) -> Result<Point> {
+    fn since(&self, earlier: Option<&Point>) -> Point {
         let value = match (&self.value, earlier.map(|earlier| &earlier.value)) {
             (Value::Counter(now), Some(Value::Counter(before))) => {
                 now.checked_sub(*before).map(Value::Counter)
             }
             (Value::Histogram(now), Some(Value::Histogram(before))) => {
-                now.since(before)?.map(Value::Histogram)
+                now.since(before).map(Value::Histogram)
             }
             _ => None,
         };
         match value {
-            Some(value) => self.with(value, 0),
-            None => self.copy(),
+            Some(value) => Point { value, created_unix_nanos: 0, ..self.clone() },
+            None => self.clone(),
         }
-    }
-
-    fn with(&self, value: Value, created_unix_nanos: u64) -> Result<Point> {
-        let mut exemplars = Vec::new();
-        for exemplar in &self.exemplars {
-            push(&mut exemplars, exemplar.copy()?)?;
-        }
-        let (divisor, native) = (self.divisor, self.native);
-        Ok(Point { labels: self.labels.copy()?, divisor, created_unix_nanos, native, value, exemplars })
-    }
-}
-
-impl Value {
-    fn copy(&self) -> Result<Value> {
-        Ok(match self {
-            Value::Counter(count) => Value::Counter(*count),
-            Value::Gauge(value) => Value::Gauge(*value),
-            Value::Histogram(distribution) => Value::Histogram(distribution.copy()?),
-        })
     }
 }

@@ -4,7 +4,6 @@ use super::family::Family;
 use super::otlp::{self, Otlp};
 use super::output::Output;
 use super::text::{self, Dialect};
-use crate::error::{Error, Result};
 
 /// A format of expositions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,19 +20,7 @@ pub enum Exposition {
     Otlp = 3,
 }
 
-impl TryFrom<u32> for Exposition {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Exposition::OpenMetrics),
-            1 => Ok(Exposition::PrometheusText),
-            2 => Ok(Exposition::PrometheusProtobuf),
-            3 => Ok(Exposition::Otlp),
-            _ => Err(Error::InvalidArgument),
-        }
-    }
-}
+crate::error::from_code!(Exposition { OpenMetrics, PrometheusText, PrometheusProtobuf, Otlp });
 
 impl Exposition {
     /// How many there are.

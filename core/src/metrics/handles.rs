@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use crate::error::Result;
 use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
-use crate::platform::counted::Counted;
+use crate::platform::counted::{Counted, stands_for_a_pointer};
 
 /// A word on a cache line of its own.
 #[repr(align(64))]
@@ -30,29 +30,15 @@ impl MetricCounter {
         Word::create(0).map(MetricCounter)
     }
 
-    /// Bytes of [`MetricCounter::init_at`], aligned to 64. The word is at the beginning.
-    #[doc(hidden)]
-    pub const SIZE: usize = Counted::<Word>::SIZE;
-
-    /// Makes a counter at zero in memory that processes share: see [`MetricCounter::attach`].
+    /// A reference to a counter in a segment, which is never freed. All zeros are a counter at zero.
     ///
     /// # Safety
-    /// `memory` must be valid for writes of [`MetricCounter::SIZE`] bytes, aligned to 64, and used for nothing else.
-    #[doc(hidden)]
-    pub unsafe fn init_at(memory: NonNull<u8>) {
-        // SAFETY: the caller's promise.
-        unsafe { Counted::init_at(memory, Word(AtomicU64::new(0))) };
-    }
-
-    /// One more reference to a counter that [`MetricCounter::init_at`] made.
-    ///
-    /// # Safety
-    /// So it must be, and the memory must be there as long as there is any reference.
+    /// `memory` must be valid for 64 bytes from the beginning of a page for as long as there is any reference. Everybody changes its first
+    /// word atomically.
     #[doc(hidden)]
     pub unsafe fn attach(memory: NonNull<u8>) -> MetricCounter {
-        // SAFETY: the references that it began with are never given back.
-        let first = core::mem::ManuallyDrop::new(unsafe { MetricCounter::from_raw(memory) });
-        MetricCounter::clone(&first)
+        // SAFETY: the caller's promise; a word of zeros is one.
+        MetricCounter(unsafe { Counted::in_segment(memory) })
     }
 
     /// Adds, modulo 2^64: one relaxed atomic addition.
@@ -66,20 +52,7 @@ impl MetricCounter {
         self.0.0.load(Relaxed)
     }
 
-    /// The pointer that stands for this reference, which is given up to it. See [`MetricCounter::from_raw`].
-    pub fn into_raw(self) -> NonNull<u8> {
-        self.0.into_raw()
-    }
-
-    /// The reference that a pointer stands for.
-    ///
-    /// # Safety
-    /// `raw` must come from [`MetricCounter::into_raw`], once for each call, unless the result is kept from being dropped.
-    #[inline(always)]
-    pub unsafe fn from_raw(raw: NonNull<u8>) -> MetricCounter {
-        // SAFETY: the caller's promise.
-        MetricCounter(unsafe { Counted::from_raw(raw) })
-    }
+    stands_for_a_pointer!(MetricCounter);
 }
 
 impl core::fmt::Debug for MetricCounter {
@@ -124,20 +97,7 @@ impl MetricGauge {
         f64::from_bits(self.0.0.load(Relaxed))
     }
 
-    /// The pointer that stands for this reference, which is given up to it. See [`MetricGauge::from_raw`].
-    pub fn into_raw(self) -> NonNull<u8> {
-        self.0.into_raw()
-    }
-
-    /// The reference that a pointer stands for.
-    ///
-    /// # Safety
-    /// `raw` must come from [`MetricGauge::into_raw`], once for each call, unless the result is kept from being dropped.
-    #[inline(always)]
-    pub unsafe fn from_raw(raw: NonNull<u8>) -> MetricGauge {
-        // SAFETY: the caller's promise.
-        MetricGauge(unsafe { Counted::from_raw(raw) })
-    }
+    stands_for_a_pointer!(MetricGauge);
 }
 
 impl core::fmt::Debug for MetricGauge {

@@ -1,13 +1,15 @@
 //! Where encoders put their bytes, and the few forms that Protocol Buffers have.
 
 use core::fmt;
+use core::mem::MaybeUninit;
 
+use crate::format::buffer::room;
 use crate::interchange::varint::zigzag;
 
 /// Fills memory that is large enough, or counts how large it has to be.
 pub(super) struct Output<'a> {
     /// None: it counts.
-    bytes: Option<&'a mut [u8]>,
+    bytes: Option<&'a mut [MaybeUninit<u8>]>,
     length: usize,
 }
 
@@ -18,6 +20,12 @@ const LENGTH: u32 = 2;
 impl<'a> Output<'a> {
     /// Fills memory from its beginning. What does not fit is left out.
     pub(super) fn into(bytes: &'a mut [u8]) -> Self {
+        // SAFETY: bytes are written there.
+        Output::into_room(unsafe { room(bytes) })
+    }
+
+    /// The same of memory that may hold nothing so far.
+    pub(super) fn into_room(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
         Output { bytes: Some(bytes), length: 0 }
     }
 
@@ -34,7 +42,7 @@ impl<'a> Output<'a> {
         if let Some(memory) = &mut self.bytes
             && let Some(room) = memory.get_mut(self.length..end)
         {
-            room.copy_from_slice(bytes);
+            room.write_copy_of_slice(bytes);
         }
         self.length = end;
     }
@@ -91,13 +99,12 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// So many bytes of zero.
     pub(super) fn zeros(&mut self, number: usize) {
         let end = self.length.saturating_add(number);
         if let Some(memory) = &mut self.bytes
             && let Some(room) = memory.get_mut(self.length..end)
         {
-            room.fill(0);
+            room.fill(MaybeUninit::new(0));
         }
         self.length = end;
     }
@@ -129,7 +136,6 @@ impl<'a> Output<'a> {
     }
 }
 
-/// How many bytes a varint has.
 const fn varint_length(value: u64) -> usize {
     // A division of the bits by seven, for as many as there are.
     ((value | 1).ilog2() as usize * 9 + 73) / 64

@@ -16,7 +16,6 @@ const GAUGE: u64 = 1;
 const SUMMARY: u64 = 2;
 const HISTOGRAM: u64 = 4;
 
-/// Writes metrics.
 pub(super) fn write(families: &[Family], out: &mut Output) {
     for family in families {
         out.delimited(|out| write_family(family, out));

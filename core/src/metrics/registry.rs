@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
+use core::mem::MaybeUninit;
 
 use super::distribution::{Distribution, powers_of_four};
 use super::exemplar::{Exemplar, divided};
@@ -15,9 +16,11 @@ use super::name;
 use super::output::Output;
 use crate::doubles::{DoubleSnapshot, Entry, SharedDoubleHistogram};
 use crate::error::{Error, Result};
+use crate::format::buffer::room;
 use crate::handle::shared::SharedHistogram;
 use crate::handle::single_writer::Handle;
 use crate::handle::single_writer::sealed::Inside;
+use crate::histograms::striped::SharedStripedCounter;
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
@@ -57,7 +60,7 @@ pub struct Metric<'a> {
 pub struct Registry {
     families: Vec<Family>,
     /// For each family, for each of its points, where it comes from.
-    sources: Vec<Vec<Member>>,
+    sources: Vec<Members>,
     scratch: Scratch,
     last_id: u64,
     /// When the last update was.
@@ -81,12 +84,58 @@ struct Member {
     source: Source,
 }
 
+#[derive(Debug, Default)]
+struct Members {
+    list: Vec<Member>,
+    /// Positions and 1, where the hash of the point's labels says or behind; at most half of them, and 0 for none. Whoever adds one of a
+    /// hundred thousand does not look at all others.
+    slots: Vec<u32>,
+}
+
+impl Members {
+    /// Where a point with these labels is, or would be.
+    fn slot(&self, points: &[Point], listed: &str) -> usize {
+        // FNV-1a.
+        let add = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+        let mut at = listed.bytes().fold(2_166_136_261, add) as usize;
+        loop {
+            at %= self.slots.len();
+            match self.slots[at] {
+                0 => return at,
+                other if points[other as usize - 1].labels.listed() == listed => return at,
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// Where a point with these labels has its place, if there is none yet.
+    fn vacancy(&mut self, points: &[Point], listed: &str) -> Result<Option<usize>> {
+        if self.slots.len() < 2 * (points.len() + 1) {
+            let length = (4 * points.len()).next_power_of_two().max(8);
+            self.slots.try_reserve_exact(length - self.slots.len()).map_err(|_| Error::OutOfMemory)?;
+            self.slots.resize(length, 0);
+            self.find_all(points);
+        }
+        let slot = self.slot(points, listed);
+        Ok((self.slots[slot] == 0).then_some(slot))
+    }
+
+    fn find_all(&mut self, points: &[Point]) {
+        self.slots.fill(0);
+        for (at, point) in points.iter().enumerate() {
+            let slot = self.slot(points, point.labels.listed());
+            self.slots[slot] = at as u32 + 1;
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Source {
     /// Whether its counts since the reset go out.
     Integers(SharedHistogram, bool),
     Doubles(SharedDoubleHistogram),
     Counter(MetricCounter),
+    Striped(SharedStripedCounter),
     Gauge(MetricGauge),
 }
 
@@ -158,6 +207,13 @@ impl Registry {
         Ok((id, counter))
     }
 
+    /// As [`Registry::add_counter`], for a counter of many words: 1 KB.
+    pub fn add_striped_counter(&mut self, metric: &Metric) -> Result<(u64, SharedStripedCounter)> {
+        let counter = SharedStripedCounter::create()?;
+        let id = self.add_source(Source::Striped(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
+        Ok((id, counter))
+    }
+
     /// Adds a new gauge. As for [`Registry::add_counter`].
     pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge)> {
         let gauge = MetricGauge::create()?;
@@ -200,22 +256,26 @@ impl Registry {
             Some(at) => {
                 let family = &mut self.families[at];
                 let unlike = (family.kind, &*family.help, &*family.unit) != (kind, metric.help, metric.unit);
-                if unlike || family.points.iter().any(|other| other.labels == point.labels) {
+                let members = &mut self.sources[at];
+                if unlike {
                     return Err(Error::InvalidArgument);
                 }
+                let vacancy = members.vacancy(&family.points, point.labels.listed())?;
+                let slot = vacancy.ok_or(Error::InvalidArgument)?;
                 push(&mut family.points, point)?;
-                if let Err(error) = push(&mut self.sources[at], member) {
+                if let Err(error) = push(&mut members.list, member) {
                     family.points.pop();
                     return Err(error);
                 }
+                members.slots[slot] = family.points.len() as u32;
             }
             None => {
                 if self.families.iter().any(|family| family.clashes(&plain_name, kind)) {
                     return Err(Error::InvalidArgument);
                 }
-                let (mut points, mut members) = (Vec::new(), Vec::new());
+                let (mut points, mut members) = (Vec::new(), Members::default());
                 push(&mut points, point)?;
-                push(&mut members, member)?;
+                push(&mut members.list, member)?;
                 let (name, help, unit) = (text(given)?, text(metric.help)?, text(metric.unit)?);
                 push(&mut self.families, Family { name, plain_name, help, unit, kind, points })?;
                 if let Err(error) = push(&mut self.sources, members) {
@@ -229,25 +289,33 @@ impl Registry {
         Ok(self.last_id)
     }
 
-    /// Where a metric is.
     fn position(&self, id: u64) -> Option<(usize, usize)> {
-        self.sources
-            .iter()
-            .enumerate()
-            .find_map(|(family, members)| Some((family, members.iter().position(|member| member.id == id)?)))
+        self.sources.iter().enumerate().find_map(|(family, members)| {
+            Some((family, members.list.iter().position(|member| member.id == id)?))
+        })
     }
 
     /// Takes a metric out. Whether it was there. Handles of counters and gauges go on, and nobody reads them.
     pub fn remove(&mut self, id: u64) -> bool {
-        let Some((family, at)) = self.position(id) else { return false };
+        let before = self.len();
+        self.retain(|other| other != id);
+        self.len() < before
+    }
+
+    /// Takes out all metrics but those whose numbers are to be kept: of many at once.
+    pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
         self.lengths = [None; Exposition::NUMBER];
-        self.families[family].points.remove(at);
-        self.sources[family].remove(at);
-        if self.sources[family].is_empty() {
-            self.families.remove(family);
-            self.sources.remove(family);
+        for (family, members) in self.families.iter_mut().zip(&mut self.sources) {
+            if members.list.iter().all(|member| keeps(member.id)) {
+                continue;
+            }
+            let mut ids = members.list.iter().map(|member| member.id);
+            family.points.retain(|_| ids.next().is_some_and(&keeps));
+            members.list.retain(|member| keeps(member.id));
+            members.find_all(&family.points);
         }
-        true
+        self.families.retain(|family| !family.points.is_empty());
+        self.sources.retain(|members| !members.list.is_empty());
     }
 
     /// Exemplars to write with a metric from now on, instead of those before: of a histogram each is written with the bucket that it
@@ -268,7 +336,7 @@ impl Registry {
 
     /// How many metrics there are.
     pub fn len(&self) -> usize {
-        self.sources.iter().map(Vec::len).sum()
+        self.sources.iter().map(|members| members.list.len()).sum()
     }
 
     /// Whether there are none.
@@ -287,7 +355,7 @@ impl Registry {
     pub fn update(&mut self, now_unix_nanos: u64) -> Result<()> {
         let mut result = Ok(());
         self.lengths = [None; Exposition::NUMBER];
-        let members = self.sources.iter().flatten();
+        let members = self.sources.iter().flat_map(|members| &members.list);
         for (member, point) in members.zip(self.families.iter_mut().flat_map(|family| &mut family.points)) {
             match member.source.read(&mut point.value, &mut self.scratch) {
                 Ok(true) if point.created_unix_nanos != 0 => {
@@ -316,12 +384,19 @@ impl Registry {
     ///
     /// A microsecond or less for each bucket and metric; allocates nothing.
     pub fn encode(&mut self, format: Exposition, bytes: &mut [u8]) -> usize {
+        // SAFETY: bytes are written there.
+        self.encode_into_room(format, unsafe { room(bytes) })
+    }
+
+    /// The same into memory that may hold nothing so far.
+    #[doc(hidden)] // For the C interface.
+    pub fn encode_into_room(&mut self, format: Exposition, bytes: &mut [MaybeUninit<u8>]) -> usize {
         let write = |out: &mut Output| format.write(&self.families, self.updated_unix_nanos, out);
         let length = *self.lengths[format as usize].get_or_insert_with(|| Output::length_of(write));
         if let Some(bytes) = bytes.get_mut(..length)
             && length > 0
         {
-            write(&mut Output::into(bytes));
+            write(&mut Output::into_room(bytes));
         }
         length
     }
@@ -359,7 +434,7 @@ impl Source {
     fn kind(&self) -> MetricKind {
         match self {
             Source::Integers(..) | Source::Doubles(_) => MetricKind::Histogram,
-            Source::Counter(_) => MetricKind::Counter,
+            Source::Counter(_) | Source::Striped(_) => MetricKind::Counter,
             Source::Gauge(_) => MetricKind::Gauge,
         }
     }
@@ -381,6 +456,10 @@ impl Source {
             (Source::Doubles(histogram), Value::Histogram(distribution)) => {
                 histogram.look(&mut scratch.doubles)?;
                 distribution.take_doubles(&scratch.doubles, &mut scratch.entries)
+            }
+            (Source::Striped(counter), value) => {
+                *value = Value::Counter(counter.load());
+                Ok(false)
             }
             (Source::Counter(counter), value) => {
                 *value = Value::Counter(counter.value());

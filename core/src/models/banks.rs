@@ -1,4 +1,4 @@
-//! A baseline in two banks: readers beside a flip, and resets that take the turn of one which never ends, or ends late.
+//! The baseline in two banks: readers beside a flip, and those who take the turn of one which never ends, or ends late.
 
 use loom::sync::Arc;
 use loom::thread;
@@ -9,13 +9,15 @@ use crate::cells::write_mode::Interlocked;
 use crate::error::Error;
 use crate::histograms::dense::Histogram;
 use crate::platform::atomics::AtomicU64;
+use crate::platform::atomics::Ordering::Relaxed;
+use crate::platform::banks::Banks;
 use crate::snapshot::snapshot::{Counts, Since};
 
-/// As processes share it: two counters, and two banks of two.
+/// Two counters, and two banks of two.
 type Shared = Histogram<[AtomicU64; 6], Interlocked>;
 
 fn shared() -> Arc<Shared> {
-    Arc::new(Shared::with_two_banks(layout()))
+    Arc::new(Shared::new(layout()))
 }
 
 fn spawn(histogram: &Arc<Shared>, work: impl FnOnce(&Shared) + 'static) -> thread::JoinHandle<()> {
@@ -88,7 +90,7 @@ fn overtaken_beside_a_writer() {
         let writer = spawn(&histogram, |histogram| histogram.record(0));
         histogram.reset().unwrap();
         // The one reset that ends has filled the second bank.
-        let baseline = || histogram.bank(1).map(|bank| Counter::load(&bank[0]));
+        let baseline = || histogram.banks().map(|banks| Counter::load(&banks[1][0]));
         let before = baseline();
         dying.join().unwrap();
         writer.join().unwrap();
@@ -112,5 +114,41 @@ fn two_resets() {
             }
         }
         other.join().unwrap();
+    });
+}
+
+/// What a reader sees of several words is what one reset wrote, also if resets go on that lost patience with it.
+#[test]
+fn a_reader_takes_a_turn() {
+    model(3, || {
+        let shared = Arc::new((Banks::new(), [0; 4].map(AtomicU64::new)));
+        let resetter = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                for number in 1..=2 {
+                    let fill = |bank: usize| {
+                        shared.1[2 * bank..][..2].iter().for_each(|word| word.store(number, Relaxed))
+                    };
+                    shared
+                        .0
+                        .change(|turn| {
+                            fill(turn.bank());
+                            turn.stands()
+                        })
+                        .unwrap();
+                }
+            })
+        };
+        let mut seen = (0, 0);
+        let look = |bank: usize| {
+            seen.0 = shared.1[2 * bank].load(Relaxed);
+            // To loom, a thread that has waited goes on when the others wait or end: here a reset may lose patience.
+            thread::yield_now();
+            seen.1 = shared.1[2 * bank + 1].load(Relaxed);
+        };
+        if shared.0.read_in_turn(look).is_ok() {
+            assert_eq!(seen.0, seen.1);
+        }
+        resetter.join().unwrap();
     });
 }

@@ -18,14 +18,13 @@ use loom::thread;
 use crate::cells::kind::Mode;
 use crate::cells::single_writer::Unguarded;
 use crate::cells::write_mode::Interlocked;
-use crate::error::Error;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
 use crate::histograms::dense::Histogram;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::Relaxed;
 use crate::platform::atomics::{AtomicU32, AtomicU64};
-use crate::platform::seqlock::Version;
+use crate::platform::lock::Exclusive;
 use crate::snapshot::snapshot::{Counts, Since, Snapshot};
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
@@ -61,52 +60,26 @@ fn counts(snapshot: &Snapshot) -> (u64, u64) {
     (snapshot.count_at(0), snapshot.count_at(1))
 }
 
-/// What a reader sees of several words is what one change wrote.
+/// Who works on several words finds them as the last one left them.
 #[test]
-fn version() {
+fn exclusive() {
     model(3, || {
-        let shared = Arc::new((Version::new(), AtomicU64::new(0), AtomicU64::new(0)));
-        let changers: [_; 2] = [1, 2].map(|number| {
+        let shared = Arc::new((Exclusive::new(), AtomicU64::new(0), AtomicU64::new(0)));
+        let others: [_; 2] = [1, 2].map(|number| {
             let shared = shared.clone();
             thread::spawn(move || {
-                let changed = shared.0.change(|| {
+                let _ = shared.0.run(|| {
                     shared.1.store(number, Relaxed);
                     shared.2.store(number, Relaxed);
                 });
-                assert!(matches!(changed, Ok(()) | Err(Error::Busy)));
             })
         });
-        let mut seen = (0, 0);
-        if shared.0.read(|| seen = (shared.1.load(Relaxed), shared.2.load(Relaxed))).is_ok() {
-            assert_eq!(seen.0, seen.1);
-        }
-        changers.into_iter().for_each(|changer| changer.join().unwrap());
+        let _ = shared.0.run(|| assert_eq!(shared.1.load(Relaxed), shared.2.load(Relaxed)));
+        others.into_iter().for_each(|other| other.join().unwrap());
     });
 }
 
-type Small<C, M> = Histogram<[C; 4], M>;
-
-/// A snapshot that overlaps a reset counts from one side of it, whole.
-#[test]
-fn snapshot_against_reset() {
-    model(4, || {
-        let histogram = Arc::new(Small::<AtomicU64, Unguarded>::new(layout()));
-        histogram.record(0);
-        histogram.record(1);
-        let resetter = {
-            let histogram = histogram.clone();
-            thread::spawn(move || histogram.reset().unwrap())
-        };
-        let mut snapshot = snapshot(layout());
-        match snapshot.update(&**histogram, Since::Reset) {
-            Ok(()) => assert!(matches!(counts(&snapshot), (0, 0) | (1, 1)), "{:?}", counts(&snapshot)),
-            Err(error) => assert_eq!((error, snapshot.counts()), (Error::Busy, Counts::default())),
-        }
-        resetter.join().unwrap();
-        snapshot.update(&**histogram, Since::Reset).unwrap();
-        assert_eq!(counts(&snapshot), (0, 0));
-    });
-}
+type Small<C, M> = Histogram<[C; 6], M>;
 
 /// Deltas add up to what was recorded, and no baseline is ahead of the counts that it is subtracted from.
 fn snapshot_against_writers_and_reset<M: crate::cells::cell::ManyWriters>(writers: u64) {
@@ -147,26 +120,6 @@ fn snapshot_against_one_writer_and_reset() {
 #[test]
 fn snapshot_against_two_writers_and_reset() {
     snapshot_against_writers_and_reset::<Interlocked>(2);
-}
-
-/// What a thread recorded before its reset is before it, whoever else resets.
-#[test]
-fn two_resets() {
-    model(4, || {
-        let histogram = Arc::new(Small::<AtomicU64, Interlocked>::new(layout()));
-        let other = {
-            let histogram = histogram.clone();
-            thread::spawn(move || histogram.reset())
-        };
-        histogram.record(1);
-        if histogram.reset().is_ok() {
-            let mut snapshot = snapshot(layout());
-            if snapshot.update(&**histogram, Since::Reset).is_ok() {
-                assert_eq!(counts(&snapshot), (0, 0));
-            }
-        }
-        let _ = other.join().unwrap();
-    });
 }
 
 /// A wrap that is told of shows in its cell, so that a delta does not take it for lost; and a reset between the two does
@@ -293,27 +246,5 @@ fn histogram_freed_while_a_thread_ends() {
         let mut snapshot = snapshot(*next.layout());
         next.update(&mut snapshot, Since::Reset).unwrap();
         assert_eq!(counts(&snapshot), (1, 0));
-    });
-}
-
-/// A reader finds everything that was recorded before, whoever drained it.
-#[test]
-fn drains() {
-    model(4, || {
-        let histogram = create(Mode::Scalable, 64);
-        let others: [_; 2] = [(); 2].map(|()| {
-            let histogram = histogram.clone();
-            thread::spawn(move || {
-                histogram.record(1);
-                let mut snapshot = snapshot(*histogram.layout());
-                if histogram.update(&mut snapshot, Since::Reset).is_ok() {
-                    assert!(matches!(counts(&snapshot), (0, 1 | 2)));
-                }
-            })
-        });
-        others.into_iter().for_each(|other| other.join().unwrap());
-        let mut snapshot = snapshot(*histogram.layout());
-        histogram.update(&mut snapshot, Since::Reset).unwrap();
-        assert_eq!(counts(&snapshot), (0, 2));
     });
 }

@@ -63,6 +63,28 @@ impl<T> UnsafeCell<T> {
     }
 }
 
+/// Waits for a thread that may not run: as [`pause`] so often, then, where there are threads, it sleeps. Also a thread of a
+/// lower priority than ours has to run.
+#[cfg_attr(not(all(feature = "std", not(loom))), allow(dead_code, reason = "without threads nobody sleeps"))]
+pub(crate) fn wait(attempt: u32, awake: u32) {
+    #[cfg(all(feature = "std", not(loom)))]
+    if attempt >= awake {
+        return nap();
+    }
+    let _ = awake;
+    pause(attempt);
+}
+
+/// Sleeps for 50 µs. Not by `sleep`, which is a cancellation point: a thread that `pthread_cancel` unwinds here would end the process.
+/// On Linux the wait for a condition that never comes is none.
+#[cfg(all(feature = "std", not(loom)))]
+fn nap() {
+    use std::sync::{Condvar, Mutex, PoisonError};
+    let (nothing, never) = (Mutex::new(()), Condvar::new());
+    let guard = nothing.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(never.wait_timeout(guard, std::time::Duration::from_micros(50)));
+}
+
 /// Waits a little before looking again: on the core at first, then, where there is a scheduler, by letting others run.
 pub(crate) fn pause(attempt: u32) {
     #[cfg(loom)]

@@ -1,13 +1,18 @@
-//! A baseline in two banks: readers read one, a reset fills the other and then lets them change places.
+//! The baseline of a reset, in two banks: readers read one, a reset fills the other and then lets the two change places.
 //!
-//! It is for memory that processes share, where one may be killed at any instruction. The word beside the banks tells which
-//! one is read, whether a reset is under way, and counts the turns that resets took. A reset that never ends leaves no more
-//! behind than a turn that it took: readers do not mind, and the next reset takes the next turn after a moment.
+//! Nobody can block this for long: not a process that is killed, not a thread that a fork leaves behind, not a panic, not a
+//! reader. One word says which bank is read, whether somebody has the *turn*, and how many turns there were.
 //!
-//! So a reset may find, at any time, that its turn is over, and another one may be filling the same bank, or may have made
-//! it the one that is read. What the late one still writes must then change nothing. Each cell is replaced by
-//! compare-and-swap, of what was read in it by the count that was read beside it, both *before* a look at the word that said
-//! the turn was still ours. Counts only grow, and so do the cells of a bank. So if the cell is found as it was read,
+//! - A reset takes a turn, fills the bank that is not read, and ends its turn, which swaps the banks. If the turn of
+//!   another does not end in time, the reset takes the next turn, so the earlier one is over. A reset whose turn was over
+//!   before it ended has changed nothing, and begins again, with twice the patience.
+//! - A reader copies the bank that is read. That fails only if a whole reset ended meanwhile and the next one began. After a few
+//!   failures the reader takes a turn itself, from whoever has it, so that resets wait. At its end the banks stay as they are.
+//!
+//! A reset may find at any time that its turn is over. Another one may be filling the same bank, or may have made it the one
+//! that is read. What the late one still writes must then change nothing. Each cell is replaced by compare-and-swap, of what
+//! was read in it by the count that was read beside it, both *before* a look at the word that said the turn was still ours.
+//! Counts only grow, and so do the cells of a bank. So if the cell is found as it was read,
 //! - either nobody with a later turn has come to this cell: whoever does finds our count, and replaces it by a later one;
 //! - or somebody has, and the count was the same as what we read in the cell: then ours, which was read before theirs, is
 //!   that count, too.
@@ -18,49 +23,72 @@
 
 use crate::error::{Error, Result};
 use crate::platform::atomics::Ordering::*;
-use crate::platform::atomics::{AtomicU32, fence, pause};
-use crate::platform::seqlock::RETRIES;
+use crate::platform::atomics::{AtomicU32, const_unless_loom, fence, pause, wait};
 
-/// A reset has taken its turn, and not yet ended.
+/// Somebody has taken a turn, and not yet ended it.
 const UNDER_WAY: u32 = 1;
 /// Which bank is read.
 const BANK: u32 = 2;
 /// One turn; the bits above count them.
 const TURN: u32 = 4;
 
-/// How long resets wait for each other, in pauses, before one takes the turn of another; and how often all told.
-const PATIENCE: u32 = if cfg!(loom) { 1 } else { 100 };
-const ATTEMPTS: u32 = 4 * RETRIES;
+/// How often a reset looks before it sleeps, where there are threads. On a busy machine to yield takes longer than to sleep.
+const LOOKS_AWAKE: u32 = 80;
+/// How often a reset waits for the turn of another to end before it takes the next one: a millisecond or two with threads.
+const PATIENCE: u32 = if cfg!(loom) { 1 } else { LOOKS_AWAKE + 20 };
+/// Patience doubles up to this, a second or two, so that a slow reset gets through beside impatient ones.
+const LONGEST: u32 = if cfg!(loom) { 1 } else { 20_000 };
+/// How often a reset loses its turn, or looks for one, before it answers [`Error::Busy`]. That happens only in memory that
+/// another program overwrites all the time.
+const ROUNDS: u32 = if cfg!(loom) { 4 } else { 100 };
+const LOOKS: u32 = if cfg!(loom) { 8 } else { 1 << 22 };
+
+/// How often a reader reads beside resets before it takes a turn, and how often it then takes one.
+const READS: u32 = if cfg!(loom) { 1 } else { 4 };
+const TURNS: u32 = if cfg!(loom) { 2 } else { 1000 };
 
 /// The word that says who has the turn, and which bank is read.
-pub(crate) struct Banks<'a>(pub(crate) &'a AtomicU32);
+pub(crate) struct Banks(AtomicU32);
 
-/// A turn to fill the bank that is not read.
+/// A turn: of a reset, to fill the bank that is not read, or of a reader.
 pub(crate) struct Turn<'a> {
     word: &'a AtomicU32,
     mine: u32,
 }
 
-impl<'a> Banks<'a> {
+impl Banks {
+    const_unless_loom! {
+        pub(crate) const fn new() -> Banks {
+            Banks(AtomicU32::new(0))
+        }
+    }
+
     /// Runs `fill` with a turn, and makes the bank that it filled the one that is read. `fill` says whether the turn stood
     /// to the end; if not, there is another one.
     pub(crate) fn change(&self, mut fill: impl FnMut(&Turn) -> bool) -> Result<()> {
+        let mut patience = PATIENCE;
+        for _ in 0..ROUNDS {
+            let turn = self.wait_for_turn(patience)?;
+            if fill(&turn) && turn.end(BANK).is_some() {
+                return Ok(());
+            }
+            patience = (2 * patience).min(LONGEST);
+        }
+        Err(Error::Busy)
+    }
+
+    fn wait_for_turn(&self, patience: u32) -> Result<Turn<'_>> {
         let (mut seen, mut waited) = (0, 0);
-        for attempt in 0..ATTEMPTS {
+        for _ in 0..LOOKS {
             let word = self.glance();
             if word != seen {
                 (seen, waited) = (word, 0);
             }
-            if word & UNDER_WAY != 0 && waited < PATIENCE {
+            if word & UNDER_WAY != 0 && waited < patience {
+                wait(waited, LOOKS_AWAKE);
                 waited += 1;
-                pause(attempt);
-                continue;
-            }
-            if let Some(turn) = self.take_turn(word)
-                && fill(&turn)
-                && turn.end()
-            {
-                return Ok(());
+            } else if let Some(turn) = self.take_turn(word) {
+                return Ok(turn);
             }
         }
         Err(Error::Busy)
@@ -73,25 +101,25 @@ impl<'a> Banks<'a> {
     }
 
     /// The turn after that of `word`.
-    fn take_turn(&self, word: u32) -> Option<Turn<'a>> {
+    fn take_turn(&self, word: u32) -> Option<Turn<'_>> {
         let mine = next_turn(word);
-        // Acquire, paired with the release of `end`: the bank is as the last turn left it.
+        // Acquire, paired with the release of `end`: the banks are as the last turn left them.
         self.0.compare_exchange(word, mine, Acquire, Relaxed).ok()?;
         // Before this bank was the one that is not read, it was read: whoever still reads it and sees what is written now
         // sees the turn, too. And counts that are read from now on are no older than any that were read in an earlier turn.
         fence(SeqCst);
-        Some(Turn { word: self.0, mine })
+        Some(Turn { word: &self.0, mine })
     }
 
     /// A turn that its owner does not end.
     #[cfg(test)]
-    pub(crate) fn take_a_turn(&self) -> Option<Turn<'a>> {
+    pub(crate) fn take_a_turn(&self) -> Option<Turn<'_>> {
         self.take_turn(self.glance())
     }
 
     /// Runs `read` with the bank that is read until nobody wrote it meanwhile. Returns the version it belongs to.
     pub(crate) fn read(&self, mut read: impl FnMut(usize)) -> Result<u32> {
-        for attempt in 0..RETRIES {
+        for attempt in 0..READS {
             let word = self.0.load(Acquire);
             read(bank(word));
             // Orders what `read` read before the second look at the word.
@@ -100,6 +128,18 @@ impl<'a> Banks<'a> {
                 return Ok(word);
             }
             pause(attempt);
+        }
+        self.read_in_turn(read)
+    }
+
+    /// As [`Banks::read`], while resets wait. Only those that lose patience begin meanwhile.
+    pub(crate) fn read_in_turn(&self, mut read: impl FnMut(usize)) -> Result<u32> {
+        for _ in 0..TURNS {
+            let Some(turn) = self.take_turn(self.glance()) else { continue };
+            read(1 - turn.bank());
+            if let Some(version) = turn.end(0) {
+                return Ok(version);
+            }
         }
         Err(Error::Busy)
     }
@@ -111,7 +151,7 @@ impl<'a> Banks<'a> {
 }
 
 impl Turn<'_> {
-    /// The bank to fill.
+    /// The bank that is not read.
     pub(crate) fn bank(&self) -> usize {
         1 - bank(self.mine)
     }
@@ -122,10 +162,10 @@ impl Turn<'_> {
         self.word.load(Relaxed) == self.mine
     }
 
-    /// Lets the banks change places. `false` when the turn was over.
-    fn end(self) -> bool {
-        let ended = (self.mine ^ BANK) & !UNDER_WAY;
-        self.word.compare_exchange(self.mine, ended, Release, Relaxed).is_ok()
+    /// Ends the turn: with [`BANK`] the banks change places. Returns the word from then on; `None` if the turn was over.
+    fn end(self, flip: u32) -> Option<u32> {
+        let ended = (self.mine ^ flip) & !UNDER_WAY;
+        self.word.compare_exchange(self.mine, ended, Release, Relaxed).ok().map(|_| ended)
     }
 }
 
@@ -155,10 +195,11 @@ fn next_turn(word: u32) -> u32 {
     (word & !UNDER_WAY).wrapping_add(TURN) | UNDER_WAY
 }
 
-/// Whether the bank that was read at `then` has surely not been written up to `now`. After one more turn that has not ended
-/// it was not; after more, it might.
+/// Whether the bank that was read at `then` has surely not been written up to `now`: after one more turn that has not ended,
+/// or after the turn of a reader, which swaps nothing. After more turns it might have been.
 fn stands(then: u32, now: u32) -> bool {
-    now == then || now == next_turn(then)
+    let after_a_reader = if then & UNDER_WAY == 0 { then.wrapping_add(TURN) } else { then & !UNDER_WAY };
+    now == then || now == next_turn(then) || now == after_a_reader
 }
 
 #[cfg(all(test, not(loom)))]
@@ -167,8 +208,7 @@ mod tests {
 
     #[test]
     fn a_turn_that_never_ends_is_followed_by_the_next() {
-        let word = AtomicU32::new(0);
-        let banks = Banks(&word);
+        let banks = Banks::new();
         let read = || {
             let mut at = 2;
             let version = banks.read(|bank| at = bank).unwrap();
@@ -178,7 +218,7 @@ mod tests {
         assert_eq!(bank, 0);
         let dead = banks.take_a_turn().unwrap();
         assert!(dead.stands() && dead.bank() == 1);
-        assert!(banks.is(version) && read().0 == 0, "readers do not mind");
+        assert!(banks.is(version) && read().0 == 0, "readers do not wait");
         let mut filled = 2;
         let change = banks.change(|turn| {
             filled = turn.bank();
@@ -186,16 +226,15 @@ mod tests {
             true
         });
         assert_eq!((change, filled), (Ok(()), 1));
-        assert!(!banks.is(version) && read().0 == 1 && !dead.end());
+        assert!(!banks.is(version) && read().0 == 1 && dead.end(BANK).is_none());
         assert_eq!(banks.change(|turn| turn.bank() == 0), Ok(()));
         assert_eq!(read().0, 0);
-        assert!(!banks.is(version), "the same bank, filled anew");
+        assert!(!banks.is(version), "the same bank, filled again");
     }
 
     #[test]
     fn a_reader_that_is_overtaken_reads_again() {
-        let word = AtomicU32::new(!(UNDER_WAY | BANK));
-        let banks = Banks(&word);
+        let banks = Banks(AtomicU32::new(!(UNDER_WAY | BANK)));
         let mut reads = 0;
         let version = banks.read(|_| {
             if reads == 0 {
@@ -209,15 +248,60 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_always_overtaken_is_reported() {
-        let word = AtomicU32::new(0);
-        let banks = Banks(&word);
-        let change = banks.change(|turn| {
+    fn a_reader_that_is_always_overtaken_makes_resets_wait() {
+        let (banks, mut reads, mut resets) = (Banks::new(), 0, 0);
+        // Twice, a reset loses patience even with a reader that has the turn.
+        let version = banks.read(|_| {
+            reads += 1;
+            for _ in 0..if reads <= READS + 2 { 2 } else { 0 } {
+                banks.change(|_| true).unwrap();
+                resets += 1;
+            }
+        });
+        assert_eq!((reads, resets), (READS + 3, 2 * (READS + 2)));
+        assert!(banks.is(version.unwrap()));
+        assert_eq!(banks.change(|turn| turn.bank() == 1), Ok(()), "an even number of swaps");
+    }
+
+    #[test]
+    fn the_turn_of_a_reader_disturbs_no_other_reader() {
+        let banks = Banks::new();
+        let mut other = Banks::read(&banks, |_| {
+            assert!(banks.read_in_turn(|_| assert_eq!(banks.read(|_| ()).map(|_| ()), Ok(()))).is_ok());
+        });
+        assert!(banks.is(other.unwrap()));
+        // Also of one that began in it.
+        let mut at = 0;
+        banks.read_in_turn(|_| other = banks.read(|bank| at = bank)).unwrap();
+        assert!(at == 0 && banks.is(other.unwrap()));
+    }
+
+    #[test]
+    fn a_panic_in_a_turn_blocks_nobody() {
+        let banks = Banks::new();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _ = banks.change(|_| panic!("this panic is part of a test"));
+        }));
+        assert!(panicked.is_err());
+        assert!(banks.read(|bank| assert_eq!(bank, 0)).is_ok());
+        assert_eq!(banks.change(|_| true), Ok(()));
+        assert!(banks.read(|bank| assert_eq!(bank, 1)).is_ok());
+    }
+
+    /// As in memory that another program overwrites.
+    #[test]
+    fn a_reader_that_never_keeps_its_turn_gives_up() {
+        let banks = Banks::new();
+        let read = banks.read(|_| {
             let _ = banks.take_a_turn();
+            let _ = banks.take_a_turn();
+        });
+        assert_eq!(read, Err(Error::Busy));
+        let change = banks.change(|turn| {
+            banks.0.fetch_add(TURN, Relaxed);
+            banks.0.fetch_sub(UNDER_WAY, Relaxed);
             turn.stands()
         });
         assert_eq!(change, Err(Error::Busy));
-        let read = banks.read(|_| banks.change(|_| true).unwrap());
-        assert_eq!(read, Err(Error::Busy));
     }
 }

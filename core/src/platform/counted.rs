@@ -8,9 +8,10 @@ use crate::error::Result;
 use crate::platform::memory;
 use crate::platform::references::References;
 
-/// What the pointer leads to: the value first, as those who read segments know.
+/// What the pointer leads to on the heap.
 #[repr(C)]
 struct Block<T> {
+    /// First, so that it is also the beginning of what lies in a segment.
     value: T,
     references: References,
 }
@@ -26,27 +27,64 @@ unsafe impl<T: Send + Sync> Send for Counted<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Counted<T> {}
 
+/// `into_raw` and `from_raw` of a type around a [`Counted`].
+macro_rules! stands_for_a_pointer {
+    ($name:ident) => {
+        /// The pointer that stands for this reference, which is given up to it.
+        #[doc = concat!("See [`", stringify!($name), "::from_raw`].")]
+        pub fn into_raw(self) -> core::ptr::NonNull<u8> {
+            self.0.into_raw()
+        }
+
+        /// The reference that a pointer stands for.
+        ///
+        /// # Safety
+        #[doc = concat!("`raw` must come from [`", stringify!($name), "::into_raw`], once for each call, unless the result is kept from")]
+        /// being dropped.
+        #[inline(always)]
+        pub unsafe fn from_raw(raw: core::ptr::NonNull<u8>) -> $name {
+            // SAFETY: the caller's promise.
+            $name(unsafe { crate::platform::counted::Counted::from_raw(raw) })
+        }
+    };
+}
+pub(crate) use stands_for_a_pointer;
+
+/// What lies on the heap begins at an odd multiple of this many bytes.
+const OFF: usize = 64;
+/// What lies in a segment begins at a multiple of this many bytes, so that its address alone tells the two apart: nothing in a file that
+/// others can write decides whether memory is freed.
+const PAGE: usize = 4096;
+
 impl<T> Counted<T> {
+    const SIZE: usize = OFF + size_of::<Block<T>>();
+    const ALIGNMENT: usize = {
+        assert!(align_of::<Block<T>>() <= OFF);
+        2 * OFF
+    };
+
     /// The first reference. [`crate::Error::OutOfMemory`].
     pub(crate) fn create(value: T) -> Result<Counted<T>> {
-        let block =
-            memory::allocate_zeroed(size_of::<Block<T>>(), align_of::<Block<T>>())?.cast::<Block<T>>();
-        // SAFETY: the block is ours, and of this size and alignment.
-        unsafe { block.write(Block { value, references: References::new(1) }) };
-        Ok(Counted(block))
+        let allocated = memory::allocate_zeroed(Self::SIZE, Self::ALIGNMENT)?;
+        // SAFETY: the memory is ours, and long enough for a block behind the offset, which is a multiple of its alignment.
+        unsafe {
+            let block = allocated.add(OFF).cast::<Block<T>>();
+            block.write(Block { value, references: References::new(1) });
+            Ok(Counted(block))
+        }
     }
 
-    /// Bytes of [`Counted::init_at`].
-    pub(crate) const SIZE: usize = size_of::<Block<T>>();
-
-    /// Makes one in memory that outlives every reference, and is never freed: there are a quarter of all references that can be
-    /// counted, so that neither processes that die with theirs nor forked ones that give back what they inherited come near the end.
+    /// A reference to a value in memory that outlives every reference and is never freed. It is not counted.
     ///
     /// # Safety
-    /// `memory` must be valid for writes of [`Counted::SIZE`] bytes, aligned for the value, and used for nothing else.
-    pub(crate) unsafe fn init_at(memory: NonNull<u8>, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { memory.cast().write(Block { value, references: References::new(usize::MAX / 4) }) };
+    /// `memory` must begin with a value, at the beginning of a page, for as long as there is any reference.
+    pub(crate) unsafe fn in_segment(memory: NonNull<u8>) -> Counted<T> {
+        debug_assert!(memory.addr().get().is_multiple_of(PAGE));
+        Counted(memory.cast())
+    }
+
+    fn is_counted(&self) -> bool {
+        !self.0.addr().get().is_multiple_of(PAGE)
     }
 
     /// The pointer that stands for this reference, which is given up to it. See [`Counted::from_raw`].
@@ -66,15 +104,16 @@ impl<T> Counted<T> {
         Counted(raw.cast())
     }
 
-    fn block(&self) -> &Block<T> {
-        // SAFETY: a reference keeps it alive.
-        unsafe { self.0.as_ref() }
+    /// The count of references, where there is one.
+    fn references(&self) -> Option<&References> {
+        // SAFETY: a reference keeps the block alive, which is a whole one on the heap.
+        if self.is_counted() { Some(unsafe { &self.0.as_ref().references }) } else { None }
     }
 
     /// How many references there are.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn number(&self) -> usize {
-        self.block().references.number()
+        self.references().map_or(0, References::number)
     }
 }
 
@@ -83,7 +122,8 @@ impl<T> Deref for Counted<T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        &self.block().value
+        // SAFETY: the value is at the beginning, and a reference keeps it alive.
+        unsafe { self.0.cast().as_ref() }
     }
 }
 
@@ -95,18 +135,20 @@ impl<T: core::fmt::Debug> core::fmt::Debug for Counted<T> {
 
 impl<T> Clone for Counted<T> {
     fn clone(&self) -> Self {
-        self.block().references.retain();
+        if let Some(references) = self.references() {
+            references.retain();
+        }
         Counted(self.0)
     }
 }
 
 impl<T> Drop for Counted<T> {
     fn drop(&mut self) {
-        if self.block().references.release() {
+        if self.references().is_some_and(References::release) {
             // SAFETY: the last reference is gone; made by `create` with this size and alignment.
             unsafe {
                 self.0.drop_in_place();
-                memory::free(self.0.cast(), size_of::<Block<T>>(), align_of::<Block<T>>());
+                memory::free(self.0.cast::<u8>().sub(OFF), Self::SIZE, Self::ALIGNMENT);
             }
         }
     }

@@ -7,7 +7,7 @@ pub(crate) mod counted;
 #[cfg(picollo_critical_64)]
 pub(crate) mod critical;
 pub(crate) mod lines;
-#[cfg(feature = "std")]
+#[cfg(feature = "alloc")]
 pub(crate) mod lock;
 pub(crate) mod memory;
 #[cfg(feature = "alloc")]
@@ -17,6 +17,5 @@ pub(crate) mod process;
 pub(crate) mod references;
 #[cfg(feature = "alloc")]
 pub(crate) mod rseq;
-pub(crate) mod seqlock;
 pub(crate) mod stack_hash;
 pub(crate) mod stripe;

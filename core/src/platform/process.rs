@@ -67,9 +67,24 @@ mod page {
             let page = (&raw const PAGE).cast_mut().cast();
             // SAFETY: a whole page of ours, in which there is nothing yet. Several threads may ask for the same.
             let is_emptied = has_such_pages && unsafe { madvise(page, SIZE, MADV_WIPEONFORK) } == 0;
-            STATE.store(if is_emptied { EMPTIED } else { REFUSED }, Release);
+            return decide(&STATE, is_emptied);
         }
         STATE.load(Acquire) == EMPTIED
+    }
+
+    /// The first answer is kept, if several threads asked at once: the number of a process must not change.
+    fn decide(state: &AtomicU32, is_emptied: bool) -> bool {
+        let answer = if is_emptied { EMPTIED } else { REFUSED };
+        state.compare_exchange(UNKNOWN, answer, AcqRel, Acquire).err().unwrap_or(answer) == EMPTIED
+    }
+
+    #[test]
+    fn the_first_answer_is_kept() {
+        for first in [true, false] {
+            let state = AtomicU32::new(UNKNOWN);
+            assert_eq!(decide(&state, first), first);
+            assert_eq!(decide(&state, !first), first);
+        }
     }
 
     /// The first time in this process.

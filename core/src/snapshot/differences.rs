@@ -21,7 +21,6 @@ impl<'a> Cells<'a> {
         Cells { raw, base }
     }
 
-    /// How many counters there are.
     pub(crate) fn len(&self) -> usize {
         self.raw.len()
     }
@@ -53,7 +52,6 @@ impl<'a> Cells<'a> {
         sums::power_sums(raw, base)
     }
 
-    /// The sum of some counts.
     pub(crate) fn total(&self, range: Range<usize>) -> u128 {
         let (start, end) = (range.start, range.end);
         let runs = (start..end).step_by(sums::RUN).map(|start| {

@@ -24,17 +24,7 @@ impl Snapshot {
     /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
     /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Snapshot::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout) -> Result<&mut Snapshot> {
-        Snapshot::init_words_in(memory, layout, layout.snapshot_words())
-    }
-
-    /// As [`Snapshot::init_in`], with so many words: at least one for each counter.
-    pub(crate) fn init_words_in(
-        memory: &mut [MaybeUninit<u8>],
-        layout: Layout,
-        words: usize,
-    ) -> Result<&mut Snapshot> {
-        debug_assert!(words >= layout.length());
-        let size = Snapshot::size_of_words(words)?;
+        let size = Snapshot::required_size(&layout)?;
         let base = memory.as_mut_ptr().cast::<u8>();
         if !base.addr().is_multiple_of(Snapshot::ALIGNMENT) {
             return Err(Error::InvalidArgument);
@@ -46,7 +36,7 @@ impl Snapshot {
         // is taken for words.
         unsafe {
             ptr::write_bytes(base, 0, size);
-            Ok(&mut *Snapshot::initialise(base, layout, words))
+            Ok(&mut *Snapshot::initialise(base, layout, layout.snapshot_words()))
         }
     }
 
@@ -63,30 +53,11 @@ impl Snapshot {
         Snapshot::boxed_words(layout, layout.length())
     }
 
-    /// Bytes that [`Snapshot::copy_in`] takes for this layout.
-    pub const fn copy_size(layout: &Layout) -> Result<usize> {
-        Snapshot::size_of_words(layout.length())
-    }
-
-    /// A copy in memory that the caller owns, [`Snapshot::copy_size`] bytes. It holds its counts alone, and cannot be
-    /// updated from a histogram. Fails as [`Snapshot::init_in`] does.
-    pub fn copy_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
-        let copy = Snapshot::init_words_in(memory, self.head.layout, self.head.layout.length())?;
-        self.copy_to(copy);
-        Ok(copy)
-    }
-
-    /// A copy on the heap, as [`Snapshot::copy_in`] makes it. Memory that the allocator has zeroed is touched only where there are
-    /// counts.
+    /// A copy on the heap. It holds its counts alone, and cannot be updated from a histogram. Memory that the allocator has zeroed is
+    /// touched only where there are counts.
     #[cfg(feature = "alloc")]
     pub fn boxed_copy(&self) -> Result<alloc::boxed::Box<Snapshot>> {
         let mut copy = Snapshot::boxed_words(self.head.layout, self.head.layout.length())?;
-        self.copy_to(&mut copy);
-        Ok(copy)
-    }
-
-    /// Copies to an empty snapshot of the same layout.
-    fn copy_to(&self, copy: &mut Snapshot) {
         copy.rewrite(|counts| {
             for (index, count) in self.recorded_counts() {
                 counts.add(index, count.into());
@@ -94,6 +65,7 @@ impl Snapshot {
             counts.take_over(self);
         });
         copy.set_timestamp_unix_nanos(self.timestamp_unix_nanos());
+        Ok(copy)
     }
 
     /// As [`Snapshot::boxed`], with so many words: at least one for each counter.

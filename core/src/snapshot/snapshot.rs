@@ -52,14 +52,24 @@ pub(super) struct Head {
     base_tallies: TallyCounts,
     /// The version of the baseline that `base` holds, while it does.
     pub(super) baseline_version: Option<u32>,
-    /// Whether `base` is known to be all zeros, so that it need not be looked at.
-    pub(super) base_is_zero: bool,
+    /// What the words of `base` are.
+    pub(super) base: Base,
     /// Whether the raw copy is the second half of the words.
     swapped: bool,
     /// Where the raw counts come from; a new source starts anew.
     source: Option<Identity>,
     timestamp_unix_nanos: u64,
-    pub(super) approximate: bool,
+}
+
+/// What the words that counts are counted from hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Base {
+    /// Zeros, which need not be looked at.
+    Zeros,
+    /// Anything: the counts are counted from zero.
+    Anything,
+    /// Where the counts begin.
+    Counts,
 }
 
 /// Counts as they were at one moment, in words `S`: `[u64; N]` with `N` = [`Layout::snapshot_words`], or through any
@@ -89,12 +99,16 @@ impl Head {
             raw_tallies: NONE,
             base_tallies: NONE,
             baseline_version: None,
-            base_is_zero: true,
+            base: Base::Zeros,
             swapped: false,
             source: None,
             timestamp_unix_nanos: 0,
-            approximate: false,
         }
+    }
+
+    /// As [`Head::new`], of words that may have been used.
+    fn anew(&self) -> Head {
+        Head { base: Base::Anything, ..Head::new(self.layout) }
     }
 }
 
@@ -137,13 +151,13 @@ impl Snapshot {
         let is_new = self.head.source != Some(identity);
         if is_new {
             // What the words hold is written before it is read.
-            self.head = Head::new(self.head.layout);
+            self.head = self.head.anew();
         }
         let since_update = since == Since::PreviousUpdate && !is_new;
         if since_update {
             // The counts of the previous update become the base; what was the base is overwritten below.
             self.head.swapped ^= true;
-            self.head.base_is_zero = false;
+            self.head.base = Base::Counts;
             self.head.base_tallies = self.head.raw_tallies;
             self.head.baseline_version = None;
         } else if !self.head.baseline_version.is_some_and(|version| source.baseline_is(version)) {
@@ -162,7 +176,6 @@ impl Snapshot {
         if !self.has_base() {
             return Err(Error::Unsupported);
         }
-        source.prepare()?;
         Ok(source.identity())
     }
 
@@ -172,7 +185,7 @@ impl Snapshot {
     pub(crate) fn update_since_creation<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
         let identity = self.begin(source)?;
         // Counted from zero, whatever the words of the base hold; no version stands for that, so that the next update reads one.
-        self.head = Head::new(self.head.layout);
+        self.head = self.head.anew();
         self.take_counts(source, identity);
         self.head.source = None;
         Ok(())
@@ -185,7 +198,8 @@ impl Snapshot {
         let head = &mut self.head;
         let (raw, base) = split(&mut self.words, head);
         let mut wraps = 0;
-        let (sum_wraps, total) = if !head.base_is_zero && T::COUNTER_BITS < 64 {
+        let counts_from_base = head.base == Base::Counts;
+        let (sum_wraps, total) = if counts_from_base && T::COUNTER_BITS < 64 {
             let (mut sum_wraps, mut total) = (0, 0);
             for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
                 sum_wraps += source.copy_counts(run * RUN, raw);
@@ -194,21 +208,20 @@ impl Snapshot {
             }
             (sum_wraps, total)
         } else {
-            source.copy_and_total(raw, if head.base_is_zero { None } else { Some(base) })
+            source.copy_and_total(raw, if counts_from_base { Some(base) } else { None })
         };
         raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
         // Before `wraps` counts what is not in the base.
         let base_was_changed = wraps > 0;
         if raw_tallies.wraps != head.base_tallies.wraps {
             let mut wide = raw_tallies.wraps_beside_since(&head.base_tallies);
-            if T::COUNTER_BITS == 64 && !head.base_is_zero {
+            if T::COUNTER_BITS == 64 && counts_from_base {
                 wide += wraps_of_64_between(&*base, raw);
             }
             wraps = wraps.wrapping_add(wraps_of_64_bits(wide, T::COUNTER_BITS));
         }
         head.source = Some(identity);
         head.layout = *source.layout();
-        head.approximate = T::APPROXIMATE;
         head.raw_tallies = raw_tallies;
         if base_was_changed {
             // The base was adjusted to these counts.
@@ -223,12 +236,12 @@ impl Snapshot {
             Ok(version) => {
                 self.head.baseline_version = Some(version);
                 // Until the first reset.
-                self.head.base_is_zero = sums::are_zero(base);
+                self.head.base = if sums::are_zero(base) { Base::Zeros } else { Base::Counts };
                 Ok(())
             }
             Err(error) => {
                 base.copy_from_slice(raw);
-                self.head.base_is_zero = false;
+                self.head.base = Base::Counts;
                 self.head.base_tallies = self.head.raw_tallies;
                 self.head.baseline_version = None;
                 self.head.counts = Counts::default();
@@ -241,12 +254,6 @@ impl Snapshot {
     #[cfg(feature = "alloc")]
     pub(crate) fn forget_source(&mut self) {
         self.head.source = None;
-    }
-
-    /// Empties the snapshot, and forgets where it came from.
-    pub(crate) fn forget(&mut self) {
-        self.words.fill(0);
-        self.head = Head::new(self.head.layout);
     }
 
     /// The rule that maps values to counters.
@@ -265,11 +272,6 @@ impl Snapshot {
             u64::MAX => self.cells().total(0..self.head.layout.length()),
             total => total.into(),
         }
-    }
-
-    /// Whether counts are estimates (scalable mode).
-    pub fn is_approximate(&self) -> bool {
-        self.head.approximate
     }
 
     /// When the counts were taken, as set by [`Snapshot::set_timestamp_unix_nanos`]; 0 where nobody did.
@@ -318,23 +320,17 @@ impl Snapshot {
         let length = self.head.layout.length();
         let (first, rest) = self.words.split_at(length);
         let second = rest.get(..length).unwrap_or_default();
-        match (self.head.base_is_zero, self.head.swapped) {
-            (true, false) => Cells::new(first, &[]),
-            (false, false) => Cells::new(first, second),
-            (true, true) => Cells::new(second, &[]),
-            (false, true) => Cells::new(second, first),
+        match (self.head.base == Base::Counts, self.head.swapped) {
+            (false, false) => Cells::new(first, &[]),
+            (true, false) => Cells::new(first, second),
+            (false, true) => Cells::new(second, &[]),
+            (true, true) => Cells::new(second, first),
         }
     }
 
     /// Whether there is room for what counts are counted from.
     pub(crate) fn has_base(&self) -> bool {
         self.words.len() >= self.head.layout.snapshot_words()
-    }
-
-    /// Takes over the guaranteed range of another layout with the same counters.
-    pub(crate) fn set_range_of(&mut self, layout: &Layout) {
-        debug_assert!(self.head.layout.same_counters(layout));
-        self.head.layout = *layout;
     }
 }
 

@@ -14,8 +14,6 @@ use crate::snapshot::sums;
 pub trait Source: Headed {
     /// Width of the cells.
     const COUNTER_BITS: u32;
-    /// Whether counts are estimates.
-    const APPROXIMATE: bool = false;
 
     /// The rule that maps values to counters.
     fn layout(&self) -> &Layout {
@@ -25,11 +23,6 @@ pub trait Source: Headed {
     /// Tells sources apart, and one source before and after it was cleared.
     fn identity(&self) -> Identity {
         self.header().identity.get()
-    }
-
-    /// Prepares for reading the counts; nothing has been changed when it fails.
-    fn prepare(&self) -> Result<()> {
-        Ok(())
     }
 
     /// Counts beside the buckets. Read before the buckets, so that no wrap is reported before its cell shows it.

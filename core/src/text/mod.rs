@@ -9,19 +9,17 @@
 //! | [`Markdown`](Format::Markdown) | reports and terminals | a line break | grouped, rounded |
 //! | [`Line`](Format::Line) | logs | the last number | grouped, rounded |
 //! | [`Json`](Format::Json) | programs | `}` | exact |
-//! | [`Csv`](Format::Csv) | spreadsheets, pandas | a line break | exact |
-//! | [`Human`](Format::Human), [`Full`](Format::Full) | people | the last number | with units, three digits |
+//! | [`Human`](Format::Human) | people | the last number | with units, three digits |
 //!
 //! Rounded decimals are rounded half away from zero on the exact value. Titles and names are escaped for their format.
 //!
-//! Cost: some microseconds for a line or JSON, 15 to 20 for CSV or a table (which is formatted twice, to find the widths
+//! Cost: some microseconds for a line or JSON, 15 to 20 for a table (which is formatted twice, to find the widths
 //! of its columns).
 
 mod blocks;
 mod bucket;
 mod change;
 mod comparison;
-mod csv;
 #[cfg(feature = "alloc")]
 mod double;
 #[cfg(test)]
@@ -45,14 +43,15 @@ pub use crate::format::number::Grouped;
 #[doc(hidden)] // As above.
 pub use crate::format::table::width;
 pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
+#[doc(hidden)] // As above.
+pub use crate::interchange::log::Day;
 pub use blocks::{Conditions, CounterRow};
 pub use bucket::ListedBucket;
 pub use human::Answer;
 pub use unit::{Quantity, Unit};
 
-use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
-use crate::statistics::summary::{Percentile, SUMMARY_APPROXIMATE, Summary};
+use crate::statistics::summary::{Percentile, Summary};
 
 /// How a [`Summary`] is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -72,17 +71,9 @@ pub enum Format {
     ///
     /// All numbers are exact: integers up to `u64::MAX` (above 2^53 a parser that reads integers as such is needed, or
     /// they are rounded to doubles) and the shortest digits that read back as the same double. `value_selection` is
-    /// `"midpoint"`, `"lower"` or `"upper"`; `approximate` is there, and `true`, only when the counts are estimates. In an
+    /// `"midpoint"`, `"lower"` or `"upper"`. In an
     /// empty summary mean, deviation, values and buckets are `null`.
     Json = 2,
-    /// A header and one row per percentile, with plain exact numbers, `\n` line ends and quoting as in RFC 4180.
-    ///
-    /// The columns are named after the fields of [`Percentile`], [`Bucket`](crate::Bucket) (`lower` to `logical_index`;
-    /// `count` is the bucket's) and [`Summary`]: title, rank, value, target_count, lower, upper, step, count,
-    /// storage_index, logical_index, total_count, underflow_count, overflow_count, lost_count, mean, stddev,
-    /// relative_error, min_trackable, max_trackable, timestamp_unix_nanos, value_selection, approximate (0 or 1). Every
-    /// row repeats title and totals, so that tables can be concatenated; numbers that do not exist are empty fields.
-    Csv = 3,
     /// A few lines for people, at most 80 columns wide and without a line break at the end.
     ///
     /// Of a summary the count, what was out of range or lost if anything was, P50, P90, P99, P99.9, the maximum and the mean;
@@ -90,25 +81,9 @@ pub enum Format {
     /// sentence, which says no more than the verdict. The title names the unit: see [`Unit::of_title`]. Numbers without a known
     /// one are as they are; see [`Quantity`] for the others.
     Human = 4,
-    /// As [`Human`](Format::Human), with all percentiles and what else there is.
-    Full = 5,
 }
 
-impl TryFrom<u32> for Format {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Format::Markdown),
-            1 => Ok(Format::Line),
-            2 => Ok(Format::Json),
-            3 => Ok(Format::Csv),
-            4 => Ok(Format::Human),
-            5 => Ok(Format::Full),
-            _ => Err(Error::InvalidArgument),
-        }
-    }
-}
+crate::error::from_code!(Format { Markdown, Line, Json, Human });
 
 impl Summary {
     /// Writes the summary under a title. Fails only where `out` does. See [`Format`] for what is written, and
@@ -118,14 +93,12 @@ impl Summary {
             Format::Markdown => markdown::write,
             Format::Line => line::write,
             Format::Json => json::write,
-            Format::Csv => csv::write,
-            Format::Human => return human::write(&mut out, self, title, false),
-            Format::Full => return human::write(&mut out, self, title, true),
+            Format::Human => return human::write(&mut out, self, title),
         };
         write(&mut out, self, title)
     }
 
-    /// The summary for people, in this unit: a few lines with `{}`, all percentiles with `{:#}`. See [`Format::Human`].
+    /// The summary for people, in this unit. See [`Format::Human`].
     ///
     /// ```
     /// use picollo_core::text::Unit;
@@ -152,10 +125,6 @@ impl Summary {
     /// - JSON: `title`; `a` and `b`, each with its `name` and the keys of a summary but `percentiles`; `change_percent`
     ///   of total_count, mean, stddev and relative_error; `d_value`; and `percentiles`, each with `rank`, `a`, `b` and
     ///   `change_percent`.
-    /// - CSV: one row per percentile with the columns title, name_a, name_b, rank, value_a, value_b, change_percent,
-    ///   total_count, underflow_count, overflow_count and lost_count with `_a` and `_b`, mean_a, mean_b,
-    ///   mean_change_percent, stddev_a, stddev_b, stddev_change_percent, relative_error_a, relative_error_b,
-    ///   approximate_a, approximate_b, d_value.
     ///
     /// In Markdown and in a line, empty names read `Before` and `After`.
     pub fn write_diff(
@@ -167,22 +136,35 @@ impl Summary {
         name_b: &str,
         format: Format,
     ) -> fmt::Result {
-        let write = match format {
-            Format::Markdown => markdown::write_diff,
-            Format::Line => line::write_diff,
-            Format::Json => json::write_diff,
-            Format::Csv => csv::write_diff,
-            Format::Human | Format::Full => {
-                let shown = human::Shown::new(self, other, title, (name_a, name_b), format == Format::Full);
-                return human::write_diff(&mut out, &shown);
-            }
-        };
-        write(&mut out, self, other, title, name_a, name_b)
+        let diff = Diff { a: self, b: other, title, names: (name_a, name_b) };
+        match format {
+            Format::Markdown => markdown::write_diff(&mut out, &diff, 0.0),
+            Format::Line => line::write_diff(&mut out, &diff),
+            Format::Json => json::write_diff(&mut out, &diff),
+            Format::Human => human::write_diff(&mut out, &diff.for_people()),
+        }
+    }
+}
+
+/// Two summaries, and what they are called.
+#[derive(Clone, Copy)]
+struct Diff<'a> {
+    a: &'a Summary,
+    b: &'a Summary,
+    title: &'a str,
+    names: (&'a str, &'a str),
+}
+
+impl<'a> Diff<'a> {
+    /// Names of which neither is empty.
+    fn shown_names(&self) -> (&'a str, &'a str) {
+        names(self.names.0, self.names.1)
     }
 
-    /// Whether the counts are estimates, as those of scalable histograms are.
-    pub const fn is_approximate(&self) -> bool {
-        self.flags & SUMMARY_APPROXIMATE != 0
+    /// In the unit that the title names.
+    fn for_people(&self) -> human::Shown<'a> {
+        let (title, unit) = Unit::of_title(self.title);
+        human::Shown { a: self.a, b: self.b, title, names: self.shown_names(), unit }
     }
 }
 
@@ -203,8 +185,7 @@ pub struct Human<'a> {
 
 impl fmt::Display for Human<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_full = f.alternate();
-        human::write_of(f, self.summary, self.title, self.unit, is_full)
+        human::write_of(f, self.summary, self.title, self.unit)
     }
 }
 
@@ -221,11 +202,6 @@ fn stddev(summary: &Summary) -> f64 {
 /// The value of one of a summary's percentiles, where it exists.
 fn value(summary: &Summary, percentile: &Percentile) -> Option<u64> {
     if summary.total_count == 0 || percentile.target_count == 0 { None } else { Some(percentile.value) }
-}
-
-/// What people should know about the counts.
-fn counts_are(summary: &Summary) -> &'static str {
-    if summary.is_approximate() { "approximate" } else { "exact" }
 }
 
 /// The value selection, for programs.

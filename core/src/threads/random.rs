@@ -8,19 +8,10 @@ use crate::platform::atomics::Ordering::Relaxed;
 #[inline]
 pub(crate) fn next() -> u64 {
     #[cfg(feature = "std")]
-    if let Some(number) = next_of_thread().or_else(crate::threads::tables::seed) {
+    if let Some(number) = crate::threads::tables::random().or_else(crate::threads::tables::seed) {
         return number;
     }
     next_of_all()
-}
-
-/// The next random number of the calling thread, if it has a generator already.
-#[inline(always)]
-pub(crate) fn next_of_thread() -> Option<u64> {
-    #[cfg(feature = "std")]
-    return crate::threads::tables::random();
-    #[cfg(not(feature = "std"))]
-    None
 }
 
 /// Where there are no threads, or none that could keep a generator. Two that race here may get the same number, which is

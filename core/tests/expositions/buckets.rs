@@ -60,70 +60,10 @@ proptest! {
     }
 }
 
-/// At the ends of buckets: exactly a power of two is the last of its bucket, in both formats, whose numbers differ by one.
-#[test]
-fn powers_of_two_belong_below() {
-    let histogram = SharedHistogram::create(&Options {
-        relative_error: 0.001,
-        max_trackable: 1 << 20,
-        ..Options::default()
-    })
-    .unwrap();
-    histogram.record_batch(&[4, 5]);
-    let mut registry = Registry::new();
-    registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
-    registry.update(0).unwrap();
-    let metric = prometheus_families(&mut registry)[0].messages(4)[0].message(7);
-    let read = prometheus_histogram(&metric).1.unwrap();
-    // 2^6 buckets each power of two; 2^(148.6 / 64) = 5.
-    assert_eq!((read.schema, read.positive), (6, vec![(128, 1), (149, 1)]));
-    let bytes = registry.encode_to_vec(Exposition::Otlp).unwrap();
-    let point = otlp_metrics(&bytes).1[0].message(10).message(1).message(8);
-    assert_eq!((point.sint(1), point.packed(2).len()), (127, 22));
-}
-
-/// No observation is more than one bucket off: the table in docs/metrics.md.
-#[test]
-fn answers_are_as_good_as_documented() {
-    for (error, max, octaves, schema) in [
-        (0.01, 3_600_000_000_000, 12, 3),
-        (0.01, 3_600_000_000_000, 42, 3),
-        (0.001, 1_000_000_000, 4, 6),
-        (0.001, 1_000_000_000, 12, 4),
-        (0.001, 1_000_000_000, 30, 3),
-    ] {
-        let histogram = SharedHistogram::create(&Options {
-            relative_error: error,
-            max_trackable: max,
-            ..Options::default()
-        })
-        .unwrap();
-        let first = if octaves == 42 || octaves == 30 { 0 } else { 10 };
-        for power in first..first + octaves {
-            for step in 0..1000u64 {
-                histogram.record((1 << power) + ((step << power) / 1000));
-            }
-        }
-        let mut registry = Registry::new();
-        registry
-            .add(&histogram, &Metric { name: "x", native: true, divisor: 1e9, ..Metric::default() }, &[])
-            .unwrap();
-        registry.update(0).unwrap();
-        let metric = prometheus_families(&mut registry)[0].messages(4)[0].message(7);
-        assert_eq!(prometheus_histogram(&metric).1.unwrap().schema, schema, "{error} {octaves}");
-    }
-}
-
 /// More observations than formats can say: those above are lost, and all that is said agrees.
 #[test]
 fn counts_beyond_what_formats_hold() {
-    let histogram = SharedHistogram::create(&Options {
-        relative_error: 0.01,
-        max_trackable: 10_000,
-        counter_bits: 64,
-        ..Options::default()
-    })
-    .unwrap();
+    let histogram = histogram(0.01, 10_000);
     for value in [1, 50, 50_000] {
         histogram.record_n(value, u64::MAX / 4 + 1);
     }
@@ -141,22 +81,4 @@ fn an_empty_registry() {
     let mut registry = Registry::new();
     assert!(prometheus_families(&mut registry).is_empty());
     assert!(otlp_metrics(&registry.encode_to_vec(Exposition::Otlp).unwrap()).1.is_empty());
-}
-
-/// In every format: what was recorded before a reset stays.
-#[test]
-fn resets_reach_nobody() {
-    let histogram = SharedHistogram::create(&Options::default()).unwrap();
-    let mut registry = Registry::new();
-    registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
-    for round in 1..4 {
-        histogram.record_n(1_000, 5);
-        registry.update(round).unwrap();
-        let metric = prometheus_families(&mut registry)[0].message(4).message(7);
-        assert_eq!(prometheus_histogram(&metric).1.unwrap().total, 5 * round);
-        let bytes = registry.encode_to_vec(Exposition::Otlp).unwrap();
-        let point = otlp_metrics(&bytes).1[0].message(10).message(1);
-        assert_eq!(otlp_histogram(&point).total, 5 * round);
-        histogram.reset().unwrap();
-    }
 }

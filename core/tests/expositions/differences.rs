@@ -1,26 +1,17 @@
 //! What came since.
 
 use picollo_core::{
-    DoubleOptions, Family, Metric, Options, Otlp, OtlpExport, Registry, SharedDoubleHistogram,
-    SharedHistogram, Temporality, write_otlp,
+    DoubleOptions, Family, Metric, Otlp, OtlpExport, Registry, SharedDoubleHistogram, Temporality, write_otlp,
 };
 
 use super::message::Message;
-use super::naive::naive;
+use super::naive::{histogram, naive};
 use super::read::*;
 
 /// Differences between copies: what came since, and all of what is new or has become less.
 #[test]
 fn differences() {
-    let create = || {
-        SharedHistogram::create(&Options {
-            relative_error: 0.01,
-            max_trackable: 10_000,
-            ..Options::default()
-        })
-        .unwrap()
-    };
-    let (steady, resetting) = (create(), create());
+    let (steady, resetting) = (histogram(0.01, 10_000), histogram(0.01, 10_000));
     let doubles =
         SharedDoubleHistogram::create(&DoubleOptions { exact: true, ..Default::default() }).unwrap();
     let mut registry = Registry::new();
@@ -46,7 +37,7 @@ fn differences() {
     late.add(9);
     registry.update(8_000).unwrap();
 
-    let differences = Family::since(registry.families(), &earlier).unwrap();
+    let differences = Family::since(registry.families(), &earlier);
     let about = Otlp { time_unix_nanos: 8_000, since_unix_nanos: Some(5_000), ..Otlp::default() };
     let mut bytes = vec![0; write_otlp(&differences, &about, &mut [])];
     write_otlp(&differences, &about, &mut bytes);
@@ -70,7 +61,7 @@ fn differences() {
     assert_eq!(number(&metrics[4], 5).double(4), 2.0);
     assert_eq!(number(&metrics[5], 7).fixed(6), 9);
     // Since itself there is nothing.
-    let nothing = Family::since(registry.families(), registry.families()).unwrap();
+    let nothing = Family::since(registry.families(), registry.families());
     let mut bytes = vec![0; write_otlp(&nothing, &about, &mut [])];
     write_otlp(&nothing, &about, &mut bytes);
     assert_eq!(otlp_histogram(&otlp_metrics(&bytes).1[0].message(10).message(1)).total, 0);
@@ -88,7 +79,7 @@ fn nothing_is_lost_on_the_way() {
     let mut registry = Registry::new();
     let created = Metric { name: "hits", created_unix_nanos: 3, ..Metric::default() };
     let hits = registry.add_counter(&created).unwrap().1;
-    let mut export = OtlpExport::new(Temporality::Delta, &[("service.name", "test")]).unwrap();
+    let mut export = OtlpExport::new(Temporality::Delta, &[("service.name", "test")]);
     assert!(export.request().is_empty() && !export.accept());
     let (mut arrived, mut end, mut random) = (0, 3, 1u64);
     for now in 10..200 {
@@ -126,7 +117,7 @@ fn cumulative_requests_have_everything() {
     let mut registry = Registry::new();
     let created = Metric { name: "hits", created_unix_nanos: 3, ..Metric::default() };
     let hits = registry.add_counter(&created).unwrap().1;
-    let mut export = OtlpExport::new(Temporality::Cumulative, &[]).unwrap();
+    let mut export = OtlpExport::new(Temporality::Cumulative, &[]);
     for now in 10..13 {
         hits.add(1);
         export.update(&mut registry, now).unwrap();

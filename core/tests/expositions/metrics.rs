@@ -1,21 +1,14 @@
 //! Everything that a metric has is in every format.
 
-use picollo_core::{
-    DoubleOptions, Exemplar, Metric, Options, Otlp, Registry, SharedDoubleHistogram, SharedHistogram,
-    write_otlp,
-};
+use picollo_core::{DoubleOptions, Exemplar, Metric, Otlp, Registry, SharedDoubleHistogram, write_otlp};
 
 use super::message::{Field, Message};
+use super::naive::histogram;
 use super::read::*;
 
 #[test]
 fn everything_of_a_metric_is_there() {
-    let histogram = SharedHistogram::create(&Options {
-        relative_error: 0.01,
-        max_trackable: 10_000,
-        ..Options::default()
-    })
-    .unwrap();
+    let histogram = histogram(0.01, 10_000);
     histogram.record_n(100, 3);
     histogram.record(0);
     let doubles = SharedDoubleHistogram::create(&DoubleOptions::default()).unwrap();

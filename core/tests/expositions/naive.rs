@@ -1,6 +1,6 @@
 //! The same, counted naively.
 
-use picollo_core::{Exposition, Layout, Registry, ValueSelection};
+use picollo_core::{Exposition, Layout, Options, Registry, SharedHistogram, ValueSelection};
 use proptest::prelude::*;
 
 use super::read::*;
@@ -57,6 +57,17 @@ pub fn naive(values: impl Iterator<Item = (f64, u64)>, schema: i64) -> Read {
     }
     (read.negative, read.positive) = (negative.into_iter().collect(), positive.into_iter().collect());
     read
+}
+
+/// An empty histogram of values up to a largest one.
+pub fn histogram(relative_error: f64, max_trackable: u64) -> SharedHistogram {
+    SharedHistogram::create(&Options {
+        relative_error,
+        max_trackable,
+        counter_bits: 64,
+        ..Options::default()
+    })
+    .unwrap()
 }
 
 /// Where a value is, for who knows its bucket only: at its midpoint, and just outside of the range where it is there.

@@ -1,199 +1,177 @@
-using System;
-using System.Runtime.InteropServices;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>
+/// Counts doubles of both signs and all magnitudes, each known within a relative error; zero is exact. For ratios, temperatures,
+/// money, clock skew.
+/// </summary>
+/// <remarks>
+/// Any number of threads record at the same time. Counts are for an interval, from one collection to the next; each record is in
+/// exactly one. NaN and infinities are counted apart.
+/// </remarks>
+public sealed unsafe class DoubleHistogram : IDisposable
 {
-    /// <summary>
-    /// Counts doubles of both signs and all magnitudes, each known within a relative error; zero is exact. For ratios, temperatures,
-    /// money, clock skew.
-    /// </summary>
-    /// <remarks>
-    /// Any number of threads record at the same time. Counts are for an interval, from one collection to the next; each record is in
-    /// exactly one. NaN and infinities are counted apart.
-    /// </remarks>
-    public sealed unsafe class DoubleHistogram : IDisposable
+    private readonly DoubleHistogramHandle _handle;
+    private readonly IntPtr _pointer;
+    private volatile bool _disposed;
+
+    private DoubleHistogram(DoubleHistogramHandle handle)
     {
-        private readonly DoubleHistogramHandle _handle;
-        private readonly IntPtr _pointer;
-        private volatile bool _disposed;
+        _handle = handle;
+        _pointer = handle.Pointer;
+    }
 
-        private DoubleHistogram(DoubleHistogramHandle handle)
+    /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
+    ~DoubleHistogram()
+    {
+        _disposed = true;
+    }
+
+    /// <summary>A histogram with a relative error of 0.001.</summary>
+    public static DoubleHistogram Create() => Factory.Create();
+
+    /// <summary>Begins the configuration: <c>DoubleHistogram.Factory.WithRelativeError(0.01).Create()</c>.</summary>
+    public static DoubleHistogramFactory Factory => default;
+
+    /// <summary>What the histogram takes now, in bytes of native memory.</summary>
+    public ulong FootprintInBytes
+    {
+        get
         {
-            _handle = handle;
-            _pointer = handle.Pointer;
+            UIntPtr bytes;
+            Outcome.Check(NativeMethods.picollo_double_histogram_footprint(Handle, &bytes));
+            return (ulong)bytes;
         }
+    }
 
-        /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
-        ~DoubleHistogram()
-        {
-            _disposed = true;
-        }
+    /// <summary>Counts a value once: an atomic addition in the library.</summary>
+    public void Record(double value)
+    {
+        ThrowIfDisposed();
+        NativeMethods.picollo_double_histogram_record(_pointer, value);
+        GC.KeepAlive(this);
+    }
 
-        /// <summary>A histogram with a relative error of 0.001.</summary>
-        public static DoubleHistogram Create() => Factory.Create();
+    /// <summary>Counts a value many times.</summary>
+    public void Record(double value, ulong count)
+    {
+        ThrowIfDisposed();
+        NativeMethods.picollo_double_histogram_record_n(_pointer, value, count);
+        GC.KeepAlive(this);
+    }
 
-        /// <summary>Begins the configuration: <c>DoubleHistogram.Factory.WithRelativeError(0.01).Create()</c>.</summary>
-        public static DoubleHistogramFactory Factory => default;
+    /// <summary>Counts many values.</summary>
+    public void Record(ReadOnlySpan<double> values)
+    {
+        ThrowIfDisposed();
+        fixed (double* start = &MemoryMarshal.GetReference(values))
+            NativeMethods.picollo_double_histogram_record_batch(_pointer, start, (UIntPtr)values.Length);
+        GC.KeepAlive(this);
+    }
 
-        /// <summary>What the histogram takes now, in bytes of native memory.</summary>
-        public ulong FootprintInBytes
-        {
-            get
-            {
-                UIntPtr bytes;
-                Outcome.Check(NativeMethods.picollo_double_histogram_footprint(Handle, &bytes));
-                return (ulong)bytes;
-            }
-        }
+    /// <summary>
+    /// Takes out what was recorded since the last collection, and starts a new interval, while others record. What was not recorded
+    /// has NaN for values.
+    /// </summary>
+    /// <param name="quantiles">0 to 1, in any order.</param>
+    /// <param name="values">Where the values at the quantiles go.</param>
+    /// <remarks>Allocates nothing managed.</remarks>
+    public DoubleStatistics Collect(ReadOnlySpan<double> quantiles, Span<double> values)
+    {
+        Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
+        DoubleStatistics statistics;
+        int status, tries = 0;
+        fixed (double* from = &MemoryMarshal.GetReference(quantiles))
+        fixed (double* to = &MemoryMarshal.GetReference(values))
+            do
+                status = NativeMethods.picollo_double_histogram_collect(
+                    Handle, from, (UIntPtr)quantiles.Length, to, &statistics);
+            while (Outcome.Again(status, ref tries));
+        Outcome.Check(status);
+        return statistics;
+    }
 
-        /// <summary>Counts a value once: an atomic addition in the library.</summary>
-        public void Record(double value)
+    /// <summary>Takes out what was recorded since the last collection, and starts a new interval.</summary>
+    /// <param name="reuse">A snapshot to fill; null makes one.</param>
+    public DoubleSnapshot Collect(DoubleSnapshot? reuse = null) => Take(reuse, true);
+
+    /// <summary>Looks at what was recorded since the last collection, and leaves it there.</summary>
+    /// <param name="reuse">A snapshot to fill; null makes one.</param>
+    public DoubleSnapshot Peek(DoubleSnapshot? reuse = null) => Take(reuse, false);
+
+    /// <summary>Adds all counts of a snapshot, of any relative error.</summary>
+    public void Add(DoubleSnapshot snapshot)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        lock (snapshot.Gate)
+            Outcome.Check(NativeMethods.picollo_double_histogram_add(Handle, snapshot.Live()));
+    }
+
+    /// <summary>Ends the use. The memory goes back when the garbage collector has found that no thread is recording into it.</summary>
+    public void Dispose() => _disposed = true;
+
+    internal DoubleHistogramHandle Handle
+    {
+        get
         {
             ThrowIfDisposed();
-            NativeMethods.picollo_double_histogram_record(_pointer, value);
-            GC.KeepAlive(this);
+            return _handle;
+        }
+    }
+
+    private DoubleSnapshot Take(DoubleSnapshot? reuse, bool collect)
+    {
+        ThrowIfDisposed();
+        DoubleSnapshot snapshot = reuse ?? new DoubleSnapshot();
+        snapshot.Update(Handle, collect);
+        return snapshot;
+    }
+
+    private void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(_disposed, this);
+
+    /// <summary>What a histogram of doubles is made from. Each step returns a changed copy.</summary>
+    public readonly ref struct DoubleHistogramFactory
+    {
+        private const uint DotNetRanks = Constants.DoubleDotnetRanks;
+        private const uint ExactSum = Constants.DoubleExactSum;
+
+        private readonly PicolloDoubleOptions _options;
+
+        private DoubleHistogramFactory(PicolloDoubleOptions options)
+        {
+            _options = options;
         }
 
-        /// <summary>Counts a value many times.</summary>
-        public void Record(double value, ulong count)
-        {
-            ThrowIfDisposed();
-            NativeMethods.picollo_double_histogram_record_n(_pointer, value, count);
-            GC.KeepAlive(this);
-        }
+        /// <summary>The largest distance between a value and what is reported for it, in proportion: from 1e-4 to below 1, of which no more than 0.1 is used.</summary>
+        public DoubleHistogramFactory WithRelativeError(double value) =>
+            new DoubleHistogramFactory(_options with { RelativeError = Arguments.RelativeError(value, 1e-4, nameof(value)) });
 
-        /// <summary>Counts many values.</summary>
-        public void Record(ReadOnlySpan<double> values)
-        {
-            ThrowIfDisposed();
-            fixed (double* start = &MemoryMarshal.GetReference(values))
-                NativeMethods.picollo_double_histogram_record_batch(_pointer, start, (UIntPtr)values.Length);
-            GC.KeepAlive(this);
-        }
+        /// <summary>A limit to the memory; what does not fit is counted as lost. 0: none.</summary>
+        public DoubleHistogramFactory WithMaxBytes(ulong value) =>
+            new DoubleHistogramFactory(_options with { MaxBytes = value });
 
         /// <summary>
-        /// Takes out what was recorded since the last collection, and starts a new interval, while others record. What was not recorded
-        /// has NaN for values.
+        /// Quantiles as the aggregator of .NET's metrics (System.Diagnostics.Metrics) has them: of n values in ascending order, number
+        /// min(max(0, ⌊q · n⌋), n − 1), from 0. Without it: number max(1, ⌈q · n⌉), from 1, as everywhere else in Picollo.
         /// </summary>
-        /// <param name="quantiles">0 to 1, in any order.</param>
-        /// <param name="values">Where the values at the quantiles go.</param>
-        /// <remarks>Allocates nothing managed.</remarks>
-        public DoubleStatistics Collect(ReadOnlySpan<double> quantiles, Span<double> values)
+        public DoubleHistogramFactory WithDotNetRanks(bool enabled = true) => WithFlag(DotNetRanks, enabled);
+
+        /// <summary>Sum, minimum and maximum are exact. A record then costs several atomic operations.</summary>
+        public DoubleHistogramFactory WithExactSum(bool enabled = true) => WithFlag(ExactSum, enabled);
+
+        /// <summary>Makes the histogram.</summary>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.InvalidArgument"/>: the limit is below what an empty histogram takes.
+        /// </exception>
+        public DoubleHistogram Create()
         {
-            Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
-            PicolloDoubleStatistics statistics;
-            int status, tries = 0;
-            fixed (double* from = &MemoryMarshal.GetReference(quantiles))
-            fixed (double* to = &MemoryMarshal.GetReference(values))
-                do
-                    status = NativeMethods.picollo_double_histogram_collect(
-                        Handle, from, (UIntPtr)quantiles.Length, to, &statistics);
-                while (Outcome.Again(status, ref tries));
-            Outcome.Check(status);
-            return new DoubleStatistics(in statistics);
+            Loader.Ensure();
+            PicolloDoubleOptions options = _options;
+            options.StructSize = (uint)sizeof(PicolloDoubleOptions);
+            Outcome.Check(NativeMethods.picollo_double_histogram_create(&options, out DoubleHistogramHandle handle));
+            return new DoubleHistogram(handle);
         }
 
-        /// <summary>Takes out what was recorded since the last collection, and starts a new interval.</summary>
-        /// <param name="reuse">A snapshot to fill; null makes one.</param>
-        public DoubleSnapshot Collect(DoubleSnapshot? reuse = null) => Take(reuse, true);
-
-        /// <summary>Looks at what was recorded since the last collection, and leaves it there.</summary>
-        /// <param name="reuse">A snapshot to fill; null makes one.</param>
-        public DoubleSnapshot Peek(DoubleSnapshot? reuse = null) => Take(reuse, false);
-
-        /// <summary>Adds all counts of a snapshot, of any relative error.</summary>
-        public void Add(DoubleSnapshot snapshot)
-        {
-            if (snapshot == null)
-                throw new ArgumentNullException(nameof(snapshot));
-            lock (snapshot.Gate)
-                Outcome.Check(NativeMethods.picollo_double_histogram_add(Handle, snapshot.Live()));
-        }
-
-        /// <summary>Ends the use. The memory goes back when the garbage collector has found that no thread is recording into it.</summary>
-        public void Dispose() => _disposed = true;
-
-        internal DoubleHistogramHandle Handle
-        {
-            get
-            {
-                ThrowIfDisposed();
-                return _handle;
-            }
-        }
-
-        private DoubleSnapshot Take(DoubleSnapshot? reuse, bool collect)
-        {
-            ThrowIfDisposed();
-            DoubleSnapshot snapshot = reuse ?? new DoubleSnapshot();
-            snapshot.Update(Handle, collect);
-            return snapshot;
-        }
-
-        private void ThrowIfDisposed()
-        {
-            if (_disposed)
-                throw new ObjectDisposedException(nameof(DoubleHistogram));
-        }
-
-        /// <summary>What a histogram of doubles is made from. Each step returns a changed copy.</summary>
-        public readonly ref struct DoubleHistogramFactory
-        {
-            private const uint DotNetRanks = Constants.DoubleDotnetRanks;
-            private const uint ExactSum = Constants.DoubleExactSum;
-
-            private readonly PicolloDoubleOptions _options;
-
-            private DoubleHistogramFactory(PicolloDoubleOptions options)
-            {
-                _options = options;
-            }
-
-            /// <summary>The largest distance between a value and what is reported for it, in proportion; clamped to 1e-4 … 0.1.</summary>
-            public DoubleHistogramFactory WithRelativeError(double value)
-            {
-                PicolloDoubleOptions options = _options;
-                options.RelativeError = Arguments.RelativeError(value, nameof(value));
-                return new DoubleHistogramFactory(options);
-            }
-
-            /// <summary>A limit to the memory; what does not fit is counted as lost. 0: none.</summary>
-            public DoubleHistogramFactory WithMaxBytes(ulong value)
-            {
-                PicolloDoubleOptions options = _options;
-                options.MaxBytes = value;
-                return new DoubleHistogramFactory(options);
-            }
-
-            /// <summary>
-            /// Quantiles as the aggregator of .NET's metrics (System.Diagnostics.Metrics) has them: of n values in ascending order, number
-            /// min(max(0, ⌊q · n⌋), n − 1), from 0. Without it: number max(1, ⌈q · n⌉), from 1, as everywhere else in Picollo.
-            /// </summary>
-            public DoubleHistogramFactory WithDotNetRanks(bool enabled = true) => WithFlag(DotNetRanks, enabled);
-
-            /// <summary>Sum, minimum and maximum are exact. A record then costs several atomic operations.</summary>
-            public DoubleHistogramFactory WithExactSum(bool enabled = true) => WithFlag(ExactSum, enabled);
-
-            /// <summary>Makes the histogram.</summary>
-            /// <exception cref="PicolloException">
-            /// <see cref="PicolloStatus.InvalidArgument"/>: the limit is below what an empty histogram takes.
-            /// </exception>
-            public DoubleHistogram Create()
-            {
-                Loader.Ensure();
-                PicolloDoubleOptions options = _options;
-                options.StructSize = (uint)sizeof(PicolloDoubleOptions);
-                Outcome.Check(NativeMethods.picollo_double_histogram_create(&options, out DoubleHistogramHandle handle));
-                return new DoubleHistogram(handle);
-            }
-
-            private DoubleHistogramFactory WithFlag(uint flag, bool enabled)
-            {
-                PicolloDoubleOptions options = _options;
-                options.Flags = enabled ? options.Flags | flag : options.Flags & ~flag;
-                return new DoubleHistogramFactory(options);
-            }
-        }
+        private DoubleHistogramFactory WithFlag(uint flag, bool enabled) =>
+            new DoubleHistogramFactory(_options with { Flags = enabled ? _options.Flags | flag : _options.Flags & ~flag });
     }
 }

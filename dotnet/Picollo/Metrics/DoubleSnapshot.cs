@@ -1,130 +1,109 @@
-using System;
-using System.Runtime.InteropServices;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>Counts of doubles, of one interval. Holds nothing of the histogram that it was taken from.</summary>
+/// <remarks>Any thread may call anything here, at any time; calls on one object take turns.</remarks>
+public sealed unsafe class DoubleSnapshot : IDisposable
 {
-    /// <summary>Counts of doubles, of one interval. Holds nothing of the histogram that it was taken from.</summary>
-    /// <remarks>Any thread may call anything here, at any time; calls on one object take turns.</remarks>
-    public sealed unsafe class DoubleSnapshot : IDisposable
+    private static readonly object s_pairing = new object();
+
+    private readonly DoubleSnapshotHandle _handle;
+
+    /// <summary>A snapshot of nothing, to be filled by <see cref="DoubleHistogram.Collect(DoubleSnapshot)"/>.</summary>
+    public DoubleSnapshot()
     {
-        private static readonly object s_pairing = new object();
+        Loader.Ensure();
+        // No histogram, which is NULL.
+        using (var none = new DoubleHistogramHandle())
+            Outcome.Check(NativeMethods.picollo_double_snapshot_create(none, out _handle));
+    }
 
-        private readonly DoubleSnapshotHandle _handle;
-
-        /// <summary>A snapshot of nothing, to be filled by <see cref="DoubleHistogram.Collect(DoubleSnapshot)"/>.</summary>
-        public DoubleSnapshot()
+    /// <summary>Totals, sum, extremes and moments.</summary>
+    public DoubleStatistics Statistics
+    {
+        get
         {
-            Loader.Ensure();
-            // No histogram, which is NULL.
-            using (var none = new DoubleHistogramHandle())
-                Outcome.Check(NativeMethods.picollo_double_snapshot_create(none, out _handle));
-        }
-
-        /// <summary>Totals, sum, extremes and moments.</summary>
-        public DoubleStatistics Statistics
-        {
-            get
-            {
-                PicolloDoubleStatistics statistics;
-                lock (Gate)
-                    Outcome.Check(NativeMethods.picollo_double_snapshot_statistics(Live(), &statistics));
-                return new DoubleStatistics(in statistics);
-            }
-        }
-
-        /// <summary>The value at a quantile of 0 to 1, by the rule that the histogram was made with.</summary>
-        /// <exception cref="ArgumentOutOfRangeException">The quantile is not within 0 to 1.</exception>
-        /// <exception cref="PicolloException">Nothing was recorded.</exception>
-        public double GetQuantile(double quantile)
-        {
-            Arguments.Quantile(quantile, nameof(quantile));
-            double value;
+            DoubleStatistics statistics;
             lock (Gate)
-                Outcome.Check(NativeMethods.picollo_double_snapshot_quantiles(Live(), &quantile, (UIntPtr)1, &value));
-            return value;
-        }
-
-        /// <summary>The values at many quantiles, in any order.</summary>
-        /// <exception cref="PicolloException">Nothing was recorded.</exception>
-        public void GetQuantiles(ReadOnlySpan<double> quantiles, Span<double> values)
-        {
-            Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
-            if (quantiles.Length == 0)
-                return;
-            fixed (double* from = &MemoryMarshal.GetReference(quantiles))
-            fixed (double* to = &MemoryMarshal.GetReference(values))
-                lock (Gate)
-                    Outcome.Check(NativeMethods.picollo_double_snapshot_quantiles(
-                        Live(), from, (UIntPtr)quantiles.Length, to));
-        }
-
-        /// <summary>Statistics and the usual percentiles.</summary>
-        /// <param name="reuse">A summary to fill; null allocates one. Filling one allocates nothing.</param>
-        public DoubleSummary GetSummary(DoubleSummary? reuse = null)
-        {
-            DoubleSummary summary = reuse ?? new DoubleSummary();
-            lock (Gate)
-                summary.Fill(Live());
-            return summary;
-        }
-
-        /// <summary>The buckets with a count, ascending.</summary>
-        public DoubleBucket[] GetBuckets()
-        {
-            lock (Gate)
-            {
-                UIntPtr length;
-                int status = NativeMethods.picollo_double_snapshot_buckets(Live(), null, UIntPtr.Zero, &length);
-                if (status != (int)PicolloStatus.BufferTooSmall)
-                    Outcome.Check(status);
-                var native = new PicolloDoubleBucket[checked((int)length)];
-                if (native.Length != 0)
-                    fixed (PicolloDoubleBucket* start = native)
-                        Outcome.Check(NativeMethods.picollo_double_snapshot_buckets(
-                            Live(), start, (UIntPtr)native.Length, &length));
-                return Array.ConvertAll(native, bucket => new DoubleBucket(in bucket));
-            }
-        }
-
-        /// <summary>Adds the counts of another snapshot, of any relative error. Sums and extremes stay exact when both are.</summary>
-        public void Merge(DoubleSnapshot other)
-        {
-            if (other == null)
-                throw new ArgumentNullException(nameof(other));
-            if (ReferenceEquals(other, this))
-                throw new ArgumentException("A snapshot cannot be merged into itself.", nameof(other));
-            lock (s_pairing)
-            lock (Gate)
-            lock (other.Gate)
-                Outcome.Check(NativeMethods.picollo_double_snapshot_merge(Live(), other.Live()));
-        }
-
-        /// <summary>Frees the counts: later calls throw <see cref="ObjectDisposedException"/>.</summary>
-        public void Dispose()
-        {
-            lock (Gate)
-                _handle.Dispose();
-        }
-
-        /// <summary>Held while the native snapshot is read or updated.</summary>
-        internal object Gate { get; } = new object();
-
-        internal void Update(DoubleHistogramHandle histogram, bool collect)
-        {
-            int status, tries = 0;
-            lock (Gate)
-                do
-                    status = NativeMethods.picollo_double_snapshot_update(Live(), histogram, collect ? 1u : 0u);
-                while (Outcome.Again(status, ref tries));
-            Outcome.Check(status);
-        }
-
-        internal DoubleSnapshotHandle Live()
-        {
-            if (_handle.IsClosed)
-                throw new ObjectDisposedException(nameof(DoubleSnapshot));
-            return _handle;
+                Outcome.Check(NativeMethods.picollo_double_snapshot_statistics(Live(), &statistics));
+            return statistics;
         }
     }
+
+    /// <summary>The value at a quantile of 0 to 1, by the rule that the histogram was made with.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The quantile is not within 0 to 1.</exception>
+    /// <exception cref="PicolloException">Nothing was recorded.</exception>
+    public double GetQuantile(double quantile)
+    {
+        Arguments.Quantile(quantile, nameof(quantile));
+        double value;
+        lock (Gate)
+            Outcome.Check(NativeMethods.picollo_double_snapshot_quantiles(Live(), &quantile, (UIntPtr)1, &value));
+        return value;
+    }
+
+    /// <summary>The values at many quantiles, in any order.</summary>
+    /// <exception cref="PicolloException">Nothing was recorded.</exception>
+    public void GetQuantiles(ReadOnlySpan<double> quantiles, Span<double> values)
+    {
+        Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
+        if (quantiles.Length == 0)
+            return;
+        fixed (double* from = &MemoryMarshal.GetReference(quantiles))
+        fixed (double* to = &MemoryMarshal.GetReference(values))
+            lock (Gate)
+                Outcome.Check(NativeMethods.picollo_double_snapshot_quantiles(
+                    Live(), from, (UIntPtr)quantiles.Length, to));
+    }
+
+    /// <summary>Statistics and the usual percentiles.</summary>
+    /// <param name="reuse">A summary to fill; null allocates one. Filling one allocates nothing.</param>
+    public DoubleSummary GetSummary(DoubleSummary? reuse = null)
+    {
+        DoubleSummary summary = reuse ?? new DoubleSummary();
+        lock (Gate)
+            summary.Fill(Live());
+        return summary;
+    }
+
+    /// <summary>The buckets with a count, ascending.</summary>
+    public DoubleBucket[] GetBuckets()
+    {
+        lock (Gate)
+            return NativeText.List<DoubleBucket>((buckets, capacity, length) =>
+                NativeMethods.picollo_double_snapshot_buckets(Live(), buckets, capacity, length));
+    }
+
+    /// <summary>Adds the counts of another snapshot, of any relative error. Sums and extremes stay exact when both are.</summary>
+    public void Merge(DoubleSnapshot other)
+    {
+        ArgumentNullException.ThrowIfNull(other);
+        if (ReferenceEquals(other, this))
+            throw new ArgumentException("A snapshot cannot be merged into itself.", nameof(other));
+        lock (s_pairing)
+        lock (Gate)
+        lock (other.Gate)
+            Outcome.Check(NativeMethods.picollo_double_snapshot_merge(Live(), other.Live()));
+    }
+
+    /// <summary>Frees the counts: later calls throw <see cref="ObjectDisposedException"/>.</summary>
+    public void Dispose()
+    {
+        lock (Gate)
+            _handle.Dispose();
+    }
+
+    /// <summary>Held while the native snapshot is read or updated.</summary>
+    internal object Gate { get; } = new object();
+
+    internal void Update(DoubleHistogramHandle histogram, bool collect)
+    {
+        int status, tries = 0;
+        lock (Gate)
+            do
+                status = NativeMethods.picollo_double_snapshot_update(Live(), histogram, collect ? 1u : 0u);
+            while (Outcome.Again(status, ref tries));
+        Outcome.Check(status);
+    }
+
+    internal DoubleSnapshotHandle Live() => NativeHandle.Live(_handle, this);
 }

@@ -1,124 +1,114 @@
-using System;
-using System.Collections.Generic;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>How much of what slow observations took more than is usual went to one cause.</summary>
+public readonly struct CauseShare
 {
-    /// <summary>How much of what slow observations took more than is usual went to one cause.</summary>
-    public readonly struct CauseShare
+    internal CauseShare(Cause cause, in PicolloExemplarShare native, ulong excess)
     {
-        internal CauseShare(Cause cause, in PicolloExemplarShare native, ulong excess)
-        {
-            bool isPart = cause != Cause.Several && cause != Cause.NotKnown;
-            Cause = cause;
-            Share = isPart && excess != 0 ? native.Share : (double?)null;
-            ExcessNanos = isPart ? native.ExcessNanos : (ulong?)null;
-            Observations = native.Observations;
-            TypicalNanos = isPart && native.Observations != 0 ? native.TypicalNanos : (ulong?)null;
-        }
-
-        /// <summary>Which cause.</summary>
-        public Cause Cause { get; }
-
-        /// <summary>
-        /// Its part of the excess of all whose evidence is known, 0 to 1; null where there is no excess, and of <see cref="Cause.Several"/> and
-        /// <see cref="Cause.NotKnown"/>.
-        /// </summary>
-        public double? Share { get; }
-
-        /// <summary>The same in nanoseconds.</summary>
-        public ulong? ExcessNanos { get; }
-
-        /// <summary>How many observations were slow because of it.</summary>
-        public ulong Observations { get; }
-
-        /// <summary>The median of its excess in these; null where there are none.</summary>
-        public ulong? TypicalNanos { get; }
+        bool isPart = cause != Cause.Several && cause != Cause.NotKnown;
+        Cause = cause;
+        Share = isPart && excess != 0 ? native.Share : (double?)null;
+        ExcessNanos = isPart ? native.ExcessNanos : (ulong?)null;
+        Observations = native.Observations;
+        TypicalNanos = isPart && native.Observations != 0 ? native.TypicalNanos : (ulong?)null;
     }
 
-    /// <summary>What was slow in an interval, and why. It does not change.</summary>
-    public sealed unsafe class ExemplarInterval
+    /// <summary>Which cause.</summary>
+    public Cause Cause { get; }
+
+    /// <summary>
+    /// Its part of the excess of all whose evidence is known, 0 to 1; null where there is no excess, and of <see cref="Cause.Several"/> and
+    /// <see cref="Cause.NotKnown"/>.
+    /// </summary>
+    public double? Share { get; }
+
+    /// <summary>The same in nanoseconds.</summary>
+    public ulong? ExcessNanos { get; }
+
+    /// <summary>How many observations were slow because of it.</summary>
+    public ulong Observations { get; }
+
+    /// <summary>The median of its excess in these; null where there are none.</summary>
+    public ulong? TypicalNanos { get; }
+}
+
+/// <summary>What was slow in an interval, and why. It does not change.</summary>
+public sealed unsafe class ExemplarInterval
+{
+    private static readonly Cause[] s_causes = (Cause[])Enum.GetValues(typeof(Cause));
+
+    private readonly PicolloExemplarInterval _native;
+    private readonly string _text, _json, _markdown, _html;
+
+    internal ExemplarInterval(ExemplarsHandle collector)
     {
-        private static readonly Cause[] s_causes = (Cause[])Enum.GetValues(typeof(Cause));
-
-        private readonly string _text, _json, _markdown, _html;
-
-        internal ExemplarInterval(ExemplarsHandle collector)
+        PicolloExemplarInterval native;
+        Outcome.Check(NativeMethods.picollo_exemplars_interval(collector, &native));
+        _native = native;
+        var exemplars = new List<Exemplar>();
+        PicolloExemplar one;
+        int status;
+        while ((status = NativeMethods.picollo_exemplars_get(collector, (UIntPtr)(uint)exemplars.Count, &one)) == 0)
+            exemplars.Add(new Exemplar(in one));
+        if (status != (int)PicolloStatus.End)
+            Outcome.Check(status);
+        Exemplars = exemplars.AsReadOnly();
+        var shares = new List<CauseShare>();
+        foreach (Cause cause in s_causes)
         {
-            PicolloExemplarInterval native;
-            Outcome.Check(NativeMethods.picollo_exemplars_interval(collector, &native));
-            BeginUtc = UnixTime.Utc(native.BeginUnixNanos);
-            EndUtc = UnixTime.Utc(native.EndUnixNanos);
-            Threshold = native.Threshold == 0 ? (ulong?)null : native.Threshold;
-            ObservationCount = native.Observations;
-            SlowCount = native.Slow;
-            KnownCount = native.Known;
-            ControlCount = native.Controls;
-            var exemplars = new List<Exemplar>();
-            PicolloExemplar one;
-            int status;
-            while ((status = NativeMethods.picollo_exemplars_get(collector, (UIntPtr)(uint)exemplars.Count, &one)) == 0)
-                exemplars.Add(new Exemplar(in one));
-            if (status != (int)PicolloStatus.End)
-                Outcome.Check(status);
-            Exemplars = exemplars.AsReadOnly();
-            var shares = new List<CauseShare>();
-            foreach (Cause cause in s_causes)
-            {
-                PicolloExemplarShare share;
-                Outcome.Check(NativeMethods.picollo_exemplars_share(collector, (uint)cause, &share));
-                shares.Add(new CauseShare(cause, in share, native.ExcessNanos));
-            }
-            Shares = shares.AsReadOnly();
-            _text = Format(collector, Constants.TextHuman);
-            _json = Format(collector, Constants.TextJson);
-            _markdown = Format(collector, Constants.TextMarkdown);
-            _html = Format(collector, Constants.TextHtml);
+            PicolloExemplarShare share;
+            Outcome.Check(NativeMethods.picollo_exemplars_share(collector, (uint)cause, &share));
+            shares.Add(new CauseShare(cause, in share, native.ExcessNanos));
         }
-
-        /// <summary>When it began.</summary>
-        public DateTime BeginUtc { get; }
-
-        /// <summary>When it ended.</summary>
-        public DateTime EndUtc { get; }
-
-        /// <summary>
-        /// Above which an observation was slow, as recorded; null where that was not known, in the first interval: then the slowest are.
-        /// </summary>
-        public ulong? Threshold { get; }
-
-        /// <summary>How many observations there were.</summary>
-        public ulong ObservationCount { get; }
-
-        /// <summary>How many of them were slow.</summary>
-        public ulong SlowCount { get; }
-
-        /// <summary>Of how many of these the causes are known.</summary>
-        public ulong KnownCount { get; }
-
-        /// <summary>How many ordinary ones were looked into so far, to know what is usual.</summary>
-        public ulong ControlCount { get; }
-
-        /// <summary>The slowest, slowest first, and after them the latest of each octave of values.</summary>
-        public IReadOnlyList<Exemplar> Exemplars { get; }
-
-        /// <summary>What went to each cause, in the order of <see cref="Cause"/>.</summary>
-        public IReadOnlyList<CauseShare> Shares { get; }
-
-        /// <summary>All of it as a JSON object, with exact values.</summary>
-        public string ToJson() => _json;
-
-        /// <summary>The same in tables, as Markdown, for reports.</summary>
-        public string ToMarkdown() => _markdown;
-
-        /// <summary>The same as a section of a page, with bars. It needs no script and nothing from elsewhere.</summary>
-        public string ToHtml() => _html;
-
-        /// <summary>A table for people, and the slowest with their traces.</summary>
-        public override string ToString() => _text;
-
-        private static string Format(ExemplarsHandle collector, int format) =>
-            NativeText.Read((buffer, capacity, length) =>
-                NativeMethods.picollo_exemplars_format(collector, (uint)format, buffer, capacity, length));
+        Shares = shares.AsReadOnly();
+        _text = Format(collector, Constants.TextHuman);
+        _json = Format(collector, Constants.TextJson);
+        _markdown = Format(collector, Constants.TextMarkdown);
+        _html = Format(collector, Constants.TextHtml);
     }
+
+    /// <summary>When it began.</summary>
+    public DateTime BeginUtc => UnixTime.Utc(_native.BeginUnixNanos);
+
+    /// <summary>When it ended.</summary>
+    public DateTime EndUtc => UnixTime.Utc(_native.EndUnixNanos);
+
+    /// <summary>
+    /// Above which an observation was slow, as recorded; null where that was not known, in the first interval: then the slowest are.
+    /// </summary>
+    public ulong? Threshold => _native.Threshold == 0 ? null : _native.Threshold;
+
+    /// <summary>How many observations there were.</summary>
+    public ulong ObservationCount => _native.Observations;
+
+    /// <summary>How many of them were slow.</summary>
+    public ulong SlowCount => _native.Slow;
+
+    /// <summary>Of how many of these the causes are known.</summary>
+    public ulong KnownCount => _native.Known;
+
+    /// <summary>How many ordinary ones were looked into so far, to know what is usual.</summary>
+    public ulong ControlCount => _native.Controls;
+
+    /// <summary>The slowest, slowest first, and after them the latest of each octave of values.</summary>
+    public IReadOnlyList<Exemplar> Exemplars { get; }
+
+    /// <summary>What went to each cause, in the order of <see cref="Cause"/>.</summary>
+    public IReadOnlyList<CauseShare> Shares { get; }
+
+    /// <summary>All of it as a JSON object, with exact values.</summary>
+    public string ToJson() => _json;
+
+    /// <summary>The same in tables, as Markdown, for reports.</summary>
+    public string ToMarkdown() => _markdown;
+
+    /// <summary>The same as a section of a page, with bars. It needs no script and nothing from elsewhere.</summary>
+    public string ToHtml() => _html;
+
+    /// <summary>A table for people, and the slowest with their traces.</summary>
+    public override string ToString() => _text;
+
+    private static string Format(ExemplarsHandle collector, int format) =>
+        NativeText.Read((buffer, capacity, length) =>
+            NativeMethods.picollo_exemplars_format(collector, (uint)format, buffer, capacity, length));
 }

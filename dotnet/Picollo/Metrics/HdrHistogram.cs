@@ -1,189 +1,169 @@
-using System;
-using System.Threading;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>How a histogram records; numbers as in the library.</summary>
+internal enum RecordMode : uint
 {
-    /// <summary>How a histogram records; numbers as in the library.</summary>
-    internal enum RecordMode : uint
+    Interlocked = Constants.ModeInterlocked,
+    SingleWriter = Constants.ModeSingleWriter,
+    ThreadLocal = Constants.ModeThreadLocal,
+    PerCpu = Constants.ModePerCpu
+}
+
+/// <summary>
+/// Counts 64-bit values in buckets whose width grows with the value, so that every value is known with a bounded relative error.
+/// </summary>
+/// <remarks>
+/// Recording never fails and never loses anything silently: values out of range are counted apart. Any number of threads may
+/// record, read and reset at the same time. With <see cref="HdrHistogramFactory.WithSingleWriter"/> one thread at a time
+/// records, in about a nanosecond; if several do, counts get lost, and nothing worse happens.
+/// </remarks>
+public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
+{
+    private readonly HistogramHandle _handle;
+    private readonly RecordMode _mode;
+    private readonly long _pressure;
+    private SnapshotHandle? _scratch;
+    private volatile bool _disposed;
+
+    /// <param name="handle">A reference to the native histogram.</param>
+    /// <param name="mode">As it was made with.</param>
+    /// <param name="sparse">As it was made with.</param>
+    /// <param name="ownsMemory">False when its memory is that of an array, which the collector is told of by the array.</param>
+    internal HdrHistogram(HistogramHandle handle, RecordMode mode, bool sparse, bool ownsMemory = true)
     {
-        Interlocked = Constants.ModeInterlocked,
-        SingleWriter = Constants.ModeSingleWriter,
-        ThreadLocal = Constants.ModeThreadLocal,
-        Scalable = Constants.ModeScalable,
-        PerCpu = Constants.ModePerCpu
+        _handle = handle;
+        _mode = mode;
+        _pointer = handle.Pointer;
+        _mayAllocate = sparse;
+        if (mode == RecordMode.ThreadLocal)
+        {
+            _isLocal = true;
+        }
+        else if (mode == RecordMode.SingleWriter && !sparse)
+            TakeCells();
+        else if (mode == RecordMode.Interlocked && !sparse)
+            HdrRecorder.TryLend(_pointer, out _cells);
+        _pressure = ownsMemory ? FootprintInBytes : 0;
+        if (_pressure != 0)
+            GC.AddMemoryPressure(_pressure);
+    }
+
+    /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
+    ~HdrHistogram()
+    {
+        if (_handle == null)
+            return;
+        End();
+        if (_pressure != 0)
+            GC.RemoveMemoryPressure(_pressure);
+    }
+
+    /// <summary>What the histogram takes now, in bytes of native memory.</summary>
+    public int FootprintInBytes
+    {
+        get
+        {
+            ThrowIfDisposed();
+            UIntPtr bytes;
+            Outcome.Check(NativeMethods.picollo_histogram_footprint(_handle, &bytes));
+            return (int)Math.Min((ulong)bytes, int.MaxValue);
+        }
     }
 
     /// <summary>
-    /// Counts 64-bit values in buckets whose width grows with the value, so that every value is known with a bounded relative error.
+    /// Starts all counts over, at any time and from any thread: every record falls on one side of it. Snapshots go on undisturbed.
+    /// </summary>
+    public void Reset()
+    {
+        ThrowIfDisposed();
+        int tries = 0;
+        int status;
+        do
+            status = NativeMethods.picollo_histogram_reset(_handle);
+        while (Outcome.Again(status, ref tries));
+        Outcome.Check(status);
+    }
+
+    /// <summary>Takes a snapshot: a copy of the counts, to read at leisure and to update.</summary>
+    public HdrHistogramSnapshot GetSnapshot()
+    {
+        ThrowIfDisposed();
+        return new HdrHistogramSnapshot(HdrHistogramSnapshot.Take(_handle));
+    }
+
+    /// <summary>Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record.</summary>
+    /// <param name="snapshot">What to add.</param>
+    /// <param name="spread">As in <see cref="HdrHistogramSnapshot.Merge(HdrHistogramSnapshot, bool)"/>.</param>
+    public MergeReport Add(HdrHistogramSnapshot snapshot, bool spread = false) =>
+        Add(snapshot, spread ? MergePlacement.Spread : MergePlacement.Midpoint);
+
+    /// <summary>Adds all counts of a snapshot, of any layout, placed as asked for. A kind of recording, as the other form.</summary>
+    public MergeReport Add(HdrHistogramSnapshot snapshot, MergePlacement placement)
+    {
+        Arguments.Member((int)placement, (int)MergePlacement.LowEnds, nameof(placement));
+        ArgumentNullException.ThrowIfNull(snapshot);
+        ThrowIfDisposed();
+        MergeReport merged;
+        lock (snapshot.Gate)
+            Outcome.Check(NativeMethods.picollo_histogram_add(
+                _handle, snapshot.Current(), (uint)placement, &merged));
+        return merged;
+    }
+
+    /// <summary>
+    /// Ends the use: whatever is called from now on throws <see cref="ObjectDisposedException"/>, on every thread. Snapshots live on.
     /// </summary>
     /// <remarks>
-    /// Recording never fails and never loses anything silently: values out of range are counted apart. Any number of threads may
-    /// record, read and reset at the same time. With <see cref="HdrHistogramFactory.WithSingleWriter"/> one thread at a time
-    /// records, in about a nanosecond; if several do, counts get lost, and nothing worse happens.
+    /// The memory goes back when the garbage collector has found that no thread is in the middle of recording into it.
     /// </remarks>
-    public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
+    public override void Dispose()
     {
-        private readonly HistogramHandle _handle;
-        private readonly RecordMode _mode;
-        private readonly long _pressure;
-        private SnapshotHandle? _scratch;
-        private volatile bool _disposed;
-
-        /// <param name="handle">A reference to the native histogram.</param>
-        /// <param name="mode">As it was made with.</param>
-        /// <param name="sparse">As it was made with.</param>
-        /// <param name="ownsMemory">False when its memory is that of an array, which the collector is told of by the array.</param>
-        internal HdrHistogram(HistogramHandle handle, RecordMode mode, bool sparse, bool ownsMemory = true)
-        {
-            _handle = handle;
-            _mode = mode;
-            _pointer = handle.Pointer;
-            _mayAllocate = sparse || mode == RecordMode.Scalable;
-            if (mode == RecordMode.ThreadLocal)
-            {
-#if !NET5_0_OR_GREATER
-                _slot = ThreadRecorders.Register(out _id);
-#endif
-                _isLocal = true;
-            }
-            else if (mode == RecordMode.SingleWriter && !sparse)
-                TakeCells();
-            else if (mode == RecordMode.Interlocked && !sparse)
-                HdrRecorder.TryLend(_pointer, out _cells);
-            _pressure = ownsMemory ? FootprintInBytes : 0;
-            if (_pressure != 0)
-                GC.AddMemoryPressure(_pressure);
-        }
-
-        /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
-        ~HdrHistogram()
-        {
-            if (_handle == null)
-                return;
-            End();
-            if (_pressure != 0)
-                GC.RemoveMemoryPressure(_pressure);
-        }
-
-        /// <summary>What the histogram takes now, in bytes of native memory.</summary>
-        public int FootprintInBytes
-        {
-            get
-            {
-                ThrowIfDisposed();
-                UIntPtr bytes;
-                Outcome.Check(NativeMethods.picollo_histogram_footprint(_handle, &bytes));
-                return (int)Math.Min((ulong)bytes, int.MaxValue);
-            }
-        }
-
-        /// <summary>
-        /// Starts all counts over, at any time and from any thread: every record falls on one side of it. Snapshots go on undisturbed.
-        /// </summary>
-        public void Reset()
-        {
-            ThrowIfDisposed();
-            int tries = 0;
-            int status;
-            do
-                status = NativeMethods.picollo_histogram_reset(_handle);
-            while (Outcome.Again(status, ref tries));
-            Outcome.Check(status);
-        }
-
-        /// <summary>Takes a snapshot: a copy of the counts, to read at leisure and to update.</summary>
-        public HdrHistogramSnapshot GetSnapshot()
-        {
-            ThrowIfDisposed();
-            return new HdrHistogramSnapshot(HdrHistogramSnapshot.Take(_handle));
-        }
-
-        /// <summary>Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record.</summary>
-        /// <param name="snapshot">What to add.</param>
-        /// <param name="spread">As in <see cref="HdrHistogramSnapshot.Merge(HdrHistogramSnapshot, bool)"/>.</param>
-        public MergeReport Add(HdrHistogramSnapshot snapshot, bool spread = false) =>
-            Add(snapshot, spread ? MergePlacement.Spread : MergePlacement.Midpoint);
-
-        /// <summary>Adds all counts of a snapshot, of any layout, placed as asked for. A kind of recording, as the other form.</summary>
-        public MergeReport Add(HdrHistogramSnapshot snapshot, MergePlacement placement)
-        {
-            Arguments.Member((int)placement, (int)MergePlacement.LowEnds, nameof(placement));
-            if (snapshot == null)
-                throw new ArgumentNullException(nameof(snapshot));
-            ThrowIfDisposed();
-            PicolloMerged merged;
-            lock (snapshot.Gate)
-                Outcome.Check(NativeMethods.picollo_histogram_add(
-                    _handle, snapshot.Current(), (uint)placement, &merged));
-            return new MergeReport(in merged);
-        }
-
-        /// <summary>
-        /// Ends the use: whatever is called from now on throws <see cref="ObjectDisposedException"/>, on every thread. Snapshots live on.
-        /// </summary>
-        /// <remarks>
-        /// The memory goes back when the garbage collector has found that no thread is in the middle of recording into it.
-        /// </remarks>
-        public override void Dispose()
-        {
-            lock (Gate)
-            {
-                if (_disposed)
-                    return;
-                End();
-                _scratch?.Dispose();
-            }
-        }
-
-        private void End()
-        {
-            _disposed = true;
-            _cells.Stop();
-            Volatile.Write(ref _isLocal, false);
-#if !NET5_0_OR_GREATER
-            if (_slot >= 0)
-                ThreadRecorders.Unregister(_slot, _id);
-#endif
-        }
-
-        // The cells are the histogram's: its own reference keeps them, and the recorder has nothing else to give.
-        private void TakeCells()
-        {
-            PicolloRecorder native;
-            int status = NativeMethods.picollo_histogram_recorder(_pointer, Constants.InlineVersion, &native);
-            if (status == (int)PicolloStatus.Unsupported)
-                return;
-            Outcome.Check(status);
-            _cells = new InlineCells(in native);
-            NativeMethods.picollo_recorder_release(&native);
-        }
-
-        internal bool IsDisposed => _disposed;
-
-        internal HistogramHandle Handle
-        {
-            get
-            {
-                ThrowIfDisposed();
-                return _handle;
-            }
-        }
-
-        internal override SnapshotHandle Current()
-        {
-            ThrowIfDisposed();
-            if (_scratch == null)
-                _scratch = HdrHistogramSnapshot.Take(_handle);
-            else
-                HdrHistogramSnapshot.Update(_scratch, false);
-            return _scratch;
-        }
-
-        internal override void ThrowIfDisposed()
+        lock (Gate)
         {
             if (_disposed)
-                throw new ObjectDisposedException(nameof(HdrHistogram));
+                return;
+            End();
+            _scratch?.Dispose();
         }
     }
+
+    private void End()
+    {
+        _disposed = true;
+        _cells.Stop();
+        Volatile.Write(ref _isLocal, false);
+    }
+
+    // The cells are the histogram's: its own reference keeps them, and the recorder has nothing else to give.
+    private void TakeCells()
+    {
+        PicolloRecorder native;
+        int status = NativeMethods.picollo_histogram_recorder(_pointer, Constants.InlineVersion, &native);
+        if (status == (int)PicolloStatus.Unsupported)
+            return;
+        Outcome.Check(status);
+        _cells = new InlineCells(in native);
+        NativeMethods.picollo_recorder_release(&native);
+    }
+
+    internal HistogramHandle Handle
+    {
+        get
+        {
+            ThrowIfDisposed();
+            return _handle;
+        }
+    }
+
+    internal override SnapshotHandle Current()
+    {
+        ThrowIfDisposed();
+        if (_scratch == null)
+            _scratch = HdrHistogramSnapshot.Take(_handle);
+        else
+            HdrHistogramSnapshot.Update(_scratch, false);
+        return _scratch;
+    }
+
+    internal override void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(_disposed, this);
 }

@@ -1,90 +1,82 @@
-using System;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>The counts of one moment, or of the interval between two.</summary>
+/// <remarks>Keeps what it needs of its histogram alive. Any number of snapshots watch a histogram without disturbing each other.</remarks>
+public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
 {
-    /// <summary>The counts of one moment, or of the interval between two.</summary>
-    /// <remarks>Keeps what it needs of its histogram alive. Any number of snapshots watch a histogram without disturbing each other.</remarks>
-    public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
+    private readonly SnapshotHandle _handle;
+
+    internal HdrHistogramSnapshot(SnapshotHandle handle)
     {
-        private readonly SnapshotHandle _handle;
-
-        internal HdrHistogramSnapshot(SnapshotHandle handle)
-        {
-            _handle = handle;
-        }
-
-        /// <summary>When the counts were taken.</summary>
-        public DateTime TimestampUtc => GetSummary().TimestampUtc;
-
-        /// <summary>
-        /// When the interval began, in seconds since 1970 or since whatever the times of its log count from; NaN unless it was read from
-        /// a log, or set. Goes with copies, and no count depends on it; so do <see cref="EndSeconds"/> and <see cref="Tag"/>.
-        /// </summary>
-        public double StartSeconds { get; set; } = double.NaN;
-
-        /// <summary>When the interval ended; NaN unless it was read from a log, or set.</summary>
-        public double EndSeconds { get; set; } = double.NaN;
-
-        /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
-        public string? Tag { get; set; } = "";
-
-        /// <summary>Takes the counts of now.</summary>
-        /// <param name="deltas">
-        /// True: what was recorded since the previous update, resets or not. False: everything since the last reset. Every update is
-        /// what the next delta starts from; taking the snapshot was the first.
-        /// </param>
-        /// <exception cref="PicolloException">The snapshot was decoded, copied or corrected: there is no histogram behind it.</exception>
-        public void Update(bool deltas)
-        {
-            lock (Gate)
-                Update(Current(), deltas);
-        }
-
-        /// <inheritdoc/>
-        public override void Dispose()
-        {
-            lock (Gate)
-                _handle.Dispose();
-        }
-
-        /// <summary>A snapshot of a native histogram, up to date.</summary>
-        internal static SnapshotHandle Take(HistogramHandle histogram)
-        {
-            int tries = 0;
-            int status;
-            SnapshotHandle handle;
-            do
-                status = NativeMethods.picollo_snapshot_create(histogram, out handle);
-            while (Outcome.Again(status, ref tries));
-            Outcome.Check(status);
-            return handle;
-        }
-
-        internal static void Update(SnapshotHandle handle, bool deltas)
-        {
-            int tries = 0;
-            int status;
-            do
-                status = NativeMethods.picollo_snapshot_update(handle, deltas ? 1u : 0u);
-            while (Outcome.Again(status, ref tries));
-            Outcome.Check(status);
-        }
-
-        /// <summary>With the times and the tag.</summary>
-        internal override HdrHistogramSnapshot Derived(SnapshotHandle handle) =>
-            new HdrHistogramSnapshot(handle) { StartSeconds = StartSeconds, EndSeconds = EndSeconds, Tag = Tag };
-
-        internal override SnapshotHandle Current()
-        {
-            ThrowIfDisposed();
-            return _handle;
-        }
-
-        internal override void ThrowIfDisposed()
-        {
-            if (_handle.IsClosed)
-                throw new ObjectDisposedException(nameof(HdrHistogramSnapshot));
-        }
+        _handle = handle;
     }
+
+    /// <summary>When the counts were taken.</summary>
+    public DateTime TimestampUtc => GetSummary().TimestampUtc;
+
+    /// <summary>
+    /// When the interval began, in seconds since 1970 or since whatever the times of its log count from; NaN unless it was read from
+    /// a log, or set. Goes with copies, and no count depends on it; so do <see cref="EndSeconds"/> and <see cref="Tag"/>.
+    /// </summary>
+    public double StartSeconds { get; set; } = double.NaN;
+
+    /// <summary>When the interval ended; NaN unless it was read from a log, or set.</summary>
+    public double EndSeconds { get; set; } = double.NaN;
+
+    /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
+    public string? Tag { get; set; } = "";
+
+    /// <summary>Takes the counts of now.</summary>
+    /// <param name="deltas">
+    /// True: what was recorded since the previous update, resets or not. False: everything since the last reset. Every update is
+    /// what the next delta starts from; taking the snapshot was the first.
+    /// </param>
+    /// <exception cref="PicolloException">The snapshot was decoded, copied or corrected: there is no histogram behind it.</exception>
+    public void Update(bool deltas)
+    {
+        lock (Gate)
+            Update(Current(), deltas);
+    }
+
+    /// <inheritdoc/>
+    public override void Dispose()
+    {
+        lock (Gate)
+            _handle.Dispose();
+    }
+
+    /// <summary>A snapshot of a native histogram, up to date.</summary>
+    internal static SnapshotHandle Take(HistogramHandle histogram)
+    {
+        int tries = 0;
+        int status;
+        SnapshotHandle handle;
+        do
+            status = NativeMethods.picollo_snapshot_create(histogram, out handle);
+        while (Outcome.Again(status, ref tries));
+        Outcome.Check(status);
+        return handle;
+    }
+
+    internal static void Update(SnapshotHandle handle, bool deltas)
+    {
+        int tries = 0;
+        int status;
+        do
+            status = NativeMethods.picollo_snapshot_update(handle, deltas ? 1u : 0u);
+        while (Outcome.Again(status, ref tries));
+        Outcome.Check(status);
+    }
+
+    /// <summary>With the times and the tag.</summary>
+    internal override HdrHistogramSnapshot Derived(SnapshotHandle handle) =>
+        new HdrHistogramSnapshot(handle) { StartSeconds = StartSeconds, EndSeconds = EndSeconds, Tag = Tag };
+
+    internal override SnapshotHandle Current()
+    {
+        ThrowIfDisposed();
+        return _handle;
+    }
+
+    internal override void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(_handle.IsClosed, this);
 }

@@ -1,39 +1,34 @@
-using System;
-using System.Collections.Generic;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>One observation that is written with a metric, for others, with what leads further.</summary>
+public sealed unsafe class MetricExemplar
 {
-    /// <summary>One observation that is written with a metric, for others, with what leads further.</summary>
-    public sealed unsafe class MetricExemplar
+    /// <summary>As recorded: it is divided as the metric's values are.</summary>
+    public double Value { get; set; }
+
+    /// <summary>When it was; null where that is not known.</summary>
+    public DateTime? TimeUtc { get; set; }
+
+    /// <summary>
+    /// The trace that it belongs to: 32 hexadecimal digits, as <c>Activity.Current.TraceId.ToHexString()</c> has them; null for none.
+    /// </summary>
+    public string? TraceId { get; set; }
+
+    /// <summary>The span in it: 16 hexadecimal digits; null for none.</summary>
+    public string? SpanId { get; set; }
+
+    /// <summary>
+    /// Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
+    /// </summary>
+    public IDictionary<string, string>? Labels { get; set; } = new Dictionary<string, string>();
+
+    internal PicolloMetricExemplar ToNative(NativeBlocks blocks)
     {
-        /// <summary>As recorded: it is divided as the metric's values are.</summary>
-        public double Value { get; set; }
-
-        /// <summary>When it was; null where that is not known.</summary>
-        public DateTime? TimeUtc { get; set; }
-
-        /// <summary>
-        /// The trace that it belongs to: 32 hexadecimal digits, as <c>Activity.Current.TraceId.ToHexString()</c> has them; null for none.
-        /// </summary>
-        public string? TraceId { get; set; }
-
-        /// <summary>The span in it: 16 hexadecimal digits; null for none.</summary>
-        public string? SpanId { get; set; }
-
-        /// <summary>
-        /// Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
-        /// </summary>
-        public IDictionary<string, string>? Labels { get; set; } = new Dictionary<string, string>();
-
-        internal PicolloMetricExemplar ToNative(NativeBlocks blocks)
-        {
-            var native = new PicolloMetricExemplar { Value = Value, UnixNanos = UnixTime.Nanos(TimeUtc) };
-            HexDigits.Read(TraceId, native.TraceId, PicolloMetricExemplar.TraceIdLength, nameof(TraceId));
-            HexDigits.Read(SpanId, native.SpanId, PicolloMetricExemplar.SpanIdLength, nameof(SpanId));
-            native.Labels = blocks.Labels(Labels, nameof(Labels), out int length);
-            native.LabelsLength = (UIntPtr)length;
-            return native;
-        }
+        var native = new PicolloMetricExemplar { Value = Value, UnixNanos = UnixTime.Nanos(TimeUtc) };
+        HexDigits.Read(TraceId, native.TraceId, PicolloMetricExemplar.TraceIdLength, nameof(TraceId));
+        HexDigits.Read(SpanId, native.SpanId, PicolloMetricExemplar.SpanIdLength, nameof(SpanId));
+        native.Labels = blocks.Labels(Labels, nameof(Labels), out int length);
+        native.LabelsLength = (UIntPtr)length;
+        return native;
     }
 }

@@ -1,42 +1,38 @@
-using System;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>A number that goes up and down, made by <see cref="MetricRegistry.AddGauge"/>. Any thread may set it, also when the
+/// registry is gone.</summary>
+public sealed unsafe class MetricGauge : MetricNumber
 {
-    /// <summary>A number that goes up and down, made by <see cref="MetricRegistry.AddGauge"/>. Any thread may set it, also when the
-    /// registry is gone.</summary>
-    public sealed unsafe class MetricGauge : MetricNumber
+    private readonly MetricGaugeHandle _handle;
+
+    internal MetricGauge(MetricGaugeHandle handle, ulong id) : base(handle, id)
     {
-        private readonly MetricGaugeHandle _handle;
+        _handle = handle;
+    }
 
-        internal MetricGauge(MetricGaugeHandle handle, ulong id) : base(handle, id)
+    /// <summary>What it is now.</summary>
+    public double Value
+    {
+        get
         {
-            _handle = handle;
+            double value;
+            Outcome.Check(NativeMethods.picollo_metric_gauge_read(_handle, &value));
+            return value;
         }
+    }
 
-        /// <summary>What it is now.</summary>
-        public double Value
-        {
-            get
-            {
-                double value;
-                Outcome.Check(NativeMethods.picollo_metric_gauge_read(_handle, &value));
-                return value;
-            }
-        }
+    /// <summary>Sets it.</summary>
+    public void Set(double value)
+    {
+        NativeMethods.picollo_metric_gauge_set(Pointer, value);
+        GC.KeepAlive(this);
+    }
 
-        /// <summary>Sets it.</summary>
-        public void Set(double value)
-        {
-            NativeMethods.picollo_metric_gauge_set(Pointer, value);
-            GC.KeepAlive(this);
-        }
-
-        /// <summary>Adds, also what is negative. Of several threads that add at once, nothing is lost.</summary>
-        public void Add(double value)
-        {
-            NativeMethods.picollo_metric_gauge_add(Pointer, value);
-            GC.KeepAlive(this);
-        }
+    /// <summary>Adds, also what is negative. Of several threads that add at once, nothing is lost.</summary>
+    public void Add(double value)
+    {
+        NativeMethods.picollo_metric_gauge_add(Pointer, value);
+        GC.KeepAlive(this);
     }
 }

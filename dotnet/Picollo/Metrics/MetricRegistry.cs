@@ -1,255 +1,215 @@
-using System;
-using System.IO;
-using System.Linq;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>
+/// Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
+/// </summary>
+/// <remarks>
+/// The registry keeps the counts of its histograms, not their objects: those that were disposed are written on. Any thread may
+/// call anything, at any time.
+/// </remarks>
+public sealed unsafe class MetricRegistry : IDisposable
 {
-    /// <summary>
-    /// Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
-    /// </summary>
-    /// <remarks>
-    /// The registry keeps the counts of its histograms, not their objects: those that were disposed are written on. Any thread may
-    /// call anything, at any time.
-    /// </remarks>
-    public sealed unsafe class MetricRegistry : IDisposable
+    /// <summary>The media type of what is written.</summary>
+    public const string MediaType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    private delegate int AddMetric(RegistryHandle registry, PicolloMetricOptions* options, ulong* id);
+
+    private readonly object _gate = new object();
+    private readonly RegistryHandle _handle;
+
+    /// <summary>A registry of nothing.</summary>
+    public MetricRegistry()
     {
-        /// <summary>The media type of what is written.</summary>
-        public const string MediaType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        Loader.Ensure();
+        Outcome.Check(NativeMethods.picollo_registry_create(out _handle));
+    }
 
-        private readonly object _gate = new object();
-        private readonly RegistryHandle _handle;
-
-        /// <summary>A registry of nothing.</summary>
-        public MetricRegistry()
+    /// <summary>Adds a histogram. Until the next update it is written as empty.</summary>
+    /// <param name="histogram">What to write.</param>
+    /// <param name="metric">What it is known as.</param>
+    /// <param name="bounds">
+    /// The largest values of the buckets that are written, as recorded, ascending. None: one below each power of four in range,
+    /// which are exact.
+    /// </param>
+    /// <returns>What <see cref="Remove"/> takes.</returns>
+    /// <exception cref="PicolloException">
+    /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are not as they have to be, or there is
+    /// one of this name and these labels already.
+    /// </exception>
+    public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[]? bounds)
+    {
+        ArgumentNullException.ThrowIfNull(histogram);
+        return Add(metric, bounds?.Select(bound => (double)bound), (registry, options, id) =>
         {
-            Loader.Ensure();
-            Outcome.Check(NativeMethods.picollo_registry_create(out _handle));
-        }
-
-        /// <summary>Adds a histogram. Until the next update it is written as empty.</summary>
-        /// <param name="histogram">What to write.</param>
-        /// <param name="metric">What it is known as.</param>
-        /// <param name="bounds">
-        /// The largest values of the buckets that are written, as recorded, ascending. None: one below each power of four in range,
-        /// which are exact.
-        /// </param>
-        /// <returns>What <see cref="Remove"/> takes.</returns>
-        /// <exception cref="PicolloException">
-        /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are not as they have to be, or there is
-        /// one of this name and these labels already.
-        /// </exception>
-        public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[]? bounds)
-        {
-            if (histogram == null)
-                throw new ArgumentNullException(nameof(histogram));
-            ulong id;
-            using (var native = new NativeMetric(metric))
             fixed (ulong* start = bounds)
-            {
-                PicolloMetricOptions options = native.Options;
-                int status;
-                lock (_gate)
-                    status = NativeMethods.picollo_registry_add(
-                        Live(), histogram.Handle, &options, start, (UIntPtr)(bounds?.Length ?? 0), &id);
-                MetricFault.Check(status, metric, bounds?.Select(bound => (double)bound));
-            }
-            return id;
-        }
+                return NativeMethods.picollo_registry_add(
+                    registry, histogram.Handle, options, start, (UIntPtr)(bounds?.Length ?? 0), id);
+        });
+    }
 
-        /// <summary>
-        /// Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise starts
-        /// the metric anew. Without bounds there are those of each power of ten from 1e-6 to 1e6.
-        /// </summary>
-        /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
-        public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[]? bounds)
+    /// <summary>
+    /// Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise starts
+    /// the metric anew. Without bounds there are those of each power of ten from 1e-6 to 1e6.
+    /// </summary>
+    /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+    public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[]? bounds)
+    {
+        ArgumentNullException.ThrowIfNull(histogram);
+        return Add(metric, bounds, (registry, options, id) =>
         {
-            if (histogram == null)
-                throw new ArgumentNullException(nameof(histogram));
-            ulong id;
-            using (var native = new NativeMetric(metric))
             fixed (double* start = bounds)
-            {
-                PicolloMetricOptions options = native.Options;
-                int status;
-                lock (_gate)
-                    status = NativeMethods.picollo_registry_add_double(
-                        Live(), histogram.Handle, &options, start, (UIntPtr)(bounds?.Length ?? 0), &id);
-                MetricFault.Check(status, metric, bounds);
-            }
-            return id;
-        }
+                return NativeMethods.picollo_registry_add_double(
+                    registry, histogram.Handle, options, start, (UIntPtr)(bounds?.Length ?? 0), id);
+        });
+    }
 
-        /// <summary>Adds a new counter, at zero. Its name may end with <c>_total</c>.</summary>
-        /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
-        public MetricCounter AddCounter(MetricOptions metric)
-        {
-            ulong id;
-            MetricCounterHandle counter;
-            using (var native = new NativeMetric(metric))
-            {
-                PicolloMetricOptions options = native.Options;
-                int status;
-                lock (_gate)
-                    status = NativeMethods.picollo_registry_add_counter(Live(), &options, out counter, &id);
-                MetricFault.Check(status, metric);
-            }
-            return new MetricCounter(counter, id);
-        }
+    /// <summary>Adds a new counter, at zero. Its name may end with <c>_total</c>.</summary>
+    /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+    public MetricCounter AddCounter(MetricOptions metric)
+    {
+        MetricCounterHandle? counter = null;
+        ulong number = Add(metric, null, (registry, options, id) =>
+            NativeMethods.picollo_registry_add_counter(registry, options, out counter, id));
+        return new MetricCounter(counter!, number);
+    }
 
-        /// <summary>Adds a new gauge, at zero.</summary>
-        /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
-        public MetricGauge AddGauge(MetricOptions metric)
-        {
-            ulong id;
-            MetricGaugeHandle gauge;
-            using (var native = new NativeMetric(metric))
-            {
-                PicolloMetricOptions options = native.Options;
-                int status;
-                lock (_gate)
-                    status = NativeMethods.picollo_registry_add_gauge(Live(), &options, out gauge, &id);
-                MetricFault.Check(status, metric);
-            }
-            return new MetricGauge(gauge, id);
-        }
+    /// <summary>Adds a new gauge, at zero.</summary>
+    /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+    public MetricGauge AddGauge(MetricOptions metric)
+    {
+        MetricGaugeHandle? gauge = null;
+        ulong number = Add(metric, null, (registry, options, id) =>
+            NativeMethods.picollo_registry_add_gauge(registry, options, out gauge, id));
+        return new MetricGauge(gauge!, number);
+    }
 
-        /// <summary>
-        /// Sets the exemplars that are written with a histogram or counter from now on, instead of those before. OpenMetrics has the
-        /// latest in each bucket, Prometheus' Protocol Buffers these and, of native histograms, all that have a time, OTLP all.
-        /// </summary>
-        /// <param name="id">What <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/> returned, or the Id of a counter.</param>
-        /// <param name="exemplars">In any order; none takes away those that there were.</param>
-        /// <exception cref="PicolloException">
-        /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number, a value is not finite, or labels are not as those of
-        /// metrics, or too long. <see cref="PicolloStatus.Unsupported"/>: a gauge has none.
-        /// </exception>
-        public void SetExemplars(ulong id, params MetricExemplar[] exemplars)
-        {
-            if (exemplars == null)
-                throw new ArgumentNullException(nameof(exemplars));
-            using (var blocks = new NativeBlocks())
-            {
-                var list = (PicolloMetricExemplar*)blocks.Allocate(checked(exemplars.Length * sizeof(PicolloMetricExemplar)));
-                for (int at = 0; at < exemplars.Length; at++)
-                    list[at] = (exemplars[at] ?? throw new ArgumentNullException(nameof(exemplars))).ToNative(blocks);
-                int status;
-                lock (_gate)
-                    status = NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length);
-                MetricFault.Check(status, id, exemplars);
-            }
-        }
+    /// <summary>
+    /// Sets the exemplars that are written with a histogram or counter from now on, instead of those before. OpenMetrics has the
+    /// latest in each bucket, Prometheus' Protocol Buffers these and, of native histograms, all that have a time, OTLP all.
+    /// </summary>
+    /// <param name="id">What <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/> returned, or the Id of a counter.</param>
+    /// <param name="exemplars">In any order; none takes away those that there were.</param>
+    /// <exception cref="PicolloException">
+    /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number, a value is not finite, or labels are not as those of
+    /// metrics, or too long. <see cref="PicolloStatus.Unsupported"/>: a gauge has none.
+    /// </exception>
+    public void SetExemplars(ulong id, params MetricExemplar[] exemplars)
+    {
+        ArgumentNullException.ThrowIfNull(exemplars);
+        using var blocks = new NativeBlocks();
+        var list = (PicolloMetricExemplar*)blocks.Allocate(checked(exemplars.Length * sizeof(PicolloMetricExemplar)));
+        for (int at = 0; at < exemplars.Length; at++)
+            list[at] = (exemplars[at] ?? throw new ArgumentNullException(nameof(exemplars))).ToNative(blocks);
+        int status;
+        lock (_gate)
+            status = NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length);
+        MetricFault.Check(status, id, exemplars);
+    }
 
-        /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
-        /// <param name="accept">The header; null or empty: there is none.</param>
-        /// <param name="contentType">What HTTP is to call the answer.</param>
-        public static ExpositionFormat Negotiate(string? accept, out string contentType)
+    /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
+    /// <param name="accept">The header; null or empty: there is none.</param>
+    /// <param name="contentType">What HTTP is to call the answer.</param>
+    public static ExpositionFormat Negotiate(string? accept, out string contentType)
+    {
+        Loader.Ensure();
+        // The library sees no further than a NUL.
+        byte[] header = System.Text.Encoding.UTF8.GetBytes((accept ?? string.Empty) + "\0");
+        uint format = 0;
+        contentType = NativeText.Read((buffer, capacity, length) =>
         {
-            Loader.Ensure();
-            // The library sees no further than a NUL.
-            byte[] header = System.Text.Encoding.UTF8.GetBytes((accept ?? string.Empty) + "\0");
-            uint format = 0;
-            contentType = NativeText.Read((buffer, capacity, length) =>
-            {
-                uint found;
-                int status;
-                fixed (byte* start = header)
-                    status = NativeMethods.picollo_registry_negotiate(start, &found, buffer, capacity, length);
-                format = found;
-                return status;
-            });
-            return (ExpositionFormat)format;
-        }
-
-        /// <summary>Takes a histogram, counter or gauge out.</summary>
-        /// <exception cref="PicolloException">
-        /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number.
-        /// </exception>
-        public void Remove(ulong id)
-        {
-            lock (_gate)
-                MetricFault.CheckNumber(NativeMethods.picollo_registry_remove(Live(), id), id);
-        }
-
-        /// <summary>Takes the counts of all, of histograms since they were made, while others record and reset.</summary>
-        public void Update()
-        {
-            int status, tries = 0;
-            lock (_gate)
-                do
-                    status = NativeMethods.picollo_registry_update(Live());
-                while (Outcome.Again(status, ref tries));
-            Outcome.Check(status);
-        }
-
-        /// <summary>What the last update has taken, as OpenMetrics text.</summary>
-        public string Format()
-        {
-            lock (_gate)
-            {
-                RegistryHandle registry = Live();
-                return NativeText.Read((buffer, capacity, length) =>
-                    NativeMethods.picollo_registry_encode(
-                        registry, Constants.ExpositionOpenmetrics, buffer, capacity, length));
-            }
-        }
-
-        /// <summary>What the last update has taken, in a format.</summary>
-        public byte[] Encode(ExpositionFormat format)
-        {
-            Arguments.Member((int)format, (int)ExpositionFormat.Otlp, nameof(format));
-            lock (_gate)
-            {
-                RegistryHandle registry = Live();
-                return NativeText.ReadBytes((buffer, capacity, length) =>
-                    NativeMethods.picollo_registry_encode(registry, (uint)format, buffer, capacity, length));
-            }
-        }
-
-        /// <summary>Updates, and writes OpenMetrics text: what a scrape asks for.</summary>
-        public void Scrape(TextWriter output)
-        {
-            if (output == null)
-                throw new ArgumentNullException(nameof(output));
-            string text;
-            lock (_gate)
-            {
-                Update();
-                text = Format();
-            }
-            output.Write(text);
-        }
-
-        /// <summary>Ends the registry. The histograms live on.</summary>
-        public void Dispose()
-        {
-            lock (_gate)
-                _handle.Dispose();
-        }
-
-        /// <summary>Makes a request of it: see <see cref="OtlpExport.Update"/>.</summary>
-        internal int UpdateExport(OtlpExportHandle export)
-        {
-            int status, tries = 0;
-            lock (_gate)
-                do
-                    status = NativeMethods.picollo_otlp_export_update(export, Live());
-                while (Outcome.Again(status, ref tries));
+            uint found;
+            int status;
+            fixed (byte* start = header)
+                status = NativeMethods.picollo_registry_negotiate(start, &found, buffer, capacity, length);
+            format = found;
             return status;
-        }
+        });
+        return (ExpositionFormat)format;
+    }
 
-        /// <summary>Takes the exemplars of an interval: see <see cref="ExemplarCollector.Publish"/>.</summary>
-        internal int Publish(ExemplarsHandle exemplars, ulong id)
-        {
-            lock (_gate)
-                return NativeMethods.picollo_exemplars_publish(exemplars, Live(), id);
-        }
+    /// <summary>Takes a histogram, counter or gauge out.</summary>
+    /// <exception cref="PicolloException">
+    /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number.
+    /// </exception>
+    public void Remove(ulong id)
+    {
+        lock (_gate)
+            MetricFault.CheckNumber(NativeMethods.picollo_registry_remove(Live(), id), id);
+    }
 
-        private RegistryHandle Live()
+    /// <summary>Takes the counts of all, of histograms since they were made, while others record and reset.</summary>
+    public void Update()
+    {
+        int status, tries = 0;
+        lock (_gate)
+            do
+                status = NativeMethods.picollo_registry_update(Live());
+            while (Outcome.Again(status, ref tries));
+        Outcome.Check(status);
+    }
+
+    /// <summary>What the last update has taken, as OpenMetrics text.</summary>
+    public string Format()
+    {
+        lock (_gate)
         {
-            if (_handle.IsClosed)
-                throw new ObjectDisposedException(nameof(MetricRegistry));
-            return _handle;
+            RegistryHandle registry = Live();
+            return NativeText.Read((buffer, capacity, length) =>
+                NativeMethods.picollo_registry_encode(
+                    registry, Constants.ExpositionOpenmetrics, buffer, capacity, length));
         }
     }
+
+    /// <summary>What the last update has taken, in a format.</summary>
+    public byte[] Encode(ExpositionFormat format)
+    {
+        Arguments.Member((int)format, (int)ExpositionFormat.Otlp, nameof(format));
+        lock (_gate)
+        {
+            RegistryHandle registry = Live();
+            return NativeText.ReadBytes((buffer, capacity, length) =>
+                NativeMethods.picollo_registry_encode(registry, (uint)format, buffer, capacity, length));
+        }
+    }
+
+    /// <summary>Updates, and writes OpenMetrics text: what a scrape asks for.</summary>
+    public void Scrape(TextWriter output)
+    {
+        ArgumentNullException.ThrowIfNull(output);
+        string text;
+        lock (_gate)
+        {
+            Update();
+            text = Format();
+        }
+        output.Write(text);
+    }
+
+    /// <summary>Ends the registry. The histograms live on.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+            _handle.Dispose();
+    }
+
+    /// <summary>Takes the exemplars of an interval: see <see cref="ExemplarCollector.Publish"/>.</summary>
+    internal int Publish(ExemplarsHandle exemplars, ulong id)
+    {
+        lock (_gate)
+            return NativeMethods.picollo_exemplars_publish(exemplars, Live(), id);
+    }
+
+    private ulong Add(MetricOptions metric, IEnumerable<double>? bounds, AddMetric add)
+    {
+        using var native = new NativeMetric(metric);
+        PicolloMetricOptions options = native.Options;
+        ulong id;
+        int status;
+        lock (_gate)
+            status = add(Live(), &options, &id);
+        MetricFault.Check(status, metric, bounds);
+        return id;
+    }
+
+    private RegistryHandle Live() => NativeHandle.Live(_handle, this);
 }

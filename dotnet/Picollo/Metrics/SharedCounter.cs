@@ -1,162 +1,94 @@
-using System;
-using System.Threading;
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>Counters of one word that many threads share, where an interlocked addition of each is too slow.</summary>
+/// <remarks>
+/// The words are the caller's own, fields or elements of arrays, zero at the beginning, used through these methods only while
+/// several threads do. For an exact one, see <see cref="Interlocked"/> and <see cref="MetricOptions.Striped"/>. Words of 32 bits count
+/// modulo 2³².
+/// </remarks>
+public static unsafe class SharedCounter
 {
-    /// <summary>Counters of one word that many threads share, where an interlocked addition of each is too slow.</summary>
-    /// <remarks>
-    /// The words are the caller's own, fields or elements of arrays, zero at the beginning, used through these methods only while
-    /// several threads do. For an exact one, see <see cref="Interlocked"/> and <see cref="StripedCounter"/>. Words of 32 bits count
-    /// modulo 2³².
-    /// </remarks>
-    public static unsafe class SharedCounter
+    /// <summary>Where scalable counters stop being exact, unless asked otherwise: 2¹³ = 8192.</summary>
+    public const int DefaultThresholdBits = Constants.ScalableThresholdBits;
+
+    /// <summary>
+    /// Counts events exactly up to 2^thresholdBits, from there in steps of 2^k with probability 2^-k: the busier the counter, the
+    /// less threads contend for it. The expected count is exact, its standard deviation 0.9 % with 13 bits.
+    /// </summary>
+    public static void AddScalable(ref ulong counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
     {
-        /// <summary>Where scalable counters stop being exact, unless asked otherwise: 2¹³ = 8192.</summary>
-        public const int DefaultThresholdBits = Constants.ScalableThresholdBits;
-
-        /// <summary>
-        /// Counts events exactly up to 2^thresholdBits, from there in steps of 2^k with probability 2^-k: the busier the counter, the
-        /// less threads contend for it. The expected count is exact, its standard deviation 0.9 % with 13 bits.
-        /// </summary>
-        public static void AddScalable(ref ulong counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
-        {
-            uint bits = Threshold(thresholdBits);
-            fixed (ulong* word = &counter)
-                NativeMethods.picollo_scalable_counter_add_n64(word, count, bits);
-        }
-
-        /// <summary>As <see cref="AddScalable(ref ulong, ulong, int)"/>, in 32 bits.</summary>
-        public static void AddScalable(ref uint counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
-        {
-            uint bits = Threshold(thresholdBits);
-            fixed (uint* word = &counter)
-                NativeMethods.picollo_scalable_counter_add_n32(word, count, bits);
-        }
-
-        /// <summary>
-        /// Counts events as a scalable counter does, in steps of at most 2^capBits, so that the relative error falls again at high counts.
-        /// </summary>
-        public static void AddCapped(
-            ref ulong counter, ulong count = 1, int capBits = 10, int thresholdBits = DefaultThresholdBits)
-        {
-            uint bits = Threshold(thresholdBits), cap = Cap(capBits);
-            fixed (ulong* word = &counter)
-                NativeMethods.picollo_capped_counter_add64(word, count, bits, cap);
-        }
-
-        /// <summary>As <see cref="AddCapped(ref ulong, ulong, int, int)"/>, in 32 bits.</summary>
-        public static void AddCapped(
-            ref uint counter, ulong count = 1, int capBits = 10, int thresholdBits = DefaultThresholdBits)
-        {
-            uint bits = Threshold(thresholdBits), cap = Cap(capBits);
-            fixed (uint* word = &counter)
-                NativeMethods.picollo_capped_counter_add32(word, count, bits, cap);
-        }
-
-        /// <summary>Counts events exactly as long as threads do not meet; where they do, as a scalable counter.</summary>
-        public static void AddSensing(ref ulong counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
-        {
-            uint bits = Threshold(thresholdBits);
-            fixed (ulong* word = &counter)
-                NativeMethods.picollo_sensing_counter_add64(word, count, bits);
-        }
-
-        /// <summary>As <see cref="AddSensing(ref ulong, ulong, int)"/>, in 32 bits.</summary>
-        public static void AddSensing(ref uint counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
-        {
-            uint bits = Threshold(thresholdBits);
-            fixed (uint* word = &counter)
-                NativeMethods.picollo_sensing_counter_add32(word, count, bits);
-        }
-
-        /// <summary>Reads a counter while others count.</summary>
-        public static ulong Read(ref ulong counter)
-        {
-            fixed (ulong* word = &counter)
-                return (ulong)Volatile.Read(ref *(long*)word);
-        }
-
-        /// <summary>Reads a counter of 32 bits while others count.</summary>
-        public static uint Read(ref uint counter) => Volatile.Read(ref counter);
-
-        // Out of range, the library would take its default.
-        private static uint Threshold(int bits)
-        {
-            if (bits < 1 || bits > 31)
-                throw new ArgumentOutOfRangeException("thresholdBits", bits, "A threshold has 1 to 31 bits.");
-            Loader.Ensure();
-            return (uint)bits;
-        }
-
-        private static uint Cap(int bits)
-        {
-            if (bits < 0 || bits > 31)
-                throw new ArgumentOutOfRangeException("capBits", bits, "A cap has 0 to 31 bits.");
-            return (uint)bits;
-        }
+        uint bits = Threshold(thresholdBits);
+        fixed (ulong* word = &counter)
+            NativeMethods.picollo_scalable_counter_add_n64(word, count, bits);
     }
 
-    /// <summary>An exact counter that many threads share: an atomic addition to one of sixteen words, 1 KB in all.
-    /// <see cref="Segment.GetStripedCounter"/> makes one that others can watch.</summary>
-    public sealed unsafe class StripedCounter : IDisposable
+    /// <summary>As <see cref="AddScalable(ref ulong, ulong, int)"/>, in 32 bits.</summary>
+    public static void AddScalable(ref uint counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
     {
-        private readonly StripedCounterHandle _handle;
-        private readonly IntPtr _pointer;
-        private volatile bool _disposed;
+        uint bits = Threshold(thresholdBits);
+        fixed (uint* word = &counter)
+            NativeMethods.picollo_scalable_counter_add_n32(word, count, bits);
+    }
 
-        /// <summary>A counter at zero.</summary>
-        public StripedCounter() : this(Create())
-        {
-        }
+    /// <summary>
+    /// Counts events as a scalable counter does, in steps of at most 2^capBits, so that the relative error falls again at high counts.
+    /// </summary>
+    public static void AddCapped(
+        ref ulong counter, ulong count = 1, int capBits = 10, int thresholdBits = DefaultThresholdBits)
+    {
+        uint bits = Threshold(thresholdBits), cap = Cap(capBits);
+        fixed (ulong* word = &counter)
+            NativeMethods.picollo_capped_counter_add64(word, count, bits, cap);
+    }
 
-        internal StripedCounter(StripedCounterHandle handle)
-        {
-            _handle = handle;
-            _pointer = handle.Pointer;
-        }
+    /// <summary>As <see cref="AddCapped(ref ulong, ulong, int, int)"/>, in 32 bits.</summary>
+    public static void AddCapped(
+        ref uint counter, ulong count = 1, int capBits = 10, int thresholdBits = DefaultThresholdBits)
+    {
+        uint bits = Threshold(thresholdBits), cap = Cap(capBits);
+        fixed (uint* word = &counter)
+            NativeMethods.picollo_capped_counter_add32(word, count, bits, cap);
+    }
 
-        private static StripedCounterHandle Create()
-        {
-            Loader.Ensure();
-            StripedCounterHandle handle;
-            Outcome.Check(NativeMethods.picollo_striped_counter_create(out handle));
-            return handle;
-        }
+    /// <summary>Counts events exactly as long as threads do not meet; where they do, as a scalable counter.</summary>
+    public static void AddSensing(ref ulong counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
+    {
+        uint bits = Threshold(thresholdBits);
+        fixed (ulong* word = &counter)
+            NativeMethods.picollo_sensing_counter_add64(word, count, bits);
+    }
 
-        /// <summary>Ends the use of a counter that was not disposed, and that another finaliser may have brought back.</summary>
-        ~StripedCounter()
-        {
-            _disposed = true;
-        }
+    /// <summary>As <see cref="AddSensing(ref ulong, ulong, int)"/>, in 32 bits.</summary>
+    public static void AddSensing(ref uint counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
+    {
+        uint bits = Threshold(thresholdBits);
+        fixed (uint* word = &counter)
+            NativeMethods.picollo_sensing_counter_add32(word, count, bits);
+    }
 
-        /// <summary>The sum, modulo 2⁶⁴. What is counted meanwhile may be in it or not.</summary>
-        public ulong Value
-        {
-            get
-            {
-                ThrowIfDisposed();
-                ulong count;
-                Outcome.Check(NativeMethods.picollo_striped_counter_read(_handle, &count));
-                return count;
-            }
-        }
+    /// <summary>Reads a counter while others count.</summary>
+    public static ulong Read(ref ulong counter)
+    {
+        fixed (ulong* word = &counter)
+            return (ulong)Volatile.Read(ref *(long*)word);
+    }
 
-        /// <summary>Counts events.</summary>
-        public void Add(ulong count = 1)
-        {
-            ThrowIfDisposed();
-            NativeMethods.picollo_striped_counter_add(_pointer, count);
-            GC.KeepAlive(this);
-        }
+    /// <summary>Reads a counter of 32 bits while others count.</summary>
+    public static uint Read(ref uint counter) => Volatile.Read(ref counter);
 
-        /// <summary>Ends the use. The memory goes back when the garbage collector has found that no thread is counting.</summary>
-        public void Dispose() => _disposed = true;
+    // Out of range, the library would take its default.
+    private static uint Threshold(int bits)
+    {
+        if (bits < 1 || bits > 31)
+            throw new ArgumentOutOfRangeException("thresholdBits", bits, "A threshold has 1 to 31 bits.");
+        Loader.Ensure();
+        return (uint)bits;
+    }
 
-        private void ThrowIfDisposed()
-        {
-            if (_disposed)
-                throw new ObjectDisposedException(nameof(StripedCounter));
-        }
+    private static uint Cap(int bits)
+    {
+        if (bits < 0 || bits > 31)
+            throw new ArgumentOutOfRangeException("capBits", bits, "A cap has 0 to 31 bits.");
+        return (uint)bits;
     }
 }

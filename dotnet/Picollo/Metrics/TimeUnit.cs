@@ -1,20 +1,17 @@
-using Picollo.Native;
+namespace Picollo.Metrics;
 
-namespace Picollo.Metrics
+/// <summary>What times are counted in.</summary>
+public enum TimeUnit : uint
 {
-    /// <summary>What times are counted in.</summary>
-    public enum TimeUnit : uint
-    {
-        /// <summary>10⁻⁹ seconds.</summary>
-        Nanoseconds = Constants.UnitNanos,
+    /// <summary>10⁻⁹ seconds.</summary>
+    Nanoseconds = Constants.UnitNanos,
 
-        /// <summary>10⁻⁶ seconds.</summary>
-        Microseconds = Constants.UnitMicros,
+    /// <summary>10⁻⁶ seconds.</summary>
+    Microseconds = Constants.UnitMicros,
 
-        /// <summary>10⁻³ seconds.</summary>
-        Milliseconds = Constants.UnitMillis,
+    /// <summary>10⁻³ seconds.</summary>
+    Milliseconds = Constants.UnitMillis,
 
-        /// <summary>10⁻¹² seconds.</summary>
-        Picoseconds = Constants.UnitPicos
-    }
+    /// <summary>10⁻¹² seconds.</summary>
+    Picoseconds = Constants.UnitPicos
 }

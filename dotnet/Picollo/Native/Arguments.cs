@@ -1,70 +1,74 @@
-using System;
+namespace Picollo.Native;
 
-namespace Picollo.Native
+/// <summary>Checks of arguments, before the library is asked. What only the library can judge is for it to answer.</summary>
+internal static class Arguments
 {
-    /// <summary>Checks of arguments, before the library is asked. What only the library can judge is for it to answer.</summary>
-    internal static class Arguments
+    internal static void Rank(double value, string name)
     {
-        internal static void Rank(double value, string name)
-        {
-            if (!(value >= 0 && value <= 100))
-                throw new ArgumentOutOfRangeException(name, value, "A rank is within 0 to 100.");
-        }
+        if (!(value >= 0 && value <= 100))
+            throw new ArgumentOutOfRangeException(name, value, "A rank is within 0 to 100.");
+    }
 
-        internal static void Ranks(ReadOnlySpan<double> values, int room, string name, string roomName)
-        {
-            if (room < values.Length)
-                throw new ArgumentException("There is less room than there are ranks.", roomName);
-            foreach (double value in values)
-                Rank(value, name);
-        }
+    internal static void Ranks(ReadOnlySpan<double> values, int room, string name, string roomName)
+    {
+        if (room < values.Length)
+            throw new ArgumentException("There is less room than there are ranks.", roomName);
+        foreach (double value in values)
+            Rank(value, name);
+    }
 
-        internal static void Quantile(double value, string name)
-        {
-            if (!(value >= 0 && value <= 1))
-                throw new ArgumentOutOfRangeException(name, value, "A quantile is within 0 to 1.");
-        }
+    internal static void Quantile(double value, string name)
+    {
+        if (!(value >= 0 && value <= 1))
+            throw new ArgumentOutOfRangeException(name, value, "A quantile is within 0 to 1.");
+    }
 
-        internal static void Quantiles(ReadOnlySpan<double> values, int room, string name, string roomName)
-        {
-            if (room < values.Length)
-                throw new ArgumentException("There is less room than there are quantiles.", roomName);
-            foreach (double value in values)
-                Quantile(value, name);
-        }
+    internal static void Quantiles(ReadOnlySpan<double> values, int room, string name, string roomName)
+    {
+        if (room < values.Length)
+            throw new ArgumentException("There is less room than there are quantiles.", roomName);
+        foreach (double value in values)
+            Quantile(value, name);
+    }
 
-        internal static void BetweenZeroAndOne(double value, string name)
-        {
-            if (!(value > 0 && value < 1))
-                throw new ArgumentOutOfRangeException(name, value, "It lies between 0 and 1, neither included.");
-        }
+    internal static void BetweenZeroAndOne(double value, string name)
+    {
+        if (!(value > 0 && value < 1))
+            throw new ArgumentOutOfRangeException(name, value, "It lies between 0 and 1, neither included.");
+    }
 
-        /// <summary>A relative error, which is clamped; but what is no number is no error.</summary>
-        internal static double RelativeError(double value, string name) =>
-            double.IsNaN(value)
-                ? throw new ArgumentOutOfRangeException(name, value, "A relative error is a number; it is clamped to 0.000001 to 0.1.")
-                : value;
+    /// <summary>A relative error: the library would clamp what is smaller, and break what was asked for; above 0.1 it is better than that.</summary>
+    internal static double RelativeError(double value, double least, string name) =>
+        value >= least && value < 1
+            ? value
+            : throw new ArgumentOutOfRangeException(name, value, FormattableString.Invariant(
+                $"A relative error is a proportion, from {least:0.######} to below 1: 0.01 is 1 %."));
 
-        /// <summary>What tells histograms of a log apart: one field of a line of commas.</summary>
-        internal static void Tag(string? value, string name)
-        {
-            foreach (char character in value ?? "")
-                if (character == ',' || char.IsWhiteSpace(character) || char.IsControl(character))
-                    throw new ArgumentException(
-                        $"A tag is without commas, white space and control characters: \"{value}\" has one.", name);
-        }
+    internal static void NotNegative(double value, string name)
+    {
+        if (!(value >= 0 && value <= double.MaxValue))
+            throw new ArgumentOutOfRangeException(name, value, "It is a finite number, 0 or more.");
+    }
 
-        internal static void AtLeastOne(long value, string name)
-        {
-            if (value < 1)
-                throw new ArgumentOutOfRangeException(name, value, "There is at least one.");
-        }
+    /// <summary>What tells histograms of a log apart: one field of a line of commas.</summary>
+    internal static void Tag(string? value, string name)
+    {
+        foreach (char character in value ?? "")
+            if (character == ',' || char.IsWhiteSpace(character) || char.IsControl(character))
+                throw new ArgumentException(
+                    $"A tag is without commas, white space and control characters: \"{value}\" has one.", name);
+    }
 
-        /// <summary>A member of an enumeration whose numbers go from 0 to the last without a gap.</summary>
-        internal static void Member(int value, int last, string name)
-        {
-            if (value < 0 || value > last)
-                throw new ArgumentOutOfRangeException(name, value, "There is no such member of the enumeration.");
-        }
+    internal static void AtLeastOne(long value, string name)
+    {
+        if (value < 1)
+            throw new ArgumentOutOfRangeException(name, value, "There is at least one.");
+    }
+
+    /// <summary>A member of an enumeration whose numbers go from 0 to the last without a gap.</summary>
+    internal static void Member(int value, int last, string name)
+    {
+        if (value < 0 || value > last)
+            throw new ArgumentOutOfRangeException(name, value, "There is no such member of the enumeration.");
     }
 }

@@ -1,57 +1,53 @@
-using System;
-using System.Threading;
+namespace Picollo.Native;
 
-namespace Picollo.Native
+/// <summary>
+/// Turns statuses of the library into exceptions: whatever it answers is a <see cref="PicolloException"/>. Arguments that can be
+/// seen to be wrong without it are <see cref="ArgumentException"/>s, of <see cref="Arguments"/>, before it is called.
+/// </summary>
+internal static unsafe class Outcome
 {
-    /// <summary>
-    /// Turns statuses of the library into exceptions: whatever it answers is a <see cref="PicolloException"/>. Arguments that can be
-    /// seen to be wrong without it are <see cref="ArgumentException"/>s, of <see cref="Arguments"/>, before it is called.
-    /// </summary>
-    internal static unsafe class Outcome
+    internal static void Check(int status)
     {
-        internal static void Check(int status)
-        {
-            if (status != 0)
-                throw Exception(status, null);
-        }
+        if (status != 0)
+            throw Exception(status, null);
+    }
 
-        /// <summary>With the detail that calls which reach the kernel fill in.</summary>
-        internal static void Check(int status, PicolloError* error)
-        {
-            if (status != 0)
-                throw Exception(status, error);
-        }
+    /// <summary>With the detail that calls which reach the kernel fill in.</summary>
+    internal static void Check(int status, PicolloError* error)
+    {
+        if (status != 0)
+            throw Exception(status, error);
+    }
 
-        private static PicolloException Exception(int status, PicolloError* error)
-        {
-            string message = error == null ? "" : Utf8.FromField(error->Message, PicolloError.MessageLength);
-            if (message.Length == 0)
-                message = Utf8.FromNative(NativeMethods.picollo_status_str(status));
-            var kind = (PicolloStatus)status;
-            return error != null
-                ? new PicolloException(kind, message, error->OsErrno, error->EventIndex)
-                : new PicolloException(kind, message, 0, -1);
-        }
+    private static PicolloException Exception(int status, PicolloError* error)
+    {
+        string message = error == null ? "" : Utf8.FromField(error->Message, PicolloError.MessageLength);
+        if (message.Length == 0)
+            message = Utf8.FromNative(NativeMethods.picollo_status_str(status));
+        var kind = (PicolloStatus)status;
+        return error != null
+            ? new PicolloException(kind, message, error->OsErrno, error->EventIndex)
+            : new PicolloException(kind, message, 0, -1);
+    }
 
-        /// <summary>Of a snapshot that was to be encoded: what the library cannot know is how it was made.</summary>
-        internal static void CheckEncoded(int status)
-        {
-            if (status == (int)PicolloStatus.Incompatible)
-                throw new PicolloException(PicolloStatus.Incompatible,
-                    "The buckets are not those of HdrHistogram. Create the histogram WithSignificantDigits(3), "
-                    + "or encode it as SnapshotEncoding.Native. Nothing was written.", 0, -1);
-            Check(status);
-        }
+    /// <summary>Of a snapshot that was to be encoded: what the library cannot know is how it was made.</summary>
+    internal static void CheckEncoded(int status)
+    {
+        if (status == (int)PicolloStatus.Incompatible)
+            throw new PicolloException(PicolloStatus.Incompatible,
+                "The buckets are not those of HdrHistogram. Create the histogram WithSignificantDigits(3), "
+                + "or encode it as SnapshotEncoding.Native. Nothing was written.", 0, -1);
+        Check(status);
+    }
 
-        /// <summary>
-        /// Whether a call that competing resets made fail should be tried again. Each try is bounded in the library, so this is rare.
-        /// </summary>
-        internal static bool Again(int status, ref int tries)
-        {
-            if (status != (int)PicolloStatus.Busy || ++tries > 100)
-                return false;
-            Thread.Sleep(tries < 10 ? 0 : 1);
-            return true;
-        }
+    /// <summary>
+    /// Whether a call that competing resets made fail should be tried again. Each try is bounded in the library, so this is rare.
+    /// </summary>
+    internal static bool Again(int status, ref int tries)
+    {
+        if (status != (int)PicolloStatus.Busy || ++tries > 100)
+            return false;
+        Thread.Sleep(tries < 10 ? 0 : 1);
+        return true;
     }
 }

@@ -1,22 +1,17 @@
-using System;
+namespace Picollo.Native;
 
-namespace Picollo.Native
+/// <summary>Times as the library has them.</summary>
+internal static class UnixTime
 {
-    /// <summary>Times as the library has them.</summary>
-    internal static class UnixTime
+    /// <summary>Nanoseconds since 1970; 0 for none, and for those before that.</summary>
+    internal static ulong Nanos(DateTime? time)
     {
-        private static readonly DateTime s_epoch = new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc);
-
-        /// <summary>Nanoseconds since 1970; 0 for none, and for those before that.</summary>
-        internal static ulong Nanos(DateTime? time)
-        {
-            if (!time.HasValue)
-                return 0;
-            long ticks = (time.Value.ToUniversalTime() - s_epoch).Ticks;
-            return ticks < 0 ? 0 : (ulong)ticks * 100;
-        }
-
-        /// <summary>Rounded down to ticks of 100 ns.</summary>
-        internal static DateTime Utc(ulong nanos) => s_epoch.AddTicks((long)(nanos / 100));
+        if (!time.HasValue)
+            return 0;
+        long ticks = (time.Value.ToUniversalTime() - DateTime.UnixEpoch).Ticks;
+        return ticks < 0 ? 0 : (ulong)ticks * 100;
     }
+
+    /// <summary>Rounded down to ticks of 100 ns.</summary>
+    internal static DateTime Utc(ulong nanos) => DateTime.UnixEpoch.AddTicks((long)(nanos / 100));
 }

@@ -1,275 +1,252 @@
-using System;
-using System.Runtime.InteropServices;
-using System.Threading;
 using Picollo.Metrics;
-using Picollo.Native;
 
-namespace Picollo.PerfEvent
+namespace Picollo.PerfEvent;
+
+/// <summary>Performance counters that are read together, each with a histogram of its own.</summary>
+/// <remarks>
+/// <see cref="Read(PerfReadMode)"/> belongs to the thread that opened the session unless it is by <see cref="PerfReadMode.SystemCall"/>;
+/// everything else may be called from any thread, and calls take turns. Not counting is never told as zero: what cannot be counted
+/// is an exception that says what to do about it.
+/// </remarks>
+public sealed unsafe partial class PerfEventCounterSession : IDisposable
 {
-    /// <summary>Performance counters that are read together, each with a histogram of its own.</summary>
-    /// <remarks>
-    /// <see cref="Read"/> belongs to the thread that opened the session unless it is by <see cref="PerfReadMode.SystemCall"/>;
-    /// everything else may be called from any thread, and calls take turns. Not counting is never told as zero: what cannot be counted
-    /// is an exception that says what to do about it.
-    /// </remarks>
-    public sealed unsafe partial class PerfEventCounterSession : IDisposable
+    private const int Usual = 32;
+
+    private SessionHandle? _handle;
+    private IntPtr _pointer;
+    private PicolloError _error;
+    private int _busy;
+    private bool _disposed;
+
+    private PerfEventCounterSession()
     {
-        private const int Usual = 32;
+        Counters = new PerfEventKnownCounters(this);
+    }
 
-        private SessionHandle? _handle;
-        private IntPtr _pointer;
-        private PicolloError _error;
-        private int _busy;
-        private bool _disposed;
+    /// <summary>The counters, in the order in which they were asked for.</summary>
+    public PerfEventKnownCounters Counters { get; }
 
-        private PerfEventCounterSession()
+    /// <summary>The thread that is counted, 0 for the one that opened the session, -1 for all of <see cref="Cpu"/>.</summary>
+    public int Pid => _thread;
+
+    /// <summary>The processor on which is counted; -1 for any.</summary>
+    public int Cpu => _cpu;
+
+    /// <summary>Whether all counters can be read in user space, without a system call.</summary>
+    public bool HasUserRdpmc => Counters.All(counter => counter.HasUserRdpmc);
+
+    /// <summary>Whether the times of all counters come from user space too, as of the last reading.</summary>
+    public bool HasUserTime => Counters.All(counter => counter.HasUserTime);
+
+    /// <summary>Takes a reading of all counters. Deltas are between the last two readings.</summary>
+    /// <param name="mode">In user space where that is right, or by system call, which works on any thread.</param>
+    /// <exception cref="PicolloException">
+    /// <see cref="PicolloStatus.WrongThread"/>: another thread opened the session.
+    /// </exception>
+    public void Read(PerfReadMode mode = PerfReadMode.Automatic)
+    {
+        Arguments.Member((int)mode, (int)PerfReadMode.SystemCall, nameof(mode));
+        Enter();
+        int status;
+        fixed (PicolloError* error = &_error)
+            status = NativeMethods.picollo_session_read(_pointer, (uint)mode, error);
+        Leave(status, true);
+    }
+
+    /// <summary>Takes a reading of all counters, as <see cref="Read(PerfReadMode)"/> does.</summary>
+    /// <param name="forceSyscallRead">Whether to read by system call.</param>
+    public void Read(bool forceSyscallRead) => Read(forceSyscallRead ? PerfReadMode.SystemCall : PerfReadMode.Automatic);
+
+    /// <summary>
+    /// The last reading of all counters, in the order of <see cref="Counters"/>, by one copy: what is here belongs together, and
+    /// costs less than <see cref="PerfEventCounter.Delta"/> of each.
+    /// </summary>
+    /// <param name="values">Where they go: one for each counter. Further ones are left as they are.</param>
+    /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
+    /// <remarks>Allocates nothing.</remarks>
+    /// <exception cref="ArgumentException">There are more counters than values.</exception>
+    /// <exception cref="PicolloException">Nothing was read since the base.</exception>
+    public void Readings(Span<PerfEventCounterValue> values, bool deltas)
+    {
+        if (values.Length < Counters.Count)
+            throw new ArgumentException($"There is room for fewer values than the {Counters.Count} counters.", nameof(values));
+        UIntPtr there;
+        fixed (PerfEventCounterValue* start = &MemoryMarshal.GetReference(values))
         {
-            Counters = new PerfEventKnownCounters(this);
-        }
-
-        /// <summary>The counters, in the order in which they were asked for.</summary>
-        public PerfEventKnownCounters Counters { get; }
-
-        /// <summary>The thread that is counted, 0 for the one that opened the session, -1 for all of <see cref="Cpu"/>.</summary>
-        public int Pid => _thread;
-
-        /// <summary>The processor on which is counted; -1 for any.</summary>
-        public int Cpu => _cpu;
-
-        /// <summary>Takes a reading of all counters. Deltas are between the last two readings.</summary>
-        /// <param name="mode">In user space where that is right, or by system call, which works on any thread.</param>
-        /// <exception cref="PicolloException">
-        /// <see cref="PicolloStatus.WrongThread"/>: another thread opened the session.
-        /// </exception>
-        public void Read(PerfReadMode mode = PerfReadMode.Automatic)
-        {
-            Arguments.Member((int)mode, (int)PerfReadMode.SystemCall, nameof(mode));
             Enter();
-            int status;
-            fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_read(_pointer, (uint)mode, error);
-            Leave(status, true);
+            Leave(NativeMethods.picollo_session_readings(
+                _pointer, deltas ? 1u : 0u, start, (UIntPtr)values.Length, &there), false);
         }
+    }
 
-        /// <summary>
-        /// The last reading of all counters, in the order of <see cref="Counters"/>, by one copy: what is here belongs together, and
-        /// costs less than <see cref="PerfEventCounter.Delta"/> of each.
-        /// </summary>
-        /// <param name="values">Where they go: one for each counter. Further ones are left as they are.</param>
-        /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
-        /// <remarks>Allocates nothing.</remarks>
-        /// <exception cref="ArgumentException">There are more counters than values.</exception>
-        /// <exception cref="PicolloException">Nothing was read since the base.</exception>
-        public void Readings(Span<PerfEventCounterValue> values, bool deltas)
-        {
-            if (values.Length < Counters.Count)
-                throw new ArgumentException($"There is room for fewer values than the {Counters.Count} counters.", nameof(values));
-            UIntPtr there;
-            // A value holds a native reading and nothing else.
-            fixed (PerfEventCounterValue* start = &MemoryMarshal.GetReference(values))
+    /// <summary>
+    /// Takes a reading of all counters, and hands out what each counted since the reading before: one call for all.
+    /// </summary>
+    /// <param name="deltas">Where they go, scaled, in the order of <see cref="Counters"/>. Further ones are left as they are.</param>
+    /// <param name="mode">As for <see cref="Read(PerfReadMode)"/>.</param>
+    /// <remarks>Allocates nothing. The first reading begins with the base.</remarks>
+    /// <exception cref="ArgumentException">There are more counters than room; nothing was read.</exception>
+    /// <exception cref="PicolloException">
+    /// As for <see cref="Read(PerfReadMode)"/>; or one of the counters did not count meanwhile, or is not open: <see cref="Readings"/> has the others.
+    /// </exception>
+    public void ReadDeltas(Span<ulong> deltas, PerfReadMode mode = PerfReadMode.Automatic)
+    {
+        int length = Counters.Count;
+        if (deltas.Length < length)
+            throw new ArgumentException($"There is room for fewer values than the {length} counters.", nameof(deltas));
+        Read(mode);
+        Span<PerfEventCounterValue> values = length <= Usual
+            ? stackalloc PerfEventCounterValue[Usual] : new PerfEventCounterValue[length];
+        Readings(values, true);
+        // All or nothing: what was not counted is never a zero.
+        for (int i = 0; i < length; i++)
+            if (values[i].Status != PicolloStatus.Ok)
             {
-                Enter();
-                Leave(NativeMethods.picollo_session_readings(
-                    _pointer, deltas ? 1u : 0u, (PicolloReading*)start, (UIntPtr)values.Length, &there), false);
+                string why = Counters[i].Message;
+                throw new PicolloException(
+                    values[i].Status, why.Length != 0 ? why : $"{Counters[i].Name} was not counted between the readings.", 0, i);
             }
-        }
+        for (int i = 0; i < length; i++)
+            deltas[i] = values[i].Value;
+    }
 
-        /// <summary>
-        /// Takes a reading of all counters, and hands out what each counted since the reading before: one call for all.
-        /// </summary>
-        /// <param name="deltas">Where they go, scaled, in the order of <see cref="Counters"/>. Further ones are left as they are.</param>
-        /// <param name="mode">As for <see cref="Read"/>.</param>
-        /// <remarks>Allocates nothing. The first reading begins with the base.</remarks>
-        /// <exception cref="ArgumentException">There are more counters than room; nothing was read.</exception>
-        /// <exception cref="PicolloException">
-        /// As for <see cref="Read"/>; or one of the counters did not count meanwhile, or is not open: <see cref="Readings"/> has the others.
-        /// </exception>
-        public void ReadDeltas(Span<ulong> deltas, PerfReadMode mode = PerfReadMode.Automatic)
+    /// <summary>Records the last reading in the histograms; once per reading.</summary>
+    /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
+    /// <exception cref="PicolloException">There is no reading that was not recorded yet.</exception>
+    public void Record(bool deltas)
+    {
+        Enter();
+        Leave(NativeMethods.picollo_session_record(_pointer, deltas ? 1u : 0u), false);
+    }
+
+    /// <summary>Takes the counts of now as the new base, and resets the histograms.</summary>
+    public void Reset() => Call(&NativeMethods.picollo_session_reset);
+
+    /// <summary>Starts the counters, with a new base.</summary>
+    public void Enable() => Call(&NativeMethods.picollo_session_enable);
+
+    /// <summary>Stops the counters.</summary>
+    public void Disable() => Call(&NativeMethods.picollo_session_disable);
+
+    /// <summary>Measures what two readings in a row count, for <see cref="PerfEventCounter.PairReadOverhead"/>.</summary>
+    public void Calibrate() => Call(&NativeMethods.picollo_session_calibrate);
+
+    /// <summary>Closes the counters. The histograms live on.</summary>
+    public void Dispose()
+    {
+        Acquire();
+        _disposed = true;
+        _pointer = IntPtr.Zero;
+        _handle?.Dispose();
+        Volatile.Write(ref _busy, 0);
+    }
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Join(", ", Counters);
+
+    internal PerfEventCounterValue Reading(int index, bool deltas)
+    {
+        int length = Counters.Count;
+        Span<PerfEventCounterValue> values = length <= Usual
+            ? stackalloc PerfEventCounterValue[Usual] : new PerfEventCounterValue[length];
+        Readings(values, deltas);
+        return values[index];
+    }
+
+    internal PicolloEventInfo Info(int index)
+    {
+        PicolloEventInfo info;
+        Enter();
+        Leave(NativeMethods.picollo_session_event_info(_pointer, (UIntPtr)index, &info), false);
+        return info;
+    }
+
+    /// <summary>
+    /// Waits for its turn, in which the session stays open. Not a lock statement: that would cost as much again as a fast reading.
+    /// Nothing in between can throw.
+    /// </summary>
+    private void Enter()
+    {
+        Acquire();
+        if (_pointer != IntPtr.Zero)
+            return;
+        bool disposed = _disposed;
+        Volatile.Write(ref _busy, 0);
+        if (disposed)
+            throw new ObjectDisposedException(nameof(PerfEventCounterSession));
+        throw new InvalidOperationException("The session is not open: call Create first.");
+    }
+
+    private void Acquire()
+    {
+        if (Interlocked.CompareExchange(ref _busy, 1, 0) == 0)
+            return;
+        var wait = new SpinWait();
+        while (Interlocked.CompareExchange(ref _busy, 1, 0) != 0)
+            wait.SpinOnce();
+    }
+
+    private void Call(delegate*<IntPtr, PicolloError*, int> function)
+    {
+        Enter();
+        int status;
+        fixed (PicolloError* error = &_error)
+            status = function(_pointer, error);
+        Leave(status, true);
+    }
+
+    private void Leave(int status, bool detailed)
+    {
+        if (status != 0)
+            Fail(status, detailed);
+        Volatile.Write(ref _busy, 0);
+    }
+
+    // Apart, because a method with a local of 512 bytes begins with clearing it.
+    private void Fail(int status, bool detailed)
+    {
+        PicolloError error = _error;
+        Volatile.Write(ref _busy, 0);
+        if (detailed)
+            Outcome.Check(status, &error);
+        Outcome.Check(status);
+    }
+
+    private void Open(uint flags, int thread, int cpu, double relativeError, bool calibrate)
+    {
+        Loader.Ensure();
+        if (_disposed || _handle != null)
+            throw new InvalidOperationException("A factory makes one session.");
+        var events = new PicolloEvent[Counters.Count];
+        if (events.Length == 0)
+            throw new InvalidOperationException("There is nothing to count: add a counter.");
+        for (int i = 0; i < events.Length; i++)
+            events[i] = Counters[i].Description;
+        var options = new PicolloSessionOptions
         {
-            int length = Counters.Count;
-            if (deltas.Length < length)
-                throw new ArgumentException($"There is room for fewer values than the {length} counters.", nameof(deltas));
-            Read(mode);
-            Span<PerfEventCounterValue> values = length <= Usual
-                ? stackalloc PerfEventCounterValue[Usual] : new PerfEventCounterValue[length];
-            Readings(values, true);
-            // All or nothing: what was not counted is never a zero.
-            for (int i = 0; i < length; i++)
-                if (values[i].Status != PicolloStatus.Ok)
-                {
-                    string why = Counters[i].Message;
-                    throw new PicolloException(
-                        values[i].Status, why.Length != 0 ? why : $"{Counters[i].Name} was not counted between the readings.", 0, i);
-                }
-            for (int i = 0; i < length; i++)
-                deltas[i] = values[i].Value;
-        }
-
-        /// <summary>Records the last reading in the histograms; once per reading.</summary>
-        /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
-        /// <exception cref="PicolloException">There is no reading that was not recorded yet.</exception>
-        public void Record(bool deltas)
+            StructSize = (uint)sizeof(PicolloSessionOptions),
+            Flags = flags,
+            RelativeError = relativeError,
+            Thread = thread,
+            Cpu = cpu
+        };
+        int status;
+        fixed (PicolloEvent* start = events)
+        fixed (PicolloError* error = &_error)
         {
-            Enter();
-            Leave(NativeMethods.picollo_session_record(_pointer, deltas ? 1u : 0u), false);
+            status = NativeMethods.picollo_session_create(
+                &options, start, (UIntPtr)events.Length, out _handle, error);
+            Outcome.Check(status, error);
         }
-
-        /// <summary>Takes the counts of now as the new base, and resets the histograms.</summary>
-        public void Reset()
+        _pointer = _handle.DangerousGetHandle();
+        for (int i = 0; i < events.Length; i++)
         {
-            Enter();
-            int status;
-            fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_reset(_pointer, error);
-            Leave(status, true);
+            PicolloEvent described;
+            Outcome.Check(NativeMethods.picollo_session_event(_pointer, (UIntPtr)i, &described));
+            Outcome.Check(NativeMethods.picollo_session_histogram_ref(_pointer, (UIntPtr)i, out HistogramHandle histogram));
+            Counters[i].Opened(in described, new HdrHistogram(histogram, RecordMode.SingleWriter, false));
         }
-
-        /// <summary>Starts the counters, with a new base.</summary>
-        public void Enable()
-        {
-            Enter();
-            int status;
-            fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_enable(_pointer, error);
-            Leave(status, true);
-        }
-
-        /// <summary>Stops the counters.</summary>
-        public void Disable()
-        {
-            Enter();
-            int status;
-            fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_disable(_pointer, error);
-            Leave(status, true);
-        }
-
-        /// <summary>Measures what two readings in a row count, for <see cref="PerfEventCounter.PairReadOverhead"/>.</summary>
-        public void Calibrate()
-        {
-            Enter();
-            int status;
-            fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_calibrate(_pointer, error);
-            Leave(status, true);
-        }
-
-        /// <summary>Closes the counters. The histograms live on.</summary>
-        public void Dispose()
-        {
-            Acquire();
-            _disposed = true;
-            _pointer = IntPtr.Zero;
-            _handle?.Dispose();
-            Volatile.Write(ref _busy, 0);
-        }
-
-        /// <inheritdoc/>
-        public override string ToString() => string.Join(", ", Counters);
-
-        internal PerfEventCounterValue Reading(int index, bool deltas)
-        {
-            int length = Counters.Count;
-            if (length > Usual)
-            {
-                var values = new PerfEventCounterValue[length];
-                Readings(values, deltas);
-                return values[index];
-            }
-            PicolloReading* readings = stackalloc PicolloReading[Usual];
-            UIntPtr there;
-            Enter();
-            Leave(
-                NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length, &there), false);
-            return new PerfEventCounterValue(in readings[index]);
-        }
-
-        internal PicolloEventInfo Info(int index)
-        {
-            PicolloEventInfo info;
-            Enter();
-            Leave(NativeMethods.picollo_session_event_info(_pointer, (UIntPtr)index, &info), false);
-            return info;
-        }
-
-        /// <summary>
-        /// Waits for its turn, in which the session stays open. Not a lock statement: that would cost as much again as a fast reading.
-        /// Nothing in between can throw.
-        /// </summary>
-        private void Enter()
-        {
-            Acquire();
-            if (_pointer != IntPtr.Zero)
-                return;
-            bool disposed = _disposed;
-            Volatile.Write(ref _busy, 0);
-            if (disposed)
-                throw new ObjectDisposedException(nameof(PerfEventCounterSession));
-            throw new InvalidOperationException("The session is not open: call Create first.");
-        }
-
-        private void Acquire()
-        {
-            if (Interlocked.CompareExchange(ref _busy, 1, 0) == 0)
-                return;
-            var wait = new SpinWait();
-            while (Interlocked.CompareExchange(ref _busy, 1, 0) != 0)
-                wait.SpinOnce();
-        }
-
-        private void Leave(int status, bool detailed)
-        {
-            if (status != 0)
-                Fail(status, detailed);
-            Volatile.Write(ref _busy, 0);
-        }
-
-        // Apart, because a method with a local of 512 bytes begins with clearing it.
-        private void Fail(int status, bool detailed)
-        {
-            PicolloError error = _error;
-            Volatile.Write(ref _busy, 0);
-            if (detailed)
-                Outcome.Check(status, &error);
-            Outcome.Check(status);
-        }
-
-        private void Open(uint flags, int thread, int cpu, double relativeError, bool calibrate)
-        {
-            Loader.Ensure();
-            if (_disposed || _handle != null)
-                throw new InvalidOperationException("A factory makes one session.");
-            var events = new PicolloEvent[Counters.Count];
-            if (events.Length == 0)
-                throw new InvalidOperationException("There is nothing to count: add a counter.");
-            for (int i = 0; i < events.Length; i++)
-                events[i] = Counters[i].Description;
-            var options = new PicolloSessionOptions
-            {
-                StructSize = (uint)sizeof(PicolloSessionOptions),
-                Flags = flags,
-                RelativeError = relativeError,
-                Thread = thread,
-                Cpu = cpu
-            };
-            int status;
-            fixed (PicolloEvent* start = events)
-            fixed (PicolloError* error = &_error)
-            {
-                status = NativeMethods.picollo_session_create(
-                    &options, start, (UIntPtr)events.Length, out _handle, error);
-                Outcome.Check(status, error);
-            }
-            _pointer = _handle.DangerousGetHandle();
-            for (int i = 0; i < events.Length; i++)
-            {
-                PicolloEvent described;
-                Outcome.Check(NativeMethods.picollo_session_event(_pointer, (UIntPtr)i, &described));
-                Outcome.Check(NativeMethods.picollo_session_histogram_ref(_pointer, (UIntPtr)i, out HistogramHandle histogram));
-                Counters[i].Opened(in described, new HdrHistogram(histogram, RecordMode.SingleWriter, false));
-            }
-            if (calibrate)
-                Calibrate();
-        }
+        if (calibrate)
+            Calibrate();
     }
 }

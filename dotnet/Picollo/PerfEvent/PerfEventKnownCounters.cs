@@ -1,81 +1,76 @@
-using System;
 using System.Collections;
-using System.Collections.Generic;
 
-namespace Picollo.PerfEvent
+namespace Picollo.PerfEvent;
+
+/// <summary>The counters of a session, in the order in which they were asked for.</summary>
+public sealed class PerfEventKnownCounters : IReadOnlyList<PerfEventCounter>
 {
-    /// <summary>The counters of a session, in the order in which they were asked for.</summary>
-    public sealed class PerfEventKnownCounters : IReadOnlyList<PerfEventCounter>
+    private readonly List<PerfEventCounter> _counters = new List<PerfEventCounter>();
+
+    private readonly PerfEventCounterSession _session;
+
+    // Made once: a look at a counter by its name allocates nothing.
+    private readonly System.Func<PerfTypeId, ulong, PerfEventCounter?> _find;
+
+    internal PerfEventKnownCounters(PerfEventCounterSession session)
     {
-        private readonly List<PerfEventCounter> _counters = new List<PerfEventCounter>();
+        _session = session;
+        _find = Find;
+    }
 
-        private readonly PerfEventCounterSession _session;
+    /// <summary>How many there are.</summary>
+    public int Count => _counters.Count;
 
-        internal PerfEventKnownCounters(PerfEventCounterSession session)
-        {
-            _session = session;
-        }
+    /// <summary>The generic hardware counters by name, each null where the session has none.</summary>
+    public HardwareCounters<PerfEventCounter?> Hardware => new HardwareCounters<PerfEventCounter?>(_find);
 
-        /// <summary>How many there are.</summary>
-        public int Count => _counters.Count;
+    /// <summary>The software counters by name, each null where the session has none.</summary>
+    public SoftwareCounters<PerfEventCounter?> Software => new SoftwareCounters<PerfEventCounter?>(_find);
 
-        /// <summary>The generic hardware counters by name, each null where the session has none.</summary>
-        public HardwareCounters Hardware => new HardwareCounters(this);
+    /// <summary>The cache counters by name, each null where the session has none.</summary>
+    public CacheCounters<PerfEventCounter?> Caches => new CacheCounters<PerfEventCounter?>(_find);
 
-        /// <summary>The software counters by name, each null where the session has none.</summary>
-        public SoftwareCounters Software => new SoftwareCounters(this);
+    /// <summary>One of them.</summary>
+    public PerfEventCounter this[int index] => _counters[index];
 
-        /// <summary>The cache counters by name, each null where the session has none.</summary>
-        public CacheCounters Caches => new CacheCounters(this);
+    /// <summary>The first with a name such as <c>Hardware:CpuCycles</c>; null where the session has none.</summary>
+    public PerfEventCounter? this[string name] =>
+        name == null
+            ? throw new System.ArgumentNullException(nameof(name)) : _counters.Find(counter => counter.Name == name);
 
-        /// <summary>One of them.</summary>
-        public PerfEventCounter this[int index] => _counters[index];
+    /// <summary>The values of the last reading, by name.</summary>
+    /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
+    public PerfEventKnownCountersSnapshot GetSnapshot(bool useDeltas = false)
+    {
+        var snapshot = new PerfEventKnownCountersSnapshot();
+        ToSnapshot(snapshot, useDeltas);
+        return snapshot;
+    }
 
-        /// <summary>The first with a name such as <c>Hardware:CpuCycles</c>; null where the session has none.</summary>
-        public PerfEventCounter? this[string name] =>
-            name == null
-                ? throw new System.ArgumentNullException(nameof(name)) : _counters.Find(counter => counter.Name == name);
+    /// <summary>Fills in the values of the last reading.</summary>
+    /// <param name="snapshot">What to fill.</param>
+    /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
+    public void ToSnapshot(PerfEventKnownCountersSnapshot snapshot, bool useDeltas = false)
+    {
+        if (snapshot == null)
+            throw new System.ArgumentNullException(nameof(snapshot));
+        snapshot.Fill(this, _session, useDeltas);
+    }
 
-        /// <summary>The values of the last reading, by name.</summary>
-        /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
-        public PerfEventKnownCountersSnapshot GetSnapshot(bool useDeltas)
-        {
-            var snapshot = new PerfEventKnownCountersSnapshot();
-            ToSnapshot(snapshot, useDeltas);
-            return snapshot;
-        }
+    /// <summary>Begins an enumeration.</summary>
+    public List<PerfEventCounter>.Enumerator GetEnumerator() => _counters.GetEnumerator();
 
-        /// <summary>Fills in the values of the last reading.</summary>
-        /// <param name="snapshot">What to fill.</param>
-        /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
-        public void ToSnapshot(PerfEventKnownCountersSnapshot snapshot, bool useDeltas)
-        {
-            if (snapshot == null)
-                throw new System.ArgumentNullException(nameof(snapshot));
-            snapshot.Fill(this, _session, useDeltas);
-        }
+    IEnumerator<PerfEventCounter> IEnumerable<PerfEventCounter>.GetEnumerator() => GetEnumerator();
 
-        /// <summary>Begins an enumeration.</summary>
-        public List<PerfEventCounter>.Enumerator GetEnumerator() => _counters.GetEnumerator();
+    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-        IEnumerator<PerfEventCounter> IEnumerable<PerfEventCounter>.GetEnumerator() => GetEnumerator();
+    internal void Add(PerfEventCounter counter) => _counters.Add(counter);
 
-        IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
-
-        internal void Add(PerfEventCounter counter) => _counters.Add(counter);
-
-        internal PerfEventCounter? Find(PerfHardwareCounterId id) => Find(PerfTypeId.Hardware, (ulong)id);
-
-        internal PerfEventCounter? Find(PerfSoftwareCounterId id) => Find(PerfTypeId.Software, (ulong)id);
-
-        internal PerfEventCounter? Find(PerfCacheCounterId id) => Find(PerfTypeId.HardwareCache, (ulong)id);
-
-        private PerfEventCounter? Find(PerfTypeId type, ulong config)
-        {
-            foreach (PerfEventCounter counter in _counters)
-                if (counter.Type == type && counter.Config == config)
-                    return counter;
-            return null;
-        }
+    private PerfEventCounter? Find(PerfTypeId type, ulong config)
+    {
+        foreach (PerfEventCounter counter in _counters)
+            if (counter.Type == type && counter.Config == config)
+                return counter;
+        return null;
     }
 }

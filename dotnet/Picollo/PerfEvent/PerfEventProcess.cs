@@ -1,118 +1,112 @@
-using System;
-using System.Collections.Generic;
 using System.Globalization;
-using System.IO;
-using Picollo.Native;
 
-namespace Picollo.PerfEvent
+namespace Picollo.PerfEvent;
+
+/// <summary>Counters of a process with all its threads, this one or another, as sums.</summary>
+/// <remarks>
+/// A session for each thread that there was when this was opened; what those start later is counted with them, threads and processes
+/// alike. A thread that starts while the others are being opened may be missed. Readings are by system call, on any thread, one thread
+/// after the other.
+/// </remarks>
+public sealed class PerfEventProcess : IDisposable
 {
-    /// <summary>Counters of a process with all its threads, this one or another, as sums.</summary>
-    /// <remarks>
-    /// A session for each thread that there was when this was opened; what those start later is counted with them, threads and processes
-    /// alike. A thread that starts while the others are being opened may be missed. Readings are by system call, on any thread, one thread
-    /// after the other.
-    /// </remarks>
-    public sealed class PerfEventProcess : IDisposable
+    private readonly List<PerfEventCounterSession> _sessions = new List<PerfEventCounterSession>();
+    private readonly string[] _names;
+
+    /// <summary>Begins to count.</summary>
+    /// <param name="processId">The process; 0: this one. That of another user takes rights.</param>
+    /// <param name="counters">
+    /// Names of events, as for <see cref="PerfEventCounterSession.PerfEventCounterSessionFactory.WithCounter(string)"/>.
+    /// </param>
+    /// <exception cref="ArgumentException">There is no such process, or nothing to count.</exception>
+    /// <exception cref="PicolloException">A counter cannot be had; the message says which, why, and what to do.</exception>
+    public PerfEventProcess(int processId, params string[] counters)
     {
-        private readonly List<PerfEventCounterSession> _sessions = new List<PerfEventCounterSession>();
-        private readonly string[] _names;
-
-        /// <summary>Begins to count.</summary>
-        /// <param name="processId">The process; 0: this one. That of another user takes rights.</param>
-        /// <param name="counters">
-        /// Names of events, as for <see cref="PerfEventCounterSession.PerfEventCounterSessionFactory.WithCounter(string)"/>.
-        /// </param>
-        /// <exception cref="ArgumentException">There is no such process, or nothing to count.</exception>
-        /// <exception cref="PicolloException">A counter cannot be had; the message says which, why, and what to do.</exception>
-        public PerfEventProcess(int processId, params string[] counters)
+        ArgumentNullException.ThrowIfNull(counters);
+        if (counters.Length == 0)
+            throw new ArgumentException("There is nothing to count: name at least one event.", nameof(counters));
+        if (processId < 0)
+            throw new ArgumentOutOfRangeException(nameof(processId), processId, "A process has a number of 0 or more; 0 is this one.");
+        _names = (string[])counters.Clone();
+        try
         {
-            if (counters == null)
-                throw new ArgumentNullException(nameof(counters));
-            if (counters.Length == 0)
-                throw new ArgumentException("There is nothing to count: name at least one event.", nameof(counters));
-            if (processId < 0)
-                throw new ArgumentOutOfRangeException(nameof(processId), processId, "A process has a number of 0 or more; 0 is this one.");
-            _names = (string[])counters.Clone();
-            try
-            {
-                foreach (int thread in Threads(processId))
-                    Open(thread);
-            }
-            catch
-            {
-                Dispose();
-                throw;
-            }
-            if (_sessions.Count == 0)
-                throw new ArgumentException("The process ended meanwhile.", nameof(processId));
+            foreach (int thread in Threads(processId))
+                Open(thread);
         }
-
-        /// <summary>What is counted, in the order of values.</summary>
-        public IReadOnlyList<string> Names => Array.AsReadOnly(_names);
-
-        /// <summary>How many threads there were at the beginning.</summary>
-        public int ThreadCount => _sessions.Count;
-
-        /// <summary>Reads all counters of all threads, and adds them up.</summary>
-        /// <param name="values">Where the sums go, in the order of <see cref="Names"/>. Further ones are left as they are.</param>
-        /// <param name="deltas">True: since the reading before. False: since the beginning.</param>
-        /// <exception cref="ArgumentException">There is less room than there are counters.</exception>
-        /// <remarks>
-        /// A sum has the flags of all its parts, and the status of the first that did not count; threads that did not run meanwhile have
-        /// none. Where none ran it is <see cref="PicolloStatus.NotCounted"/>.
-        /// </remarks>
-        public void Read(Span<PerfEventCounterValue> values, bool deltas)
+        catch
         {
-            if (values.Length < _names.Length)
-                throw new ArgumentException($"There is room for fewer values than the {_names.Length} counters.", nameof(values));
-            var one = new PerfEventCounterValue[_names.Length];
-            for (int i = 0; i < _sessions.Count; i++)
-            {
-                _sessions[i].Read(PerfReadMode.SystemCall);
-                _sessions[i].Readings(one, deltas);
-                for (int counter = 0; counter < one.Length; counter++)
-                    if (i == 0 || IsIdle(in values[counter]))
-                        values[counter] = one[counter];
-                    else if (!IsIdle(in one[counter]))
-                        values[counter] += one[counter];
-            }
+            Dispose();
+            throw;
         }
+        if (_sessions.Count == 0)
+            throw new ArgumentException("The process ended meanwhile.", nameof(processId));
+    }
 
-        /// <summary>Whether the thread did not run at all: it has no share in the sum, and is no reason to doubt it.</summary>
-        private static bool IsIdle(in PerfEventCounterValue value) =>
-            value.Status == PicolloStatus.NotCounted && value.TimeEnabled == 0;
+    /// <summary>What is counted, in the order of values.</summary>
+    public IReadOnlyList<string> Names => Array.AsReadOnly(_names);
 
-        /// <summary>Closes the counters.</summary>
-        public void Dispose() => _sessions.ForEach(session => session.Dispose());
+    /// <summary>How many threads there were at the beginning.</summary>
+    public int ThreadCount => _sessions.Count;
 
-        private void Open(int thread)
+    /// <summary>Reads all counters of all threads, and adds them up.</summary>
+    /// <param name="values">Where the sums go, in the order of <see cref="Names"/>. Further ones are left as they are.</param>
+    /// <param name="deltas">True: since the reading before. False: since the beginning.</param>
+    /// <exception cref="ArgumentException">There is less room than there are counters.</exception>
+    /// <remarks>
+    /// A sum has the flags of all its parts, and the status of the first that did not count; threads that did not run meanwhile have
+    /// none. Where none ran it is <see cref="PicolloStatus.NotCounted"/>.
+    /// </remarks>
+    public void Read(Span<PerfEventCounterValue> values, bool deltas)
+    {
+        if (values.Length < _names.Length)
+            throw new ArgumentException($"There is room for fewer values than the {_names.Length} counters.", nameof(values));
+        var one = new PerfEventCounterValue[_names.Length];
+        for (int i = 0; i < _sessions.Count; i++)
         {
-            try
-            {
-                _sessions.Add(PerfEventCounterSession.Factory.WithTarget(thread, -1).WithInherit().WithCounters(_names).Create());
-            }
-            catch (PicolloException ended) when (ended.OsErrno == NoSuchProcess)
-            {
-                // The thread did, meanwhile.
-            }
+            _sessions[i].Read(PerfReadMode.SystemCall);
+            _sessions[i].Readings(one, deltas);
+            for (int counter = 0; counter < one.Length; counter++)
+                if (i == 0 || IsIdle(in values[counter]))
+                    values[counter] = one[counter];
+                else if (!IsIdle(in one[counter]))
+                    values[counter] += one[counter];
         }
+    }
 
-        private const int NoSuchProcess = 3;
+    /// <summary>Whether the thread did not run at all: it has no share in the sum, and is no reason to doubt it.</summary>
+    private static bool IsIdle(in PerfEventCounterValue value) =>
+        value.Status == PicolloStatus.NotCounted && value.TimeEnabled == 0;
 
-        private static List<int> Threads(int processId)
+    /// <summary>Closes the counters.</summary>
+    public void Dispose() => _sessions.ForEach(session => session.Dispose());
+
+    private void Open(int thread)
+    {
+        try
         {
-            string process = processId == 0 ? "self" : processId.ToString(CultureInfo.InvariantCulture);
-            var threads = new List<int>();
-            try
-            {
-                foreach (string path in Directory.GetDirectories($"/proc/{process}/task"))
-                    threads.Add(int.Parse(Path.GetFileName(path), CultureInfo.InvariantCulture));
-            }
-            catch (DirectoryNotFoundException)
-            {
-                throw new ArgumentException($"There is no process {processId}.", nameof(processId));
-            }
-            return threads;
+            _sessions.Add(PerfEventCounterSession.Factory.WithTarget(thread, -1).WithInherit().WithCounters(_names).Create());
         }
+        catch (PicolloException ended) when (ended.OsErrno == NoSuchProcess)
+        {
+            // The thread did, meanwhile.
+        }
+    }
+
+    private const int NoSuchProcess = 3;
+
+    private static List<int> Threads(int processId)
+    {
+        string process = processId == 0 ? "self" : processId.ToString(CultureInfo.InvariantCulture);
+        var threads = new List<int>();
+        try
+        {
+            foreach (string path in Directory.GetDirectories($"/proc/{process}/task"))
+                threads.Add(int.Parse(Path.GetFileName(path), CultureInfo.InvariantCulture));
+        }
+        catch (DirectoryNotFoundException)
+        {
+            throw new ArgumentException($"There is no process {processId}.", nameof(processId));
+        }
+        return threads;
     }
 }

@@ -48,7 +48,10 @@ fn program() -> u32 {
     };
     let sparse = SharedHistogram::create(&options);
     let doubles = DoubleHistogram::new(&DoubleOptions { relative_error: 0.1, ..DoubleOptions::default() });
-    tests.check(sparse.is_ok() && doubles.is_ok(), format_args!("sparse: {:?}, doubles: {:?}", sparse.as_ref().err(), doubles.as_ref().err()));
+    tests.check(
+        sparse.is_ok() && doubles.is_ok(),
+        format_args!("sparse: {:?}, doubles: {:?}", sparse.as_ref().err(), doubles.as_ref().err()),
+    );
     let (Ok(sparse), Ok(doubles)) = (sparse, doubles) else { return tests.finish() };
     let both: &Both = Box::leak(Box::new(Both { sparse, doubles }));
     BOTH.store(core::ptr::from_ref(both).cast_mut(), Release);
@@ -76,7 +79,10 @@ fn program() -> u32 {
     let counts = snapshot.counts();
     tests.check(
         updated.is_ok() && counts.total + counts.lost == expected && counts.lost == 0,
-        format_args!("sparse: {RECORDS} records and {ticks} of the handler are {}, lost {}", counts.total, counts.lost),
+        format_args!(
+            "sparse: {RECORDS} records and {ticks} of the handler are {}, lost {}",
+            counts.total, counts.lost
+        ),
     );
     let zeros = snapshot.bucket_of(0).map_or(0, |bucket| bucket.count);
     tests.check(
@@ -84,7 +90,9 @@ fn program() -> u32 {
         format_args!("sparse: {zeros} of them are 0"),
     );
     tests.check(
-        both.sparse.reset().is_ok() && both.sparse.update(&mut snapshot, Since::Reset).is_ok() && snapshot.counts().total == 0,
+        both.sparse.reset().is_ok()
+            && both.sparse.update(&mut snapshot, Since::Reset).is_ok()
+            && snapshot.counts().total == 0,
         format_args!("sparse: a live reset"),
     );
 

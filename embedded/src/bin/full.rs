@@ -58,7 +58,8 @@ static TICKS: Word = Word::new(0);
 
 fn histogram() -> Option<ManuallyDrop<SharedHistogram>> {
     // SAFETY: the histogram lives in a static, and the reference is not dropped.
-    NonNull::new(SHARED.load(Acquire)).map(|header| ManuallyDrop::new(unsafe { SharedHistogram::from_raw(header) }))
+    NonNull::new(SHARED.load(Acquire))
+        .map(|header| ManuallyDrop::new(unsafe { SharedHistogram::from_raw(header) }))
 }
 
 #[unsafe(no_mangle)]

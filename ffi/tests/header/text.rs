@@ -14,14 +14,11 @@ pub fn tidy(text: &str) -> String {
                 comment.push(line.trim().trim_start_matches('*').trim_end());
             }
             lines.next();
-            // Comments on one line where they fit.
-            match comment[..] {
-                [only] => tidied.push(format!("{indent}/**{only} */")),
-                _ => {
-                    tidied.push(line.to_string());
-                    tidied.extend(comment.iter().map(|line| format!("{indent} *{line}")));
-                    tidied.push(format!("{indent} */"));
-                }
+            // They begin on the first line, and end on the last.
+            let last = comment.len() - 1;
+            for (at, line) in comment.iter().enumerate() {
+                let (begin, end) = (if at == 0 { "/**" } else { " *" }, if at == last { " */" } else { "" });
+                tidied.push(format!("{indent}{begin}{line}{end}"));
             }
             continue;
         }
@@ -30,11 +27,27 @@ pub fn tidy(text: &str) -> String {
             None if line.contains("typedef") => line.to_string(),
             None => line.replace("struct picollo_", "picollo_"),
         };
-        if line.starts_with("picollo_status picollo_") {
-            tidied.push("PICOLLO_NODISCARD".to_string());
-        }
-        tidied.push(line);
+        tidied.push(match line.strip_prefix("picollo_status picollo_") {
+            Some(call) => format!("PICOLLO_STATUS picollo_{call}"),
+            None => line,
+        });
     }
+    // As many parameters on a line as fit: cbindgen gives each a line of its own.
+    let mut filled: Vec<String> = Vec::new();
+    let mut is_prototype = false;
+    for line in tidied {
+        match filled.last_mut() {
+            Some(last) if is_prototype && last.len() + line.trim().len() < 110 => {
+                *last += " ";
+                *last += line.trim();
+            }
+            _ if is_prototype => filled.push(format!("    {}", line.trim())),
+            _ => filled.push(line.clone()),
+        }
+        let is_code = !line.trim_start().starts_with(['/', '*', '#']);
+        is_prototype = is_code && line.ends_with(',') && (is_prototype || line.contains('('));
+    }
+    let tidied = filled;
     // Constants stand close together: no blank line between one and the next, unless their comments are long.
     let mut text = String::new();
     for (at, line) in tidied.iter().enumerate() {
@@ -66,13 +79,7 @@ pub fn with_initialisers(text: &str) -> String {
         {
             values[0] = format!("sizeof({name})");
             let macro_name = format!("{}_INIT", name.to_uppercase());
-            write!(
-                code,
-                "\n/** Options that ask for nothing but the defaults: {name} options = {macro_name}; */\n\
-                 #define {macro_name} {{{}}}\n",
-                values.join(", ")
-            )
-            .unwrap();
+            writeln!(code, "#define {macro_name} {{{}}}", values.join(", ")).unwrap();
         }
     }
     code
@@ -93,4 +100,5 @@ pub const NODISCARD: &str = "\
 #define PICOLLO_NODISCARD
 #endif
 #endif
+#define PICOLLO_STATUS PICOLLO_NODISCARD picollo_status
 ";

@@ -1,47 +1,65 @@
 //! Why a call could not be done, with the explanation.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 use core::fmt;
 
 use crate::base::text;
 
-/// The kinds of failure, numbered as in the C ABI.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(i32)]
-#[non_exhaustive]
-pub enum Status {
-    /// A pointer that must not be NULL was.
-    NullPointer = -1,
-    /// An argument is outside its documented range.
-    InvalidArgument = -2,
-    /// The allocator or the kernel had no memory.
-    OutOfMemory = -3,
-    /// The caller's buffer is too small.
-    BufferTooSmall = -4,
+/// The kinds of failure: what each is, its number in the C ABI, and a sentence for people.
+macro_rules! statuses {
+    ($($(#[$doc:meta])* $status:ident = $number:literal: $sentence:literal;)*) => {
+        /// The kinds of failure, numbered as in the C ABI.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(i32)]
+        #[non_exhaustive]
+        pub enum Status {
+            $($(#[$doc])* $status = $number,)*
+        }
+
+        impl Status {
+            const ALL: [Status; 16] = [$(Status::$status),*];
+
+            /// One sentence for people.
+            pub const fn as_c_str(self) -> &'static CStr {
+                match self { $(Status::$status => $sentence,)* }
+            }
+        }
+    };
+}
+
+statuses! {
+    /// A pointer is NULL that must not be.
+    NullPointer = -1: c"a pointer is NULL that must not be";
+    /// An argument is outside its documented range, or a pointer is not aligned for what it points to.
+    InvalidArgument = -2: c"an argument is outside its documented range";
+    /// The allocator had no memory; nothing was changed.
+    OutOfMemory = -3: c"out of memory";
+    /// The caller's buffer is too small; out_length, where there is one, says how much is needed.
+    BufferTooSmall = -4: c"the buffer is too small";
     /// This build, platform, mode or option does not offer it.
-    Unsupported = -5,
-    /// Layouts that cannot be combined losslessly.
-    Incompatible = -6,
-    /// Encoded data is malformed.
-    Corrupt = -7,
-    /// Nothing was read or recorded yet.
-    Empty = -8,
-    /// The call belongs on the thread that opened the session.
-    WrongThread = -9,
-    /// The operating system refused; see the errno.
-    Os = -10,
+    Unsupported = -5: c"not supported by this build, platform, mode or option";
+    /// The layouts cannot be combined without loss, or the data were made by another version.
+    Incompatible = -6: c"the layouts cannot be combined without loss";
+    /// Encoded data or an image in memory is malformed.
+    Corrupt = -7: c"the data are malformed";
+    /// Nothing was recorded or read, so there is nothing to report.
+    Empty = -8: c"nothing was recorded";
+    /// Only the thread that opened the session may do this.
+    WrongThread = -9: c"only the thread that opened the session may do this";
+    /// The operating system refused; the errno says why.
+    Os = -10: c"the operating system refused";
     /// The operating system denied it for lack of rights.
-    Permission = -11,
-    /// The event is unknown to this machine, or there is no PMU.
-    NoSuchEvent = -12,
-    /// The event was never scheduled in the interval.
-    NotCounted = -13,
-    /// Bounded retries ran out; try again.
-    Busy = -14,
-    /// The session belongs to the process that forked this one.
-    Forked = -15,
+    Permission = -11: c"permission denied";
+    /// The event is unknown to this machine, or the machine offers no performance counters.
+    NoSuchEvent = -12: c"no such event on this machine";
+    /// The event was never scheduled in the interval, so its count is unknown rather than zero.
+    NotCounted = -13: c"the event was not counted in this interval";
+    /// A bounded number of retries ran out against competing calls; try again.
+    Busy = -14: c"competing calls kept it from finishing; try again";
+    /// A session of the process that forked this one, or a registry that it was at work on: it can only be freed here.
+    Forked = -15: c"it belongs to the parent process; here it can only be freed";
     /// A defect of the library, stopped at its boundary.
-    Panic = -127,
+    Panic = -127: c"a defect of the library; please report it";
 }
 
 impl Status {
@@ -50,25 +68,16 @@ impl Status {
         self as i32
     }
 
+    /// The status with this number in the C ABI.
+    pub fn from_code(code: i32) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.code() == code)
+    }
+
     /// One sentence for people.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Status::NullPointer => "a pointer is NULL",
-            Status::InvalidArgument => "an argument is outside its documented range",
-            Status::OutOfMemory => "out of memory",
-            Status::BufferTooSmall => "the buffer is too small",
-            Status::Unsupported => "not supported by this mode, option, platform or build",
-            Status::Incompatible => "the layouts cannot be combined without loss",
-            Status::Corrupt => "the encoded data is malformed",
-            Status::Empty => "nothing was recorded",
-            Status::WrongThread => "only the thread that opened the session may do this",
-            Status::Os => "the operating system refused",
-            Status::Permission => "permission denied",
-            Status::NoSuchEvent => "no such event on this machine",
-            Status::NotCounted => "the event was not counted in this interval",
-            Status::Busy => "competing calls kept the operation from finishing; try again",
-            Status::Forked => "the session belongs to the parent process; it can only be freed here",
-            Status::Panic => "internal error",
+        match self.as_c_str().to_str() {
+            Ok(sentence) => sentence,
+            Err(_) => "",
         }
     }
 }
@@ -122,25 +131,7 @@ impl Error {
 
     /// The kind of failure.
     pub fn status(&self) -> Status {
-        const ALL: [Status; 16] = [
-            Status::NullPointer,
-            Status::InvalidArgument,
-            Status::OutOfMemory,
-            Status::BufferTooSmall,
-            Status::Unsupported,
-            Status::Incompatible,
-            Status::Corrupt,
-            Status::Empty,
-            Status::WrongThread,
-            Status::Os,
-            Status::Permission,
-            Status::NoSuchEvent,
-            Status::NotCounted,
-            Status::Busy,
-            Status::Forked,
-            Status::Panic,
-        ];
-        ALL.into_iter().find(|status| status.code() == self.status).unwrap_or(Status::Os)
+        Status::from_code(self.status).unwrap_or(Status::Os)
     }
 
     /// The errno of the system call that failed; 0: none.
@@ -159,16 +150,24 @@ impl Error {
     }
 }
 
+/// A failure of this kind, with the words of a format.
+macro_rules! failure {
+    ($status:ident, $($words:tt)+) => {
+        $crate::base::error::Error::new($crate::base::error::Status::$status, format_args!($($words)+))
+    };
+}
+pub(crate) use failure;
+
 impl From<Status> for Error {
     fn from(status: Status) -> Self {
         Error::new(status, format_args!("{}", status.as_str()))
     }
 }
 
-impl From<picollo_core::Error> for Error {
+impl From<picollo_core::Error> for Status {
     fn from(error: picollo_core::Error) -> Self {
         use picollo_core::Error as Core;
-        let status = match error {
+        match error {
             Core::InvalidArgument => Status::InvalidArgument,
             Core::OutOfMemory => Status::OutOfMemory,
             Core::BufferTooSmall => Status::BufferTooSmall,
@@ -178,8 +177,13 @@ impl From<picollo_core::Error> for Error {
             Core::Busy => Status::Busy,
             // Includes what a later core may add: an answer we do not know is one we do not offer.
             _ => Status::Unsupported,
-        };
-        Error::new(status, format_args!("{}", error.as_str()))
+        }
+    }
+}
+
+impl From<picollo_core::Error> for Error {
+    fn from(error: picollo_core::Error) -> Self {
+        Error::new(error.into(), format_args!("{}", error.as_str()))
     }
 }
 
@@ -218,8 +222,18 @@ mod tests {
 
     #[test]
     fn core_errors_convert() {
-        assert_eq!(Error::from(picollo_core::Error::Busy).status(), Status::Busy);
-        assert_eq!(Error::from(picollo_core::Error::Unsupported).status(), Status::Unsupported);
+        use picollo_core::Error as Core;
+        let all = [
+            (Core::InvalidArgument, Status::InvalidArgument),
+            (Core::OutOfMemory, Status::OutOfMemory),
+            (Core::BufferTooSmall, Status::BufferTooSmall),
+            (Core::Unsupported, Status::Unsupported),
+            (Core::Incompatible, Status::Incompatible),
+            (Core::Corrupt, Status::Corrupt),
+            (Core::Empty, Status::Empty),
+            (Core::Busy, Status::Busy),
+        ];
+        assert!(all.into_iter().all(|(error, status)| Error::from(error).status() == status));
         assert_eq!(Error::from(Status::Forked).status(), Status::Forked);
     }
 }

@@ -3,6 +3,8 @@
 pub(crate) mod error;
 #[cfg(feature = "std")]
 pub(crate) mod reference;
+#[cfg(not(picollo_linux))]
+pub(crate) mod refused;
 pub(crate) mod text;
 #[cfg(feature = "std")]
 pub(crate) mod vectors;

@@ -9,6 +9,13 @@ pub(crate) fn with_room<T>(count: usize) -> Result<Vec<T>> {
     Ok(vector)
 }
 
+/// Puts one more at the end, or an error.
+pub(crate) fn push<T>(vector: &mut Vec<T>, one: T) -> Result<()> {
+    vector.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+    vector.push(one);
+    Ok(())
+}
+
 /// So many times the same, or an error.
 #[cfg(picollo_linux)]
 pub(crate) fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {

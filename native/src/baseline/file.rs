@@ -1,13 +1,8 @@
 //! The files of a baseline.
 
-use std::borrow::ToOwned;
-use std::boxed::Box;
-use std::format;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::string::String;
-use std::vec::Vec;
 
 use picollo_core::log::{Header, Reader, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
@@ -30,9 +25,8 @@ fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
     Error::new(status, format_args!("{}: {what}: {error}", path.display()))
 }
 
-/// A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are `%` and two hexadecimal
-/// digits, for
-/// each byte, and so is the `%`.
+/// A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are `%` and two hexadecimal digits for each
+/// byte, and so is the `%`.
 fn tag_of(name: &str) -> String {
     let mut tag = String::new();
     for c in name.chars() {
@@ -189,32 +183,4 @@ fn noted(line: &[u8]) -> Option<(String, String)> {
     let line = core::str::from_utf8(line).ok()?.trim();
     let (key, value) = line.strip_prefix("#[")?.strip_suffix(']')?.strip_prefix(KEY)?.split_once(':')?;
     Some((key.trim().to_owned(), value.trim().to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_all_kinds_come_back() {
-        for name in [
-            "plain",
-            "a b",
-            "a,b",
-            "100%",
-            "%41",
-            "tab\tline\nend\r",
-            "ünï çödé",
-            "\u{2028}\u{85}\u{a0}",
-            "tests/a.py::b[x, y]",
-        ] {
-            let tag = tag_of(name);
-            assert!(!tag.contains([',', ' ', '\n', '\r', '\t', '\u{85}', '\u{2028}']), "{tag}");
-            assert_eq!(name_of(&tag), name);
-        }
-        // Written by others.
-        for tag in ["%", "50%", "%zz", "%+1", "a%4"] {
-            assert_eq!(name_of(tag), tag);
-        }
-    }
 }

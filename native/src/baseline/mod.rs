@@ -1,35 +1,23 @@
 //! Saved runs of benchmarks, and a new run against them.
 //!
-//! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged
-//! with its name,
-//! of picoseconds, and in comments what it was measured on (the format is in `docs/baselines.md`; `native/tests/baselines` has
-//! files that every
-//! reader of it must judge alike). Any reader of such logs shows them. Each run is one more witness
-//! of what
-//! unchanged code takes on other days, so runs are added, and never replaced; who wants to forget one removes its file.
+//! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged with its
+//! name, of picoseconds, and in comments what it was measured on (the format is in `docs/baselines.md`; `native/tests/baselines` has
+//! files that every reader of it must judge alike). Any reader of such logs shows them. Each run is one more witness of what unchanged
+//! code takes on other days, so runs are added, and never replaced; who wants to forget one removes its file.
 //!
-//! Judged is the median of a run by the medians of the earlier ones: [`picollo_core::compare_runs`]. Runs on a machine with
-//! another
+//! Judged is the median of a run by the medians of the earlier ones: [`picollo_core::compare_runs`]. Runs on a machine with another
 //! processor are left out, and the answer says how many.
 
-mod environment;
 mod file;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::ToOwned;
-use std::boxed::Box;
-use std::format;
 use std::path::{Path, PathBuf};
-use std::string::String;
-use std::vec::Vec;
 
 use picollo_core::{CompareOptions, RunComparison, Snapshot, ValueSelection, compare_runs};
 
 use crate::base::error::{Error, Result, Status};
 use file::clean;
-
-pub use environment::environment;
 
 /// What was noted of a run beside its histograms: a key and a text each, such as `kernel` and `6.1.0`.
 pub type Environment = Vec<(String, String)>;
@@ -109,8 +97,7 @@ impl Baseline {
     ///
     /// Histograms are written with three significant digits, in steps of a thousandth.
     ///
-    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from
-    /// 2^62 on,
+    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from 2^62 on,
     /// which a log has no room for; `Empty` for a histogram of nothing; `Os` where it cannot be written.
     pub fn save(&self, run: &Run) -> Result<PathBuf> {
         file::save(&self.directory, run)
@@ -155,6 +142,42 @@ fn quoted(name: &str) -> String {
 /// Whether a key says the same in both, as files have it.
 fn is_same(a: &Environment, b: &Environment, key: &str) -> bool {
     clean(value_of(a, key)) == clean(value_of(b, key))
+}
+
+/// The machine, its kernel and governor, and how busy it is: `cpu`, `cpus`, `host`, `kernel`, `governor`, `load` (of the last
+/// minute) and `pressure` (the share of the last ten seconds in which something waited for a processor, in per cent). What is not known
+/// is empty. Whoever compiles adds `compiler`.
+pub fn environment() -> Environment {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let line = |path: &str| read(path).lines().next().unwrap_or_default().trim().to_string();
+    let cpus = std::thread::available_parallelism().map_or_else(|_| String::new(), |count| count.to_string());
+    let pressure = line("/proc/pressure/cpu");
+    let pressure =
+        pressure.split("avg10=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+    [
+        ("cpu", cpu(&read("/proc/cpuinfo"))),
+        ("cpus", cpus),
+        ("host", line("/proc/sys/kernel/hostname")),
+        ("kernel", line("/proc/sys/kernel/osrelease")),
+        ("governor", line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        ("load", line("/proc/loadavg").split(' ').next().unwrap_or_default().to_string()),
+        ("pressure", pressure.to_string()),
+    ]
+    .map(|(key, value)| (key.to_string(), value))
+    .into()
+}
+
+/// The processor by name; where it has none, as on Arm, by its numbers.
+fn cpu(info: &str) -> String {
+    let value = |key: &str| {
+        let found = info.lines().find(|line| line.split(':').next().is_some_and(|of| of.trim() == key));
+        found.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_string())
+    };
+    value("model name").unwrap_or_else(|| {
+        let numbers = ["CPU implementer", "CPU variant", "CPU part", "CPU revision"]
+            .map(|key| value(key).unwrap_or_default());
+        numbers.join(" ").trim().to_string()
+    })
 }
 
 /// Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.

@@ -1,9 +1,6 @@
 //! What is saved comes back, what is judged is what was saved, and what cannot be is said.
 
-use std::string::ToString;
-use std::vec;
-
-use picollo_core::{COMPARISON_TOO_FEW, SharedWriter, Since, Verdict};
+use picollo_core::{SharedWriter, Since};
 use proptest::prelude::*;
 
 use super::*;
@@ -108,30 +105,6 @@ proptest! {
 }
 
 #[test]
-fn the_verdict_is_that_of_the_medians() {
-    let now = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.1")]);
-    let earlier: Vec<SavedRun> = [99_000, 99_500, 100_000, 100_500, 101_000].map(saved).into();
-    let verdict = |median: u64| {
-        let found = judge(&earlier, "sort", &histogram(&[median]), &now, &CompareOptions::default()).unwrap();
-        let verdict = Verdict::from_code(found.comparison.unwrap().verdict);
-        let said = "after 5 runs, up to 33% of the runs of unchanged code may be called slower or faster: save more of them";
-        let notes = if verdict == Verdict::NoEvidence { vec![] } else { vec![said] };
-        assert_eq!(found.notes, notes);
-        verdict
-    };
-    assert_eq!(verdict(104_000), Verdict::NoEvidence);
-    assert_eq!(verdict(106_000), Verdict::Slower);
-    assert_eq!(verdict(94_000), Verdict::Faster);
-    let found = judge(&earlier[..4], "sort", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
-    assert_ne!(found.comparison.unwrap().flags & COMPARISON_TOO_FEW, 0);
-    let none = judge(&earlier, "another", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
-    let notes = vec!["the baseline has other benchmarks, in 5 runs: 'sort'".to_owned()];
-    assert_eq!(none, Against { comparison: None, notes });
-    let empty = judge(&earlier, "sort", &histogram(&[]), &now, &CompareOptions::default());
-    assert_eq!(empty.unwrap_err().status(), Status::Empty);
-}
-
-#[test]
 fn equal_buckets_are_below_what_can_be_told() {
     let now = run(1).environment;
     let earlier: Vec<SavedRun> = [1_000_000; 6].map(saved).into();
@@ -140,28 +113,8 @@ fn equal_buckets_are_below_what_can_be_told() {
         judge(&earlier, "sort", &histogram(&[1_000_100]), &now, &options).unwrap().comparison.unwrap();
     assert_eq!(found.verdict, 0);
     assert!(found.resolution >= 256.0, "the width of a bucket: {found:?}");
-}
-
-#[test]
-fn other_machines_are_not_compared_with_and_changes_are_said() {
-    let mut earlier: Vec<SavedRun> = [100_000; 6].map(saved).into();
-    earlier[0].environment[0].1 = "another".to_owned();
-    let now = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.2"), ("governor", "powersave")]);
-    let found = judge(&earlier, "sort", &histogram(&[100_000]), &now, &CompareOptions::default()).unwrap();
-    assert_eq!(found.comparison.unwrap().run_count, 5);
-    assert_eq!(
-        found.notes,
-        [
-            "1 earlier run was left out, of a machine with another processor",
-            "kernel was 6.1 in 5 of 5 earlier runs and is 6.2",
-            "governor was unknown in 5 of 5 earlier runs and is powersave",
-        ]
-    );
-    let elsewhere = described(&[("cpu", "one"), ("cpus", "4")]);
-    let found =
-        judge(&earlier, "sort", &histogram(&[100_000]), &elsewhere, &CompareOptions::default()).unwrap();
-    assert_eq!(found.comparison, None);
-    assert_eq!(found.notes, ["6 earlier runs were left out, of a machine with another processor"]);
+    let empty = judge(&earlier, "sort", &histogram(&[]), &now, &options);
+    assert_eq!(empty.unwrap_err().status(), Status::Empty);
 }
 
 #[test]
@@ -255,4 +208,28 @@ fn shared_files_are_judged_as_everywhere() {
         count += 1;
     }
     assert!(count > 25, "{count}");
+    // What others wrote and is no escape.
+    for tag in ["%", "50%", "%zz", "%+1", "a%4"] {
+        assert_eq!(file::name_of(tag), tag);
+    }
+}
+
+#[test]
+fn processors() {
+    assert_eq!(cpu("processor\t: 0\nmodel\t\t: 143\nmodel name\t: A CPU @ 2.00GHz\n"), "A CPU @ 2.00GHz");
+    assert_eq!(
+        cpu(
+            "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n"
+        ),
+        "0x41 0x3 0xd0c 1"
+    );
+    assert_eq!(cpu(""), "");
+}
+
+#[test]
+fn this_machine() {
+    let found = environment();
+    let known = |key: &str| found.iter().any(|(of, value)| of == key && !value.is_empty());
+    assert!(known("cpus"));
+    assert!(!cfg!(target_os = "linux") || (known("kernel") && known("host") && known("load")), "{found:?}");
 }

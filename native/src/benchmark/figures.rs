@@ -3,13 +3,14 @@
 use core::fmt::{self, Write};
 
 use picollo_core::text::{Format, Unit};
-use picollo_core::{BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, FigureEntry, Formula, figures};
+use picollo_core::{FIGURE_EVENTS, FIGURES, event_of_figure};
 
 use super::Benchmark;
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::Result;
+use crate::base::vectors::push;
 use crate::event::event::Event;
 
-/// A built-in figure of A and of B: the formula of what all their samples counted, without what empty samples did.
+/// A built-in figure of A and of B: of what all their samples counted, without what empty samples did.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BenchmarkFigure {
     /// As `ipc`.
@@ -31,35 +32,33 @@ impl Benchmark {
         if self.counters() == 0 {
             return Ok(found);
         }
-        for entry in figures(BUILT_IN_FIGURES) {
-            let FigureEntry::Figure(figure) = entry else { continue };
-            let mut columns = [0; EVENTS_OF_A_FORMULA];
-            let mut used = 0;
-            // Each name as often as it is there: the formula's own numbers are of no interest.
-            let formula = Formula::parse(figure.formula, |name| {
-                let at = self.counter_of(name)?;
-                *columns.get_mut(used)? = at;
-                used += 1;
-                Some(used - 1)
-            });
-            let Ok(formula) = formula else { continue };
+        for figure in FIGURES {
+            let mut columns = [0; FIGURE_EVENTS];
+            let used = &mut columns[..figure.events.len()];
+            let mut places = used.iter_mut().zip(figure.events);
+            if !places.all(|(place, name)| {
+                self.counter_of(name).is_some_and(|at| {
+                    *place = at;
+                    true
+                })
+            }) {
+                continue;
+            }
             let of = |side: fn(&super::BenchmarkCounter) -> f64| {
-                formula.evaluate(|at| self.counter(columns[at]).ok().as_ref().map(side)).ok()
+                figure.evaluate(|at| self.counter(columns[at]).ok().as_ref().map(side)).ok()
             };
             if let (Some(a), Some(b)) = (of(|counter| counter.a), of(|counter| counter.b)) {
-                let is_scaled = columns[..used].iter().any(|&at| self.totals[at].is_scaled);
-                found.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-                found.push(BenchmarkFigure { name: figure.name, unit: figure.unit, a, b, is_scaled });
+                let is_scaled = columns[..figure.events.len()].iter().any(|&at| self.totals[at].is_scaled);
+                push(&mut found, BenchmarkFigure { name: figure.name, unit: figure.unit, a, b, is_scaled })?;
             }
         }
         Ok(found)
     }
 
-    /// Where an event that a formula names is counted, if it is.
+    /// Where an event of a figure is counted, if it is.
     fn counter_of(&self, name: &str) -> Option<usize> {
         let is_counted = |at: usize| self.counter(at).is_ok_and(|counter| counter.status == 0);
-        let meant = built_in_event(name);
-        let event = Event::parse(meant).ok()?;
+        let event = Event::parse(event_of_figure(name)).ok()?;
         (0..self.counters())
             .find(|&at| is_counted(at) && self.event(at).is_ok_and(|counted| counted == event))
     }
@@ -95,49 +94,32 @@ impl Benchmark {
     }
 }
 
-/// The event that a name stands for in the built-in set.
-fn built_in_event(name: &str) -> &str {
-    let alias = figures(BUILT_IN_FIGURES).find_map(|entry| match entry {
-        FigureEntry::Event { name: known, event } if known == name => Some(event),
-        _ => None,
-    });
-    alias.unwrap_or(name)
-}
-
 fn write_table(
     out: &mut (impl Write + ?Sized),
     rows: &[[String; 3]],
     is_markdown: bool,
     note: Option<&str>,
 ) -> fmt::Result {
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let [first, a, b] = [width(0), width(1), width(2)];
-    // Text for people ends without a line break, Markdown with one.
-    out.write_str(if is_markdown { "\n" } else { "\n\n" })?;
-    for (at, [name, of_a, of_b]) in rows.iter().enumerate() {
-        let is_last = at + 1 == rows.len();
+    let [first, a, b] = [0, 1, 2].map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
+    let mut lines: Vec<String> = Vec::new();
+    for [name, of_a, of_b] in rows {
         if is_markdown {
-            let plain = |text: &str| text.replace('|', "\\|");
-            writeln!(out, "| {:first$} | {:>a$} | {:>b$} |", plain(name), plain(of_a), plain(of_b))?;
-            if at == 0 {
-                writeln!(
-                    out,
-                    "| :{} | {}: | {}: |",
-                    "-".repeat(first - 1),
-                    "-".repeat(a - 1),
-                    "-".repeat(b - 1)
-                )?;
-            }
+            let [name, of_a, of_b] = [name, of_a, of_b].map(|text| text.replace('|', "\\|"));
+            lines.push(format!("| {name:first$} | {of_a:>a$} | {of_b:>b$} |"));
         } else {
-            let end = if is_last { "" } else { "\n" };
-            write!(out, "{name:first$}  {of_a:>a$}  {of_b:>b$}{end}")?;
+            lines.push(format!("{name:first$}  {of_a:>a$}  {of_b:>b$}"));
         }
     }
-    match note {
-        Some(note) if is_markdown => write!(out, "\n{note}\n"),
-        Some(note) => write!(out, "\n{note}"),
-        None => Ok(()),
+    if is_markdown {
+        let [first, a, b] = [first, a, b].map(|width| "-".repeat(width - 1));
+        lines.insert(1, format!("| :{first} | {a}: | {b}: |"));
     }
+    if let Some(note) = note {
+        lines.extend(is_markdown.then(String::new).into_iter().chain([note.to_owned()]));
+    }
+    // Text for people ends without a line break, Markdown with one.
+    let (before, after) = if is_markdown { ("\n", "\n") } else { ("\n\n", "") };
+    write!(out, "{before}{}{after}", lines.join("\n"))
 }
 
 #[cfg(all(test, picollo_linux))]
@@ -198,7 +180,7 @@ mod tests {
         benchmark.totals[1] = Totals::default();
         assert_eq!(benchmark.figures().unwrap(), []);
         let mut text = String::new();
-        benchmark.write(&mut text, "", "", "", Format::Full).unwrap().unwrap();
+        benchmark.write(&mut text, "", "", "", Format::Human).unwrap().unwrap();
         assert!(!text.contains("figure"), "{text}");
         assert_eq!(planted(&[], &[], 0).figures().unwrap(), []);
         // Divided by nothing, on one side.

@@ -1,7 +1,8 @@
 //! Benchmarks: which of two pieces of code is faster, judged by interleaved blocks.
 //!
-//! A and B are run in turns, in blocks of four samples, `A B B A` and then `B A A B`, so that whatever changes slowly (the clock
-//! frequency, other processes, the temperature) falls on both alike. A block yields one pair of times, and the differences within
+//! A and B are run in turns, in blocks of four samples, `A B B A` or `B A A B`, so that whatever changes slowly (the clock frequency,
+//! other processes, the temperature) falls on both alike. Which of the two a block is, a coin decides: so of equal code the difference of a block
+//! is as likely above zero as below, each time anew, whatever the machine does and however long that lasts. A block yields one pair of times, and the differences within
 //! pairs are judged: [`picollo_core::compare_blocks_above`]. Before that both are warmed up, and the number of calls in a sample is
 //! found so that the clock's resolution does not matter: the same for both unless they differ fourfold, so that what calling costs
 //! is the same in both and goes out with the difference, without an error. Empty samples, before the first block and between blocks,
@@ -11,40 +12,32 @@
 //! told ([`BenchmarkOptions::resolution_seconds`]).
 //!
 //! What others did to the machine meanwhile is watched between blocks. Blocks that were disturbed are left out, both sides of them,
-//! by a rule that looks at the time alone and not at what was measured (`noise.rs`); where more than half were, there is no verdict
-//! (*unproven: noisy*, [`COMPARISON_NOISY`]). [`Benchmark::noise`] tells what disturbed.
+//! by a rule that looks at the time alone and not at what was measured (`noise.rs`). Where more than half were, all of them count: A and B
+//! took turns, so that the disturbance is in both, and the interval is as wide as it makes it. Where that interval says nothing, the
+//! verdict is *unproven: noisy* ([`COMPARISON_NOISY`]). [`Benchmark::noise`] tells what disturbed.
 //!
-//! It ends when the budget is spent, or before where that is enough: the first blocks, a pilot, tell how many it takes for an interval that
-//! is narrow enough, and those after it are judged (`stopping.rs`).
+//! It ends when the answer can no longer change, or when the budget is spent (`judge.rs`).
 //!
 //! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
 //! callbacks. [`benchmark`] runs two closures with it.
 
-mod counted;
 mod figures;
 mod judge;
 mod noise;
 #[cfg(test)]
-mod noise_simulation;
-#[cfg(test)]
 mod noise_tests;
-mod noise_watch;
 mod options;
 mod overhead;
-mod plan;
 mod report;
 mod result;
 mod schedule;
-mod stopping;
 #[cfg(test)]
-mod stopping_simulation;
+mod simulation;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod verdict_tests;
 
 pub use figures::BenchmarkFigure;
-pub use noise_watch::NoiseWatch;
+pub use noise::NoiseWatch;
 pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
@@ -55,18 +48,18 @@ pub use result::{
 use picollo_core::COMPARISON_NOISY;
 use picollo_core::{BlockComparison, SharedWriter, SingleWriterHistogram, Snapshot};
 
-use self::counted::Simulation;
+use self::judge::Looks;
 use self::noise::Trace;
 use self::options::Limits;
 use self::overhead::Overhead;
 use self::report::Totals;
 use self::schedule::{BLOCK, Phase, Schedule};
-use self::stopping::Stopping;
 use crate::base::error::{Error, Result, Status};
-use crate::base::vectors::with_room;
+use crate::base::vectors::{push, with_room};
 use crate::clock::{Clock, Unit};
 use crate::event::event::Event;
 use crate::machine::load::Watch;
+use crate::os::valgrind;
 use crate::session::options::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
 use crate::session::reading::Reading;
 use crate::session::session::Session;
@@ -105,13 +98,14 @@ pub struct Benchmark {
     trace: Trace,
     scratch: Vec<f64>,
     overhead: Overhead,
-    next_check: usize,
-    stopping: Stopping,
+    looks: Looks,
+    /// The confidence of the look that judged.
+    look_confidence: f64,
     judged: BlockComparison,
     /// How many blocks there were then.
     judged_of: usize,
-    /// Where Valgrind executes this.
-    simulation: Option<Simulation>,
+    /// Valgrind executed a sample that the clock timed, whose time says nothing.
+    is_simulated: bool,
     /// What the clock says, in tests that make up its time.
     #[cfg(test)]
     simulated: Option<u64>,
@@ -125,8 +119,7 @@ impl Benchmark {
     ///
     /// Errors: `InvalidArgument` for options out of range; `OutOfMemory`; those of [`Session::create`].
     pub fn create(options: &BenchmarkOptions, events: &[Event]) -> Result<Benchmark> {
-        let mut limits = Limits::of(options)?;
-        let simulation = Simulation::of(&mut limits);
+        let limits = Limits::of(options)?;
         Clock::init();
         let session = if events.is_empty() {
             None
@@ -138,14 +131,17 @@ impl Benchmark {
         readings.resize(events.len(), Reading::default());
         let mut totals = with_room(events.len())?;
         totals.resize(events.len(), Totals::default());
+        let looks = Looks::new(limits.confidence, limits.precision, limits.min_blocks);
         let create = || SingleWriterHistogram::create(&picollo_core::Options::default())?.writer();
         #[cfg(not(test))]
         let watch = Watch::machine()?;
         // Tests plant what they want to see: this machine may be busy.
         #[cfg(test)]
         let watch = Watch::unknown();
+        // In tests the same each time.
+        let seed = if cfg!(test) { 0 } else { Clock::Tsc.ticks() };
         let mut benchmark = Benchmark {
-            schedule: Schedule::new(limits.repetitions, limits.empty_samples != 0),
+            schedule: Schedule::new(limits.repetitions, limits.empty_samples != 0, seed),
             clock: Clock::Tsc,
             began: 0,
             running: None,
@@ -162,11 +158,11 @@ impl Benchmark {
             watch,
             scratch: with_room(ROOM)?,
             overhead: Overhead::default(),
-            next_check: limits.min_blocks,
-            stopping: Stopping::default(),
+            looks,
+            look_confidence: looks.of_last(),
             judged: BlockComparison::default(),
             judged_of: 0,
-            simulation,
+            is_simulated: false,
             limits,
             #[cfg(test)]
             simulated: None,
@@ -182,19 +178,12 @@ impl Benchmark {
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
     pub fn next(&mut self) -> Result<Option<Step>> {
         self.running = None;
-        let by_number = self.simulation.as_mut().and_then(Simulation::step);
-        let step = by_number.unwrap_or_else(|| self.schedule.step(&self.limits));
-        let Some(step) = step else { return Ok(None) };
+        let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
         if self.schedule.is_between_blocks() {
             self.look_around();
         }
         if let Some(session) = &mut self.session {
             session.read(ReadMode::Auto)?;
-        }
-        if let Some(simulation) = &mut self.simulation {
-            self.running = Some(Running { step, start: self.clock.ticks_ordered() });
-            simulation.start();
-            return Ok(Some(step));
         }
         self.running = Some(Running { step, start: self.clock.ticks_ordered() });
         Ok(Some(step))
@@ -205,9 +194,7 @@ impl Benchmark {
     /// Errors: `InvalidArgument` where none was begun, `OutOfMemory`, and those of [`Session::read`].
     pub fn done(&mut self) -> Result<()> {
         let end = self.clock.ticks_ordered();
-        if let Some(simulation) = &mut self.simulation {
-            simulation.stop(self.running.is_some());
-        }
+        self.is_simulated |= self.running.is_some() && valgrind::is_running();
         let start = self.running.map_or(end, |running| running.start);
         let picos = self.clock.convert(end.saturating_sub(start), Unit::Picos);
         self.done_after(picos)
@@ -235,9 +222,6 @@ impl Benchmark {
         if let Some(now) = &mut self.simulated {
             *now += picos;
         }
-        if self.goes_by_number() {
-            return self.took_by_number(step, picos);
-        }
         match (self.schedule.phase(), step.side) {
             (Phase::WarmUp, _) => self.schedule.warmed(step.side, picos, &self.limits, self.is_spent()),
             (Phase::Empty | Phase::Measure, Side::Empty) => self.took_nothing(picos)?,
@@ -258,7 +242,7 @@ impl Benchmark {
 
     /// Between blocks: a look at the machine where it is time, and the beginning of the next block.
     fn look_around(&mut self) {
-        if self.trace.is_due(self.elapsed(), self.spans.len()) {
+        if self.trace.is_due(self.elapsed()) {
             self.look();
         }
         self.block_began = self.elapsed();
@@ -269,7 +253,7 @@ impl Benchmark {
         let at = self.elapsed();
         let load = self.watch.look(self.trace.is_frequency_due(at));
         let took = self.elapsed().saturating_sub(at);
-        self.trace.add(at, load, self.spans.len(), took);
+        self.trace.add(at, load, took);
     }
 
     fn is_spent(&self) -> bool {
@@ -284,8 +268,7 @@ impl Benchmark {
         if self.blocks[0].is_empty() {
             self.overhead.settle(self.schedule.repetitions());
         } else if is_spent {
-            self.judge()?;
-            self.schedule.end();
+            self.judge_last()?;
         }
         Ok(())
     }
@@ -300,9 +283,9 @@ impl Benchmark {
         if self.is_spent() {
             if !self.blocks[0].is_empty() {
                 // What is left of the block would be over the budget.
-                self.judge()?;
-                self.schedule.end();
-            } else if self.schedule.shorten() {
+                return self.judge_last();
+            }
+            if self.schedule.shorten() {
                 self.overhead.shorten();
             }
         }
@@ -320,30 +303,33 @@ impl Benchmark {
             self.histograms[side].record((net + 0.5) as u64);
         }
         for (blocks, time) in self.blocks.iter_mut().zip(times) {
-            blocks.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-            blocks.push(time);
+            push(blocks, time)?;
         }
-        self.spans.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-        self.spans.push((self.block_began, self.elapsed()));
+        let span = (self.block_began, self.elapsed());
+        push(&mut self.spans, span)?;
         let length = self.blocks[0].len();
-        let must_end = self.is_spent() || length >= self.limits.max_blocks;
-        if must_end || length >= self.next_check {
-            self.judge()?;
-            if must_end || self.is_enough() {
-                self.schedule.end();
-            }
+        if self.is_spent() || length >= self.limits.max_blocks {
+            return self.judge_last();
+        }
+        if self.may_look() && self.look_at_blocks()? {
+            self.schedule.end();
         }
         Ok(())
     }
 
-    /// How far it is, 0 to 1: the part of the budget that is spent, or of the blocks that it takes; 1 at the end.
+    fn judge_last(&mut self) -> Result<()> {
+        self.judge(self.looks.of_last())?;
+        self.schedule.end();
+        Ok(())
+    }
+
+    /// How far it is, 0 to 1: the part of the budget that is spent, or of the most blocks; 1 at the end.
     pub fn progress(&self) -> f64 {
         if self.schedule.phase() == Phase::End {
             return 1.0;
         }
         let of_time = self.elapsed() as f64 / self.limits.budget as f64;
-        let all = self.stopping.all().unwrap_or(self.limits.max_blocks);
-        let of_blocks = self.blocks[0].len() as f64 / all as f64;
+        let of_blocks = self.blocks[0].len() as f64 / self.limits.max_blocks as f64;
         of_time.max(of_blocks).min(1.0)
     }
 
@@ -353,7 +339,7 @@ impl Benchmark {
     }
 
     /// The times of the blocks, in the order in which they were measured: picoseconds a call, of A and of B, with what calling
-    /// costs in them. The first [`Benchmark::pilot_block_count`] are not judged.
+    /// costs in them.
     pub fn blocks(&self) -> (&[f64], &[f64]) {
         (&self.blocks[0], &self.blocks[1])
     }
@@ -361,6 +347,17 @@ impl Benchmark {
     /// Which of [`Benchmark::blocks`] were disturbed from outside: at the end of all of them, before it of those that were looked at.
     pub fn disturbed(&self) -> &[bool] {
         &self.disturbed
+    }
+
+    /// Whether samples of A and B belong to blocks by now, and no longer to the warm-up.
+    pub fn is_measuring(&self) -> bool {
+        self.schedule.phase() == Phase::Measure
+    }
+
+    /// The confidence of the interval at the look that ended it. All looks together have the confidence that was asked for, and so
+    /// has whatever else is judged once, at the end, with this one.
+    pub fn look_confidence(&self) -> f64 {
+        self.look_confidence
     }
 
     fn snapshot(&self, side: Side) -> Result<Box<Snapshot>> {

@@ -10,14 +10,15 @@
 //! **Why it favours neither side.** It looks at a time, and in that at a whole block, which has both sides in it in an order and its
 //! mirror. What is left out is both sides of a block. So of equal programs the differences are as often above zero as below it, whatever
 //! is left out; and what is left of the disturbance falls on a slower side for longer, in proportion, which makes it no faster.
-//! `noise_simulation.rs` tries that.
+//! `simulation.rs` tries that.
 //!
 //! How often the program itself was interrupted is not looked at: the slower side has more of that.
 
 use super::result::BenchmarkNoise;
 use crate::base::error::Result;
-use crate::base::vectors::with_room;
-use crate::machine::load::Load;
+use crate::base::vectors::{push, with_room};
+use crate::clock::{Clock, Unit};
+use crate::machine::load::{Load, Watch};
 
 const SECOND: f64 = 1e12;
 /// A window is at least so long, in picoseconds: ten ticks of most kernels.
@@ -48,8 +49,6 @@ pub(super) struct Trace {
     /// No look before this.
     next: u64,
     next_frequency: u64,
-    /// Of the last look: whether an odd number of blocks was done.
-    is_odd: bool,
     /// Of the kernel: seconds.
     tick: f64,
     /// Hertz, the lowest and the highest.
@@ -129,24 +128,22 @@ impl Trace {
             every: EVERY,
             next: 0,
             next_frequency: 0,
-            is_odd: false,
             tick: tick as f64 / 1e9,
             frequency: None,
         })
     }
 
-    /// Whether it is time for a look, after so many blocks. Where there are many in between, looks come now after an even and now
-    /// after an odd number: what they change in the caches is for A as often as for B.
-    pub(super) fn is_due(&self, at: u64, blocks: usize) -> bool {
-        at >= self.next && (blocks == 0 || (blocks % 2 == 1) != self.is_odd)
+    /// Whether it is time for a look.
+    pub(super) fn is_due(&self, at: u64) -> bool {
+        at >= self.next
     }
 
     pub(super) fn is_frequency_due(&self, at: u64) -> bool {
         at >= self.next_frequency
     }
 
-    /// A look, after so many blocks, which took so long. Allocates nothing.
-    pub(super) fn add(&mut self, at: u64, load: Load, blocks: usize, took: u64) {
+    /// A look, which took so long. Allocates nothing.
+    pub(super) fn add(&mut self, at: u64, load: Load, took: u64) {
         if self.moments.len() == CAPACITY {
             // Each second one, the first and what is to come among them.
             let mut number = 0;
@@ -157,7 +154,6 @@ impl Trace {
             self.every *= 2;
         }
         self.moments.push(Moment { at, load });
-        self.is_odd = blocks % 2 == 1;
         self.next = at.saturating_add(self.every.max(took.saturating_mul(SHARE)));
         if self.is_frequency_due(at) {
             self.next_frequency = at.saturating_add(EVERY_FREQUENCY.max(took.saturating_mul(SHARE)));
@@ -220,5 +216,63 @@ impl Trace {
             cpu_count: last.load.cpus.map_or(0, |cpus| cpus.count),
             ..BenchmarkNoise::default()
         }
+    }
+}
+
+/// Watches runs of one thing, by the rule for blocks of a benchmark: see [`Benchmark::noise`](super::Benchmark::noise).
+///
+/// It leaves nothing out: of one thing alone, without another beside it, that would favour runs that are short.
+pub struct NoiseWatch {
+    clock: Clock,
+    made: u64,
+    began: u64,
+    watch: Watch,
+    trace: Trace,
+    runs: Vec<(u64, u64)>,
+}
+
+impl NoiseWatch {
+    /// Of the CPUs that the calling thread may run on. Errors: `OutOfMemory`.
+    pub fn create() -> Result<NoiseWatch> {
+        Clock::init();
+        let (clock, watch) = (Clock::Tsc, Watch::machine()?);
+        let (made, trace) = (clock.ticks(), Trace::new(watch.tick())?);
+        let mut watch = NoiseWatch { clock, made, began: 0, watch, trace, runs: Vec::new() };
+        watch.look();
+        Ok(watch)
+    }
+
+    /// A run begins.
+    pub fn begin(&mut self) {
+        if self.trace.is_due(self.now()) {
+            self.look();
+        }
+        self.began = self.now();
+    }
+
+    /// The run ends. Errors: `OutOfMemory`.
+    pub fn end(&mut self) -> Result<()> {
+        let run = (self.began, self.now());
+        push(&mut self.runs, run)
+    }
+
+    /// What else the machine did so far. The blocks are the runs.
+    pub fn noise(&mut self) -> BenchmarkNoise {
+        self.look();
+        BenchmarkNoise {
+            block_count: self.runs.len() as u64,
+            disturbed_count: self.runs.iter().filter(|&&run| self.trace.is_disturbed(run)).count() as u64,
+            ..self.trace.all()
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.convert(self.clock.ticks().saturating_sub(self.made), Unit::Picos)
+    }
+
+    fn look(&mut self) {
+        let at = self.now();
+        let load = self.watch.look(self.trace.is_frequency_due(at));
+        self.trace.add(at, load, self.now().saturating_sub(at));
     }
 }

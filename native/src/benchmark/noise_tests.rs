@@ -1,6 +1,6 @@
 //! The rule, on traces that are planted: what disturbs, what does not, and what is not known.
 
-use super::noise::Trace;
+use super::noise::{NoiseWatch, Trace};
 use crate::machine::load::{Cpus, Load};
 
 const TICK: u64 = 10_000_000;
@@ -40,8 +40,8 @@ fn trace(cpus: u32, stretches: &[Stretch], change: impl Fn(u64, &mut Load)) -> T
                 hertz: None,
             };
             change(at / MILLI, &mut load);
-            if trace.is_due(at, 0) {
-                trace.add(at, load, 0, 0);
+            if trace.is_due(at) {
+                trace.add(at, load, 0);
             }
             at += 20 * MILLI;
             own += 0.02 * stretch.own;
@@ -205,25 +205,14 @@ fn long_traces_are_thinned() {
     assert!(ranges[0].contains(&300_500));
 }
 
-/// A look disturbs what comes next, A or B: it must not always be the same.
+/// Looks are 20 ms apart; what is dear to look at is looked at less often: for a fiftieth of the time at most.
 #[test]
-fn looks_take_turns() {
+fn looks_take_little_time() {
     let mut trace = Trace::new(TICK).unwrap();
-    trace.add(0, Load::default(), 0, 0);
-    assert!(!trace.is_due(19 * MILLI, 7) && trace.is_due(20 * MILLI, 7));
-    // Just as many blocks between two looks as makes it A each time.
-    let (mut odd, mut even) = (0, 0);
-    for block in 1..10_000 {
-        let at = block * 5 * MILLI / 2;
-        if trace.is_due(at, block as usize) {
-            trace.add(at, Load::default(), block as usize, 0);
-            *(if block % 2 == 1 { &mut odd } else { &mut even }) += 1;
-        }
-    }
-    assert!(odd > 500 && i32::abs(odd - even) <= 1, "{odd} {even}");
-    // What is dear to look at is looked at less often: for a fiftieth of the time at most.
-    trace.add(100_000 * MILLI, Load::default(), 0, 10 * MILLI);
-    assert!(!trace.is_due(100_499 * MILLI, 0) && trace.is_due(100_500 * MILLI, 0));
+    trace.add(0, Load::default(), 0);
+    assert!(!trace.is_due(19 * MILLI) && trace.is_due(20 * MILLI));
+    trace.add(100 * MILLI, Load::default(), 10 * MILLI);
+    assert!(!trace.is_due(599 * MILLI) && trace.is_due(600 * MILLI));
 }
 
 #[test]
@@ -264,4 +253,20 @@ fn sentences() {
     assert!(one.to_string().starts_with("1 of 1 block was disturbed: "), "{one}");
     assert_eq!(BenchmarkNoise::default().to_string(), "");
     assert_eq!(BenchmarkNoise { disturbed_count: 0, left_out_count: 0, ..noise }.to_string(), "");
+}
+
+/// Of this machine, whatever it does.
+#[cfg_attr(miri, ignore)]
+#[test]
+fn runs_of_work_are_watched() {
+    let mut watch = NoiseWatch::create().unwrap();
+    for _ in 0..5 {
+        watch.begin();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        watch.end().unwrap();
+    }
+    let noise = watch.noise();
+    assert!(noise.block_count == 5 && noise.disturbed_count <= 5 && noise.left_out_count == 0, "{noise:?}");
+    assert!(noise.seconds >= 0.15, "{noise:?}");
+    assert!(noise.pressure_seconds.is_nan() || noise.pressure_seconds <= noise.seconds, "{noise:?}");
 }

@@ -13,9 +13,9 @@ pub const BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
 pub struct BenchmarkOptions {
     /// [`BENCHMARK_NO_OVERHEAD`] and [`BENCHMARK_KEEP_DISTURBED`], or 0.
     pub flags: u32,
-    /// Blocks before it may end for being precise enough: in the pilot, and judged; 0: 20.
+    /// Blocks before it may end by itself; 0: 20.
     pub min_blocks: u32,
-    /// Blocks at most, with those of the pilot; 0: 100,000.
+    /// Blocks at most; 0: 100,000.
     pub max_blocks: u32,
     /// Calls in a sample; 0: as many as `sample_seconds` take.
     pub repetitions: u64,
@@ -26,8 +26,8 @@ pub struct BenchmarkOptions {
     pub warm_up_seconds: f64,
     /// Seconds that a sample should take; 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
     pub sample_seconds: f64,
-    /// It ends with as many blocks as make half the width of the interval of the difference about this share of A, or a tenth of the
-    /// resolution; 0: 0.002; negative: only with the budget.
+    /// 0: it ends when the answer can no longer change. Above: when half the width of the interval of the difference is at most this
+    /// share of A, or a tenth of the resolution. Negative: only with the budget.
     pub precision: f64,
     /// Of the interval, between 0 and 1; 0: 0.95.
     pub confidence: f64,
@@ -99,7 +99,7 @@ impl Limits {
             sample: seconds(options.sample_seconds, 2e-4f64.min(budget as f64 / 1e14))?
                 .min(budget / 8)
                 .max(1),
-            precision: if options.precision == 0.0 { 0.002 } else { options.precision },
+            precision: options.precision,
             confidence: options.confidence,
             relative_threshold: options.relative_threshold,
             resolution,

@@ -2,7 +2,8 @@
 
 use picollo_core::BlockOverhead;
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::Result;
+use crate::base::vectors::push;
 
 /// Picoseconds a call, about two cycles: so much longer may the same loop take elsewhere in memory.
 const RESOLUTION: f64 = 500.0;
@@ -25,10 +26,7 @@ pub(super) struct Overhead {
 impl Overhead {
     /// A sample with the number of calls of this side took so many picoseconds.
     pub(super) fn add(&mut self, side: usize, picos: f64) -> Result<()> {
-        let samples = &mut self.samples[side];
-        samples.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-        samples.push(picos);
-        Ok(())
+        push(&mut self.samples[side], picos)
     }
 
     /// Takes the medians anew, of samples of so many calls: an interrupt in one of them must not count.

@@ -1,19 +1,32 @@
 //! What a benchmark found.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 use picollo_core::text::{Conditions, CounterRow, Format, Unit};
-use picollo_core::{COMPARISON_NOISY, ValueSelection};
+use picollo_core::{COMPARISON_NOISY, ValueSelection, Verdict};
 
 use super::schedule::Phase;
 use super::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark, BenchmarkCounter,
-    BenchmarkNoise, BenchmarkResult, Side,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark,
+    BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side,
 };
 use crate::base::error::{Error, Result, Status};
 use crate::base::text::{get, set};
 use crate::event::event::Event;
 use crate::session::reading::{READING_SCALED, Reading};
+
+/// Says that times say nothing, and what does.
+fn write_simulated(out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {
+    let [before, behind] = if format == Format::Markdown { ["**", "**\n\n"] } else { ["", "\n"] };
+    if !title.is_empty() {
+        out.write_str(before)?;
+        title.chars().try_for_each(|c| out.write_char(if c.is_control() { ' ' } else { c }))?;
+        out.write_str(behind)?;
+    }
+    out.write_str(
+        "It ran under Valgrind, where times say nothing. picollo stat --counts PROGRAM counts instructions.",
+    )
+}
 
 /// What was counted in the samples of each side.
 #[derive(Clone, Copy, Default)]
@@ -84,24 +97,25 @@ impl Benchmark {
             flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
             reserved: 0,
         };
-        if self.is_simulated() {
-            Benchmark::disbelieve(&mut result);
+        // Of times that say nothing there is no verdict.
+        if self.is_simulated {
+            result.blocks.verdict = Verdict::NoEvidence as u32;
+            result.flags = BENCHMARK_SIMULATED;
         }
         Ok(result)
     }
 
-    /// What else the machine did so far, and how many blocks were left out for it, the pilot's apart. Errors: as of [`Benchmark::result`].
+    /// What else the machine did so far, and how many blocks were left out for it. Errors: as of [`Benchmark::result`].
     pub fn noise(&self) -> Result<BenchmarkNoise> {
         let judged = self.result()?.blocks;
         let length = self.blocks[0].len();
         let mut disturbed = super::with_room(length)?;
         self.find_disturbed(&mut disturbed)?;
         let is_unproven = judged.flags & COMPARISON_NOISY != 0;
-        let pilot = self.pilot_block_count();
-        let block_count = (length - pilot) as u64;
+        let block_count = length as u64;
         Ok(BenchmarkNoise {
             block_count,
-            disturbed_count: disturbed[pilot..].iter().filter(|&&is| is).count() as u64,
+            disturbed_count: disturbed.iter().filter(|&&is| is).count() as u64,
             left_out_count: if is_unproven { 0 } else { block_count - judged.block_count },
             ..self.trace.all()
         })
@@ -143,7 +157,7 @@ impl Benchmark {
         self.write(out, title, name_a, name_b, Format::Markdown)
     }
 
-    /// Writes the same for people, the answer first ([`Format::Human`], [`Format::Full`]), or as Markdown. Errors: `Empty` before the
+    /// Writes the same for people, the answer first ([`Format::Human`]), or as Markdown. Errors: `Empty` before the
     /// first block is done, `Unsupported` for the other formats; the writer's own are within.
     pub fn write(
         &self,
@@ -153,17 +167,13 @@ impl Benchmark {
         name_b: &str,
         format: Format,
     ) -> Result<fmt::Result> {
-        let is_full = match format {
-            Format::Markdown | Format::Human => false,
-            Format::Full => true,
-            _ => {
-                let why = format_args!("a benchmark is written as Markdown and for people");
-                return Err(Error::new(Status::Unsupported, why));
-            }
-        };
+        if !matches!(format, Format::Markdown | Format::Human) {
+            let why = format_args!("a benchmark is written as Markdown and for people");
+            return Err(Error::new(Status::Unsupported, why));
+        }
         let result = self.result()?;
-        if self.is_simulated() {
-            return Ok(self.write_simulated(out, title, [name_a, name_b], format));
+        if self.is_simulated {
+            return Ok(write_simulated(out, title, format));
         }
         let summary = |side| Ok::<_, Error>(self.snapshot(side)?.summary(ValueSelection::Midpoint));
         let (a, b) = (summary(Side::A)?, summary(Side::B)?);
@@ -190,19 +200,15 @@ impl Benchmark {
             notes: &notes,
         };
         let blocks = &result.blocks;
-        if format == Format::Markdown {
-            if let Err(error) = blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b) {
-                return Ok(Err(error));
-            }
-            return self.write_figures(out, [name_a, name_b], format);
+        let written = match format {
+            Format::Markdown => blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b),
+            // Samples are in picoseconds, whatever the title says.
+            _ => blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, Unit::new("ps")),
+        };
+        match written {
+            Ok(()) => self.write_figures(out, [name_a, name_b], format),
+            Err(error) => Ok(Err(error)),
         }
-        // Samples are in picoseconds, whatever the title says.
-        let unit = Unit::new("ps");
-        if let Err(error) = blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, unit, is_full)
-        {
-            return Ok(Err(error));
-        }
-        self.write_figures(out, [name_a, name_b], format)
     }
 }
 

@@ -8,11 +8,11 @@ use picollo_core::BlockComparison;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Side {
-    /// The first.
+    /// Run A.
     A = 0,
-    /// The second.
+    /// Run B.
     B = 1,
-    /// As many calls of nothing: what is found in every sample and belongs to neither.
+    /// Run as many calls of nothing: what is found in every sample and belongs to neither.
     Empty = 2,
 }
 
@@ -50,7 +50,7 @@ pub struct BenchmarkResult {
     pub repetitions_a: u64,
     /// Calls of B in each sample: as many as of A, unless the two differ fourfold.
     pub repetitions_b: u64,
-    /// Samples of each side: two a block, with those of the pilot.
+    /// Samples of each side: two a block.
     pub sample_count: u64,
     /// Since the benchmark was made.
     pub elapsed: u64,
@@ -70,12 +70,12 @@ pub struct BenchmarkResult {
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct BenchmarkNoise {
-    /// Blocks that were measured, after the pilot.
+    /// Blocks that were measured.
     pub block_count: u64,
     /// Of these, what was disturbed from outside.
     pub disturbed_count: u64,
-    /// Of these, what was left out of the verdict: none where so many were disturbed that there is no verdict, or where they are
-    /// to be kept.
+    /// Of these, what was left out of the verdict: none where more than half were disturbed, so that all count, or where they are to
+    /// be kept.
     pub left_out_count: u64,
     /// Seconds that were looked at: since the benchmark was made, with the warm-up.
     pub seconds: f64,
@@ -120,27 +120,20 @@ const TELLING: f64 = 0.01;
 impl BenchmarkNoise {
     /// What disturbed, in words: `: other programs took 1.3 s of CPU time, of 5.0 s`.
     pub fn causes(&self) -> impl fmt::Display + '_ {
-        Causes(self)
-    }
-}
-
-struct Causes<'a>(&'a BenchmarkNoise);
-
-impl fmt::Display for Causes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BenchmarkNoise { seconds, others_seconds, pressure_seconds, steal_seconds, .. } = *self.0;
-        let parts = [
-            (others_seconds, "other programs took ", " s of CPU time"),
-            (pressure_seconds, "something waited for a CPU for ", " s"),
-            (steal_seconds, "the host took ", " s"),
-        ];
-        let digits = |amount: f64| if amount < 1.0 { 2 } else { 1 };
-        let told = parts.iter().filter(|(amount, ..)| *amount >= TELLING * seconds);
-        for (at, &(amount, before, after)) in told.enumerate() {
-            let comma = if at == 0 { ": " } else { ", " };
-            write!(f, "{comma}{before}{amount:.*}{after}", digits(amount))?;
-        }
-        write!(f, ", of {seconds:.*} s", digits(seconds))
+        fmt::from_fn(|f| {
+            let parts = [
+                (self.others_seconds, "other programs took ", " s of CPU time"),
+                (self.pressure_seconds, "something waited for a CPU for ", " s"),
+                (self.steal_seconds, "the host took ", " s"),
+            ];
+            let digits = |amount: f64| if amount < 1.0 { 2 } else { 1 };
+            let told = parts.iter().filter(|(amount, ..)| *amount >= TELLING * self.seconds);
+            for (at, &(amount, before, after)) in told.enumerate() {
+                let comma = if at == 0 { ": " } else { ", " };
+                write!(f, "{comma}{before}{amount:.*}{after}", digits(amount))?;
+            }
+            write!(f, ", of {:.*} s", digits(self.seconds), self.seconds)
+        })
     }
 }
 

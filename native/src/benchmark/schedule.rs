@@ -15,8 +15,10 @@ pub(super) enum Phase {
     End,
 }
 
-/// One block after the other: the two orders in turns, so that neither side is always in the middle.
-const ORDER: [Side; 8] = [Side::A, Side::B, Side::B, Side::A, Side::B, Side::A, Side::A, Side::B];
+/// The two orders of a block, in either of which a drift falls on both sides alike. A coin decides between them: a fixed sequence has a
+/// period, and so may what disturbs.
+const ORDERS: [[Side; BLOCK]; 2] =
+    [[Side::A, Side::B, Side::B, Side::A], [Side::B, Side::A, Side::A, Side::B]];
 pub(super) const BLOCK: usize = 4;
 
 /// Samples of the warm-up at most: what takes no time never warms up.
@@ -25,7 +27,7 @@ const MAX_WARM_UP: usize = 20_000;
 /// Calls in a sample at most: of what takes no time, where nothing takes none either.
 const MAX_REPETITIONS: u64 = 1 << 40;
 
-/// Blocks from one empty sample to the next. Odd: it comes before A as often as before B.
+/// Blocks from one empty sample to the next.
 const EMPTY_EVERY: usize = 5;
 
 /// Costs that differ by less get the same number of calls, for then the overhead is the same and cancels exactly.
@@ -60,13 +62,18 @@ pub(super) struct Schedule {
     position: usize,
     /// Empty samples since the warm-up.
     empties: usize,
+    /// Where the coins are in their sequence (S. Vigna's SplitMix64).
+    coins: u64,
+    /// The order of this block.
+    order: usize,
 }
 
 impl Schedule {
-    pub(super) fn new(repetitions: u64, has_empty: bool) -> Schedule {
+    /// `seed`: of the coins.
+    pub(super) fn new(repetitions: u64, has_empty: bool, seed: u64) -> Schedule {
         let is_fixed = repetitions != 0;
         let first = Search { repetitions: repetitions.max(1), enough: 0, cost: f64::INFINITY };
-        Schedule {
+        let mut schedule = Schedule {
             phase: Phase::WarmUp,
             repetitions: [repetitions.max(1); 2],
             is_fixed,
@@ -75,7 +82,11 @@ impl Schedule {
             warmed: 0,
             position: 0,
             empties: 0,
-        }
+            coins: seed,
+            order: 0,
+        };
+        schedule.toss();
+        schedule
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -126,7 +137,7 @@ impl Schedule {
             }
             Phase::Empty => Side::Empty,
             Phase::Measure if self.is_empty_due(limits) => Side::Empty,
-            Phase::Measure => ORDER[self.position % ORDER.len()],
+            Phase::Measure => ORDERS[self.order][self.position % BLOCK],
             Phase::End => return None,
         };
         let of = if side == Side::Empty { self.empty_of() } else { side as usize };
@@ -184,7 +195,19 @@ impl Schedule {
     /// A sample that counts was taken; returns where in its block.
     pub(super) fn taken(&mut self) -> usize {
         self.position += 1;
+        if self.position.is_multiple_of(BLOCK) {
+            self.toss();
+        }
         (self.position - 1) % BLOCK
+    }
+
+    /// Tosses the coin for a block.
+    fn toss(&mut self) {
+        self.coins = self.coins.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.coins;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        self.order = ((mixed ^ (mixed >> 31)) >> 63) as usize;
     }
 
     /// The budget is spent and not one block is measured: the first one anew, of one call a sample. False where it is that already.

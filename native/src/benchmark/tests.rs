@@ -1,26 +1,84 @@
-//! The schedule and the judgement, with times that the tests make up; and once for real.
+//! The schedule and the judgement, what made equal code look different, and what made benchmarks endless: one machine for each, whose time is
+//! made up, so that nothing here is up to chance; and once for real.
 
+use super::simulation::Random;
 use super::*;
 use crate::work;
+use picollo_core::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION, Verdict};
 
-/// Runs a benchmark whose samples take what `time` says, in picoseconds; tells the steps.
-fn simulate(options: &BenchmarkOptions, mut time: impl FnMut(Step) -> u64) -> (Benchmark, Vec<Step>) {
+const MILLI: u64 = 1_000_000_000;
+
+/// Runs a benchmark whose samples take what `time` says, in picoseconds, on a clock that shows the sum of them.
+fn run(options: &BenchmarkOptions, mut time: impl FnMut(Step, u64) -> f64) -> (Benchmark, Vec<Step>) {
     let mut benchmark = Benchmark::create(options, &[]).unwrap();
+    benchmark.simulated = Some(0);
     let mut steps = Vec::new();
     while let Some(step) = benchmark.next().unwrap() {
         steps.push(step);
-        benchmark.done_after(time(step)).unwrap();
+        let now = benchmark.elapsed();
+        benchmark.done_after(time(step, now) as u64).unwrap();
         assert!(steps.len() < 1_000_000);
     }
-    assert_eq!(benchmark.next().unwrap(), None);
-    assert_eq!(benchmark.progress(), 1.0);
+    assert_eq!((benchmark.next().unwrap(), benchmark.progress()), (None, 1.0));
     (benchmark, steps)
 }
 
-/// Up to 1023 picoseconds more, a fixed sequence.
-fn noise(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 54
+/// The same where calls of A, of B and of nothing take so many picoseconds, and up to so many more.
+fn measured(
+    options: &BenchmarkOptions,
+    calls: [f64; 3],
+    noise: f64,
+) -> (BenchmarkResult, Benchmark, Vec<Step>) {
+    let mut random = Random(3);
+    let (benchmark, steps) = run(options, |Step { side, repetitions }, _| {
+        (calls[side as usize] + noise * random.next()) * repetitions as f64
+    });
+    let result = benchmark.result().unwrap();
+    check_rows(&result.blocks);
+    (result, benchmark, steps)
+}
+
+fn markdown(benchmark: &Benchmark) -> String {
+    let mut text = String::new();
+    benchmark.write_markdown(&mut text, "", "", "").unwrap().unwrap();
+    text
+}
+
+/// Who was run, in letters; whole blocks, in either order, are dots.
+fn in_blocks(steps: &[Step]) -> String {
+    let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
+    told.replace("ABBA", ".").replace("BAAB", ".")
+}
+
+/// A coin decides the order of each block, another one for each benchmark: as often the one as the other, and whatever was before.
+#[test]
+fn the_order_is_left_to_chance() {
+    let limits =
+        Limits::of(&BenchmarkOptions { flags: BENCHMARK_NO_OVERHEAD, ..Default::default() }).unwrap();
+    let orders = |seed| {
+        let mut schedule = Schedule::new(1, false, seed);
+        schedule.warmed(Side::A, u64::MAX, &limits, true);
+        (0..10_000)
+            .map(|_| {
+                let sides: [Side; 4] = core::array::from_fn(|_| {
+                    let side = schedule.step(&limits).unwrap().side;
+                    schedule.taken();
+                    side
+                });
+                assert!(sides[0] == sides[3] && sides[1] == sides[2] && sides[0] != sides[1], "{sides:?}");
+                sides[0] == Side::A
+            })
+            .collect::<Vec<bool>>()
+    };
+    let one = orders(1);
+    let count = |is: &dyn Fn(usize) -> bool| (0..one.len()).filter(|&at| is(at)).count();
+    // Five standard deviations of a fair coin: of each block, of the next being the same, and of the one after eight.
+    for lag in [0, 1, 2, 4, 8] {
+        let same = count(&|at| if lag == 0 { one[at] } else { at >= lag && one[at] == one[at - lag] });
+        assert!(same.abs_diff(5_000) < 250, "{lag}: {same}");
+    }
+    let two = orders(2);
+    assert!(count(&|at| one[at] == two[at]).abs_diff(5_000) < 250, "another seed");
 }
 
 #[test]
@@ -32,9 +90,8 @@ fn what_is_run_when() {
         precision: -1.0,
         ..BenchmarkOptions::default()
     };
-    let (benchmark, steps) = simulate(&options, |_| 3_000_000);
-    let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
-    assert_eq!(told, format!("AB{}ABBABAABABBABAAB", "e".repeat(16)));
+    let (benchmark, steps) = run(&options, |_, _| 3e6);
+    assert_eq!(in_blocks(&steps), format!("AB{}....", "e".repeat(16)));
     assert!(steps.iter().all(|step| step.repetitions == 3));
     let result = benchmark.result().unwrap();
     assert_eq!((result.blocks.block_count, result.sample_count), (4, 8));
@@ -43,11 +100,10 @@ fn what_is_run_when() {
     assert_eq!(result.flags, BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B);
     assert_eq!((result.overhead_error_a, result.empty_count), (0.0, 16));
     // An empty sample between blocks, after every fifth.
-    let (_, steps) = simulate(&BenchmarkOptions { max_blocks: 11, ..options }, |_| 3_000_000);
-    let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
-    assert!(told.ends_with("eABBABAABABBABAABABBAeBAABABBABAABABBABAABeABBA"), "{told}");
+    let (_, steps) = run(&BenchmarkOptions { max_blocks: 11, ..options }, |_, _| 3e6);
+    assert!(in_blocks(&steps).ends_with("e.....e.....e."), "{steps:?}");
     let without = BenchmarkOptions { flags: BENCHMARK_NO_OVERHEAD, ..options };
-    let (benchmark, steps) = simulate(&without, |_| 3_000_000);
+    let (benchmark, steps) = run(&without, |_, _| 3e6);
     assert_eq!(steps.len(), 2 + 16);
     assert_eq!(benchmark.result().unwrap().blocks.median_a, 1_000_000.0);
 }
@@ -55,15 +111,15 @@ fn what_is_run_when() {
 #[test]
 fn overhead_is_subtracted_and_drift_does_not_matter() {
     // A call of A takes 100 ns and one of B 103; a sample 30 ns more and half a nanosecond a call, and all gets slower and slower.
-    let mut state = 1;
-    let mut samples = 0.0;
-    let options = BenchmarkOptions { max_blocks: 500, min_blocks: 200, ..BenchmarkOptions::default() };
-    let (benchmark, steps) = simulate(&options, |Step { side, repetitions }| {
+    let (mut random, mut samples) = (Random(1), 0.0);
+    let options =
+        BenchmarkOptions { max_blocks: 500, min_blocks: 200, budget_seconds: 1e3, ..Default::default() };
+    let (benchmark, steps) = run(&options, |Step { side, repetitions }, _| {
         if side != Side::Empty {
             samples += 1.0;
         }
         let call = [100_000.0, 103_000.0, 0.0][side as usize] * (1.0 + samples / 10_000.0);
-        30_000 + ((call + 500.0) * repetitions as f64) as u64 + noise(&mut state)
+        30_000.0 + (call + 500.0) * repetitions as f64 + 1_000.0 * random.next()
     });
     let result = benchmark.result().unwrap();
     let repetitions = result.repetitions_a;
@@ -72,35 +128,11 @@ fn overhead_is_subtracted_and_drift_does_not_matter() {
     assert!((result.overhead_a - (30_000.0 + 500.0 * repetitions as f64)).abs() < 2_000.0, "{result:?}");
     let blocks = result.blocks;
     assert!((blocks.median_b / blocks.median_a - 1.03).abs() < 0.003, "{blocks:?}");
-    assert_eq!(blocks.verdict, picollo_core::Verdict::Slower as u32, "{blocks:?}");
-    assert!(blocks.block_count < 500, "precise enough before");
+    assert_eq!(blocks.verdict, Verdict::Slower as u32, "{blocks:?}");
+    assert_eq!(blocks.block_count, 500, "there is time");
     assert!(steps.iter().filter(|step| step.side == Side::Empty).count() > 16 + 200 / 5);
-    assert_eq!(benchmark.pilot_block_count(), 200);
-    assert_eq!(benchmark.blocks().0.len() as u64, 200 + blocks.block_count);
-    let mut text = String::new();
-    benchmark.write_markdown(&mut text, "ps a call", "", "").unwrap().unwrap();
-    assert!(text.starts_with("##### ps a call\n| Percentile |") && text.contains("| Verdict "), "{text}");
-}
-
-#[test]
-fn the_same_is_not_told_apart() {
-    let mut state = 7;
-    let options = BenchmarkOptions { max_blocks: 100, ..BenchmarkOptions::default() };
-    let (benchmark, _) = simulate(&options, |step| match step.side {
-        Side::Empty => 0,
-        _ => step.repetitions * 1_000_000 + noise(&mut state) * step.repetitions * 50,
-    });
-    let blocks = benchmark.result().unwrap().blocks;
-    assert_eq!(blocks.verdict, 0, "{blocks:?}");
-    assert_eq!(blocks.block_count, 100, "not precise enough");
-}
-
-#[test]
-fn what_takes_no_time_ends_too() {
-    let options = BenchmarkOptions { max_blocks: 30, warm_up_seconds: 1e-12, ..BenchmarkOptions::default() };
-    let (benchmark, _) = simulate(&options, |_| 0);
-    let result = benchmark.result().unwrap();
-    assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0));
+    let text = markdown(&benchmark);
+    assert!(text.starts_with("| Percentile |") && text.contains("| Verdict "), "{text}");
 }
 
 #[test]
@@ -161,7 +193,7 @@ fn for_real_with_counters() {
     // Twice the work; this machine may be busy, but not that busy in most of forty blocks.
     let ratio = result.blocks.median_b / result.blocks.median_a;
     assert!((1.5..3.0).contains(&ratio), "{result:?}");
-    assert_eq!(result.blocks.verdict, picollo_core::Verdict::Slower as u32, "{result:?}");
+    assert_eq!(result.blocks.verdict, Verdict::Slower as u32, "{result:?}");
     let faults = done.counter(0).unwrap();
     assert_eq!(faults.status, 0);
     assert!(faults.a < 1.0, "{faults:?}");
@@ -206,42 +238,270 @@ fn errors_say_which_event_and_why() {
     }
 }
 
-/// Where there is no room for the blocks that a pilot asks for, all are judged, up to the end. Samples take a millisecond, by up to 1 % more.
+/// When it ends: where the answer can no longer change, where it is as precise as was asked for, or with the budget. Samples of A take a
+/// millisecond, by up to 2 % more.
 #[test]
-fn a_pilot_needs_room() {
-    let told = |budget_seconds, max_blocks, keep: fn(&mut u64) -> u64| {
-        let mut state = 3;
+fn when_it_ends() {
+    let told = |precision, factor: f64, confidence| {
+        let mut random = Random(3);
         let options = BenchmarkOptions {
             flags: BENCHMARK_NO_OVERHEAD,
             repetitions: 1,
-            budget_seconds,
-            max_blocks,
-            precision: 0.001,
-            warm_up_seconds: 0.2,
+            min_blocks: 10,
+            budget_seconds: 4.0,
+            confidence,
+            precision,
+            warm_up_seconds: 1e-9,
             ..BenchmarkOptions::default()
         };
-        let mut benchmark = Benchmark::create(&options, &[]).unwrap();
-        benchmark.simulated = Some(0);
-        while benchmark.next().unwrap().is_some() {
-            benchmark.done_after(1_000_000_000 + keep(&mut state)).unwrap();
-        }
-        let (measured, pilot) = (benchmark.blocks().0.len(), benchmark.pilot_block_count());
-        let judged = benchmark.result().unwrap().blocks.block_count as usize;
-        assert_eq!(judged, measured - pilot);
-        let noise = benchmark.noise().unwrap();
-        assert_eq!((noise.block_count as usize, noise.left_out_count), (judged, 0));
-        (pilot, measured)
+        let (benchmark, _) = run(&options, |step, _| {
+            let time = if step.side == Side::B { factor } else { 1.0 };
+            time * (1e9 + random.next() * 2e7)
+        });
+        let blocks = benchmark.result().unwrap().blocks;
+        // The statement is of all looks together, and each has a confidence of its own.
+        assert_eq!(blocks.confidence, confidence);
+        assert!(blocks.coverage >= benchmark.look_confidence() && benchmark.look_confidence() >= confidence);
+        (blocks.block_count, benchmark.look_confidence(), blocks)
     };
-    let some = |state: &mut u64| noise(state) * 10_000;
-    // Equal differences are narrow at once, and the fewest blocks are enough.
-    assert_eq!(told(5.0, 0, |_| 0), (20, 40));
-    let (pilot, measured) = told(5.0, 0, some);
-    assert!((20..=40).contains(&pilot) && measured > pilot + 20, "{pilot} {measured}");
-    assert_eq!(told(5.0, measured as u32, some), (pilot, measured));
-    assert_eq!(told(5.0, measured as u32 - 1, some).0, 0);
-    // Four milliseconds a block after the warm-up, and as much again to spare.
-    let all = 0.2 + 0.00402 * (pilot + 2 * (measured - pilot)) as f64;
-    assert_eq!(told(all + 0.01, 0, some), (pilot, measured));
-    let (pilot, measured) = told(all - 0.01, 0, some);
-    assert!(pilot == 0 && measured > 40, "{pilot} {measured}");
+    // A fiftieth of the budget are 80 ms.
+    let (count, confidence, found) = told(0.0, 2.6, 0.99);
+    assert!((11..=30).contains(&count) && confidence >= 0.999, "{count} {confidence} {found:?}");
+    assert_eq!(found.verdict(), Verdict::Slower);
+    let (count, _, found) = told(0.0, 1.0, 0.99);
+    assert!(count < 100 && found.flags & picollo_core::COMPARISON_WITHIN_MARGIN != 0, "{count} {found:?}");
+    // By the margin and no more: the budget, and a last look that loses little.
+    let (count, confidence, _) = told(0.0, 1.01, 0.99);
+    assert!(count > 900 && (confidence - 0.992).abs() < 1e-12, "{count} {confidence}");
+    let (count, confidence, _) = told(-1.0, 2.6, 0.99);
+    assert!(count > 500 && confidence == 0.99, "{count} {confidence}");
+    let (count, _, found) = told(0.006, 2.6, 0.95);
+    let half = (found.difference_upper - found.difference_lower) / 2.0;
+    assert!((31..500).contains(&count) && half <= 0.006 * found.median_a, "{count} {found:?}");
+    // What confidence there is at which look: all of them together have what is left of it.
+    let mut looks = Looks::new(0.99, 0.0, 10);
+    let mut wrong = 1.0 - looks.of_last();
+    for blocks in 0..100_000 {
+        if looks.is_due(blocks) {
+            wrong += 1.0 - looks.look(blocks);
+        }
+    }
+    assert!(wrong < 0.01 && wrong > 0.0098, "{wrong}");
+}
+
+fn budget(seconds: f64) -> BenchmarkOptions {
+    BenchmarkOptions { budget_seconds: seconds, ..BenchmarkOptions::default() }
+}
+
+/// What the rows say must agree: the medians differ by the difference, which is inside its interval.
+fn check_rows(blocks: &BlockComparison) {
+    assert!((blocks.median_b - blocks.median_a - blocks.difference).abs() < 1e-6, "{blocks:?}");
+    assert!(blocks.difference_lower <= blocks.difference && blocks.difference <= blocks.difference_upper);
+}
+
+/// Calls get slower, by 3.5 ns of 20, about when the first empty samples are taken: what is subtracted from A must not be another
+/// overhead than what is subtracted from B.
+#[test]
+fn an_overhead_that_changes_is_of_both() {
+    for window in [18, 19, 20, 21, 22, 24, 30] {
+        let mut noise = Random(window);
+        let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, now| {
+            let call = if now < window * MILLI { 19_639.0 } else { 23_137.0 };
+            let own = if side == Side::Empty { 0.0 } else { 5_000.0 };
+            30_000.0 + (call + own + 40.0 * noise.next()) * repetitions as f64
+        });
+        let result = benchmark.result().unwrap();
+        check_rows(&result.blocks);
+        assert_eq!(result.blocks.verdict, 0, "{window}: {result:?}");
+        assert_eq!((result.overhead_a, result.repetitions_a), (result.overhead_b, result.repetitions_b));
+    }
+}
+
+/// One of two equal loops lies a little worse, and takes 30 ps longer, always: of a call that takes nothing that is far above one
+/// per cent, and still nothing.
+#[test]
+fn what_placement_changes_is_below_the_resolution() {
+    for own in [0.0, 1_000.0, 5_000.0, 20_000.0] {
+        let calls = [20_000.0 + own, 20_030.0 + own, 20_000.0];
+        let (result, benchmark, steps) = measured(&budget(0.2), calls, 20.0);
+        assert_eq!(result.blocks.verdict, 0, "{result:?}");
+        assert_eq!((result.blocks.margin, result.blocks.resolution), (500.0, 500.0));
+        let below = COMPARISON_MARGIN_IS_RESOLUTION | COMPARISON_BELOW_RESOLUTION;
+        assert_eq!(result.blocks.flags & below, below);
+        let nothing = BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B;
+        assert_eq!(result.flags, if own == 0.0 { nothing } else { 0 });
+        // Precise enough at once: no need to spend the budget on nothing.
+        assert_eq!(result.blocks.block_count, 20);
+        assert!(steps.len() < 500, "{}", steps.len());
+        let text = markdown(&benchmark);
+        assert!(text.contains("below what this measurement can tell |"), "{text}");
+        assert!(text.contains("±500 (resolution) |") && text.contains("| Overhead "), "{text}");
+        if own == 0.0 {
+            let (upper, lower) = text.split_once("\n\n").unwrap();
+            assert!(lower.contains("<500") && !lower.contains("%)"), "{text}");
+            assert!(!upper.lines().any(|line| line.contains("| P50") && line.contains('%')), "{text}");
+            assert!(text.contains("is its result used?"), "{text}");
+        }
+    }
+}
+
+/// With a resolution of their own choice, users see what they know to be there; and one per cent of a dear call is more than half a
+/// nanosecond.
+#[test]
+fn the_resolution_is_an_option() {
+    let told = |resolution_seconds, overhead| {
+        let options = BenchmarkOptions { resolution_seconds, ..budget(0.2) };
+        let calls = [2_900.0, 3_200.0, 0.0].map(|call| overhead + call);
+        let blocks = measured(&options, calls, 20.0).0.blocks;
+        (blocks.verdict, blocks.resolution)
+    };
+    assert_eq!(told(0.0, 300.0), (0, 500.0));
+    assert_eq!(told(1e-10, 300.0), (Verdict::Slower as u32, 100.0));
+    assert_eq!(told(-1.0, 300.0), (Verdict::Slower as u32, 0.0));
+    let (verdict, resolution) = told(0.0, 200_000.0);
+    assert!(verdict == 0 && (resolution - 2_000.0).abs() < 1.0, "{resolution}");
+}
+
+/// Times that are mostly overhead and noise: cut off at nothing, they would all be on one side.
+#[test]
+fn times_below_nothing_are_not_cut_off() {
+    let options =
+        BenchmarkOptions { max_blocks: 400, resolution_seconds: -1.0, precision: -1.0, ..budget(10.0) };
+    // Less than the empty call, as a function may be that is called otherwise.
+    let blocks = measured(&options, [19_950.0, 19_910.0, 20_000.0], 60.0).0.blocks;
+    let found = [blocks.median_a + 50.0, blocks.median_b + 90.0, blocks.difference + 40.0];
+    assert!(found.iter().all(|off| off.abs() < 10.0), "{blocks:?}");
+}
+
+/// An interruption while the number of calls is looked for: it must not leave either side with a few calls a sample.
+#[test]
+fn interrupted_calibration() {
+    for interrupted in 0..40 {
+        let mut taken = 0;
+        let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, _| {
+            let own = if side == Side::Empty { 0.0 } else { 10_000.0 };
+            taken += 1;
+            // 3 ms of someone else's.
+            let extra = if taken == interrupted { 3.0 * MILLI as f64 } else { 0.0 };
+            30_000.0 + (own + 20_000.0) * repetitions as f64 + extra
+        });
+        let result = benchmark.result().unwrap();
+        assert_eq!(result.repetitions_a, result.repetitions_b);
+        assert!(result.repetitions_a > 5_000, "{interrupted}: {result:?}");
+        assert_eq!(result.blocks.verdict, 0);
+    }
+}
+
+/// One number of calls for both, unless that would make samples of one of them far too short or too long.
+#[test]
+fn numbers_of_calls() {
+    for (a, b, is_alike) in
+        [(0.0, 0.0, true), (0.0, 55_000.0, true), (10_000.0, 95_000.0, true), (10_000.0, 105_000.0, false)]
+    {
+        let (result, _, steps) = measured(&budget(0.2), [20_000.0 + a, 20_000.0 + b, 20_000.0], 10.0);
+        assert_eq!(result.repetitions_a == result.repetitions_b, is_alike, "{result:?}");
+        let overhead = |calls: u64| {
+            steps.iter().filter(|step| **step == Step { side: Side::Empty, repetitions: calls }).count()
+        };
+        assert!(overhead(result.repetitions_a) >= 16 && overhead(result.repetitions_b) >= 16);
+        let per_call = result.overhead_a / result.repetitions_a as f64;
+        assert!((per_call - 20_005.0).abs() < 5.0, "{result:?}");
+        assert!((result.blocks.difference - (b - a)).abs() < 20.0, "{result:?}");
+        assert_eq!(result.blocks.verdict, if a == b { 0 } else { Verdict::Slower as u32 });
+    }
+}
+
+/// A and B were left out by the compiler; calling nothing was not: it bounds the number of calls.
+#[test]
+fn what_takes_no_time_ends_in_time() {
+    for overhead in [0.0, 0.3, 300.0] {
+        let mut longest = 0.0f64;
+        let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, _| {
+            let took = if side == Side::Empty { overhead * repetitions as f64 } else { 0.0 } + 20_000.0;
+            longest = longest.max(took);
+            took
+        });
+        let result = benchmark.result().unwrap();
+        assert!(benchmark.elapsed() <= MILLI * 200, "{overhead}: {} ms", benchmark.elapsed() / MILLI);
+        assert!(longest <= 10.0 * 2e8, "a sample takes what it should: {longest}");
+        assert_eq!(result.blocks.verdict, 0);
+        assert_eq!(result.flags, BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B);
+    }
+}
+
+/// What takes longer than the budget: one block, and it is said.
+#[test]
+fn longer_than_the_budget() {
+    let (benchmark, steps) = run(&budget(0.1), |Step { side, repetitions }, _| match side {
+        Side::Empty => 30_000.0,
+        _ => 1000.0 * MILLI as f64 * repetitions as f64,
+    });
+    let result = benchmark.result().unwrap();
+    let calls: u64 = steps.iter().filter(|step| step.side != Side::Empty).map(|step| step.repetitions).sum();
+    assert!(calls <= 5, "one of the warm-up, and a block of four: {steps:?}");
+    assert_eq!((result.blocks.block_count, result.blocks.verdict), (1, 0));
+    assert_eq!(result.flags, BENCHMARK_BUDGET_SPENT);
+    let text = markdown(&benchmark);
+    assert!(text.contains("The budget was spent before"), "{text}");
+
+    // What gets a thousand times slower when it is measured: the sample that was begun, and then one call each.
+    let mut empties = 0;
+    let (benchmark, steps) = run(&budget(0.1), |Step { side, repetitions }, _| {
+        empties = if side == Side::Empty { empties + 1 } else { empties * u64::from(empties >= 16) };
+        match side {
+            Side::Empty => 30_000.0,
+            _ if empties >= 16 => MILLI as f64 * repetitions as f64,
+            _ => 1_000_000.0 * repetitions as f64,
+        }
+    });
+    let result = benchmark.result().unwrap();
+    assert_eq!(
+        (result.blocks.block_count, result.repetitions_a, result.flags),
+        (1, 1, BENCHMARK_BUDGET_SPENT)
+    );
+    let slow = steps.iter().rev().take_while(|step| step.side != Side::Empty).map(|step| step.repetitions);
+    assert!(slow.filter(|&calls| calls > 1).count() <= 1, "{steps:?}");
+
+    // A warm-up that asks for more than there is.
+    let options = BenchmarkOptions { warm_up_seconds: 100.0, ..budget(0.1) };
+    let (result, benchmark, _) = measured(&options, [1e6; 3], 0.0);
+    assert!(benchmark.elapsed() < 105 * MILLI, "{} ms", benchmark.elapsed() / MILLI);
+    assert_eq!(result.flags & BENCHMARK_BUDGET_SPENT, BENCHMARK_BUDGET_SPENT);
+
+    // Samples that are asked to be longer than the budget.
+    let options = BenchmarkOptions { sample_seconds: 10.0, ..budget(0.1) };
+    let (_, benchmark, _) = measured(&options, [1e6; 3], 0.0);
+    assert!(benchmark.elapsed() < 300 * MILLI, "{} ms", benchmark.elapsed() / MILLI);
+}
+
+/// A difference that is there is seen, above half a nanosecond and above one per cent.
+#[test]
+fn planted() {
+    for (short, long) in [(20_000.0, 21_000.0), (100_000.0, 105_000.0)] {
+        for (a, b, verdict) in [(short, long, Verdict::Slower), (long, short, Verdict::Faster)] {
+            let calls = [20_000.0 + a, 20_000.0 + b, 20_000.0];
+            let (result, ..) = measured(&budget(1.0), calls, 0.02 * (20_000.0 + a));
+            assert_eq!(result.blocks.verdict, verdict as u32);
+        }
+    }
+}
+
+/// For real: closures that do nothing, which ran for hours.
+#[test]
+fn nothing_against_nothing_ends() {
+    let began = std::time::Instant::now();
+    let done = benchmark(&budget(0.1), &[], || {}, || {}).unwrap();
+    // Generous: it is a tenth of a second, and once was hours.
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    let result = done.result().unwrap();
+    assert!(result.repetitions_a < 1 << 32, "{result:?}");
+    check_rows(&result.blocks);
+    // And what is returned is kept.
+    let mut calls = 0u64;
+    let count = || {
+        calls += 1;
+        calls
+    };
+    let counted = benchmark(&budget(0.02), &[], count, || 7).unwrap();
+    assert!(counted.result().unwrap().sample_count > 0 && calls > 0);
 }

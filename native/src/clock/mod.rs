@@ -87,27 +87,25 @@ impl Clock {
         }
     }
 
-    /// Calibrates now rather than at first use, which takes some 20 ms where the frequency has to be measured. Any thread, any
-    /// number of times.
+    /// Settles now how fast [`Clock::Tsc`] runs, which takes up to 20 ms once. Nothing needs it: differences are converted rightly before, and
+    /// no scope waits. Any thread, any number of times.
     pub fn init() {
         let _ = tsc::hertz();
     }
 
-    /// Reads the clock. Takes no lock. The first read of [`Clock::Tsc`] calibrates it.
+    /// Reads the clock. Takes no lock. The first read of [`Clock::Tsc`] in a process takes some 20 µs, before the moment that it returns.
     #[inline]
     pub fn ticks(self) -> u64 {
         match self {
             Clock::Monotonic => monotonic_nanos(),
-            Clock::Tsc => match tsc::hertz() {
-                Some(_) => tsc::read(),
-                None => monotonic_nanos(),
-            },
+            Clock::Tsc if tsc::is_used() => tsc::read(),
+            Clock::Tsc => monotonic_nanos(),
         }
     }
 
     /// Reads the clock after everything before it in the program and before everything after it: no instruction of what is measured
     /// is still under way when the time is taken, and none of it has begun. [`Clock::ticks`] lets the CPU move the reading by
-    /// as much as it executes out of order, some hundred instructions. Takes no lock. The first read of [`Clock::Tsc`] calibrates it.
+    /// as much as it executes out of order, some hundred instructions. Takes no lock.
     ///
     /// On x86 it is `lfence; rdtsc; lfence`, on aarch64 `isb; mrs cntvct_el0; isb`; the monotonic clock is read between two such fences
     /// on Linux, and as it is elsewhere. Stores may still be on their way from this CPU to others.
@@ -117,7 +115,7 @@ impl Clock {
     #[inline]
     pub fn ticks_ordered(self) -> u64 {
         match self {
-            Clock::Tsc if tsc::hertz().is_some() => tsc::read_ordered(),
+            Clock::Tsc if tsc::is_used() => tsc::read_ordered(),
             _ => {
                 // The system's own reading waits for what is before it, but does not hold back what comes after it.
                 tsc::fence();
@@ -128,7 +126,7 @@ impl Clock {
         }
     }
 
-    /// Ticks a second; 0 in a build without `std`, which has no clock: its ticks stand still.
+    /// Ticks a second; 0 in a build without `std`, which has no clock: its ticks stand still. As [`Clock::init`], it may wait for up to 20 ms once.
     pub fn frequency(self) -> u64 {
         match self {
             Clock::Monotonic => MONOTONIC_HERTZ,
@@ -136,9 +134,17 @@ impl Clock {
         }
     }
 
-    /// Converts a difference of ticks: `⌊ticks · units per second / frequency⌋`, saturating.
+    /// Converts a difference of ticks: `⌊ticks · units per second / frequency⌋`, saturating. In the first 20 ms after the first use of
+    /// [`Clock::Tsc`] it does not wait for the frequency: a difference of two readings is converted by the system's clock, to some 100 ns.
     pub fn convert(self, ticks: u64, unit: Unit) -> u64 {
-        convert_ticks(ticks, self.frequency(), unit)
+        if unit == Unit::Ticks {
+            return ticks;
+        }
+        let hertz = match self {
+            Clock::Monotonic => MONOTONIC_HERTZ,
+            Clock::Tsc => tsc::hertz_for(ticks).unwrap_or(MONOTONIC_HERTZ),
+        };
+        convert_ticks(ticks, hertz, unit)
     }
 }
 
@@ -154,7 +160,7 @@ impl Scope {
     /// Starts measuring.
     #[inline]
     pub fn begin(clock: Clock, unit: Unit) -> Scope {
-        // The first use calibrates; its cost must not be inside the measurement, so the clock is read after it.
+        // The first use decides; its cost must not be inside the measurement, so the clock is read after it.
         Scope { start: clock.ticks(), clock, unit }
     }
 
@@ -182,43 +188,17 @@ mod tests {
     use crate::os::wall::NANOS_PER_SECOND;
     use proptest::prelude::*;
 
-    /// Long division in base 2^32, without any 128-bit arithmetic: slow, and too simple to share a mistake with the real one.
-    fn naive(ticks: u64, units: u64, hertz: u64) -> u64 {
-        // ticks · units as three 32-bit digits and a carry.
-        let (t1, t0) = (ticks >> 32, ticks & 0xffff_ffff);
-        let (u1, u0) = (units >> 32, units & 0xffff_ffff);
-        let mut digits = [0u64; 4];
-        for (position, product) in [(0, t0 * u0), (1, t1 * u0), (1, t0 * u1), (2, t1 * u1)] {
-            let mut carry = product;
-            for digit in &mut digits[position..] {
-                let sum = *digit + (carry & 0xffff_ffff);
-                *digit = sum & 0xffff_ffff;
-                carry = (carry >> 32) + (sum >> 32);
-            }
-        }
-        // Bit by bit from the top.
-        let (mut quotient, mut remainder, mut overflow) = (0u64, 0u64, false);
-        for bit in (0..128).rev() {
-            let next = digits[bit / 32] >> (bit % 32) & 1;
-            let carried = remainder >> 63;
-            remainder = remainder << 1 | next;
-            overflow |= quotient >> 63 != 0;
-            quotient <<= 1;
-            if carried != 0 || remainder >= hertz {
-                remainder = remainder.wrapping_sub(hertz);
-                quotient |= 1;
-            }
-        }
-        if overflow { u64::MAX } else { quotient }
-    }
-
     proptest! {
         #[test]
         fn conversion_is_exact(ticks: u64, shift in 0u32..64, hertz in 1u64.., hertz_shift in 0u32..64, raw in 1u32..5) {
             let (ticks, hertz) = (ticks >> shift, (hertz >> hertz_shift).max(1));
             let unit = Unit::from_raw(raw).unwrap();
-            prop_assert_eq!(convert_ticks(ticks, hertz, unit), naive(ticks, unit.per_second().unwrap(), hertz));
             prop_assert_eq!(convert_ticks(ticks, hertz, Unit::Ticks), ticks);
+            // The largest whole number that is not above it, unless it does not fit.
+            let found = u128::from(convert_ticks(ticks, hertz, unit));
+            let (product, hertz) = (u128::from(ticks) * u128::from(unit.per_second().unwrap()), u128::from(hertz));
+            prop_assert!(found * hertz <= product);
+            prop_assert!((found + 1) * hertz > product || found == u128::from(u64::MAX));
         }
     }
 

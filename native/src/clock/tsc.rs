@@ -5,6 +5,10 @@
 //!
 //! The decision is made once per process, by whoever needs it first. Nobody waits for anybody: threads that arrive together
 //! all compute, and the first to publish decides for all. So a fork in the middle cannot leave a lock behind.
+//!
+//! The frequency follows from two pairs of simultaneous readings, of the counter and of the kernel's clock. The first pair is read at first
+//! use. Until there is a second one far enough behind it, each difference is converted by the pairs at hand, so that no scope
+//! ever sleeps: it is then as exact as if the kernel's clock had timed it. Only who asks for the frequency itself waits.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::__cpuid as cpuid;
@@ -20,54 +24,77 @@ unsafe extern "C" {
     fn picollo_asm_tsc_frequency() -> u64;
 }
 
-/// How the process came to use, or not to use, the time stamp counter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TscState {
-    /// In use, at this many ticks a second.
-    Used {
-        /// Ticks a second.
-        hertz: u64,
-    },
-    /// Not in use: the monotonic clock stands in for it.
-    NotUsed,
-}
-
-impl TscState {
-    /// The state of this process, deciding it now if it is not yet decided.
-    pub fn get() -> TscState {
-        match hertz() {
-            Some(hertz) => TscState::Used { hertz },
-            None => TscState::NotUsed,
-        }
-    }
-}
-
-/// Ticks a second, or one of the two special values, which no real counter has.
+/// Ticks a second, or one of the special values, which no real counter has.
 static DECISION: AtomicU64 = AtomicU64::new(UNDECIDED);
 const UNDECIDED: u64 = 0;
 const NOT_USED: u64 = 1;
+/// In use, and not yet settled how fast it runs: from here on, the number of a first pair.
+const UNSETTLED: u64 = 2;
+const LAST_SPECIAL: u64 = UNSETTLED + calibrate::STARTS as u64 - 1;
 
-/// Ticks a second; `None` where the counter is not used. Decides at first use.
+/// Whether the counter is used. Decides at first use, without waiting.
+#[inline]
+pub(crate) fn is_used() -> bool {
+    // Relaxed: the first pair is not looked at here.
+    match DECISION.load(Ordering::Relaxed) {
+        UNDECIDED => decide() != NOT_USED,
+        decision => decision != NOT_USED,
+    }
+}
+
+/// Ticks a second; `None` where the counter is not used. In the first 20 ms after the first use it waits.
 #[inline]
 pub(crate) fn hertz() -> Option<u64> {
-    // Relaxed: the number is all that is published.
-    match DECISION.load(Ordering::Relaxed) {
-        UNDECIDED => decide(),
+    hertz_or(|decision| unsettled(decision, None))
+}
+
+/// As [`hertz`], to convert this difference of two readings. It does not wait: while the frequency is not settled, it is the one that is
+/// right for as many ticks.
+#[inline]
+pub(crate) fn hertz_for(ticks: u64) -> Option<u64> {
+    hertz_or(|decision| unsettled(decision, Some(ticks)))
+}
+
+#[inline(always)]
+fn hertz_or(unsettled: impl FnOnce(u64) -> Option<u64>) -> Option<u64> {
+    // Acquire: for the first pair.
+    match DECISION.load(Ordering::Acquire) {
         NOT_USED => None,
-        hertz => Some(hertz),
+        hertz if hertz > LAST_SPECIAL => Some(hertz),
+        decision => unsettled(decision),
     }
 }
 
 #[cold]
-fn decide() -> Option<u64> {
-    // Calibration sleeps.
-    let _uncancelled = crate::os::cancel::Uncancelled::new();
-    let mine = find_hertz().filter(|&hertz| hertz > NOT_USED).unwrap_or(NOT_USED);
-    let decided = match DECISION.compare_exchange(UNDECIDED, mine, Ordering::Relaxed, Ordering::Relaxed) {
+fn decide() -> u64 {
+    publish(UNDECIDED, first_decision())
+}
+
+/// Puts a decision in the place of the one before, unless somebody else did. Returns the one that holds.
+fn publish(before: u64, mine: u64) -> u64 {
+    match DECISION.compare_exchange(before, mine, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => mine,
         Err(theirs) => theirs,
-    };
-    (decided != NOT_USED).then_some(decided)
+    }
+}
+
+/// The frequency for so many ticks, or, waited for as long as needed, the one for good.
+#[cold]
+fn unsettled(mut decision: u64, ticks: Option<u64>) -> Option<u64> {
+    // It reads files and sleeps.
+    let _uncancelled = crate::os::cancel::Uncancelled::new();
+    if decision == UNDECIDED {
+        decision = decide();
+    }
+    if decision == NOT_USED || decision > LAST_SPECIAL {
+        return Some(decision).filter(|&decision| decision != NOT_USED);
+    }
+    let at = (decision - UNSETTLED) as usize;
+    match ticks.map_or(calibrate::Early::Unsettled, |ticks| calibrate::measure_early(at, ticks)) {
+        calibrate::Early::Settled(hertz) => Some(publish(decision, hertz)),
+        calibrate::Early::Good(hertz) => Some(hertz),
+        calibrate::Early::Unsettled => Some(publish(decision, calibrate::measure(at))),
+    }
 }
 
 /// Reads the counter without waiting for earlier instructions.
@@ -93,33 +120,29 @@ pub(crate) fn fence() {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
-fn find_hertz() -> Option<u64> {
-    None
+fn first_decision() -> u64 {
+    NOT_USED
 }
 
 #[cfg(target_arch = "aarch64")]
-fn find_hertz() -> Option<u64> {
+fn first_decision() -> u64 {
     // SAFETY: CNTFRQ_EL0 is readable by user code on Linux.
     match unsafe { picollo_asm_tsc_frequency() } {
+        hertz if hertz > LAST_SPECIAL => hertz,
         // Firmware that forgot to set it.
-        0 => calibrate::measure(),
-        hertz => Some(hertz),
+        _ => calibrate::start([None; 3]),
     }
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-fn find_hertz() -> Option<u64> {
+fn first_decision() -> u64 {
     let page = page_hertz();
     if !invariant() || !(page.is_some() || clock_source_is_tsc()) {
-        return None;
+        return NOT_USED;
     }
     // A stated frequency is exact where it is right, and useless where it is not (a guest that shows its host's leaf): a
-    // quick measurement tells one from the other.
-    let stated = [page, leaf_15_hertz(), hypervisor_hertz()].into_iter().flatten();
-    if let Some(hertz) = calibrate::first_confirmed(stated) {
-        return Some(hertz);
-    }
-    calibrate::measure()
+    // measurement tells one from the other.
+    calibrate::start([page, leaf_15_hertz(), hypervisor_hertz()])
 }
 
 /// CPUID 8000_0007h EDX[8]: the counter runs at a constant rate in all power states.
@@ -189,31 +212,82 @@ fn page_hertz() -> Option<u64> {
 }
 
 /// Measuring the counter against the kernel's clock.
-#[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")), allow(dead_code))]
 mod calibrate {
+    use core::sync::atomic::Ordering::Relaxed;
+    use core::sync::atomic::{AtomicU64, AtomicUsize};
+
+    use super::{NOT_USED, UNSETTLED};
     use crate::os::wall::clock_nanos;
 
-    /// Two simultaneous readings.
-    #[derive(Clone, Copy)]
+    /// Two simultaneous readings, and how far apart they may be in ticks.
+    #[derive(Clone, Copy, Debug)]
     pub(crate) struct Pair {
         pub ticks: u64,
         pub nanos: u64,
+        pub error: u64,
+        /// How long the machine has slept: the kernel's clock stands still meanwhile, and the counter may go on.
+        pub asleep: u64,
+    }
+
+    /// First pairs, and what is stated of the frequency. A thread takes one of these places and fills it in before others can see it.
+    /// More of them are taken only by threads that arrive before the first one has published, so that a few are enough.
+    struct Start {
+        pair: [AtomicU64; 4],
+        stated: [AtomicU64; 3],
+    }
+
+    pub(crate) const STARTS: usize = 16;
+    static START: [Start; STARTS] = [const {
+        Start { pair: [const { AtomicU64::new(0) }; 4], stated: [const { AtomicU64::new(0) }; 3] }
+    }; STARTS];
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+    /// Reads a first pair; what to publish. Where no place is left, the counter is not used: that takes sixteen threads that all arrive at
+    /// once and are all stopped there.
+    pub(crate) fn start(stated: [Option<u64>; 3]) -> u64 {
+        let at = TAKEN.fetch_add(1, Relaxed);
+        let Some(start) = START.get(at) else { return NOT_USED };
+        let pair = pair();
+        for (place, value) in start.pair.iter().zip([pair.ticks, pair.nanos, pair.error, pair.asleep]) {
+            place.store(value, Relaxed);
+        }
+        for (place, value) in start.stated.iter().zip(stated) {
+            place.store(value.unwrap_or(0), Relaxed);
+        }
+        UNSETTLED + at as u64
+    }
+
+    fn started(at: usize) -> (Pair, [u64; 3]) {
+        let Start { pair, stated } = &START[at];
+        let [ticks, nanos, error, asleep] = pair.each_ref().map(|word| word.load(Relaxed));
+        (Pair { ticks, nanos, error, asleep }, stated.each_ref().map(|word| word.load(Relaxed)))
     }
 
     /// Reads both clocks together: of several tries the one in which the counter moved least around the clock's read, because
     /// an interrupt in between only ever makes it wider.
     fn pair() -> Pair {
-        let mut best = (u64::MAX, Pair { ticks: 0, nanos: 0 });
+        let mut best = (u64::MAX, 0, 0);
         for _ in 0..16 {
             let before = super::read_ordered();
             // RAW is not slewed by NTP, so a window's length does not depend on the time of day being corrected.
             let nanos = clock_nanos(libc::CLOCK_MONOTONIC_RAW);
             let width = super::read_ordered().wrapping_sub(before);
             if width < best.0 {
-                best = (width, Pair { ticks: before.wrapping_add(width / 2), nanos });
+                best = (width, before.wrapping_add(width / 2), nanos);
             }
         }
-        best.1
+        let (width, ticks, nanos) = best;
+        Pair { ticks, nanos, error: width / 2 + 1, asleep: asleep(clock_nanos) }
+    }
+
+    /// How long the machine has slept. The least of three tries: a thread that is stopped between its two readings sees more.
+    pub(crate) fn asleep(mut clock: impl FnMut(libc::clockid_t) -> u64) -> u64 {
+        let tries = [(); 3].map(|()| {
+            let awake = clock(libc::CLOCK_MONOTONIC);
+            clock(libc::CLOCK_BOOTTIME).saturating_sub(awake)
+        });
+        tries.into_iter().min().unwrap_or(0)
     }
 
     /// Ticks a second between two pairs; 0 where time stood still.
@@ -232,76 +306,138 @@ mod calibrate {
         a != 0 && b != 0 && u128::from(a.abs_diff(b)) * 1_000_000 <= u128::from(a.min(b)) * u128::from(parts)
     }
 
-    fn wait(nanos: u64) {
-        std::thread::sleep(core::time::Duration::from_nanos(nanos));
-    }
+    /// Shorter windows do not settle the frequency.
+    pub(crate) const WINDOW_NANOS: u64 = 20_000_000;
+    /// What the readings at its ends may be wrong by, per million of a window that settles it.
+    const PARTS: u64 = 50;
 
-    /// The first of the stated frequencies that a 2 ms measurement confirms within 0.1 %.
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-    pub(crate) fn first_confirmed(stated: impl Iterator<Item = u64>) -> Option<u64> {
-        let mut stated = stated.peekable();
-        stated.peek()?;
-        let from = pair();
-        wait(2_000_000);
-        let measured = hertz_between(from, pair());
-        stated.find(|&hertz| agree(hertz, measured, 1000))
-    }
-
-    /// Two neighbouring windows of 10 ms must agree within 100 ppm; their union is the answer. A machine that is too busy to
-    /// give two such windows out of four is one whose counter we do not trust.
-    pub(crate) fn measure() -> Option<u64> {
-        settle(|| {
-            wait(10_000_000);
-            pair()
-        })
-    }
-
-    pub(crate) fn settle(mut next: impl FnMut() -> Pair) -> Option<u64> {
-        let (mut first, mut second) = (next(), next());
-        for _ in 0..3 {
-            let third = next();
-            if agree(hertz_between(first, second), hertz_between(second, third), 100) {
-                return Some(hertz_between(first, third));
-            }
-            (first, second) = (second, third);
+    /// The frequency that a window settles: the stated one that it confirms within 0.1 %, or what was measured. `None` for a window that is
+    /// too short, too vague, or in which the machine slept.
+    pub(crate) fn settled(from: Pair, to: Pair, stated: [u64; 3]) -> Option<u64> {
+        let ticks = to.ticks.wrapping_sub(from.ticks);
+        let is_long = to.nanos.saturating_sub(from.nanos) >= WINDOW_NANOS;
+        let error = u128::from(from.error) + u128::from(to.error);
+        let is_exact = error * 1_000_000 <= u128::from(ticks) * u128::from(PARTS);
+        if !is_long || !is_exact || has_slept(from, to) {
+            return None;
         }
-        None
+        let measured = hertz_between(from, to);
+        let confirmed = stated.into_iter().find(|&hertz| agree(hertz, measured, 1000));
+        confirmed.or(Some(measured)).filter(|&hertz| hertz > super::LAST_SPECIAL)
+    }
+
+    /// The two clocks of which the difference is taken are not read at the same moment.
+    fn has_slept(from: Pair, to: Pair) -> bool {
+        to.asleep.abs_diff(from.asleep) > 1_000_000
+    }
+
+    /// What can be said of the frequency without waiting.
+    pub(crate) enum Early {
+        /// For good.
+        Settled(u64),
+        /// For as many ticks as were asked about.
+        Good(u64),
+        /// Nothing: more ticks than there were since the first pair, or the machine slept.
+        Unsettled,
+    }
+
+    pub(crate) fn measure_early(at: usize, ticks: u64) -> Early {
+        let (from, stated) = started(at);
+        early(from, pair(), stated, ticks)
+    }
+
+    pub(crate) fn early(from: Pair, to: Pair, stated: [u64; 3], ticks: u64) -> Early {
+        if let Some(hertz) = settled(from, to, stated) {
+            return Early::Settled(hertz);
+        }
+        // A reading may have been moved before that of the first pair, by a little.
+        let since = to.ticks.wrapping_sub(from.ticks);
+        match hertz_between(from, to) {
+            0 => Early::Unsettled,
+            hertz if ticks <= since.saturating_mul(2) && !has_slept(from, to) => Early::Good(hertz),
+            _ => Early::Unsettled,
+        }
+    }
+
+    /// Waits for a window that settles the frequency. After some that do not, the last one has to do: the kernel itself tells time
+    /// by this counter.
+    pub(crate) fn measure(at: usize) -> u64 {
+        let (mut from, stated) = started(at);
+        for _ in 0..5 {
+            let to = pair();
+            if let Some(hertz) = settled(from, to, stated) {
+                return hertz;
+            }
+            if has_slept(from, to) {
+                from = to;
+            }
+            let passed = to.nanos.saturating_sub(from.nanos);
+            let rest = WINDOW_NANOS.saturating_sub(passed).max(WINDOW_NANOS / 10);
+            std::thread::sleep(core::time::Duration::from_nanos(rest));
+        }
+        hertz_between(from, pair()).max(super::LAST_SPECIAL + 1)
     }
 }
 
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
-    use super::calibrate::{Pair, agree, hertz_between, settle};
+    use super::calibrate::{Early, Pair, WINDOW_NANOS, agree, asleep, early, hertz_between, settled};
     use super::*;
 
-    fn pairs(ticks_and_nanos: &[(u64, u64)]) -> Option<u64> {
-        let mut all = ticks_and_nanos.iter();
-        settle(|| {
-            let &(ticks, nanos) = all.next().expect("asked for more windows than it may");
-            Pair { ticks, nanos }
-        })
+    fn pair(ticks: u64, nanos: u64) -> Pair {
+        Pair { ticks, nanos, error: 50, asleep: 7 }
     }
 
     #[test]
-    fn two_windows_must_agree() {
-        let steady = [(0, 0), (23_000_000, 10_000_000), (46_000_000, 20_000_000)];
-        assert_eq!(pairs(&steady), Some(2_300_000_000));
-        // 99 ppm apart is agreement, 101 is not, four times over.
-        assert_eq!(pairs(&[(0, 0), (1_000_000, 10_000_000), (2_000_099, 20_000_000)]), Some(100_004_950));
-        let drifting: Vec<(u64, u64)> =
-            (0..5u64).map(|i| (i * 1_000_000 + 101 * i * i, i * 10_000_000)).collect();
-        assert_eq!(pairs(&drifting), None);
-        // A disturbed first window is outlived.
-        let late = [(0, 0), (25_000_000, 10_000_000), (48_000_000, 20_000_000), (71_000_000, 30_000_000)];
-        assert_eq!(pairs(&late), Some(2_300_000_000));
+    fn a_long_and_exact_window_settles_the_frequency() {
+        let to = |ticks: u64, nanos| settled(pair(5, 0), pair(5 + ticks, nanos), [0, 2_300_000_001, 0]);
+        assert_eq!(to(46_100_000, WINDOW_NANOS), Some(2_305_000_000), "nothing stated is as near as 0.1 %");
+        assert_eq!(to(46_010_000, WINDOW_NANOS), Some(2_300_000_001), "what is stated is exact");
+        assert_eq!(to(46_000_000, WINDOW_NANOS - 1), None);
+        // Readings that may be off by more than 50 per million of the window.
+        let vague = |error| settled(Pair { error, ..pair(0, 0) }, pair(46_000_000, WINDOW_NANOS), [0; 3]);
+        assert_eq!((vague(2250), vague(2251)), (Some(2_300_000_000), None));
+        let slept = Pair { asleep: 2_000_000, ..pair(46_000_000, WINDOW_NANOS) };
+        assert_eq!(settled(pair(0, 0), slept, [0; 3]), None);
         // Time that stands still proves nothing.
-        assert_eq!(pairs(&[(0, 5); 5]), None);
+        assert_eq!(settled(pair(0, 5), pair(9, 5), [0; 3]), None);
+    }
+
+    #[test]
+    fn differences_are_converted_before_that() {
+        let good = |ticks, from: Pair, to: Pair| match early(from, to, [0; 3], ticks) {
+            Early::Good(hertz) => Some(hertz),
+            _ => None,
+        };
+        let (from, to) = (pair(1000, 0), pair(3300, 1000));
+        assert_eq!(good(2000, from, to), Some(2_300_000_000));
+        // No difference of two readings since then is as long.
+        assert_eq!(good(5000, from, to), None);
+        assert_eq!(good(2000, from, Pair { asleep: 2_000_000, ..to }), None);
+        assert_eq!(good(0, from, pair(1000, 0)), None);
+        assert!(matches!(
+            early(from, pair(46_001_000, WINDOW_NANOS), [0; 3], u64::MAX),
+            Early::Settled(2_300_000_000)
+        ));
+    }
+
+    /// A machine that has slept for a second, and a thread that is stopped for 5 ms before this one of its readings.
+    #[test]
+    fn a_thread_that_is_stopped_has_not_slept() {
+        for stopped in 0..=6 {
+            let (mut now, mut reading) = (0, 0);
+            let seen = asleep(|clock| {
+                now += if reading == stopped { 5_000_000 } else { 20 };
+                reading += 1;
+                if clock == libc::CLOCK_BOOTTIME { now + 1_000_000_000 } else { now }
+            });
+            assert_eq!(seen, 1_000_000_020, "before reading {stopped}");
+        }
     }
 
     #[test]
     fn a_counter_may_wrap_while_measured() {
-        let from = Pair { ticks: u64::MAX - 999, nanos: 0 };
-        assert_eq!(hertz_between(from, Pair { ticks: 1000, nanos: 1000 }), 2_000_000_000);
+        assert_eq!(hertz_between(pair(u64::MAX - 999, 0), pair(1000, 1000)), 2_000_000_000);
         assert!(!agree(0, 0, 100));
     }
 
@@ -338,18 +474,16 @@ mod tests {
 
     #[test]
     fn decided_once_for_all_threads() {
-        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(TscState::get)).collect();
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(hertz)).collect();
         let states: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         assert!(states.windows(2).all(|two| two[0] == two[1]), "{states:?}");
-        match TscState::get() {
-            TscState::NotUsed => eprintln!("SKIPPED: this machine's time stamp counter is not used"),
-            TscState::Used { hertz } => {
-                eprintln!("time stamp counter: {hertz} Hz");
-                assert!((1_000_000..20_000_000_000).contains(&hertz));
-                let (first, second) = (read_ordered(), read_ordered());
-                // A slow counter may say the same twice.
-                assert!(second >= first && read() >= second);
-            }
-        }
+        let Some(hertz) = hertz() else {
+            return eprintln!("SKIPPED: this machine's time stamp counter is not used");
+        };
+        eprintln!("time stamp counter: {hertz} Hz");
+        assert!((1_000_000..20_000_000_000).contains(&hertz));
+        let (first, second) = (read_ordered(), read_ordered());
+        // A slow counter may say the same twice.
+        assert!(second >= first && read() >= second);
     }
 }

@@ -16,14 +16,11 @@ pub use result::{
     BenchmarkNoise, BenchmarkResult, Side, Step,
 };
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, failure};
 use crate::event::event::Event;
 
 fn refusal() -> Error {
-    Error::new(
-        Status::Unsupported,
-        format_args!("this build has no clock to measure with; comparing works here"),
-    )
+    failure!(Unsupported, "this build has no clock to measure with; comparing works here")
 }
 
 /// A benchmark of two pieces of code: with `std` only. There is none here, since none can be created.
@@ -32,25 +29,30 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// `Unsupported`.
-    pub fn create(_: &BenchmarkOptions, _: &[Event]) -> Result<Benchmark> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    #[allow(clippy::should_implement_trait, reason = "it can fail")]
-    pub fn next(&mut self) -> Result<Option<Step>> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn done(&mut self) -> Result<()> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn done_after(&mut self, _: u64) -> Result<()> {
-        Err(refusal())
+    crate::base::refused::refused! {
+        pub fn create(_: &BenchmarkOptions, _: &[Event]) -> Result<Benchmark>;
+        #[allow(clippy::should_implement_trait, reason = "it can fail")]
+        pub fn next(&mut self) -> Result<Option<Step>>;
+        pub fn done(&mut self) -> Result<()>;
+        pub fn done_after(&mut self, _: u64) -> Result<()>;
+        pub fn result(&self) -> Result<BenchmarkResult>;
+        pub fn noise(&self) -> Result<BenchmarkNoise>;
+        pub fn counter(&self, _: usize) -> Result<BenchmarkCounter>;
+        pub fn write(
+            &self,
+            _: &mut (impl fmt::Write + ?Sized),
+            _: &str,
+            _: &str,
+            _: &str,
+            _: picollo_core::text::Format,
+        ) -> Result<fmt::Result>;
+        pub fn write_markdown(
+            &self,
+            _: &mut (impl fmt::Write + ?Sized),
+            _: &str,
+            _: &str,
+            _: &str,
+        ) -> Result<fmt::Result>;
     }
 
     /// 1: at the end.
@@ -61,43 +63,5 @@ impl Benchmark {
     /// None.
     pub fn histogram(&self, _: Side) -> Option<SingleWriterHistogram> {
         None
-    }
-
-    /// `Unsupported`.
-    pub fn result(&self) -> Result<BenchmarkResult> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn noise(&self) -> Result<BenchmarkNoise> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn counter(&self, _: usize) -> Result<BenchmarkCounter> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn write(
-        &self,
-        _: &mut (impl fmt::Write + ?Sized),
-        _: &str,
-        _: &str,
-        _: &str,
-        _: picollo_core::text::Format,
-    ) -> Result<fmt::Result> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn write_markdown(
-        &self,
-        _: &mut (impl fmt::Write + ?Sized),
-        _: &str,
-        _: &str,
-        _: &str,
-    ) -> Result<fmt::Result> {
-        Err(refusal())
     }
 }

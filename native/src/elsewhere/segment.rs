@@ -1,14 +1,12 @@
 //! Segments where there are none: they need Linux. Everything answers `Unsupported`; there is nothing of which more could be asked.
 
-use std::boxed::Box;
 use std::path::{Path, PathBuf};
-use std::vec::Vec;
 
 use picollo_core::{
     Metric, MetricCounter, Options, SharedHistogram, SharedStripedCounter, SharedWriter, Since, Snapshot,
 };
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, failure};
 
 #[path = "../segment/description.rs"]
 mod description;
@@ -16,10 +14,7 @@ mod description;
 pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
 
 fn refusal() -> Error {
-    Error::new(
-        Status::Unsupported,
-        format_args!("segments are there on Linux only; registries and logs work here"),
-    )
+    failure!(Unsupported, "segments are there on Linux only; registries and logs work here")
 }
 
 /// What is never there.
@@ -31,14 +26,15 @@ enum Never {}
 pub struct Segment(Never);
 
 impl Segment {
-    /// `Unsupported`.
-    pub fn create(_: &SegmentOptions<'_>) -> Result<Segment> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn attach(_: &Path) -> Result<Segment> {
-        Err(refusal())
+    crate::base::refused::refused! {
+        pub fn create(_: &SegmentOptions<'_>) -> Result<Segment>;
+        pub fn attach(_: &Path) -> Result<Segment>;
+        pub fn histogram(&self, _: &Metric<'_>, _: &Options) -> Result<SharedHistogram>;
+        pub fn single_writer(&self, _: &Metric<'_>, _: &Options) -> Result<SharedWriter>;
+        pub fn counter(&self, _: &Metric<'_>) -> Result<MetricCounter>;
+        pub fn striped_counter(&self, _: &Metric<'_>) -> Result<SharedStripedCounter>;
+        pub fn retire(&self, _: &Metric<'_>) -> Result<()>;
+        pub fn estimate(_: &Options, _: &SegmentOptions<'_>) -> Result<u64>;
     }
 
     /// Nowhere.
@@ -46,43 +42,13 @@ impl Segment {
         match self.0 {}
     }
 
-    /// None.
-    pub fn histogram(&self, _: &Metric<'_>, _: &Options) -> Result<SharedHistogram> {
-        match self.0 {}
-    }
-
-    /// None.
-    pub fn single_writer(&self, _: &Metric<'_>, _: &Options) -> Result<SharedWriter> {
-        match self.0 {}
-    }
-
-    /// None.
+    /// `Unsupported`.
     ///
     /// # Safety
     /// As on Linux.
     #[doc(hidden)]
     pub unsafe fn histogram_unguarded(&self, _: &Metric<'_>, _: &Options) -> Result<SharedHistogram> {
         match self.0 {}
-    }
-
-    /// None.
-    pub fn counter(&self, _: &Metric<'_>) -> Result<MetricCounter> {
-        match self.0 {}
-    }
-
-    /// None.
-    pub fn striped_counter(&self, _: &Metric<'_>) -> Result<SharedStripedCounter> {
-        match self.0 {}
-    }
-
-    /// Nothing.
-    pub fn retire(&self, _: &Metric<'_>) -> Result<()> {
-        match self.0 {}
-    }
-
-    /// `Unsupported`.
-    pub fn estimate(_: &Options, _: &SegmentOptions<'_>) -> Result<u64> {
-        Err(refusal())
     }
 }
 
@@ -91,23 +57,18 @@ impl Segment {
 pub struct Viewer(Never);
 
 impl Viewer {
-    /// `Unsupported`.
-    pub fn open(_: &Path) -> Result<Viewer> {
-        Err(refusal())
+    crate::base::refused::refused! {
+        pub fn open(_: &Path) -> Result<Viewer>;
+        pub fn refresh(&mut self) -> Result<()>;
+        pub fn info(&self) -> Result<SegmentInfo>;
+        pub fn entry(&self, _: usize) -> Result<&SegmentEntry>;
+        pub fn counter(&self, _: usize) -> Result<u64>;
+        pub fn snapshot(&mut self, _: usize) -> Result<Box<Snapshot>>;
+        pub fn update(&mut self, _: usize, _: &mut Snapshot, _: Since) -> Result<()>;
     }
 
     /// Nowhere.
     pub fn path(&self) -> &Path {
-        match self.0 {}
-    }
-
-    /// Nothing.
-    pub fn refresh(&mut self) -> Result<()> {
-        match self.0 {}
-    }
-
-    /// Nothing.
-    pub fn info(&self) -> Result<SegmentInfo> {
         match self.0 {}
     }
 
@@ -117,32 +78,12 @@ impl Viewer {
     }
 
     /// None.
-    pub fn faults(&self) -> &[std::string::String] {
+    pub fn faults(&self) -> &[String] {
         match self.0 {}
     }
 
     /// None.
     pub fn length(&self) -> usize {
-        match self.0 {}
-    }
-
-    /// None.
-    pub fn entry(&self, _: usize) -> Result<&SegmentEntry> {
-        match self.0 {}
-    }
-
-    /// None.
-    pub fn counter(&self, _: usize) -> Result<u64> {
-        match self.0 {}
-    }
-
-    /// None.
-    pub fn snapshot(&mut self, _: usize) -> Result<Box<Snapshot>> {
-        match self.0 {}
-    }
-
-    /// None.
-    pub fn update(&mut self, _: usize, _: &mut Snapshot, _: Since) -> Result<()> {
         match self.0 {}
     }
 }
@@ -156,26 +97,15 @@ pub struct Listed {
 }
 
 /// There are none.
+pub fn segment_directories() -> Vec<Result<PathBuf>> {
+    Vec::new()
+}
+
+/// There are none.
 pub fn list_segments() -> Vec<Listed> {
     Vec::new()
 }
 
-/// `Unsupported`.
-pub fn list_segments_in(_: &Path) -> Result<Vec<Listed>> {
-    Err(refusal())
-}
-
-/// `Unsupported`.
-pub fn find_segment_among(_: &str, _: Vec<Listed>) -> Result<PathBuf> {
-    Err(refusal())
-}
-
-/// `Unsupported`.
-pub fn find_segment(_: &str) -> Result<PathBuf> {
-    Err(refusal())
-}
-
-/// `Unsupported`.
-pub fn prune_segments(_: core::time::Duration) -> Result<Vec<PathBuf>> {
-    Err(refusal())
+crate::base::refused::refused! {
+    pub fn prune_segments(_: core::time::Duration) -> Result<Vec<PathBuf>>;
 }

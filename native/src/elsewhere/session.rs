@@ -2,7 +2,7 @@
 
 use picollo_core::SingleWriterHistogram;
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, failure};
 use crate::event::event::Event;
 use crate::event::info::EventInfo;
 use crate::session::options::{ReadMode, SessionOptions};
@@ -15,7 +15,7 @@ pub(crate) fn refusal() -> Error {
     } else {
         "this build has no operating system to count with; histograms work here"
     };
-    Error::new(Status::Unsupported, format_args!("{why}"))
+    failure!(Unsupported, "{why}")
 }
 
 /// Events opened for one target: on Linux only. There is none here, since none can be created.
@@ -24,68 +24,23 @@ pub struct Session {
 }
 
 impl Session {
-    /// `Unsupported`.
-    pub fn create(_: &SessionOptions, _: &[Event]) -> Result<Session> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn length(&self) -> Result<usize> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn event(&self, _: usize) -> Result<Event> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn event_info(&self, _: usize) -> Result<EventInfo> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn histogram(&self, _: usize) -> Result<SingleWriterHistogram> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn enable(&mut self) -> Result<()> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn disable(&mut self) -> Result<()> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn calibrate(&mut self) -> Result<()> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn read(&mut self, _: ReadMode) -> Result<()> {
-        Err(refusal())
+    crate::base::refused::refused! {
+        pub fn create(_: &SessionOptions, _: &[Event]) -> Result<Session>;
+        pub fn length(&self) -> Result<usize>;
+        pub fn event(&self, _: usize) -> Result<Event>;
+        pub fn event_info(&self, _: usize) -> Result<EventInfo>;
+        pub fn histogram(&self, _: usize) -> Result<SingleWriterHistogram>;
+        pub fn enable(&mut self) -> Result<()>;
+        pub fn disable(&mut self) -> Result<()>;
+        pub fn calibrate(&mut self) -> Result<()>;
+        pub fn read(&mut self, _: ReadMode) -> Result<()>;
+        pub fn record(&mut self, _: bool) -> Result<()>;
+        pub fn readings(&self, _: bool, _: &mut [Reading]) -> Result<()>;
+        pub fn reset(&mut self) -> Result<()>;
     }
 
     /// Nothing was read.
     pub fn read_unmoved(&mut self) -> bool {
         false
-    }
-
-    /// `Unsupported`.
-    pub fn record(&mut self, _: bool) -> Result<()> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn readings(&self, _: bool, _: &mut [Reading]) -> Result<()> {
-        Err(refusal())
-    }
-
-    /// `Unsupported`.
-    pub fn reset(&mut self) -> Result<()> {
-        Err(refusal())
     }
 }

@@ -1,6 +1,14 @@
 //! The time stamp counter is not used here: whether it can be trusted is known on Linux only.
 
 /// The counter is not used.
+pub(crate) fn is_used() -> bool {
+    false
+}
+
+pub(crate) fn hertz_for(_: u64) -> Option<u64> {
+    None
+}
+
 pub(crate) fn hertz() -> Option<u64> {
     None
 }

@@ -7,13 +7,13 @@ use crate::base::text;
 
 /// Counted in user space only, though more was asked for.
 pub const EVENT_INFO_USER_ONLY: u32 = 1 << 0;
-/// Not kept on the PMU all the time, though that was asked for: not pinned, or pinned and pushed off once. The message says which.
+/// Not kept on a counter all the time, though that was asked for: not pinned, or pinned and pushed off once. The message says which.
 pub const EVENT_INFO_UNPINNED: u32 = 1 << 1;
-/// Counted by other means than `perf_event_open`.
+/// Counted by other means than a perf event.
 pub const EVENT_INFO_SUBSTITUTED: u32 = 1 << 2;
 /// Can be read in user space.
 pub const EVENT_INFO_FAST: u32 = 1 << 3;
-/// Opened, but the PMU counts nothing.
+/// Opened, but the processor counts nothing.
 pub const EVENT_INFO_SILENT: u32 = 1 << 4;
 
 /// How an event came to be counted. Same layout as `picollo_event_info` in C.

@@ -2,7 +2,7 @@
 
 use core::ffi::c_char;
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, Status, failure};
 use crate::base::text;
 use crate::event::disputed::disputed;
 use crate::event::event::Event;
@@ -10,71 +10,55 @@ use crate::event::modifiers::{
     EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
 };
 use crate::event::pfm::{Encoded, KERNEL_RING, Library, ListedEvent, Pfm, Refusal, USER_RING};
-use crate::event::processor::{Fit, Processor, explain, is_known};
+use crate::event::processor::disproof;
 use crate::event::spelling::{malformed, parse_modifiers};
 use crate::os::kernel::{flag, kind};
 use crate::os::sys::{Files, Kernel};
 
-/// What came of a name that nothing else knows.
-// By value, as errors are: nothing here may allocate.
-#[allow(clippy::large_enum_variant)]
-pub(crate) enum Answer {
-    Known(Event),
-    /// What there is to say to whoever expected the library to know it; may be empty.
-    Unknown([c_char; 200]),
-    /// The library knows the event, but not with these attributes: what it says to that.
-    Wrong([c_char; 80]),
-    /// The library knows it, and it can still not be used.
-    Refused(Error),
-}
-
-fn unknown(why: core::fmt::Arguments<'_>) -> Answer {
-    let mut hint = [0; 200];
-    text::set(&mut hint, why);
-    Answer::Unknown(hint)
-}
+const NO_NAMES: &str = "libpfm4 has no names for this processor";
 
 /// The event that a name means to the library, if it is one of this processor.
-pub(crate) fn find<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Answer {
-    let (encoded, letters) = match encode(library, spec) {
-        Ok(found) => found,
-        Err(Refusal::Absent) => {
-            return unknown(format_args!(
-                "libpfm4, which knows the processor's own names, is not installed here"
-            ));
+pub(crate) fn find<S: Files, L: Library>(
+    sys: &S,
+    library: &L,
+    spec: &str,
+) -> core::result::Result<Event, Refusal> {
+    let (encoded, letters) = encode(library, spec).map_err(|refusal| match refusal {
+        // It has no names for this processor, or others.
+        Refusal::Unknown(why) if why.message().is_empty() => {
+            let mut any = false;
+            let _ = library.list(&mut |_| any = true);
+            Refusal::unknown(format_args!("{}", if any { "" } else { NO_NAMES }))
         }
-        Err(Refusal::Broken(why)) => {
-            return unknown(format_args!("libpfm4 cannot be used: {}", text::get(&why)));
-        }
-        Err(Refusal::NoMemory) => return Answer::Refused(Status::OutOfMemory.into()),
-        Err(Refusal::Unknown) => return unknown_to(sys, library),
-        Err(Refusal::Wrong(why)) => return Answer::Wrong(why),
-    };
+        other => other,
+    })?;
+    let refused = |why: core::fmt::Arguments<'_>| Err(Refusal::Refused(Error::new(Status::NoSuchEvent, why)));
     let pmu = text::get(&encoded.pmu);
     // The kernel's own names, which are known here without it, and what counts for more than a core, which the kernel names better:
     // with its unit and scale.
     if !encoded.is_core {
-        return unknown(format_args!(
+        return Err(Refusal::unknown(format_args!(
             "libpfm4 knows it for {pmu:.40}, which is no PMU of a core: picollo events lists what the kernel calls such events"
-        ));
+        )));
     }
     if !is_plain(pmu) {
-        return unknown(format_args!("libpfm4 cannot be used: it calls a PMU \"{pmu:.40}\""));
+        return Err(Refusal::unknown(format_args!("libpfm4 cannot be used: it calls a PMU \"{pmu:.40}\"")));
     }
-    let mut why = [0; 200];
-    let processor = Processor::read(sys);
-    if processor.fits(pmu) != Fit::Fits && !library.is_forced(pmu) {
-        explain(pmu, &processor, &mut why);
-        return Answer::Refused(Error::new(
-            Status::NoSuchEvent,
-            format_args!(
-                "\"{spec:.80}\" is not known to be an event of this processor: libpfm4 encodes it for {pmu}, but {}. \
-                 LIBPFM_FORCE_PMU={pmu} in the environment takes it for that all the same",
-                text::get(&why)
-            ),
-        ));
+    if !library.is_forced(pmu) {
+        let here = |why: core::fmt::Arguments<'_>| {
+            refused(format_args!(
+                "\"{spec:.80}\" cannot be counted: {why}. LIBPFM_FORCE_PMU={pmu} in the environment counts it all the same"
+            ))
+        };
+        if !encoded.is_present {
+            return here(format_args!("libpfm4 says that this processor is no {pmu}"));
+        }
+        if let Some(disproof) = disproof(sys, pmu) {
+            return here(format_args!("{disproof}"));
+        }
     }
-    if let Some(other) = disputed(pmu, text::get(&encoded.full), encoded.attr.config) {
+    let config = encoded.attr.config;
+    if let Some(other) = disputed(pmu, text::get(&encoded.full), config) {
         let mut intels = [0; 60];
         match other.beside {
             0 => text::set(&mut intels, format_args!("r{:x}", other.code)),
@@ -82,35 +66,18 @@ pub(crate) fn find<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> An
                 text::set(&mut intels, format_args!("cpu/config={:#x},config1={beside:#x}/", other.code))
             }
         }
-        return Answer::Refused(Error::new(
-            Status::NoSuchEvent,
-            format_args!(
-                "\"{spec:.120}\" has two codes: libpfm4 says r{:x}, and Intel's own list {}. Name the event by the code that you trust",
-                encoded.attr.config,
-                text::get(&intels)
-            ),
+        return refused(format_args!(
+            "\"{spec:.120}\" has two codes: libpfm4 says r{config:x}, and Intel's own list {}. Name the event by the code that you trust",
+            text::get(&intels)
         ));
     }
-    match event(&encoded, spec, letters, library) {
-        Ok(event) => Answer::Known(event),
-        Err(error) => Answer::Refused(error),
-    }
+    event(&encoded, spec, letters, library).map_err(Refusal::Refused)
 }
 
 /// A name of a PMU as all of them are.
 fn is_plain(pmu: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=40).contains(&pmu.len()) && pmu.bytes().all(plain)
-}
-
-/// Why the library does not know a name: it has none for this processor, or others.
-fn unknown_to<S: Files, L: Library>(sys: &S, library: &L) -> Answer {
-    let mut any = false;
-    let _ = library.list(&mut |_| any = true);
-    match any {
-        true => unknown(format_args!("")),
-        false => unknown(format_args!("libpfm4 has no names for this processor, {}", Processor::read(sys))),
-    }
 }
 
 /// The encoding, and the modifiers that the library did not take for its own attributes.
@@ -204,19 +171,12 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
 
 /// Whether an event was taken for this processor's on somebody's word only; then `why` has what speaks against it.
 pub(crate) fn is_doubtful<S: Files>(sys: &S, event: &Event, why: &mut [c_char]) -> bool {
-    let Some((pmu, _)) = event.name().split_once("::").filter(|_| event.r#type >= kind::RAW) else {
-        return false;
-    };
-    // Somebody who fills in an event may call it what they like; only PMUs that are known are spoken of.
-    let processor = Processor::read(sys);
-    match processor.fits(pmu) {
-        Fit::Fits | Fit::UnknownPmu => false,
-        Fit::UnknownProcessor | Fit::Mixed if !is_known(pmu) => false,
-        _ => {
-            explain(pmu, &processor, why);
-            true
-        }
+    let pmu = event.name().split_once("::").filter(|_| event.r#type >= kind::RAW);
+    let found = pmu.and_then(|(pmu, _)| disproof(sys, pmu));
+    if let Some(disproof) = &found {
+        text::set(why, format_args!("{disproof}"));
     }
+    found.is_some()
 }
 
 /// Calls `each` with the names that libpfm4 has for this processor. `each` must parse no events.
@@ -227,22 +187,21 @@ pub fn processor_events(each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<()> {
     list(&Kernel, &Pfm, each)
 }
 
-/// The names that the library has for this processor, without those of PMUs that it is not known to have.
+/// The names that the library has for this processor, without those of PMUs that it cannot have.
 pub(crate) fn list<S: Files, L: Library>(
     sys: &S,
     library: &L,
     each: &mut dyn FnMut(&ListedEvent<'_>),
 ) -> Result<()> {
-    let processor = Processor::read(sys);
     let (mut last, mut is_ours) = ([0; 64], false);
     let (mut why, mut any) = ([0; 200], false);
     let result = library.list(&mut |event| {
         if text::get(&last) != event.pmu {
             text::set(&mut last, format_args!("{}", event.pmu));
-            is_ours = is_plain(event.pmu)
-                && (processor.fits(event.pmu) == Fit::Fits || library.is_forced(event.pmu));
-            if !is_ours {
-                explain(event.pmu, &processor, &mut why);
+            let against = disproof(sys, event.pmu).filter(|_| !library.is_forced(event.pmu));
+            is_ours = is_plain(event.pmu) && against.is_none();
+            if let Some(disproof) = against {
+                text::set(&mut why, format_args!("{disproof}"));
             }
         }
         if is_ours {
@@ -250,23 +209,14 @@ pub(crate) fn list<S: Files, L: Library>(
             each(event);
         }
     });
-    let refused = |why: core::fmt::Arguments<'_>| Err(Error::new(Status::NoSuchEvent, why));
-    match result {
-        Err(Refusal::Absent) => {
-            refused(format_args!("libpfm4, which knows the processor's own names, is not installed here"))
-        }
-        Err(Refusal::Broken(why)) => refused(format_args!("libpfm4 cannot be used: {}", text::get(&why))),
-        Err(Refusal::NoMemory) => Err(Status::OutOfMemory.into()),
-        Err(Refusal::Unknown | Refusal::Wrong(_)) => refused(format_args!("libpfm4 lists no events")),
-        Ok(()) if any => Ok(()),
-        Ok(()) if !text::get(&why).is_empty() => refused(format_args!(
-            "libpfm4 is not known to be right about this processor: {}",
-            text::get(&why)
-        )),
-        Ok(()) => refused(format_args!("libpfm4 has no names for this processor, {processor}")),
+    result.map_err(Refusal::error)?;
+    match text::get(&why) {
+        _ if any => Ok(()),
+        "" => Err(failure!(NoSuchEvent, "{NO_NAMES}")),
+        why => Err(failure!(NoSuchEvent, "{why}")),
     }
 }
 
 #[cfg(test)]
 #[path = "named_tests.rs"]
-mod tests;
+pub(super) mod tests;

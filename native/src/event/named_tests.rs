@@ -4,10 +4,9 @@ use super::*;
 use crate::event::pfm::Nobody;
 use crate::os::kernel::Attr;
 use crate::os::sys::Errno;
-use proptest::prelude::*;
 
 /// A system of nothing but `/proc/cpuinfo`.
-struct Cpuinfo(&'static str);
+pub(in crate::event) struct Cpuinfo(pub String);
 
 impl Files for Cpuinfo {
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> core::result::Result<usize, Errno> {
@@ -24,16 +23,20 @@ impl Files for Cpuinfo {
     }
 }
 
-const SKYLAKE: Cpuinfo =
-    Cpuinfo("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nflags\t: avx512f\n");
-const SAPPHIRE: Cpuinfo =
-    Cpuinfo("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nflags\t: amx_tile\n");
+fn skylake() -> Cpuinfo {
+    Cpuinfo("flags\t: avx512f\n".into())
+}
+
+fn sapphire() -> Cpuinfo {
+    Cpuinfo("flags\t: amx_tile\n".into())
+}
 
 /// A library that knows one event, `MEM.L1_MISS`, of the PMU that it is told.
 struct Fake {
     pmu: &'static str,
     is_core: bool,
     forced: &'static str,
+    is_present: bool,
     attr: Attr,
     cpu: i32,
     asked: Cell<u32>,
@@ -42,7 +45,7 @@ struct Fake {
 impl Fake {
     fn of(pmu: &'static str) -> Fake {
         let attr = Attr { kind: 4, config: 0x8d1, config1: 7, ..Attr::default() };
-        Fake { pmu, is_core: true, forced: "", attr, cpu: -1, asked: Cell::new(0) }
+        Fake { pmu, is_core: true, forced: "", is_present: true, attr, cpu: -1, asked: Cell::new(0) }
     }
 }
 
@@ -57,10 +60,11 @@ impl Library for Fake {
         self.asked.set(self.asked.get() + 1);
         let name = name.split_once("::").map_or(name, |(_, name)| name);
         let Some(rest) = name.strip_prefix("MEM.L1_MISS") else {
-            return Err(if name.starts_with("MEM") {
-                Refusal::Wrong(copied("no such mask"))
+            let is_known = name.starts_with("MEM");
+            return Err(if is_known {
+                Refusal::wrong("no such mask")
             } else {
-                Refusal::Unknown
+                Refusal::unknown(format_args!(""))
             });
         };
         let mut attr = self.attr;
@@ -71,7 +75,7 @@ impl Library for Fake {
                 "k" => kernel = true,
                 "I" | "H" => attr.config |= 1 << 23,
                 "mg" | "mh" => {}
-                _ => return Err(Refusal::Wrong(copied("no such attribute"))),
+                _ => return Err(Refusal::wrong("no such attribute")),
             }
         }
         if !user && !kernel {
@@ -80,7 +84,14 @@ impl Library for Fake {
         attr.flags |= if user { 0 } else { flag::EXCLUDE_USER };
         attr.flags |= if kernel { 0 } else { flag::EXCLUDE_KERNEL };
         let full = format!("{}::MEM:L1_MISS:u={}", self.pmu, u8::from(user));
-        Ok(Encoded { attr, cpu: self.cpu, pmu: copied(self.pmu), is_core: self.is_core, full: copied(&full) })
+        Ok(Encoded {
+            attr,
+            cpu: self.cpu,
+            pmu: copied(self.pmu),
+            is_core: self.is_core,
+            is_present: self.is_present,
+            full: copied(&full),
+        })
     }
 
     fn list(&self, each: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
@@ -105,83 +116,44 @@ fn said<L: Library>(sys: &Cpuinfo, library: &L, spec: &str) -> (Status, String) 
 }
 
 #[test]
-fn a_name_of_the_processor() {
-    let library = Fake::of("skx");
-    let event = parse(&SKYLAKE, &library, "MEM.L1_MISS").unwrap();
-    assert_eq!((event.r#type, event.config, event.config1, event.modifiers), (4, 0x8d1, 7, 0));
-    assert_eq!(event.name(), "skx::MEM.L1_MISS");
-    // The name means the event again.
-    assert_eq!(parse(&SKYLAKE, &library, event.name()).unwrap(), event);
-    for (spec, modifiers) in [
-        ("MEM.L1_MISS:u", EVENT_USER),
-        ("MEM.L1_MISS:U", EVENT_USER),
-        ("MEM.L1_MISS:k", EVENT_KERNEL),
-        ("MEM.L1_MISS:u:k", EVENT_USER | EVENT_KERNEL),
-        ("MEM.L1_MISS:ukpp", EVENT_USER | EVENT_KERNEL | (2 * EVENT_PRECISE)),
-        ("MEM.L1_MISS:u:pp", EVENT_USER | (2 * EVENT_PRECISE)),
-        ("MEM.L1_MISS:mg", EVENT_GUEST),
-        ("MEM.L1_MISS:mh:mg", EVENT_HOST | EVENT_GUEST),
-        ("skx::MEM.L1_MISS:k", EVENT_KERNEL),
-    ] {
-        let event = parse(&SKYLAKE, &library, spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
-        assert_eq!((event.modifiers, event.config), (modifiers, 0x8d1), "{spec}");
-        assert_eq!(event.name(), format!("skx::{}", spec.trim_start_matches("skx::")));
-        assert_eq!(parse(&SKYLAKE, &library, event.name()).unwrap(), event, "{spec}");
-    }
-    // Host and idle, as everywhere here, though the library takes them for something of its own.
-    assert_eq!(parse(&SKYLAKE, &library, "MEM.L1_MISS:H").unwrap().modifiers, EVENT_HOST);
-    let idle = parse(&SKYLAKE, &library, "MEM.L1_MISS:I").unwrap();
-    assert_eq!((idle.modifiers, idle.config), (crate::event::modifiers::EVENT_EXCLUDE_IDLE, 0x8d1));
-}
-
-#[test]
 fn names_that_others_know_do_not_reach_it() {
     let library = Fake::of("skx");
     for spec in ["cycles", "cycles:u", "r1c2", "mem:0x1000/8:w", "L1-dcache-load-misses", "Raw:0x1"] {
-        assert!(parse(&SKYLAKE, &library, spec).is_ok(), "{spec}");
+        assert!(parse(&skylake(), &library, spec).is_ok(), "{spec}");
     }
     for spec in ["", "cpu/event=1/", "mem:zz", "hardware:zz", "x".repeat(257).as_str()] {
-        assert!(parse(&SKYLAKE, &library, spec).is_err(), "{spec}");
+        assert!(parse(&skylake(), &library, spec).is_err(), "{spec}");
     }
     assert_eq!(library.asked.get(), 0);
     // A generic event with what is no modifier stays one, though the library was asked.
-    assert!(said(&SKYLAKE, &library, "cycles:zz").1.contains("no modifier"));
+    assert!(said(&skylake(), &library, "cycles:zz").1.contains("no modifier"));
 }
 
 #[test]
 fn another_processors_names_are_refused() {
-    let (status, why) = said(&SAPPHIRE, &Fake::of("icx"), "MEM.L1_MISS");
+    let (status, why) = said(&sapphire(), &Fake::of("icx"), "MEM.L1_MISS");
     assert_eq!(status, Status::NoSuchEvent);
-    for part in [
-        "\"MEM.L1_MISS\"",
-        "encodes it for icx",
-        "icx is Intel family 6 model 106",
-        "this is Intel family 6 model 143",
-        "LIBPFM_FORCE_PMU=icx",
-    ] {
-        assert!(why.contains(part), "{part}: {why}");
-    }
-    // Nor may the model be right and a feature prove it wrong.
-    let liar = Cpuinfo("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 106\nflags : avx512f amx_tile\n");
-    let (status, why) = said(&liar, &Fake::of("icx"), "MEM.L1_MISS");
-    assert!(status == Status::NoSuchEvent && why.contains("has amx_tile, which none of them has"), "{why}");
-    for unknown in [Cpuinfo(""), Cpuinfo("vendor_id : Martian\n")] {
-        let (status, why) = said(&unknown, &Fake::of("skx"), "MEM.L1_MISS");
-        assert!(status == Status::NoSuchEvent && why.contains("/proc/cpuinfo does not say"), "{why}");
-    }
-    let (_, why) = said(&SKYLAKE, &Fake::of("future"), "MEM.L1_MISS");
-    assert!(why.contains("which processors future belongs to is not known"), "{why}");
+    let expected = "\"MEM.L1_MISS\" cannot be counted: libpfm4 takes this processor for icx, but it has amx_tile, which no icx has; \
+        use a newer libpfm4 or raw codes. LIBPFM_FORCE_PMU=icx in the environment counts it all the same";
+    assert_eq!(why, expected);
+    let (status, why) = said(&skylake(), &Fake { is_present: false, ..Fake::of("future") }, "MEM.L1_MISS");
+    assert!(
+        status == Status::NoSuchEvent && why.contains("libpfm4 says that this processor is no future"),
+        "{why}"
+    );
+    assert!(parse(&skylake(), &Fake::of("future"), "MEM.L1_MISS").is_ok());
     // Its names are not suggested either.
-    assert!(!said(&SAPPHIRE, &Fake::of("icx"), "MEN.L1_MISS").1.contains("Did you mean"));
+    assert!(!said(&sapphire(), &Fake::of("icx"), "MEN.L1_MISS").1.contains("Did you mean"));
 }
 
 #[test]
 fn the_user_may_say_otherwise() {
     let forced = Fake { forced: "icx", ..Fake::of("icx") };
-    assert_eq!(parse(&SAPPHIRE, &forced, "MEM.L1_MISS").unwrap().name(), "icx::MEM.L1_MISS");
-    assert_eq!(parse(&Cpuinfo(""), &forced, "MEM.L1_MISS").unwrap().config, 0x8d1);
+    assert_eq!(parse(&sapphire(), &forced, "MEM.L1_MISS").unwrap().name(), "icx::MEM.L1_MISS");
+    let absent = Fake { is_present: false, ..forced };
+    assert_eq!(parse(&skylake(), &absent, "MEM.L1_MISS").unwrap().config, 0x8d1);
     let other = Fake { forced: "skx", ..Fake::of("icx") };
-    assert_eq!(said(&SAPPHIRE, &other, "MEM.L1_MISS").0, Status::NoSuchEvent);
+    assert_eq!(said(&sapphire(), &other, "MEM.L1_MISS").0, Status::NoSuchEvent);
 }
 
 #[test]
@@ -189,7 +161,7 @@ fn what_sessions_decide_is_no_part_of_an_event() {
     let with = |change: fn(&mut Fake)| {
         let mut library = Fake::of("skx");
         change(&mut library);
-        said(&SKYLAKE, &library, "MEM.L1_MISS")
+        said(&skylake(), &library, "MEM.L1_MISS")
     };
     for (status, why) in [
         with(|library| library.attr.sample_period = 1),
@@ -200,72 +172,49 @@ fn what_sessions_decide_is_no_part_of_an_event() {
         assert!(status == Status::InvalidArgument && why.contains("sessions decide"), "{why}");
     }
     let uncore = Fake { is_core: false, ..Fake::of("skx_unc_imc0") };
-    let (status, why) = said(&SKYLAKE, &uncore, "MEM.L1_MISS");
+    let (status, why) = said(&skylake(), &uncore, "MEM.L1_MISS");
     assert!(status == Status::NoSuchEvent && why.contains("no PMU of a core"), "{why}");
-}
-
-#[test]
-fn names_that_are_nearly_right() {
-    let library = Fake::of("skx");
-    let (status, why) = said(&SKYLAKE, &library, "MEM.L1_MIS");
-    assert_eq!(status, Status::InvalidArgument);
-    assert!(why.contains("no such mask. Did you mean MEM.L1_MISS?"), "{why}");
-    let (_, why) = said(&SKYLAKE, &library, "MEM");
-    assert!(why.contains("Did you mean MEM.L1_MISS or MEM.L1_HIT?"), "{why}");
-    let (status, why) = said(&SKYLAKE, &library, "OTHR:u");
-    assert!(status == Status::NoSuchEvent && why.contains("Did you mean OTHER?"), "{why}");
-    assert!(said(&SKYLAKE, &library, "cylces").1.contains("\"cylces\". Did you mean cycles?"));
 }
 
 /// What it says of itself, when it is there and when it is not.
 #[test]
 fn a_library_that_is_absent_or_broken() {
-    struct Broken;
-    impl Library for Broken {
+    struct Failing(fn() -> Refusal);
+    impl Library for Failing {
         fn encode(&self, _: &str, _: i32) -> core::result::Result<Encoded, Refusal> {
-            Err(Refusal::Broken(copied("file too short")))
+            Err((self.0)())
         }
         fn list(&self, _: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
-            Err(Refusal::Broken(copied("file too short")))
+            Err((self.0)())
         }
         fn is_forced(&self, _: &str) -> bool {
             true
         }
     }
-    struct Starved;
-    impl Library for Starved {
-        fn encode(&self, _: &str, _: i32) -> core::result::Result<Encoded, Refusal> {
-            Err(Refusal::NoMemory)
-        }
-        fn list(&self, _: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
-            Err(Refusal::NoMemory)
-        }
-        fn is_forced(&self, _: &str) -> bool {
-            true
-        }
-    }
-    assert_eq!(said(&SKYLAKE, &Starved, "MEM.L1_MISS").0, Status::OutOfMemory);
-    let (status, why) = said(&SKYLAKE, &Nobody, "MEM.L1_MISS");
+    let starved = Failing(|| Refusal::Refused(Status::OutOfMemory.into()));
+    let broken = Failing(|| crate::event::pfm::broken(format_args!("file too short")));
+    assert_eq!(said(&skylake(), &starved, "MEM.L1_MISS").0, Status::OutOfMemory);
+    let (status, why) = said(&skylake(), &Nobody, "MEM.L1_MISS");
     assert!(
         status == Status::NoSuchEvent && why.contains("libpfm4") && why.contains("not installed"),
         "{why}"
     );
-    let (_, why) = said(&SKYLAKE, &Nobody, "MEMORY:L1_MISS");
+    let (_, why) = said(&skylake(), &Nobody, "MEMORY:L1_MISS");
     assert!(why.contains("no such tracepoint") && why.ends_with("is not installed here"), "{why}");
-    assert!(!said(&SKYLAKE, &Nobody, "sched:no_such_thing").1.contains("libpfm4"));
-    let (status, why) = said(&SKYLAKE, &Broken, "MEM.L1_MISS");
+    assert!(!said(&skylake(), &Nobody, "sched:no_such_thing").1.contains("libpfm4"));
+    let (status, why) = said(&skylake(), &broken, "MEM.L1_MISS");
     assert!(status == Status::NoSuchEvent && why.contains("cannot be used: file too short"), "{why}");
     fn listed<L: Library>(sys: &Cpuinfo, library: &L) -> (Vec<String>, core::result::Result<(), String>) {
         let mut names = Vec::new();
         let result = list(sys, library, &mut |event| names.push(format!("{}::{}", event.pmu, event.name)));
         (names, result.map_err(|error| error.message().to_owned()))
     }
-    assert!(listed(&SKYLAKE, &Nobody).1.unwrap_err().contains("not installed"));
-    assert!(listed(&SKYLAKE, &Broken).1.unwrap_err().contains("file too short"));
-    let (names, result) = listed(&SKYLAKE, &Fake::of("skx"));
+    assert!(listed(&skylake(), &Nobody).1.unwrap_err().contains("not installed"));
+    assert!(listed(&skylake(), &broken).1.unwrap_err().contains("file too short"));
+    let (names, result) = listed(&skylake(), &Fake::of("skx"));
     assert_eq!((names.len(), names[0].as_str(), result), (3, "skx::MEM.L1_MISS", Ok(())));
-    let (names, result) = listed(&SAPPHIRE, &Fake::of("skx"));
-    assert!(names.is_empty() && result.unwrap_err().contains("this is Intel family 6 model 143"));
+    let (names, result) = listed(&sapphire(), &Fake::of("skx"));
+    assert!(names.is_empty() && result.unwrap_err().contains("which no skx has"));
 }
 
 /// A library may answer anything: an event or an error comes of it.
@@ -273,9 +222,9 @@ fn a_library_that_is_absent_or_broken() {
 fn hostile_answers() {
     for pmu in ["", "a b", "a::b", "sk\u{1b}[0m", "skx/", &"p".repeat(63)] {
         let library = Fake { forced: Box::leak(pmu.into()), ..Fake::of(Box::leak(pmu.to_owned().into())) };
-        let (status, why) = said(&SKYLAKE, &library, "MEM.L1_MISS");
+        let (status, why) = said(&skylake(), &library, "MEM.L1_MISS");
         assert!(status == Status::NoSuchEvent && why.contains("it calls a PMU"), "{pmu}: {why}");
-        assert!(list(&SKYLAKE, &library, &mut |_| panic!("listed")).is_err());
+        assert!(list(&skylake(), &library, &mut |_| panic!("listed")).is_err());
     }
     // A name that would be cut might mean another event.
     struct Any;
@@ -290,16 +239,6 @@ fn hostile_answers() {
             false
         }
     }
-    assert!(parse(&SKYLAKE, &Any, &"N".repeat(122)).unwrap().name().len() == 127);
-    assert_eq!(said(&SKYLAKE, &Any, &"N".repeat(123)).0, Status::InvalidArgument);
-}
-
-proptest! {
-    #[test]
-    fn whatever_is_asked(spec in "(skx::)?(MEM[.:]?)?(L1_MISS)?[:=.ukhpPHGIc0-9mä,]{0,12}") {
-        let library = Fake::of("skx");
-        if let Ok(event) = parse(&SKYLAKE, &library, &spec) {
-            prop_assert_eq!(parse(&SKYLAKE, &library, event.name()).unwrap(), event, "{}", spec);
-        }
-    }
+    assert!(parse(&skylake(), &Any, &"N".repeat(122)).unwrap().name().len() == 127);
+    assert_eq!(said(&skylake(), &Any, &"N".repeat(123)).0, Status::InvalidArgument);
 }

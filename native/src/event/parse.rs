@@ -2,16 +2,15 @@
 
 use core::fmt;
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, Status, failure};
 use crate::base::text;
 use crate::event::event::Event;
-use crate::event::named::{self, Answer};
 use crate::event::near::Near;
-use crate::event::pfm::{Library, Nobody, Pfm};
+use crate::event::pfm::{Library, Nobody, Pfm, Refusal};
 use crate::event::spelling::{
     bad_modifiers, malformed, parse_modifiers, parse_number, strip_prefix_ignoring_case,
 };
-use crate::event::{names, sysfs};
+use crate::event::{named, names, sysfs};
 use crate::os::kernel::kind;
 use crate::os::sys::{Files, Kernel};
 
@@ -26,7 +25,7 @@ impl Event {
     /// - Events of any PMU that the kernel lists: `cpu/event=0x3c,umask=0x1/`, `msr/tsc/`.
     /// - Where libpfm4 is installed, names that none of these know: the processor's own, `MEM_LOAD_RETIRED.L1_MISS`. Attributes may follow
     ///   as libpfm4 spells them (`:c=2:u`). The display name begins with the PMU, `skx::MEM_LOAD_RETIRED.L1_MISS`, and means the event
-    ///   of that PMU or none. Names of PMUs that this processor is not known to have are refused, unless `LIBPFM_FORCE_PMU` names the PMU.
+    ///   of that PMU or none. Names of PMUs that this processor cannot have are refused, unless `LIBPFM_FORCE_PMU` names the PMU.
     ///
     /// Modifiers may follow behind a colon: `u` user, `k` kernel, `h` hypervisor, `p` to `ppp` precision, `H` host, `G` guest,
     /// `I` not while idle.
@@ -78,25 +77,22 @@ impl Event {
             return named.and_then(Result::ok).ok_or_else(error);
         }
         let Some((system, rest)) = spec.split_once(':') else {
-            return match named::find(sys, library, spec) {
-                Answer::Known(event) => Ok(event),
-                Answer::Refused(error) => Err(error),
-                Answer::Wrong(why) => Err(wrong(sys, library, spec, text::get(&why))),
-                Answer::Unknown(hint) => Err(unknown(sys, library, spec, text::get(&hint))),
-            };
+            return named::find(sys, library, spec).map_err(|refusal| match refusal {
+                Refusal::Refused(error) => error,
+                Refusal::Wrong(why) => wrong(sys, library, spec, why.message()),
+                Refusal::Unknown(hint) => unknown(sys, library, spec, hint.message()),
+            });
         };
         let tracepoint = match sysfs::tracepoint(sys, spec, system, rest) {
             Ok(event) => return Ok(event),
             Err(error) => error,
         };
         let meant = known_before_colon(spec).map(|letters| bad_modifiers(spec, letters));
-        match (named::find(sys, library, spec), meant) {
-            (Answer::Known(event), _) => Ok(event),
-            (_, Some(error)) => Err(error),
-            (Answer::Refused(error), None) => Err(error),
-            (Answer::Wrong(why), None) => Err(wrong(sys, library, spec, text::get(&why))),
-            (Answer::Unknown(hint), None) => Err(nobodys(sys, library, spec, text::get(&hint), tracepoint)),
-        }
+        named::find(sys, library, spec).map_err(|refusal| match (meant, refusal) {
+            (Some(error), _) | (None, Refusal::Refused(error)) => error,
+            (None, Refusal::Wrong(why)) => wrong(sys, library, spec, why.message()),
+            (None, Refusal::Unknown(hint)) => nobodys(sys, library, spec, hint.message(), tracepoint),
+        })
     }
 }
 
@@ -122,13 +118,11 @@ fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -
         let why = format_args!("unknown event \"{spec:.120}\"{near}{}{hint}", also.trim_start_matches('.'));
         return Error::new(Status::NoSuchEvent, why);
     }
-    Error::new(
-        Status::NoSuchEvent,
-        format_args!(
-            "unknown event \"{spec:.80}\". Known are names such as cycles, branch-misses, cache-misses, L1-dcache-load-misses, \
+    failure!(
+        NoSuchEvent,
+        "unknown event \"{spec:.80}\". Known are names such as cycles, branch-misses, cache-misses, L1-dcache-load-misses, \
              page-faults, task-clock; raw codes such as r01c2; mem:0xADDRESS/8:w; tracepoints such as sched:sched_switch; \
              and pmu/term=value/{also}{hint}"
-        ),
     )
 }
 
@@ -163,7 +157,7 @@ fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, t
         (true, false) => tracepoint,
         (true, true) => Error::new(tracepoint.status(), format_args!("{}. {hint}", tracepoint.message()))
             .with_errno(tracepoint.os_errno()),
-        (false, _) => Error::new(Status::NoSuchEvent, format_args!("unknown event \"{spec:.120}\"{near}")),
+        (false, _) => failure!(NoSuchEvent, "unknown event \"{spec:.120}\"{near}"),
     }
 }
 

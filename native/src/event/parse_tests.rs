@@ -49,18 +49,8 @@ fn breakpoints() {
     assert_eq!(parse("mem:0x1000:x").config2, size_of::<usize>() as u64);
     assert_eq!(parse("mem:0x1000/1:wr:u").modifiers, EVENT_USER);
     assert_eq!(parse("MEM:0X1000:u").bp_type, 3);
-    for wrong in [
-        "mem:",
-        "mem:x",
-        "mem:+1",
-        "mem:0x",
-        "mem:0x1000/3:w",
-        "mem:0x1000/:w",
-        "mem:0x1000/8:q",
-        "mem:0x1000:rx",
-        "mem:0x1000:w:u:k",
-        "mem:0x1ffffffffffffffff",
-    ] {
+    let places = "mem: mem:x mem:+1 mem:0x mem:0x1ffffffffffffffff mem:0x1000/3:w mem:0x1000/:w";
+    for wrong in places.split(' ').chain(["mem:0x1000/8:q", "mem:0x1000:rx", "mem:0x1000:w:u:k"]) {
         assert_eq!(status(wrong), Status::InvalidArgument, "{wrong}");
     }
 }
@@ -98,11 +88,6 @@ fn foreign_events_are_checked() {
 }
 
 proptest! {
-    #[test]
-    fn never_panics(spec in "\\PC{0,60}") {
-        let _ = Event::parse(&spec);
-    }
-
     #[test]
     fn never_panics_near_the_grammar(
         spec in "(mem|breakpoint|cpu|msr|sched|hardware|r|L1D|cycles)?[:/]?(0x)?[0-9a-f]{0,20}[:/,=?*.-]{0,3}[a-zA-Z0-9ä]{0,10}[:/]?[rwxukhpP]{0,6}/?"

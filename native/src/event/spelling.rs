@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use crate::base::error::{Error, Status};
+use crate::base::error::{Error, failure};
 use crate::base::text;
 use crate::event::modifiers::{
     ALL_MODIFIERS, EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL,
@@ -91,5 +91,5 @@ pub(crate) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Opt
 
 /// An `InvalidArgument` that quotes the text.
 pub(crate) fn malformed(spec: &str, why: &str) -> Error {
-    Error::new(Status::InvalidArgument, format_args!("malformed event \"{spec:.120}\": {why}"))
+    failure!(InvalidArgument, "malformed event \"{spec:.120}\": {why}")
 }

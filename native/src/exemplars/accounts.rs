@@ -4,11 +4,13 @@
 //! milliseconds of a hundred, of a thread that never waits, beside three others (tried). So they are read between two looks at the
 //! number of its context switches, and again if that has changed.
 
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 use super::checkpoints::Remembered;
-use super::evidence::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
-use super::schedstat::Schedstat;
+use super::count::{Count, Counted};
+use super::exemplar::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
 use crate::clock::{Clock, Unit};
 use crate::os::wall::clock_nanos;
 
@@ -35,12 +37,6 @@ unsafe impl Remembered for Accounts {}
 const NOT_READ: u64 = u64::MAX;
 
 impl Accounts {
-    /// Made up.
-    #[cfg(test)]
-    pub(super) fn at(ticks: u64) -> Accounts {
-        Accounts { ticks, ..Accounts::default() }
-    }
-
     /// Those of the calling thread now; `None` where there are none. `schedstat` is its own.
     pub(super) fn take(schedstat: Option<&Schedstat>) -> Option<Accounts> {
         for _ in 0..ATTEMPTS {
@@ -99,27 +95,77 @@ fn usage() -> Option<libc::rusage> {
     Some(unsafe { usage.assume_init() })
 }
 
+/// The files of this process.
+static OPEN: Count = Count::new();
+
+/// The calling thread's `/proc/thread-self/schedstat`. Closed by dropping it, which only the thread may do. Whoever opens or reads it keeps
+/// `pthread_cancel` away.
+#[derive(Debug)]
+pub(super) struct Schedstat {
+    file: ManuallyDrop<File>,
+    counted: Counted,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NotOpened {
+    /// Others may be closed.
+    Cap,
+    /// The system has none, or no descriptors.
+    Refused,
+}
+
+impl Schedstat {
+    /// Opens it, if fewer than `most` are open.
+    pub(super) fn open(most: u32) -> Result<Schedstat, NotOpened> {
+        let counted = OPEN.add(most as usize).ok_or(NotOpened::Cap)?;
+        let file = File::open("/proc/thread-self/schedstat").map_err(|_| NotOpened::Refused)?;
+        Ok(Schedstat { file: ManuallyDrop::new(file), counted })
+    }
+
+    /// Nanoseconds that the thread was ready and did not run, since it began.
+    fn run_delay(&self) -> Option<u64> {
+        let mut text = [0u8; 96];
+        let length = self.file.read_at(&mut text, 0).ok()?;
+        parse(text.get(..length)?)
+    }
+}
+
+impl Drop for Schedstat {
+    fn drop(&mut self) {
+        // A child of a fork that has closed what it inherited may have a file of its own under that number.
+        if self.counted.is_of_this_process() {
+            // SAFETY: not used after this.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+/// The second number.
+fn parse(text: &[u8]) -> Option<u64> {
+    let mut numbers = text.split(|byte| byte.is_ascii_whitespace()).filter(|number| !number.is_empty());
+    let mut number = || core::str::from_utf8(numbers.next()?).ok()?.parse().ok();
+    let (ran, delay): (u64, u64) = (number()?, number()?);
+    // A kernel without these accounts has zeroes for a thread that runs.
+    (ran > 0).then_some(delay)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A thread that sleeps is off the CPU and waits; one that works is on it.
     #[test]
-    fn sleep_and_work_are_told_apart() {
-        let before = Accounts::take(None).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        let slept = Accounts::take(None).unwrap().since(&before);
-        assert!(
-            slept.window_nanos >= 20_000_000 && slept.cpu_nanos < 5_000_000 && slept.voluntary > 0,
-            "{slept:?}"
-        );
-        let before = Accounts::take(None).unwrap();
-        crate::work::add_chain_256(100_000);
-        let worked = Accounts::take(None).unwrap().since(&before);
-        assert!(
-            worked.cpu_nanos > 1_000_000 && worked.cpu_nanos <= worked.window_nanos + 100_000,
-            "{worked:?}"
-        );
-        assert_eq!(before.since(&Accounts::take(None).unwrap()).missing, Missing::Contradictory);
+    fn schedstat_is_read_as_it_is_written() {
+        assert_eq!(parse(b"12 34 5\n"), Some(34));
+        for none in [&b""[..], b"12", b"0 0 0\n", b"12 x 5", b"\xff 3 4", b"99999999999999999999 1 2"] {
+            assert_eq!(parse(none), None);
+        }
+        assert_eq!(Schedstat::open(0).unwrap_err(), NotOpened::Cap);
+    }
+
+    #[test]
+    fn accounts_that_go_back_are_contradictory() {
+        let [before, after] = [(); 2].map(|()| Accounts::take(None).unwrap());
+        assert_eq!(before.since(&after).missing, Missing::Contradictory);
     }
 }

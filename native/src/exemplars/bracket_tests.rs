@@ -15,21 +15,11 @@ struct Model {
     hertz: Option<u64>,
     /// What the counter or the monotonic clock really does, in parts per million of what it should.
     parts: i64,
-    raw_offset: u64,
-    first_tick: u64,
 }
 
 impl Model {
     fn new(hertz: Option<u64>, parts: i64, delays: Vec<u64>) -> Model {
-        let delays = RefCell::new(delays);
-        Model {
-            picos: Cell::new(1_000_000_000_000_000),
-            delays,
-            hertz,
-            parts,
-            raw_offset: 77_000_000_000,
-            first_tick: 5_000_000,
-        }
+        Model { picos: Cell::new(1_000_000_000_000_000), delays: RefCell::new(delays), hertz, parts }
     }
 
     fn pass(&self) {
@@ -40,11 +30,11 @@ impl Model {
     fn ticks_at(&self, picos: u128) -> u64 {
         let hertz = self.hertz.unwrap_or(1_000_000_000);
         let real = (i128::from(hertz) * (1_000_000 + i128::from(self.parts))) as u128;
-        self.first_tick + (picos * real / 1_000_000_000_000 / 1_000_000) as u64
+        5_000_000 + (picos * real / 1_000_000_000_000 / 1_000_000) as u64
     }
 
     fn raw_at(&self, picos: u128) -> u64 {
-        self.raw_offset + (picos / 1_000) as u64
+        77_000_000_000 + (picos / 1_000) as u64
     }
 }
 
@@ -67,12 +57,13 @@ impl Clocks for Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Whatever the frequency, its error, and the width of the bracket: the truth lies within what is said.
+    /// Whatever the frequency (also of a counter whose ticks are longer than all else), its error, and the width of the bracket: the truth lies
+    /// within what is said.
     #[test]
     fn the_truth_is_within_the_error(
-        hertz in prop_oneof![Just(None), (1_000_000u64..50_000_000).prop_map(Some), (1_000_000u64..6_000_000_000).prop_map(Some)], parts in -900i64..900,
+        hertz in prop_oneof![Just(None), (1_000_000u64..3_000_000).prop_map(Some), (1_000_000u64..50_000_000).prop_map(Some), (1_000_000u64..6_000_000_000).prop_map(Some)], parts in -900i64..900,
         delays in prop::collection::vec(0u64..2_000, 0..30), distance in 0u64..100_000_000_000, later: bool,
     ) {
         let model = Model::new(hertz, parts, delays);
@@ -89,20 +80,6 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
-    /// A counter whose ticks are longer than all else: the moment is somewhere in its tick, and so was the bracket's.
-    #[test]
-    fn long_ticks_are_counted_in(hertz in 1_000_000u64..3_000_000, delays in prop::collection::vec(0u64..400, 24), distance in 0u128..3_000) {
-        let model = Model::new(Some(hertz), 0, delays);
-        let Some(bracket) = Bracket::of(&model) else { return Ok(()) };
-        let at = model.picos.get() - distance * 1_000;
-        let (found, truth) = (bracket.raw(model.ticks_at(at)), model.raw_at(at));
-        prop_assert!(found.at.abs_diff(truth) <= found.error, "{:?} of {}, {:?}", found, truth, bracket);
-    }
-}
-
 #[test]
 fn a_wide_bracket_is_none() {
     // Every reading takes 3 us.
@@ -115,40 +92,32 @@ fn a_wide_bracket_is_none() {
     assert!(bracket.width < 1_000, "{bracket:?}");
 }
 
-/// Clocks that stand still, run backwards, or cannot be read.
+/// Clocks that run backwards, or stand still and cannot be read.
 #[test]
 fn broken_clocks_give_nothing_wrong() {
-    struct Broken(Cell<u64>, u64);
+    struct Broken {
+        ticks: Cell<u64>,
+        step: u64,
+        raw: u64,
+    }
     impl Clocks for Broken {
         fn ticks(&self) -> u64 {
-            self.0.set(self.0.get().wrapping_sub(10));
-            self.0.get()
+            self.ticks.set(self.ticks.get().wrapping_sub(self.step));
+            self.ticks.get()
         }
         fn raw(&self) -> u64 {
-            self.1
+            self.raw
         }
         fn hertz(&self) -> Option<u64> {
             None
         }
     }
-    assert_eq!(Bracket::of(&Broken(Cell::new(1_000), 5)), None);
-    struct Dead;
-    impl Clocks for Dead {
-        fn ticks(&self) -> u64 {
-            7
-        }
-        fn raw(&self) -> u64 {
-            0
-        }
-        fn hertz(&self) -> Option<u64> {
-            Some(1_000_000_000)
-        }
+    for (step, raw) in [(10, 5), (0, 0)] {
+        assert_eq!(Bracket::of(&Broken { ticks: Cell::new(1_000), step, raw }), None);
     }
-    assert_eq!(Bracket::of(&Dead), None);
     // Far away, nothing overflows.
     let bracket = Bracket { tsc: 1 << 63, raw_ns: 5, width: 100, hertz: 1, parts: PARTS_COUNTER };
-    assert_eq!(bracket.raw(0).at, 0);
-    assert_eq!(bracket.raw(u64::MAX).at, u64::MAX);
+    assert_eq!((bracket.raw(0).at, bracket.raw(u64::MAX).at), (0, u64::MAX));
 }
 
 /// The machine's own: a moment between two readings of the raw clock is found between them.

@@ -1,107 +1,86 @@
 //! Where time goes: the parts that a window is split into, and what they are called.
 
-use super::evidence::{
+use super::exemplar::{
     Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY,
 };
 
-/// Why an observation was slow. The numbers are those of the C ABI.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum Cause {
+/// The causes: what each is, its number in the C ABI, what it is called, what it means for those who read it for the first time, and its
+/// color on pages, which has a contrast of 3 with white and with the dark page.
+macro_rules! causes {
+    ($($(#[$doc:meta])* $cause:ident = $number:literal: $name:literal, $meaning:literal, $color:literal;)*) => {
+        /// Why an observation was slow. The numbers are those of the C ABI.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Deserialize)]
+        #[serde(try_from = "String")]
+        #[repr(u32)]
+        pub enum Cause {
+            $($(#[$doc])* $cause = $number,)*
+        }
+
+        impl Cause {
+            /// All of them.
+            pub const ALL: [Cause; 12] = [$(Cause::$cause),*];
+
+            /// What it is called.
+            pub const fn name(self) -> &'static str {
+                match self { $(Cause::$cause => $name,)* }
+            }
+
+            /// What it means, for those who read it for the first time.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Cause::$cause => $meaning,)* }
+            }
+
+            pub(super) const fn color(self) -> &'static str {
+                match self { $(Cause::$cause => $color,)* }
+            }
+        }
+    };
+}
+
+causes! {
     /// Off the CPU by its own call: a lock, a disk, another process, sleep.
-    OwnWaiting = 1,
+    OwnWaiting = 1: "own waiting", "waited for something: a lock, a disk, another process", "#2b7bba";
     /// Ready, and not running: preempted, or woken late.
-    RunQueue = 2,
-    /// The same, in a group that was throttled meanwhile.
-    RunQueueOrQuota = 3,
-    /// Not running because its group had used up its quota.
-    Throttled = 4,
-    /// Off the CPU, which of both is not known.
-    OffCpu = 5,
+    RunQueue = 2: "run queue", "was ready to run, and others had the CPU", "#d55e00";
+    /// The same, while the thread's group was throttled at some time: its quota of CPU time may be the reason.
+    RunQueueOrQuota = 3: "run queue or quota", "was ready to run; others had the CPU, or its quota was used up", "#c2557d";
+    /// Not running because the group's quota of CPU time was used up.
+    Throttled = 4: "throttled", "had used up the group's quota of CPU time", "#cf3f3f";
+    /// Off the CPU; which of these is not known.
+    OffCpu = 5: "off CPU, not split", "did not run; whether it waited or was not let is not known", "#5d7f9e";
     /// Handling page faults.
-    PageFaults = 6,
-    /// More was executed.
-    MoreInstructions = 7,
-    /// It was executed more slowly.
-    SlowerInstructions = 8,
-    /// On the CPU, and nothing says why.
-    OnCpu = 9,
+    PageFaults = 6: "page faults", "got memory mapped", "#008a66";
+    /// More instructions were executed. Only where they are counted, by [`EXEMPLARS_COUNTERS`](super::EXEMPLARS_COUNTERS).
+    MoreInstructions = 7: "more instructions", "executed more", "#8a63d2";
+    /// Instructions took more cycles. Only where they are counted.
+    SlowerInstructions = 8: "slower instructions", "executed as much, more slowly", "#b0568f";
+    /// On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a hypervisor took.
+    OnCpu = 9: "on CPU, cause not known", "ran, and nothing says why for longer", "#9a6b00";
     /// In none of the accounts.
-    Unexplained = 10,
-    /// None of them makes up more than half.
-    Several = 11,
-    /// There is no evidence.
-    NotKnown = 12,
+    Unexplained = 10: "unexplained", "is in none of the accounts", "#7a7a7a";
+    /// No cause makes up more than half.
+    Several = 11: "several", "no cause makes up more than half", "#7a7a7a";
+    /// There is no evidence, or nothing that it could be compared with.
+    NotKnown = 12: "not known", "without evidence", "#7a7a7a";
 }
 
 /// Causes that time is split among.
 pub const PARTS: usize = 10;
 
 impl Cause {
-    /// All of them.
-    pub const ALL: [Cause; 12] = [
-        Cause::OwnWaiting,
-        Cause::RunQueue,
-        Cause::RunQueueOrQuota,
-        Cause::Throttled,
-        Cause::OffCpu,
-        Cause::PageFaults,
-        Cause::MoreInstructions,
-        Cause::SlowerInstructions,
-        Cause::OnCpu,
-        Cause::Unexplained,
-        Cause::Several,
-        Cause::NotKnown,
-    ];
-
     /// The cause with this number in the C ABI.
     pub fn from_raw(raw: u32) -> Option<Cause> {
         Cause::ALL.get((raw as usize).checked_sub(1)?).copied()
     }
 
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cause::OwnWaiting => "own waiting",
-            Cause::RunQueue => "run queue",
-            Cause::RunQueueOrQuota => "run queue or quota",
-            Cause::Throttled => "throttled",
-            Cause::OffCpu => "off CPU, not split",
-            Cause::PageFaults => "page faults",
-            Cause::MoreInstructions => "more instructions",
-            Cause::SlowerInstructions => "slower instructions",
-            Cause::OnCpu => "on CPU, cause not known",
-            Cause::Unexplained => "unexplained",
-            Cause::Several => "several",
-            Cause::NotKnown => "not known",
-        }
-    }
-
-    /// What it means, for those who read it for the first time.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Cause::OwnWaiting => "waited for something: a lock, a disk, another process",
-            Cause::RunQueue => "was ready to run, and others had the CPU",
-            Cause::RunQueueOrQuota => "was ready to run; others had the CPU, or its quota was used up",
-            Cause::Throttled => "had used up the group's quota of CPU time",
-            Cause::OffCpu => "did not run; whether it waited or was not let is not known",
-            Cause::PageFaults => "got memory mapped",
-            Cause::MoreInstructions => "executed more",
-            Cause::SlowerInstructions => "executed as much, more slowly",
-            Cause::OnCpu => "ran, and nothing says why for longer",
-            Cause::Unexplained => "is in none of the accounts",
-            Cause::Several => "no cause makes up more than half",
-            Cause::NotKnown => "without evidence",
-        }
-    }
-
-    const fn index(self) -> usize {
+    pub(super) const fn index(self) -> usize {
         self as usize - 1
     }
 }
 
 /// Nanoseconds of each cause, [`Cause::OwnWaiting`] first.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(try_from = "std::collections::HashMap<Cause, u64>")]
 pub struct Parts(pub [u64; PARTS]);
 
 impl Parts {
@@ -111,12 +90,13 @@ impl Parts {
             return None;
         }
         let mut parts = Parts::default();
-        // The ring knows of the observation itself. As for the accounts, clocks are not read at the same instant.
+        // The ring knows of the observation itself. As for the accounts, clocks are not read at the same instant. What the ring does not see is
+        // time that a host or an interrupt took: the kernel does not count it as the thread's, and neither is it here.
         let (window, off) = match evidence.knows(KNOWN_RING) {
             true => (wall_nanos, evidence.off_nanos.min(wall_nanos)),
             false => (evidence.window_nanos, evidence.window_nanos.saturating_sub(evidence.cpu_nanos)),
         };
-        let cpu = window - off;
+        let cpu = (window - off).min(evidence.cpu_nanos);
         let is_throttled = evidence.knows(KNOWN_QUOTA) && evidence.throttled > 0;
         match (evidence.knows(KNOWN_RUN_DELAY), evidence.voluntary > 0) {
             (true, waited) => {

@@ -1,27 +1,56 @@
-//! Collectors: what they have, and how their intervals end.
+//! Collectors: what they are to do, what they have, and how their intervals end.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
+use picollo_core::{Lock, SharedHistogram, Since, Snapshot, ValueSelection};
 
 use super::counters;
-use super::evidence::KNOWN_QUOTA;
-use super::exemplar::{Context, Exemplar};
+use super::exemplar::{Context, Exemplar, KNOWN_QUOTA};
 use super::hints::Sums;
-use super::interval::{Counted, Interval};
+use super::interval::Interval;
 use super::kept::Kept;
-use super::options::{
-    EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST,
-};
 use super::quota::Quota;
 use super::scope::ExemplarScope;
 use super::thread;
 use super::usual::Usual;
-use super::waiting::{Places, Refused, TryLock};
+use super::waiting::Places;
 use crate::base::error::{Error, Result, Status};
 use crate::base::reference::Reference;
 use crate::clock::{Clock, Unit, unix_nanos};
+use crate::os::cancel::Uncancelled;
 use crate::os::thread::process;
+
+/// Do not ask the kernel for its records of context switches, which make some times more precise.
+pub const EXEMPLARS_NO_RING: u32 = 1 << 0;
+/// Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more.
+pub const EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
+
+/// Have each thread that is looked into count its instructions and cycles in user space, where it may, so that more work is told from
+/// slower work. Making a collector tries that once, which takes what the first session of a process takes. A thread's first observation
+/// that is looked into then allocates some kilobytes and opens two descriptors; preparing the thread does so before.
+pub const EXEMPLARS_COUNTERS: u32 = 1 << 3;
+
+/// What a collector is to do. Zeroes are defaults.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExemplarOptions {
+    /// `EXEMPLARS_…`.
+    pub flags: u32,
+    /// Above which an observation is slow, as recorded; 0: the 99th percentile of the interval before.
+    pub threshold: u64,
+    /// What scopes record; nanoseconds by default.
+    pub unit: Option<Unit>,
+    /// How many of the slowest are kept, up to 65,536; 16 by default.
+    pub slowest: Option<u32>,
+    /// Threads of the whole process that descriptors, rings and counters are kept for; 0: 64.
+    pub threads: u32,
+    /// Slow observations that are looked into, a second and thread; 0: 1,000.
+    pub rate: u32,
+    /// Ordinary observations that are looked into, a second; 0: 20.
+    pub controls: u32,
+}
+
+/// Most of the slowest that are kept.
+pub const MAX_SLOWEST: u32 = 65_536;
 
 /// What one thread at a time works on.
 #[derive(Debug)]
@@ -49,7 +78,7 @@ struct Counts {
 
 #[derive(Debug)]
 struct Untold {
-    counted: Counted,
+    counted: Interval,
     kept: Kept,
     /// What a fork's child has of it is its parent's.
     process: u64,
@@ -83,10 +112,10 @@ pub struct Inner {
     pub(super) numbers: AtomicU64,
     pub(super) random: AtomicU64,
     pub(super) places: Places,
-    pub(super) shared: TryLock<Shared>,
+    pub(super) shared: Lock<Shared>,
     /// Why a thread, or all of them, could not have the counters that they should have.
-    pub(super) uncounted: TryLock<Option<Error>>,
-    counts: TryLock<Counts>,
+    pub(super) uncounted: Lock<Option<Error>>,
+    counts: Lock<Counts>,
 }
 
 // SAFETY: all of it is atomic or behind locks.
@@ -110,12 +139,10 @@ impl Collector {
             return Err(Error::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
         }
         if options.slowest.is_some_and(|slowest| slowest > MAX_SLOWEST) || options.controls > 1_000_000 {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format_args!(
-                    "at most {MAX_SLOWEST} of the slowest are kept, and 1,000,000 controls a second"
-                ),
-            ));
+            let why = format_args!(
+                "at most {MAX_SLOWEST} of the slowest are kept, and 1,000,000 controls a second"
+            );
+            return Err(Error::new(Status::InvalidArgument, why));
         }
         let or = |number: &mut u32, default| *number = if *number == 0 { default } else { *number };
         or(&mut options.threads, 64);
@@ -131,7 +158,6 @@ impl Collector {
             uncounted = Some(refused);
             options.flags &= !EXEMPLARS_COUNTERS;
         }
-        let no_memory = || Error::from(Status::OutOfMemory);
         let now = Clock::Tsc.ticks();
         let slow = match options.threshold {
             0 => u64::MAX,
@@ -141,7 +167,7 @@ impl Collector {
         histogram.update(&mut snapshot, Since::PreviousUpdate)?;
         let shared = Shared {
             kept: Kept::new(slowest as usize, now)?,
-            usual: Usual::new().ok_or_else(no_memory)?,
+            usual: Usual::new()?,
             began_unix_nanos: unix_nanos(),
             process: process(),
             quota,
@@ -161,11 +187,11 @@ impl Collector {
             numbers: AtomicU64::new(1),
             random: AtomicU64::new(now | 1),
             places: Places::new()?,
-            shared: TryLock::new(shared),
-            uncounted: TryLock::new(uncounted),
-            counts: TryLock::new(Counts {
+            shared: Lock::new(shared),
+            uncounted: Lock::new(uncounted),
+            counts: Lock::new(Counts {
                 snapshot,
-                usual: Usual::new().ok_or_else(no_memory)?,
+                usual: Usual::new()?,
                 sums: Sums::read(),
                 began: now,
                 untold: None,
@@ -202,6 +228,7 @@ impl Collector {
     /// Makes ready what the calling thread's first slow observation would make: the descriptor of its accounts, and counters where they
     /// are asked for. An error tells what of it cannot be had.
     pub fn prepare_thread(&self) -> Result<()> {
+        let _uncancelled = Uncancelled::new();
         let thread = thread::made();
         // SAFETY: NULL, or what is kept of this thread.
         let opened = unsafe { thread.as_mut() }.and_then(|thread| {
@@ -234,7 +261,7 @@ impl Collector {
 
     /// The interval that was ended last; `None` before the first.
     pub fn ended(&self) -> Result<Option<Reference<Interval>>> {
-        self.0.counts.with(|counts| counts.ended.clone()).map_err(refused)
+        self.0.counts.with(|counts| counts.ended.clone()).ok_or_else(forked)
     }
 
     /// The histogram that is recorded into.
@@ -257,14 +284,10 @@ impl Collector {
     }
 }
 
-pub(super) fn refused(why: Refused) -> Error {
-    match why {
-        Refused::Forked => Error::new(
-            Status::Forked,
-            format_args!("this process was forked while another thread was at work on the collector"),
-        ),
-        Refused::Busy => Status::Busy.into(),
-    }
+/// A lock that nobody will release.
+pub(super) fn forked() -> Error {
+    let why = format_args!("this process was forked while another thread was at work on the collector");
+    Error::new(Status::Forked, why)
 }
 
 fn shared_least(slowest: u32) -> u64 {
@@ -298,46 +321,43 @@ impl Inner {
     }
 
     fn collect(&self) -> Result<Reference<Interval>> {
-        self.counts
-            .with(|counts| {
-                if counts.untold.as_ref().is_none_or(|untold| untold.process != process()) {
-                    counts.untold = Some(self.end_interval(counts)?);
-                }
-                let Some(Untold { counted, kept, .. }) = &counts.untold else {
-                    return Err(Status::Busy.into());
-                };
-                let exemplars = kept.exemplars()?;
-                let (sampled, of_slow) = kept.slow();
-                let slowest = self.options.slowest.unwrap_or(16) as usize;
-                let mut interval =
-                    Interval::new(*counted, &exemplars, slowest, sampled, of_slow, &counts.usual)?;
-                if interval.counted < interval.known {
-                    interval.uncounted = self.uncounted.with(|why| *why).ok().flatten();
-                }
-                let interval = Reference::new(interval)?;
-                counts.untold = None;
-                counts.ended = Some(interval.clone());
-                Ok(interval)
-            })
-            .map_err(refused)?
+        self.counts.with(|counts| self.collect_with(counts)).ok_or_else(forked)?
+    }
+
+    fn collect_with(&self, counts: &mut Counts) -> Result<Reference<Interval>> {
+        let untold = match counts.untold.take().filter(|untold| untold.process == process()) {
+            Some(untold) => untold,
+            None => self.end_interval(counts)?,
+        };
+        let Untold { counted, kept, .. } = counts.untold.insert(untold);
+        let exemplars = kept.exemplars()?;
+        let (sampled, of_slow) = kept.slow();
+        let slowest = self.options.slowest.unwrap_or(16) as usize;
+        let mut interval =
+            Interval::new(counted.clone(), &exemplars, slowest, sampled, of_slow, &counts.usual)?;
+        if interval.counted < interval.known {
+            interval.uncounted = self.uncounted.with(|why| *why).flatten();
+        }
+        let interval = Reference::new(interval)?;
+        counts.untold = None;
+        counts.ended = Some(interval.clone());
+        Ok(interval)
     }
 
     /// Begins the next interval. Where that fails, the present one goes on.
     fn end_interval(&self, counts: &mut Counts) -> Result<Untold> {
         let slowest = self.options.slowest.unwrap_or(16);
-        let mut next = Some(Kept::new(slowest as usize, Clock::Tsc.ticks())?);
+        let next = Kept::new(slowest as usize, Clock::Tsc.ticks())?;
         let now = unix_nanos();
         let slow = self.slow.load(Ordering::Relaxed);
         let taken = self.shared.with(|shared| -> Result<_> {
             self.histogram.update(&mut counts.snapshot, Since::PreviousUpdate)?;
             self.take_in(shared, false);
-            let kept = next.take().map(|next| core::mem::replace(&mut shared.kept, next));
             shared.usual.copy_to(&mut counts.usual);
+            let kept = core::mem::replace(&mut shared.kept, next);
             Ok((kept, core::mem::replace(&mut shared.began_unix_nanos, now)))
         });
-        let (Some(kept), began) = taken.map_err(refused)?? else {
-            return Err(Status::Busy.into());
-        };
+        let (kept, began) = taken.ok_or_else(forked)??;
         let (sums, ended) = (Sums::read(), Clock::Tsc.ticks());
         let lasted = Clock::Tsc.convert(ended.saturating_sub(counts.began), Unit::Nanos);
         let hints = sums.since(&counts.sums, lasted);
@@ -346,7 +366,7 @@ impl Inner {
         let observations = snapshot.counts();
         let above = |bucket: &picollo_core::Bucket| bucket.lower > slow;
         let in_range: u64 = snapshot.recorded_buckets().filter(above).map(|bucket| bucket.count).sum();
-        let counted = Counted {
+        let counted = Interval {
             unix_nanos: [began, now],
             threshold: if slow == u64::MAX { 0 } else { slow },
             unit_nanos: self.unit_nanos(),
@@ -356,6 +376,7 @@ impl Inner {
                 .saturating_add(observations.overflow),
             hints,
             slow: in_range.saturating_add(if slow == u64::MAX { 0 } else { observations.overflow }),
+            ..Interval::default()
         };
         if self.options.threshold == 0
             && let Ok(found) = snapshot.percentile(99.0, ValueSelection::Upper)

@@ -10,7 +10,7 @@ use core::mem::ManuallyDrop;
 
 use super::checkpoints::{Checkpoints, Remembered};
 use super::count::{Count, Counted};
-use super::evidence::{Evidence, KNOWN_COUNTERS};
+use super::exemplar::{Evidence, KNOWN_COUNTERS};
 use crate::base::error::{Error, Result, Status};
 use crate::clock::Clock;
 use crate::event::event::Event;

@@ -7,14 +7,15 @@ use core::fmt::{self, Write};
 
 use picollo_core::text::Grouped;
 
-use super::written::Optional;
+use crate::machine::load::waited;
+use crate::os::sys::{Files, Kernel};
 
 /// How often, how long or how much so far; what cannot be read is not known.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Sums {
     /// Of all CPUs, in ticks: what a host took of them, and all.
     steal: Option<[u64; 2]>,
-    /// Microseconds in which something waited.
+    /// Nanoseconds in which something waited.
     cpu: Option<u64>,
     memory: Option<u64>,
     io: Option<u64>,
@@ -23,15 +24,18 @@ pub(super) struct Sums {
 }
 
 /// What happened between two readings.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Hints {
     /// What a host took of the machine's CPU time, 0 to 1.
     pub steal: Option<f64>,
     /// In how much of the time something on the machine waited for a CPU, 0 to 1.
+    #[serde(rename = "waited_for_cpu")]
     pub cpu: Option<f64>,
     /// For memory.
+    #[serde(rename = "waited_for_memory")]
     pub memory: Option<f64>,
     /// For a disk.
+    #[serde(rename = "waited_for_io")]
     pub io: Option<f64>,
     /// Pages that were read from swap.
     pub swapped_in: Option<u64>,
@@ -43,19 +47,7 @@ const LEAST: f64 = 0.01;
 impl Sums {
     /// As they are now. Reads five files; allocates nothing.
     pub(super) fn read() -> Sums {
-        Sums::of(|path, buffer| {
-            let mut file = std::fs::File::open(path).ok()?;
-            let mut length = 0;
-            while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
-                match std::io::Read::read(&mut file, rest) {
-                    Ok(0) => break,
-                    Ok(more) => length += more,
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(_) => return None,
-                }
-            }
-            Some(length)
-        })
+        Sums::of(|path, buffer| Kernel.read_file(path, buffer).ok())
     }
 
     /// From what writes the beginning of a file into memory, and says how much that is.
@@ -68,9 +60,9 @@ impl Sums {
         };
         let mut sums = Sums::default();
         read("/proc/stat", &mut |text| sums.steal = steal(text));
-        read("/proc/pressure/cpu", &mut |text| sums.cpu = some(text));
-        read("/proc/pressure/memory", &mut |text| sums.memory = some(text));
-        read("/proc/pressure/io", &mut |text| sums.io = some(text));
+        read("/proc/pressure/cpu", &mut |text| sums.cpu = waited(text.as_bytes()));
+        read("/proc/pressure/memory", &mut |text| sums.memory = waited(text.as_bytes()));
+        read("/proc/pressure/io", &mut |text| sums.io = waited(text.as_bytes()));
         read("/proc/vmstat", &mut |text| sums.swapped_in = number(text, "pswpin "));
         sums
     }
@@ -79,7 +71,7 @@ impl Sums {
     pub(super) fn since(&self, earlier: &Sums, nanos: u64) -> Hints {
         let grown = |later: Option<u64>, earlier: Option<u64>| later?.checked_sub(earlier?);
         let share = |later, earlier| {
-            (nanos > 0).then(|| grown(later, earlier).map(|micros| micros as f64 * 1e3 / nanos as f64))?
+            (nanos > 0).then(|| grown(later, earlier).map(|waited| waited as f64 / nanos as f64))?
         };
         let steal = || {
             let ([later, all], [earlier, all_earlier]) = (self.steal?, earlier.steal?);
@@ -113,11 +105,6 @@ fn steal(text: &str) -> Option<[u64; 2]> {
     Some([last, all])
 }
 
-/// Of a file of pressure: the time in which some waited.
-fn some(text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix("some ")?.rsplit_once("total=")?.1.trim().parse().ok())
-}
-
 fn number(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
@@ -149,19 +136,6 @@ impl Hints {
     pub(super) fn is_empty(&self) -> bool {
         let shares = [self.steal, self.cpu, self.memory, self.io];
         shares.into_iter().flatten().all(|share| share < LEAST) && self.swapped_in.unwrap_or(0) == 0
-    }
-
-    /// An object.
-    pub(super) fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
-        write!(
-            out,
-            "{{\"steal\":{},\"waited_for_cpu\":{},\"waited_for_memory\":{},\"waited_for_io\":{},\"swapped_in\":{}}}",
-            Optional(self.steal),
-            Optional(self.cpu),
-            Optional(self.memory),
-            Optional(self.io),
-            Optional(self.swapped_in),
-        )
     }
 }
 
@@ -221,12 +195,6 @@ mod tests {
             "Meanwhile, on the whole machine: 91% of the CPU time was stolen by the host; something waited for memory in 10% of \
              the time; 1,200 pages were read from swap."
         );
-        let mut json = String::new();
-        hints.write_json(&mut json).unwrap();
-        assert_eq!(
-            json,
-            "{\"steal\":0.9090909090909091,\"waited_for_cpu\":null,\"waited_for_memory\":0.1,\"waited_for_io\":0,\"swapped_in\":1200}"
-        );
     }
 
     #[test]
@@ -244,15 +212,5 @@ mod tests {
         }
         assert_eq!(text(&Sums::default().since(&sums(1), 5)), "");
         assert_eq!(sums(9).since(&sums(1), 0).memory, None);
-    }
-
-    /// Of this machine, whatever it does.
-    #[test]
-    fn this_machine() {
-        let before = Sums::read();
-        assert!(before.steal.is_some() && before.swapped_in.is_some(), "{before:?}");
-        crate::work::add_chain_256(1000);
-        let hints = Sums::read().since(&before, 1_000_000);
-        println!("{hints:?}: {}", text(&hints));
     }
 }

@@ -24,8 +24,7 @@
 //! excess and neither is named, nothing is split. The controls' counters are read when they begin: they have nothing before.
 
 use super::cause::{Cause, PARTS, Parts};
-use super::evidence::{KNOWN_ACCOUNTS, KNOWN_COUNTERS};
-use super::exemplar::Exemplar;
+use super::exemplar::{Exemplar, KNOWN_ACCOUNTS, KNOWN_COUNTERS};
 use super::usual::{LEAST, Ordinary};
 
 /// Instructions of a cycle, at most.

@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::super::evidence::{Evidence, KNOWN_RUN_DELAY};
+use super::super::exemplar::{Evidence, KNOWN_RUN_DELAY};
 use super::super::usual::Usual;
 use super::super::verdict::Verdict;
+use super::super::verdict::tests::{usual_of as usual_of_exemplars, verdict};
 use super::*;
+use crate::os::testing::Random;
 
 const MS: f64 = 1e6;
 const KNOWN: u32 = KNOWN_ACCOUNTS | KNOWN_RUN_DELAY | KNOWN_COUNTERS;
@@ -53,9 +55,7 @@ fn observed(work: Work) -> Exemplar {
 }
 
 fn usual_of(controls: impl IntoIterator<Item = Work>) -> Usual {
-    let mut usual = Usual::new().unwrap();
-    controls.into_iter().for_each(|control| usual.take(&observed(control)));
-    usual
+    usual_of_exemplars(controls.into_iter().map(observed))
 }
 
 /// Controls that are as usual, but for two percent.
@@ -63,10 +63,6 @@ fn ordinary(of: Work) -> Usual {
     usual_of(
         (0..32).map(|at| Work { instructions: of.instructions * (1.0 + f64::from(at % 3 - 1) * 0.02), ..of }),
     )
-}
-
-fn verdict(exemplar: &Exemplar, usual: &Usual) -> Verdict {
-    Verdict::of(exemplar, usual.of(0, u64::MAX).as_ref())
 }
 
 /// The same without counters: what the parts have to add up to.
@@ -82,68 +78,30 @@ fn is_near(nanos: u64, expected: f64) -> bool {
 
 #[test]
 fn causes_are_told_apart() {
+    const KERNEL: &str = "the kernel's, usually";
+    use Cause::{MoreInstructions as More, OnCpu, OwnWaiting, Several, SlowerInstructions as Slower};
     let heavy = Work { kernel: 4.0 * MS, instructions: 6e5, ..USUAL };
+    let of = |instructions, each| Work { instructions, each, ..USUAL };
+    let waiting = |work| Work { waiting: 20.0 * MS, ..work };
     let cases = [
-        (
-            "ten times the work",
-            USUAL,
-            Work { instructions: 6e7, ..USUAL },
-            Cause::MoreInstructions,
-            [9.0, 0.0, 0.0],
-        ),
-        ("thrice the cycles", USUAL, Work { each: 1.5, ..USUAL }, Cause::SlowerInstructions, [0.0, 2.0, 0.0]),
-        ("a third of the clock", USUAL, Work { gigahertz: 1.0, ..USUAL }, Cause::OnCpu, [0.0, 0.0, 2.0]),
-        (
-            "a faster clock, and more",
-            USUAL,
-            Work { gigahertz: 4.0, instructions: 6e7, ..USUAL },
-            Cause::MoreInstructions,
-            [6.5, 0.0, 0.0],
-        ),
-        ("in the kernel", USUAL, Work { kernel: 9.0 * MS, ..USUAL }, Cause::OnCpu, [0.0, 0.0, 9.0]),
-        ("stolen", USUAL, Work { gigahertz: 0.1, ..USUAL }, Cause::OnCpu, [0.0, 0.0, 29.0]),
-        (
-            "fewer, and far slower",
-            USUAL,
-            Work { instructions: 3e6, each: 5.0, ..USUAL },
-            Cause::SlowerInstructions,
-            [0.0, 4.0, 0.0],
-        ),
-        (
-            "more, and faster",
-            USUAL,
-            Work { instructions: 6e7, each: 0.25, ..USUAL },
-            Cause::MoreInstructions,
-            [4.0, 0.0, 0.0],
-        ),
-        (
-            "half and half",
-            USUAL,
-            Work { instructions: 15e6, each: 0.8, ..USUAL },
-            Cause::Several,
-            [1.5, 1.5, 0.0],
-        ),
+        ("ten times the work", USUAL, of(6e7, 0.5), More, [9.0, 0.0, 0.0]),
+        ("thrice the cycles", USUAL, of(6e6, 1.5), Slower, [0.0, 2.0, 0.0]),
+        ("a third of the clock", USUAL, Work { gigahertz: 1.0, ..USUAL }, OnCpu, [0.0, 0.0, 2.0]),
+        ("a faster clock, and more", USUAL, Work { gigahertz: 4.0, ..of(6e7, 0.5) }, More, [6.5, 0.0, 0.0]),
+        ("in the kernel", USUAL, Work { kernel: 9.0 * MS, ..USUAL }, OnCpu, [0.0, 0.0, 9.0]),
+        ("stolen", USUAL, Work { gigahertz: 0.1, ..USUAL }, OnCpu, [0.0, 0.0, 29.0]),
+        ("fewer, and far slower", USUAL, of(3e6, 5.0), Slower, [0.0, 4.0, 0.0]),
+        ("more, and faster", USUAL, of(6e7, 0.25), More, [4.0, 0.0, 0.0]),
+        ("half and half", USUAL, of(15e6, 0.8), Several, [1.5, 1.5, 0.0]),
         // Of requests that are mostly system calls: twice the instructions are a twentieth of a millisecond, whatever the kernel took.
-        (
-            "the kernel's, usually",
-            heavy,
-            Work { instructions: 12e5, kernel: 8.0 * MS, ..heavy },
-            Cause::OnCpu,
-            [0.1, 0.0, 4.0],
-        ),
-        ("waited", USUAL, Work { waiting: 20.0 * MS, ..USUAL }, Cause::OwnWaiting, [0.0; 3]),
-        (
-            "waited, and worked more",
-            USUAL,
-            Work { waiting: 20.0 * MS, instructions: 18e6, ..USUAL },
-            Cause::OwnWaiting,
-            [2.0, 0.0, 0.0],
-        ),
+        (KERNEL, heavy, Work { instructions: 12e5, kernel: 8.0 * MS, ..heavy }, OnCpu, [0.1, 0.0, 4.0]),
+        ("waited", USUAL, waiting(USUAL), OwnWaiting, [0.0; 3]),
+        ("waited, and worked more", USUAL, waiting(of(18e6, 0.5)), OwnWaiting, [2.0, 0.0, 0.0]),
     ];
     for (name, usual, work, cause, [more, slower, rest]) in cases {
         let (usual, mut exemplar) = (ordinary(usual), observed(work));
         // Where no loop was timed, the kernel's part of what is usual is not known.
-        if name != "the kernel's, usually" {
+        if name != KERNEL {
             exemplar.evidence.cycle_hertz = 0;
             assert_eq!(verdict(&exemplar, &usual).cause, cause, "{name}, without a loop");
             exemplar.evidence.cycle_hertz = 3_000_000_000;
@@ -169,14 +127,11 @@ fn equal_ones_and_unknown_ones_are_as_before() {
     assert_eq!(without(&slow, &usual).cause, Cause::OnCpu);
     // Controls of which it is not known, or of too few.
     for known in [0, LEAST - 1, LEAST] {
-        let mut some = Usual::new().unwrap();
-        for at in 0..32 {
+        let some = usual_of_exemplars((0..32).map(|at| {
             let mut control = observed(USUAL);
-            if at >= known {
-                control.evidence.known &= !KNOWN_COUNTERS;
-            }
-            some.take(&control);
-        }
+            control.evidence.known &= if at < known { KNOWN } else { !KNOWN_COUNTERS };
+            control
+        }));
         let expected = if known < LEAST { Cause::OnCpu } else { Cause::MoreInstructions };
         assert_eq!(verdict(&slow, &some).cause, expected, "{known}");
     }
@@ -191,29 +146,21 @@ fn what_was_before_is_not_taken_for_its_own() {
     for usual_each in [0.25, 0.5, 1.0, 3.0] {
         let own = Work { each: usual_each, instructions: 3e6 / usual_each, ..USUAL };
         let usual = ordinary(own);
-        for before_each in [0.125, 0.25, 1.0, 10.0, 200.0] {
-            for before in [0.0, 0.1, 0.3] {
-                let with = |work: Work| {
-                    verdict(&observed(Work { before: before * MS, before_each, ..work }), &usual).cause
+        for (before_each, before) in [0.125, 0.25, 1.0, 10.0, 200.0]
+            .into_iter()
+            .flat_map(|each| [0.0, 0.1, 0.3].map(|before| (each, before)))
+        {
+            let with =
+                |work| verdict(&observed(Work { before: before * MS, before_each, ..work }), &usual).cause;
+            for times in [1.3, 2.0, 3.0, 10.0, 100.0] {
+                let more = with(Work { instructions: own.instructions * times, ..own });
+                let slower = with(Work { each: own.each * times, ..own });
+                let causes = [Cause::MoreInstructions, Cause::SlowerInstructions];
+                let is_right = match times {
+                    100.0 => [more, slower] == causes,
+                    _ => more != causes[1] && slower != causes[0],
                 };
-                for times in [1.3, 2.0, 3.0, 10.0, 100.0] {
-                    let more = with(Work { instructions: own.instructions * times, ..own });
-                    assert_ne!(
-                        more,
-                        Cause::SlowerInstructions,
-                        "{usual_each} {before_each} {before} {times}"
-                    );
-                    let slower = with(Work { each: own.each * times, ..own });
-                    assert_ne!(
-                        slower,
-                        Cause::MoreInstructions,
-                        "{usual_each} {before_each} {before} {times}"
-                    );
-                    if times >= 100.0 {
-                        assert_eq!(more, Cause::MoreInstructions, "{usual_each} {before_each} {before}");
-                        assert_eq!(slower, Cause::SlowerInstructions, "{usual_each} {before_each} {before}");
-                    }
-                }
+                assert!(is_right, "{usual_each} {before_each} {before} {times}: {more:?} {slower:?}");
             }
         }
     }
@@ -222,17 +169,9 @@ fn what_was_before_is_not_taken_for_its_own() {
 /// Observations all of whose parts vary by chance, alike: what is named was more than half of the excess, but for one in a hundred.
 #[test]
 fn equal_things_are_named_wrongly_as_seldom_as_stated() {
-    let mut random = 42u64;
-    let mut uniform = || {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((random >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    };
+    let mut random = Random(42);
     for spread in [0.1, 0.3, 0.6] {
-        // Log-normal, by Box and Muller.
-        let mut drawn = |median: f64, spread: f64| {
-            let normal = (-2.0 * uniform().ln()).sqrt() * (core::f64::consts::TAU * uniform()).cos();
-            median * (normal * spread).exp()
-        };
+        let mut drawn = |median: f64, spread: f64| random.around(median, spread);
         let (mut named, mut wrong) = (0, 0);
         for _ in 0..40 {
             let mut draw = |before| Work {

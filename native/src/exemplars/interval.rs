@@ -1,12 +1,12 @@
 //! An interval of a collector that has ended: why its slow observations were slow.
 
 use super::cause::{Cause, PARTS};
-use super::evidence::{KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
-use super::exemplar::Exemplar;
+use super::exemplar::{Exemplar, KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
 use super::hints::Hints;
 use super::usual::Usual;
 use super::verdict::Verdict;
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result};
+use crate::base::vectors::{push, with_room};
 
 /// What of the excess is a cause's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Share {
 }
 
 /// An interval that has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Interval {
     /// When it began and ended, in nanoseconds since 1970.
     pub unix_nanos: [u64; 2],
@@ -47,45 +47,27 @@ pub struct Interval {
     /// What else the machine did.
     pub hints: Hints,
     /// The slowest first, then those kept for their octaves, with their verdicts.
-    exemplars: Vec<(Exemplar, Verdict)>,
-    shares: [Share; Cause::ALL.len()],
+    pub(super) exemplars: Vec<(Exemplar, Verdict)>,
+    pub(super) shares: [Share; Cause::ALL.len()],
     /// Slow ones without accounts, by [`Missing`].
-    missing: [u64; 8],
+    pub(super) missing: [u64; 8],
     /// Slow ones whose kind has too few controls.
-    without_controls: u64,
+    pub(super) without_controls: u64,
     /// Slow ones that were short beside what came before them in their accounts.
-    too_short: u64,
-}
-
-/// What was counted of an interval.
-#[derive(Clone, Copy, Debug)]
-pub struct Counted {
-    /// As in [`Interval`].
-    pub unix_nanos: [u64; 2],
-    /// As in [`Interval`].
-    pub threshold: u64,
-    /// As in [`Interval`].
-    pub unit_nanos: f64,
-    /// As in [`Interval`].
-    pub observations: u64,
-    /// As in [`Interval`].
-    pub slow: u64,
-    /// As in [`Interval`].
-    pub hints: Hints,
+    pub(super) too_short: u64,
 }
 
 impl Interval {
-    /// What `exemplars`, the first so many of which are the slowest, and a sample of `of_slow` slow ones say. Where nobody knew what is slow,
-    /// the slowest are. `OutOfMemory`.
-    pub fn new(
-        counted: Counted,
+    /// What was `counted` of it, and what `exemplars`, the first so many of which are the slowest, and a sample of `of_slow` slow ones say.
+    /// Where nobody knew what is slow, the slowest are. `OutOfMemory`.
+    pub(super) fn new(
+        counted: Interval,
         exemplars: &[Exemplar],
         slowest: usize,
         sampled: &[Exemplar],
         of_slow: u64,
         usual: &Usual,
     ) -> Result<Interval> {
-        let no_memory = |_| Error::from(Status::OutOfMemory);
         let slowest = exemplars.get(..slowest).unwrap_or(exemplars);
         let (sampled, of_slow, most) = match counted.threshold {
             0 => (
@@ -100,27 +82,9 @@ impl Interval {
         let slow = counted.slow.max(of_slow).min(counted.observations);
         let of_slow = of_slow.min(slow);
         let verdict = |exemplar: &Exemplar| Verdict::of(exemplar, usual.of(exemplar.label, most).as_ref());
-        let mut judged = Vec::new();
-        judged.try_reserve_exact(exemplars.len()).map_err(no_memory)?;
+        let mut judged = with_room(exemplars.len())?;
         judged.extend(exemplars.iter().map(|exemplar| (*exemplar, verdict(exemplar))));
-        let mut interval = Interval {
-            unix_nanos: counted.unix_nanos,
-            threshold: counted.threshold,
-            unit_nanos: counted.unit_nanos,
-            observations: counted.observations,
-            slow,
-            known: 0,
-            controls: usual.taken(),
-            has_run_delay: false,
-            counted: 0,
-            uncounted: None,
-            hints: counted.hints,
-            exemplars: judged,
-            shares: Default::default(),
-            missing: [0; 8],
-            without_controls: 0,
-            too_short: 0,
-        };
+        let mut interval = Interval { slow, controls: usual.taken(), exemplars: judged, ..counted };
         // A sample stands for all of its kind.
         let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
         let scaled = |number: u64| (number as f64 * weight).round() as u64;
@@ -145,8 +109,7 @@ impl Interval {
                 *sum += u128::from(nanos);
             }
             if let Some(of_cause) = typical.get_mut(verdict.cause as usize - 1) {
-                of_cause.try_reserve(1).map_err(no_memory)?;
-                of_cause.push((verdict.excess.get(verdict.cause), verdict.faults));
+                push(of_cause, (verdict.excess.get(verdict.cause), verdict.faults))?;
             }
         }
         interval.known = scaled(known);
@@ -169,18 +132,6 @@ impl Interval {
         Ok(interval)
     }
 
-    /// Puts in what is not computed, but told.
-    pub(super) fn fill(
-        &mut self,
-        exemplars: Vec<(Exemplar, Verdict)>,
-        shares: [Share; Cause::ALL.len()],
-        missing: [u64; 8],
-        [without_controls, too_short]: [u64; 2],
-    ) {
-        (self.exemplars, self.shares, self.missing) = (exemplars, shares, missing);
-        (self.without_controls, self.too_short) = (without_controls, too_short);
-    }
-
     /// What is kept, slowest first, with verdicts.
     pub fn exemplars(&self) -> &[(Exemplar, Verdict)] {
         &self.exemplars
@@ -188,8 +139,7 @@ impl Interval {
 
     /// What is kept, for a registry's histogram: with traces, and causes where they are known.
     pub fn metric_exemplars(&self) -> Result<Vec<picollo_core::Exemplar>> {
-        let mut metrics = Vec::new();
-        metrics.try_reserve_exact(self.exemplars.len()).map_err(|_| Error::from(Status::OutOfMemory))?;
+        let mut metrics = with_room(self.exemplars.len())?;
         for (exemplar, verdict) in &self.exemplars {
             let cause = [("cause", verdict.cause.name())];
             let labels = if verdict.cause == Cause::NotKnown { &cause[..0] } else { &cause[..] };

@@ -5,49 +5,29 @@ use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::exemplar::{Context, Exemplar};
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::Result;
+use crate::base::vectors::{filled, with_room};
 
 /// Slow observations whose evidence is kept; beyond that, a random sample of so many.
 const SAMPLED: usize = 2048;
 const OCTAVES: usize = 65;
 
-/// By value, and among equal ones the earlier is the slower.
-#[derive(Debug)]
-struct ByValue(Exemplar);
-
-impl ByValue {
-    fn key(&self) -> (u64, Reverse<u64>) {
-        (self.0.value, Reverse(self.0.number))
-    }
-}
-
-impl PartialEq for ByValue {
-    fn eq(&self, other: &ByValue) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for ByValue {}
-
-impl PartialOrd for ByValue {
-    fn partial_cmp(&self, other: &ByValue) -> Option<core::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for ByValue {
-    fn cmp(&self, other: &ByValue) -> core::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
+/// xorshift64* (Vigna), whose state is not 0, and Lemire's multiplication for a number below a bound.
+pub(super) fn random_below(state: &mut u64, end: u64) -> u64 {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    ((u128::from(state.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end)) >> 64) as u64
 }
 
 /// What is kept of an interval.
 #[derive(Debug)]
-pub struct Kept {
+pub(super) struct Kept {
     most: usize,
-    /// The least of them is on top.
-    slowest: BinaryHeap<Reverse<ByValue>>,
-    octaves: Box<[Option<Exemplar>]>,
+    slowest: Vec<Exemplar>,
+    /// The value of each of the slowest, its number (among equal ones the earlier is the slower) and its place. The least is on top.
+    order: BinaryHeap<Reverse<(u64, Reverse<u64>, usize)>>,
+    octaves: Vec<Option<Exemplar>>,
     sampled: Vec<Exemplar>,
     /// Slow ones that were handed in.
     slow: u64,
@@ -56,27 +36,20 @@ pub struct Kept {
 
 impl Kept {
     /// Room for so many of the slowest. `OutOfMemory`.
-    pub fn new(slowest: usize, seed: u64) -> Result<Kept> {
-        let no_memory = |_| Error::from(Status::OutOfMemory);
-        let mut heap = Vec::new();
-        heap.try_reserve_exact(slowest).map_err(no_memory)?;
-        let mut octaves = Vec::new();
-        octaves.try_reserve_exact(OCTAVES).map_err(no_memory)?;
-        octaves.resize(OCTAVES, None);
-        let mut sampled = Vec::new();
-        sampled.try_reserve_exact(SAMPLED).map_err(no_memory)?;
+    pub(super) fn new(slowest: usize, seed: u64) -> Result<Kept> {
         Ok(Kept {
             most: slowest,
-            slowest: BinaryHeap::from(heap),
-            octaves: octaves.into_boxed_slice(),
-            sampled,
+            slowest: with_room(slowest)?,
+            order: BinaryHeap::from(with_room(slowest)?),
+            octaves: filled(OCTAVES, None)?,
+            sampled: with_room(SAMPLED)?,
             slow: 0,
             random: seed | 1,
         })
     }
 
     /// Takes an observation in. Whether it is one of the slowest, or the latest of its octave.
-    pub fn offer(&mut self, exemplar: &Exemplar, is_slow: bool, is_for_octave: bool) -> bool {
+    pub(super) fn offer(&mut self, exemplar: &Exemplar, is_slow: bool, is_for_octave: bool) -> bool {
         if is_slow {
             self.sample(exemplar);
         }
@@ -86,16 +59,21 @@ impl Kept {
         if is_latest {
             self.octaves[octave] = Some(*exemplar);
         }
-        let one = ByValue(*exemplar);
+        let key = (exemplar.value, Reverse(exemplar.number));
         if self.slowest.len() < self.most {
-            self.slowest.push(Reverse(one));
-        } else {
-            match self.slowest.peek_mut() {
-                Some(mut least) if least.0 < one => *least = Reverse(one),
-                _ => return is_latest,
-            }
+            self.order.push(Reverse((key.0, key.1, self.slowest.len())));
+            self.slowest.push(*exemplar);
+            return true;
         }
-        true
+        match self.order.peek_mut() {
+            Some(mut least) if (least.0.0, least.0.1) < key => {
+                let place = least.0.2;
+                self.slowest[place] = *exemplar;
+                *least = Reverse((key.0, key.1, place));
+                true
+            }
+            _ => is_latest,
+        }
     }
 
     /// Vitter, "Random Sampling with a Reservoir", algorithm R.
@@ -104,64 +82,51 @@ impl Kept {
         if self.sampled.len() < SAMPLED {
             return self.sampled.push(*exemplar);
         }
-        // xorshift64* (Vigna), and Lemire's multiplication for a number below a bound.
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        let drawn = self.random.wrapping_mul(0x2545_F491_4F6C_DD1D);
-        let at = (u128::from(drawn) * u128::from(self.slow)) >> 64;
-        if let Some(place) = self.sampled.get_mut(at as usize) {
+        if let Some(place) = self.sampled.get_mut(random_below(&mut self.random, self.slow) as usize) {
             *place = *exemplar;
         }
     }
 
     /// Forgets all of it.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.slowest.clear();
+        self.order.clear();
         self.octaves.fill(None);
         self.sampled.clear();
         self.slow = 0;
     }
 
     /// What a value has to exceed to be one of the slowest.
-    pub fn least(&self) -> Option<u64> {
+    pub(super) fn least(&self) -> Option<u64> {
         if self.most == 0 {
             return Some(u64::MAX);
         }
-        self.slowest.peek().filter(|_| self.slowest.len() == self.most).map(|least| least.0.0.value)
+        self.order.peek().filter(|_| self.slowest.len() == self.most).map(|least| least.0.0)
     }
 
     /// Gives an observation its context. Whether it is still kept.
-    pub fn annotate(&mut self, number: u64, context: &Context) -> bool {
+    pub(super) fn annotate(&mut self, number: u64, context: &Context) -> bool {
         let mut found = false;
-        let mut put = |exemplar: &mut Exemplar| {
-            if exemplar.number == number {
-                exemplar.context = *context;
-                found = true;
-            }
-        };
-        self.octaves.iter_mut().flatten().for_each(&mut put);
-        self.sampled.iter_mut().for_each(&mut put);
-        // The order is by what is not changed, but the heap does not know that: its memory is taken out and put back.
-        let mut slowest = core::mem::take(&mut self.slowest).into_vec();
-        slowest.iter_mut().for_each(|one| put(&mut one.0.0));
-        self.slowest = BinaryHeap::from(slowest);
+        let kept = self.octaves.iter_mut().flatten().chain(&mut self.sampled).chain(&mut self.slowest);
+        for exemplar in kept.filter(|exemplar| exemplar.number == number) {
+            exemplar.context = *context;
+            found = true;
+        }
         found
     }
 
     /// The slowest, slowest first, and then the others that are kept for their octaves.
-    pub fn exemplars(&self) -> Result<Vec<Exemplar>> {
-        let mut all = Vec::new();
-        all.try_reserve_exact(self.slowest.len() + OCTAVES).map_err(|_| Error::from(Status::OutOfMemory))?;
-        all.extend(self.slowest.iter().map(|one| one.0.0));
-        let is_new = |exemplar: &&Exemplar| self.slowest.iter().all(|one| one.0.0.number != exemplar.number);
+    pub(super) fn exemplars(&self) -> Result<Vec<Exemplar>> {
+        let mut all = with_room::<Exemplar>(self.slowest.len() + OCTAVES)?;
+        all.extend(&self.slowest);
+        let is_new = |exemplar: &&Exemplar| self.slowest.iter().all(|one| one.number != exemplar.number);
         all.extend(self.octaves.iter().flatten().filter(is_new));
         all.sort_unstable_by_key(|exemplar| (Reverse(exemplar.value), exemplar.number));
         Ok(all)
     }
 
     /// A sample of the slow ones, and how many it is of.
-    pub fn slow(&self) -> (&[Exemplar], u64) {
+    pub(super) fn slow(&self) -> (&[Exemplar], u64) {
         (&self.sampled, self.slow)
     }
 }

@@ -1,9 +1,18 @@
-//! Whether the process's group was throttled while an observation lasted.
+//! Whether the process's group was kept from running by its CPU quota while an observation lasted.
+//!
+//! The numbers are the group's, not the thread's: that they grew says that a thread which waited for a CPU may have waited for quota. A
+//! quota of any group above has the same effect, so they are summed over the process's own group and those above it, as far as this
+//! process can see them (in a container usually one). Groups for which the kernel counts nothing, such as those without a CPU controller,
+//! are left out; when there is no other, there is nothing to be had.
 
-use crate::clock::Clock;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
-use super::cgroup::Cgroup;
 use super::thread::ticks_of;
+use crate::base::vectors::with_room;
+use crate::clock::Clock;
+use crate::os::cancel::Uncancelled;
+use crate::os::groups::Groups;
 
 /// How often the group was throttled, as far as it was looked at.
 #[derive(Debug)]
@@ -38,7 +47,7 @@ impl Quota {
 
     /// Reads it again.
     pub(super) fn look(&mut self) {
-        let now = self.group.as_ref().and_then(Cgroup::read).map(|now| now.throttled_periods);
+        let now = self.group.as_ref().and_then(Cgroup::throttled);
         self.seen(now, Clock::Tsc.ticks());
     }
 
@@ -72,36 +81,61 @@ impl Quota {
 
 const LATER_NANOS: u64 = 50_000;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// As many groups, one above the other, are read at most: the nearest ones.
+const GROUPS: usize = 8;
 
-    #[test]
-    fn growth_is_told_of_what_it_may_have_been_in() {
-        Clock::init();
-        let mut quota =
-            Quota { group: None, throttled: None, read: 0, is_readable: false, grown: Growth::default() };
-        assert_eq!(quota.within(0, 10), None, "unreadable is not none");
-        let t = 1_000_000;
-        quota.seen(Some(5), t);
-        assert_eq!(
-            quota.within(0, 2 * t),
-            Some((0, false)),
-            "what was before the first look is not known to be new"
-        );
-        quota.seen(Some(5), 2 * t);
-        quota.seen(Some(7), 3 * t);
-        // The look before was within: so was all. It was before: perhaps. It was after, or the last one was before: not.
-        assert_eq!(quota.within(2 * t - 5, 3 * t - 5), Some((2, true)));
-        assert_eq!(quota.within(2 * t + 5, 3 * t - 5), Some((2, false)));
-        assert_eq!(quota.within(t, 2 * t), Some((0, false)));
-        assert_eq!(quota.within(3 * t, 4 * t), Some((0, false)));
-        // It waited to be taken in, and was over long before the look.
-        assert_eq!(quota.within(2 * t - 5, 3 * t - t / 2), Some((2, false)));
-        quota.seen(None, 4 * t);
-        assert_eq!(quota.within(2 * t + 5, 3 * t), None);
-        // When in all that time it grew, nobody knows.
-        quota.seen(Some(9), 5 * t);
-        assert_eq!(quota.within(4 * t + 5, 5 * t), Some((2, false)));
+/// The groups' files, kept open. Those of the groups that the process was in when it was opened: one that is moved later has others.
+#[derive(Debug)]
+struct Cgroup(Vec<File>);
+
+impl Cgroup {
+    /// Finds them; `None` where nothing is counted, nothing can be seen, or there is no memory.
+    fn open() -> Option<Cgroup> {
+        let _uncancelled = Uncancelled::new();
+        Cgroup::of(&Groups::of_process("cpu")?)
+    }
+
+    fn of(groups: &Groups) -> Option<Cgroup> {
+        let mut files = with_room(GROUPS).ok()?;
+        groups.each("/cpu.stat", |path| {
+            if files.len() < GROUPS
+                && let Ok(file) = File::open(path)
+                && read(&file).is_some()
+            {
+                files.push(file);
+            }
+        });
+        (!files.is_empty()).then_some(Cgroup(files))
+    }
+
+    /// In how many periods the groups have used up their quotas; `None` when one of them no longer says. One system call for each group;
+    /// allocates nothing, does not block.
+    fn throttled(&self) -> Option<u64> {
+        let _uncancelled = Uncancelled::new();
+        self.0.iter().try_fold(0u64, |sum, file| Some(sum.wrapping_add(read(file)?)))
     }
 }
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _uncancelled = Uncancelled::new();
+        self.0.clear();
+    }
+}
+
+fn read(file: &File) -> Option<u64> {
+    // It has a dozen lines; what is cut would be what newer kernels add behind them.
+    let mut buffer = [0; 1024];
+    let length = file.read_at(&mut buffer, 0).ok()?;
+    parse(buffer.get(..length)?)
+}
+
+/// Both versions of control groups have it.
+fn parse(text: &[u8]) -> Option<u64> {
+    let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"nr_throttled "))?;
+    core::str::from_utf8(line).ok()?.trim_ascii().parse().ok()
+}
+
+#[cfg(test)]
+#[path = "quota_tests.rs"]
+mod tests;

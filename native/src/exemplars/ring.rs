@@ -18,44 +18,28 @@
 //! as a minor or a major one. They have rings of their own because they come by thousands: some fifty of them would drive all switches out
 //! of a common one. Of a span with more than 224, the latest are known.
 //!
-//! # What it costs
-//!
-//! `ring/figures_tests.rs` prints it. Linux 6.18, a virtual machine of two processors without a PMU, built for tests, medians of a quiet
-//! moment:
-//!
-//! | | |
-//! | :-- | --: |
-//! | the first event of any process on the machine | 6 to 16 ms |
-//! | open, and close, while there is another event | 19 µs |
-//! | the same with faults | 240 µs |
-//! | a window with nothing in it; with 100 absences | 0.5 µs; 2.0 µs |
-//! | leaving the CPU and coming back, by a pipe to a thread on the same CPU: without, with, with faults | 2.2, 4.0, 5.1 µs |
-//! | first touch of a page: without a ring, with it; with faults | 1.5 µs; 2.6 µs |
-//! | locked memory | 2 pages, with faults 8 |
-//!
-//! Half of what a switch costs more is the kernel's switching of any event at all; records that say more than the time (thread, CPU, event)
-//! would cost another 0.5 µs, and leave room for 51 absences. A user who may lock nothing has 129 rings on such a machine
-//! (`kernel.perf_event_mlock_kb` for each processor).
+//! What it costs is told in `docs/why-slow.md`, and printed by `ring/figures_tests.rs`. Half of what a switch costs more is the kernel's
+//! switching of any event at all; records that say more than the time (thread, CPU, event) would cost another 0.5 µs, and leave room for 51
+//! absences. A user who may lock nothing has 129 rings on a machine of two processors (`kernel.perf_event_mlock_kb` for each processor).
 
 mod image;
-mod refused;
-mod system;
 mod window;
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::count::{Count, Counted};
+use crate::base::error::{Error, Status};
+use crate::machine::diagnose::{Refusal, Target};
 use crate::os::cancel::Uncancelled;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind, record, software};
-use crate::os::sys::{Files, Kernel, page_size, persist};
+use crate::os::sys::{Errno, Files, Kernel, Perf, Threads, page_size, persist};
 use crate::os::thread::{process, token};
+use crate::os::wall::clock_nanos;
 
 use image::Image;
-pub(crate) use refused::Refused;
-pub(crate) use system::System;
 pub(crate) use window::Window;
-use window::{FaultImages, Span};
+use window::{Faulted, Span};
 
 /// The rings of this process.
 static RINGS: Count = Count::new();
@@ -66,7 +50,7 @@ pub(crate) struct Ring<S: System = Kernel> {
     sys: S,
     switches: Mapping,
     /// Begun, handled as minor ones, handled as major ones: all or none, once it is open.
-    faults: [Option<Mapping>; 3],
+    faults: Faulted<Option<Mapping>>,
     /// All that has happened since is, or was, in the rings.
     since: u64,
     /// How often the thread had left the CPU when there was no record yet.
@@ -134,7 +118,7 @@ impl<S: System> Ring<S> {
         }
         let span = Span { begin: begin_raw_ns, end: end_raw_ns, since: self.since };
         let images = match &self.faults {
-            [Some(begun), Some(minor), Some(major)] => Some(FaultImages { begun, minor, major }),
+            [Some(begun), Some(minor), Some(major)] => Some([begun, minor, major]),
             _ => None,
         };
         window::window(&self.switches, images, span, || self.sys.raw_nanos())
@@ -256,6 +240,115 @@ fn clocks_agree<S: Files>(sys: &S) -> bool {
         },
         // Kernels before 5.6 have none; and where /proc is not to be read, one is hardly ever there.
         Err(_) => true,
+    }
+}
+
+/// What a ring asks of the system, so that tests can stand in for it: events, what of them is mapped, and the thread's own account of its
+/// switches.
+pub(crate) trait System: Files + Perf + Threads {
+    /// Maps the beginning of an event's ring for reading only, which makes it one that overwrites what is oldest. Children do not
+    /// have it.
+    fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno>;
+    /// Undoes [`System::map_ring`].
+    ///
+    /// # Safety
+    /// The address came from `map_ring` of this very process with this length, and nothing uses it after this.
+    unsafe fn unmap_ring(&self, at: NonNull<u8>, length: usize);
+    /// `CLOCK_MONOTONIC_RAW`, by which records are dated.
+    fn raw_nanos(&self) -> u64;
+}
+
+impl System for Kernel {
+    fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno> {
+        let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
+        // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+        let at = unsafe { libc::mmap(core::ptr::null_mut(), length, read, shared, fd, 0) };
+        if at == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        // Mappings of events are marked so from the beginning; it is asked for all the same, because everything depends on it: a
+        // failure changes nothing. SAFETY: the range is the mapping just made.
+        unsafe { libc::madvise(at, length, libc::MADV_DONTFORK) };
+        NonNull::new(at.cast()).ok_or(Errno(libc::ENOMEM))
+    }
+
+    unsafe fn unmap_ring(&self, at: NonNull<u8>, length: usize) {
+        // SAFETY: the caller gives up exactly what map_ring has mapped.
+        unsafe { libc::munmap(at.as_ptr().cast(), length) };
+    }
+
+    fn raw_nanos(&self) -> u64 {
+        clock_nanos(libc::CLOCK_MONOTONIC_RAW)
+    }
+}
+
+/// Why a thread has no ring. Nothing but precision is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refused {
+    /// There are as many in this process as there may be.
+    Cap,
+    /// The kernel opens no such event.
+    Open {
+        /// What was asked for.
+        attr: Attr,
+        errno: Errno,
+    },
+    /// It does not map the ring: `EPERM` where the user may lock no more memory.
+    Memory(Errno),
+    /// How often the thread has left the CPU, by which the ring proves itself, is not said.
+    Accounts(Errno),
+    /// The clock that the program reads is not the one that records are dated by: a time namespace lies in between.
+    Clock,
+}
+
+impl Refused {
+    /// In words, with what to do about it. Reads files of the system; meant for the first refusal of its kind.
+    pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
+        match *self {
+            Refused::Cap => Error::new(
+                Status::Os,
+                format_args!(
+                    "context switches: as many threads are watched as there may be; of the others, the time off CPU is split by accounts \
+                     alone. Ask for more rings"
+                ),
+            ),
+            Refused::Open { attr, errno } => {
+                let target = Target { pid: 0, cpu: -1 };
+                Refusal { name: "context switches", attr: &attr, target, errno }.explain(sys)
+            }
+            Refused::Memory(Errno(libc::EPERM)) => Error::new(
+                Status::Permission,
+                format_args!(
+                    "context switches: no more memory may be locked (EPERM): events of this user have taken what \
+                     kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK allow. Raise one of them (ulimit -l, LimitMEMLOCK= of a service), \
+                     or ask for fewer rings"
+                ),
+            )
+            .with_errno(libc::EPERM),
+            Refused::Memory(Errno(errno)) => Error::new(
+                if errno == libc::ENOMEM { Status::OutOfMemory } else { Status::Os },
+                format_args!(
+                    "context switches: their ring cannot be mapped: {}",
+                    std::io::Error::from_raw_os_error(errno)
+                ),
+            )
+            .with_errno(errno),
+            Refused::Accounts(Errno(errno)) => Error::new(
+                Status::Os,
+                format_args!(
+                    "context switches: getrusage, by which what is written of them is checked, was refused: {}",
+                    std::io::Error::from_raw_os_error(errno)
+                ),
+            )
+            .with_errno(errno),
+            Refused::Clock => Error::new(
+                Status::Unsupported,
+                format_args!(
+                    "context switches: this process is in a time namespace with a clock of its own, and the kernel dates them by the \
+                     machine's. Run it without one (unshare --time, or timeOffsets of the container)"
+                ),
+            ),
+        }
     }
 }
 

@@ -6,12 +6,13 @@
 
 use core::sync::atomic::Ordering;
 
-use super::collector::{Inner, refused};
-use super::evidence::{Evidence, Missing};
-use super::exemplar::{Context, Exemplar, NO_CPU};
-use super::options::{EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING};
+use picollo_core::Refused;
+
+use super::collector::{EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, Inner, forked};
+use super::exemplar::{Context, Evidence, Exemplar, Missing, NO_CPU};
+use super::kept::random_below;
 use super::thread::{self, Thread, ticks_of};
-use super::waiting::{Pending, Refused};
+use super::waiting::Pending;
 use crate::base::error::Result;
 use crate::clock::{Clock, Unit, unix_nanos};
 use crate::os::cancel::Uncancelled;
@@ -150,14 +151,12 @@ impl Inner {
         scope.start = Clock::Tsc.ticks();
     }
 
-    /// xorshift64* (Vigna). Threads that come at once may draw the same.
+    /// Threads that come at once may draw the same.
     fn random_below(&self, end: u64) -> u64 {
         let mut random = self.random.load(Ordering::Relaxed);
-        random ^= random >> 12;
-        random ^= random << 25;
-        random ^= random >> 27;
+        let drawn = random_below(&mut random, end);
         self.random.store(random, Ordering::Relaxed);
-        ((u128::from(random.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end)) >> 64) as u64
+        drawn
     }
 
     /// Ends a scope: 1 if it is kept, 0 otherwise.
@@ -226,18 +225,9 @@ impl Inner {
             return 0;
         }
         let wall_nanos = Clock::Tsc.convert(elapsed, Unit::Nanos);
-        let mut exemplar = Exemplar {
-            number: self.numbers.fetch_add(1, Ordering::Relaxed),
-            value,
-            wall_nanos,
-            unix_nanos: unix_nanos().saturating_sub(wall_nanos),
-            // SAFETY: as above.
-            thread: unsafe { thread.as_ref() }.map_or(0, |thread| thread.kernel_id),
-            cpu: current_cpu(),
-            label: scope.label,
-            context: Context::default(),
-            evidence,
-        };
+        // SAFETY: as above.
+        let mut exemplar = self.exemplar(value, wall_nanos, unsafe { thread.as_ref() }, evidence);
+        (exemplar.cpu, exemplar.label) = (current_cpu(), scope.label);
         let first = thread.addr() as u64 >> 8;
         let is_kept = self.hand_in(
             &mut exemplar,
@@ -249,6 +239,21 @@ impl Inner {
             scope.number = exemplar.number;
         }
         is_kept.into()
+    }
+
+    /// One that ends now, on this thread.
+    fn exemplar(&self, value: u64, wall_nanos: u64, thread: Option<&Thread>, evidence: Evidence) -> Exemplar {
+        Exemplar {
+            number: self.numbers.fetch_add(1, Ordering::Relaxed),
+            value,
+            wall_nanos,
+            unix_nanos: unix_nanos().saturating_sub(wall_nanos),
+            thread: thread.map_or(0, |thread| thread.kernel_id),
+            cpu: NO_CPU,
+            label: 0,
+            context: Context::default(),
+            evidence,
+        }
     }
 
     /// Opens what says more of the thread from now on. Whether its waiting can be split.
@@ -313,7 +318,7 @@ impl Inner {
         }
     }
 
-    /// See [`Collector::offer`].
+    /// See [`offer`](crate::exemplars::Collector::offer).
     pub fn offer(&self, value: u64, context: Option<&Context>) -> bool {
         self.histogram.record(value);
         let thread = thread::made();
@@ -330,18 +335,10 @@ impl Inner {
             None => Clock::Tsc.convert(value, Unit::Nanos),
             Some(per_second) => (u128::from(value) * 1_000_000_000 / u128::from(per_second)) as u64,
         };
-        let mut exemplar = Exemplar {
-            number: self.numbers.fetch_add(1, Ordering::Relaxed),
-            value,
-            wall_nanos,
-            unix_nanos: unix_nanos().saturating_sub(wall_nanos),
-            // SAFETY: as above.
-            thread: unsafe { thread.as_ref() }.map_or(0, |thread| thread.kernel_id),
-            cpu: NO_CPU,
-            label: 0,
-            context: context.copied().unwrap_or_default(),
-            evidence: Evidence::none(Missing::TimedElsewhere),
-        };
+        let evidence = Evidence::none(Missing::TimedElsewhere);
+        // SAFETY: as above.
+        let mut exemplar = self.exemplar(value, wall_nanos, unsafe { thread.as_ref() }, evidence);
+        exemplar.context = context.copied().unwrap_or_default();
         self.hand_in(&mut exemplar, [is_slow, is_for_octave, false], None, thread.addr() as u64 >> 8)
     }
 
@@ -354,7 +351,7 @@ impl Inner {
         if is_pending {
             return Ok(true);
         }
-        self.shared.with(|shared| shared.kept.annotate(number, context)).map_err(refused)
+        self.shared.with(|shared| shared.kept.annotate(number, context)).ok_or_else(forked)
     }
 }
 

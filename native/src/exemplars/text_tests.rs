@@ -1,9 +1,8 @@
-use super::super::evidence::{Evidence, Missing};
-use super::super::exemplar::Context;
+use super::super::exemplar::{Evidence, KNOWN_COUNTERS, KNOWN_RUN_DELAY, NO_CPU};
 use super::super::hints::Hints;
-use super::super::interval::Counted;
 use super::super::usual::Usual;
 use super::*;
+use crate::base::error::{Error, Status};
 
 const MS: u64 = 1_000_000;
 
@@ -22,7 +21,12 @@ fn one(number: u64, [cpu, waiting, queued]: [u64; 3], faults: u32) -> Exemplar {
     Exemplar { number, value: wall, wall_nanos: wall, context, evidence, cpu: NO_CPU, ..Exemplar::default() }
 }
 
-pub(super) fn interval() -> Interval {
+/// Nothing yet of an interval with this threshold in milliseconds.
+fn above(millis: u64) -> Interval {
+    Interval { unix_nanos: [1, 2], threshold: millis * MS, unit_nanos: 1.0, ..Interval::default() }
+}
+
+pub(in crate::exemplars) fn interval() -> Interval {
     let mut usual = Usual::new().unwrap();
     (1..=20).for_each(|number| usual.take(&one(number, [MS, 0, 0], 3)));
     let traced = Context { trace_id: [0x4b; 16], span_id: [7; 8], words: [5, 6] };
@@ -37,16 +41,17 @@ pub(super) fn interval() -> Interval {
     let mut exemplars = slow;
     exemplars.sort_by_key(|exemplar| core::cmp::Reverse(exemplar.value));
     let hints = Hints { steal: Some(0.12), memory: Some(0.009), io: Some(0.5), ..Hints::default() };
-    let counted = Counted {
-        unix_nanos: [1, 2],
-        threshold: 8 * MS,
-        unit_nanos: 1.0,
-        observations: 12_345,
-        slow: 8,
-        hints,
-    };
+    let counted = Interval { observations: 12_345, slow: 8, hints, ..above(8) };
     Interval::new(counted, &exemplars, 6, &slow, 6, &usual).unwrap()
 }
+
+const MEANWHILE_AND_UNKNOWN: &str = "
+Meanwhile, on the whole machine: 12% of the CPU time was stolen by the host; something waited for a disk in 50% of the time.
+
+Not known of 2: only counted: they were recorded without a scope, or were too many at once. If requests share a thread \
+(an event loop), offer each with its duration (`offer`), or put a scope around the call that blocks.
+Not known of 1: too few ordinary ones of their kind.
+Not known of 1: ended on another thread than they were begun on.";
 
 #[test]
 fn people_are_told_the_answer_first() {
@@ -70,13 +75,8 @@ The slowest
    11.0 ms  on CPU, cause not known 10.0 ms, 6,147 page faults  id 103
    10.0 ms  not known  trace 4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b  id 5 6
    9.00 ms  not known  id 106
-
-Meanwhile, on the whole machine: 12% of the CPU time was stolen by the host; something waited for a disk in 50% of the time.
-
-Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind.
-Not known of 1: ended on another thread than they were begun on.";
-    assert_eq!(text, expected);
+";
+    assert_eq!(text, expected.to_owned() + MEANWHILE_AND_UNKNOWN);
 }
 
 #[test]
@@ -105,42 +105,8 @@ Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
 | 11.0 ms | on CPU, cause not known | 10.0 ms | 6,147 |  | 103 |
 | 10.0 ms | not known |  | 3 | 4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b | 5 6 |
 | 9.00 ms | not known |  |  |  | 106 |
-
-Meanwhile, on the whole machine: 12% of the CPU time was stolen by the host; something waited for a disk in 50% of the time.
-
-Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind.
-Not known of 1: ended on another thread than they were begun on.";
-    assert_eq!(text, expected);
-}
-
-#[test]
-fn programs_are_told_exactly() {
-    let mut json = String::new();
-    interval().write_json(&mut json).unwrap();
-    for part in [
-        "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"too_short\":0,\"without_evidence\":1",
-        "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000,\"typical_faults\":0}",
-        "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null,\"typical_faults\":null}",
-        "\"excess_nanos\":64000000,\"units_per_second\":1000000000,\"has_run_delay\":true,\"missing\":{\"other_thread\":1},\"uncounted\":null,\"machine\":{",
-        "\"excess\":{\"run queue\":30000000},\"parts\":{\"run queue\":30000000,\"on CPU, cause not known\":1000000}}",
-        "\"machine\":{\"steal\":0.12,\"waited_for_cpu\":null,\"waited_for_memory\":0.009,\"waited_for_io\":0.5,\"swapped_in\":null}",
-        "\"cpu\":null",
-        "\"off_nanos\":null",
-        "\"trace_id\":\"4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b\",\"span_id\":\"0707070707070707\"",
-    ] {
-        assert!(json.contains(part), "{part} is not in {json}");
-    }
-    let (mut depth, mut is_text) = (0, false);
-    for byte in json.bytes() {
-        match byte {
-            b'"' => is_text = !is_text,
-            b'{' | b'[' if !is_text => depth += 1,
-            b'}' | b']' if !is_text => depth -= 1,
-            _ => {}
-        }
-    }
-    assert!(depth == 0 && !is_text);
+";
+    assert_eq!(text, expected.to_owned() + MEANWHILE_AND_UNKNOWN);
 }
 
 /// What ends while the interval does is kept before it is counted, or counted before it is kept.
@@ -148,14 +114,7 @@ fn programs_are_told_exactly() {
 fn no_more_are_slow_than_there_are() {
     let slow = [one(101, [MS, 0, 30 * MS], 3), one(102, [MS, 12 * MS, 0], 3), one(103, [11 * MS, 0, 0], 3)];
     for (observations, counted, most) in [(3, 3, 3), (2, 2, 2), (5, 2, 3), (5, 4, 4), (0, 0, 0)] {
-        let counted = Counted {
-            unix_nanos: [1, 2],
-            threshold: 8 * MS,
-            unit_nanos: 1.0,
-            observations,
-            slow: counted,
-            hints: Hints::default(),
-        };
+        let counted = Interval { observations, slow: counted, ..above(8) };
         let interval = Interval::new(counted, &slow, 3, &slow, 3, &Usual::new().unwrap()).unwrap();
         assert_eq!((interval.observations, interval.slow), (observations, most));
         let shares: u64 = Cause::ALL.iter().map(|&cause| interval.share(cause).observations).sum();
@@ -166,24 +125,52 @@ fn no_more_are_slow_than_there_are() {
 
 #[test]
 fn nothing_is_said_of_nothing() {
-    let counted = Counted {
-        unix_nanos: [1, 2],
-        threshold: 0,
-        unit_nanos: 1.0,
-        observations: 0,
-        slow: 0,
-        // Whatever else the machine did.
-        hints: Hints { steal: Some(0.5), ..Hints::default() },
-    };
-    let told = |counted| {
+    // Whatever else the machine did.
+    let hints = Hints { steal: Some(0.5), ..Hints::default() };
+    let fast = Interval { observations: 12_345, hints, ..above(8) };
+    for (counted, expected) in [
+        (Interval { hints, ..above(0) }, "Nothing was recorded."),
+        (fast, "None of 12,345 observations was above 8.00 ms."),
+    ] {
         let interval = Interval::new(counted, &[], 16, &[], 0, &Usual::new().unwrap()).unwrap();
         let (mut text, mut html) = (String::new(), String::new());
         interval.write_text(&mut text).unwrap();
         interval.write_html(&mut html).unwrap();
+        assert_eq!(text, expected);
         assert!(html.contains(&text) && !html.contains("Meanwhile"), "{html}");
-        text
+    }
+}
+
+#[test]
+fn what_was_executed_is_shown() {
+    let one = |millis: u64, instructions, cycles| {
+        let mut one = one(0, [millis * MS, 0, 0], 0);
+        one.evidence.known |= if cycles > 0 { KNOWN_COUNTERS } else { 0 };
+        (one.evidence.instructions, one.evidence.cycles) = (instructions, cycles);
+        one
     };
-    assert_eq!(told(counted), "Nothing was recorded.");
-    let fast = Counted { threshold: 8 * MS, observations: 12_345, ..counted };
-    assert_eq!(told(fast), "None of 12,345 observations was above 8.00 ms.");
+    let mut usual = Usual::new().unwrap();
+    (0..20).for_each(|_| usual.take(&one(1, 6 * MS, 3 * MS)));
+    let slow = [one(40, 6 * MS, 120 * MS), one(20, 120 * MS, 60 * MS), one(9, 0, 0)];
+    let counted = Interval { observations: 100, slow: 3, ..above(5) };
+    let mut interval = Interval::new(counted, &slow, 3, &slow, 3, &usual).unwrap();
+    assert_eq!((interval.known, interval.counted), (3, 2));
+    interval.uncounted = Some(Error::new(Status::Permission, format_args!("not allowed.")));
+    let (mut text, mut markdown) = (String::new(), String::new());
+    interval.write_text(&mut text).unwrap();
+    interval.write_markdown(&mut markdown).unwrap();
+    for (written, line) in [
+        (&text, "\nslower instructions         59%             1   39.0 ms  executed as much, more slowly"),
+        (&text, "\nmore instructions           29%             1   19.0 ms  executed more"),
+        (&text, "\n   40.0 ms  slower instructions 39.0 ms, IPC 0.05 against 2.00"),
+        (&text, "\n   20.0 ms  more instructions 19.0 ms, IPC 2.00 against 2.00"),
+        (&text, "\n   9.00 ms  on CPU, cause not known 8.00 ms"),
+        (&text, "\nInstructions were counted of 2 of 3: not allowed."),
+        (&markdown, "| Page faults | IPC | Trace |"),
+        (&markdown, "| --: | :-- | --: | --: | --: | :-- | --: |"),
+        (&markdown, "| 40.0 ms | slower instructions | 39.0 ms | 0 | 0.05 | "),
+        (&markdown, "| 9.00 ms | on CPU, cause not known | 8.00 ms | 0 |  | "),
+    ] {
+        assert!(written.contains(line), "{line:?} is not in {written}");
+    }
 }

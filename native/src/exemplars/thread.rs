@@ -4,14 +4,14 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::Cell;
 
-use super::accounts::Accounts;
+use super::accounts::{Accounts, NotOpened, Schedstat};
 use super::bracket::Bracket;
 use super::checkpoints::Checkpoints;
 use super::counters::ThreadCounters;
-use super::evidence::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
+use super::exemplar::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
 use super::ring::Ring;
-use super::schedstat::{NotOpened, Schedstat};
 use crate::base::error::Result;
+use crate::base::vectors::with_room;
 use crate::clock::{Clock, Unit};
 use crate::os::sys::Kernel;
 use crate::os::thread::{kernel_id, process};
@@ -73,7 +73,7 @@ impl Drop for Owner {
         // SAFETY: of this thread, which ends; a scope in a later destructor finds none.
         unsafe {
             picollo_asm_set_thread_account(core::ptr::null_mut());
-            drop(Box::from_raw(thread));
+            drop(Box::from_raw(core::ptr::slice_from_raw_parts_mut(thread, 1)));
         }
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn made() -> *mut Thread {
         return thread;
     }
     let thread = OWNER.try_with(|owner| {
-        let thread = Thread::new().map_or(core::ptr::null_mut(), Box::into_raw);
+        let thread = Thread::new().map_or(core::ptr::null_mut(), |thread| Box::into_raw(thread).cast());
         owner.0.set(thread);
         thread
     });
@@ -117,37 +117,29 @@ pub(super) fn ticks_of(nanos: u64) -> u64 {
 }
 
 impl Thread {
-    fn new() -> Option<Box<Thread>> {
-        let checkpoints = Checkpoints::new()?;
-        let layout = std::alloc::Layout::new::<Thread>();
-        // SAFETY: the layout is not empty. (Box would end the process without memory.)
-        let thread = unsafe { std::alloc::alloc(layout) }.cast::<Thread>();
-        if thread.is_null() {
-            return None;
-        }
-        // SAFETY: just allocated for it.
-        unsafe {
-            thread.write(Thread {
-                due: 0,
-                // The first one's is a multiple of this, for all levels to have it.
-                number: FIRST.fetch_add(OF_EACH, Ordering::Relaxed).wrapping_sub(1),
-                is_busy: AtomicBool::new(false),
-                process: process(),
-                checkpoints,
-                has_accounts: false,
-                schedstat: None,
-                ring: None,
-                has_tried_schedstat: false,
-                has_tried_ring: false,
-                counters: ThreadCounters::default(),
-                kernel_id: kernel_id(),
-                interval: ticks_of(INTERVAL_NANOS),
-                second: 0,
-                looked_into: 0,
-                offered: 0,
-            });
-            Some(Box::from_raw(thread))
-        }
+    /// Room for one, and the one. (`Box` would end the process without memory.)
+    fn new() -> Option<Box<[Thread]>> {
+        let mut thread = with_room(1).ok()?;
+        thread.push(Thread {
+            due: 0,
+            // The first one's is a multiple of this, for all levels to have it.
+            number: FIRST.fetch_add(OF_EACH, Ordering::Relaxed).wrapping_sub(1),
+            is_busy: AtomicBool::new(false),
+            process: process(),
+            checkpoints: Checkpoints::new()?,
+            has_accounts: false,
+            schedstat: None,
+            ring: None,
+            has_tried_schedstat: false,
+            has_tried_ring: false,
+            counters: ThreadCounters::default(),
+            kernel_id: kernel_id(),
+            interval: ticks_of(INTERVAL_NANOS),
+            second: 0,
+            looked_into: 0,
+            offered: 0,
+        });
+        Some(thread.into_boxed_slice())
     }
 
     /// Works on it, unless that is what a signal handler interrupted.

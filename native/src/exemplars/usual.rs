@@ -3,6 +3,8 @@
 use super::cause::{PARTS, Parts};
 use super::exemplar::Exemplar;
 use super::instructions::{Executed, Execution};
+use crate::base::error::Result;
+use crate::base::vectors::with_room;
 
 /// Kinds that are told apart. What comes later has none that is usual.
 pub const LABELS: usize = 16;
@@ -49,16 +51,13 @@ pub struct Ordinary {
 }
 
 impl Usual {
-    /// Room for all that will be. `None` without memory.
-    pub fn new() -> Option<Usual> {
-        let mut kinds = Vec::new();
-        kinds.try_reserve_exact(LABELS).ok()?;
+    /// Room for all that will be. `OutOfMemory`.
+    pub(super) fn new() -> Result<Usual> {
+        let mut kinds = with_room(LABELS)?;
         for _ in 0..LABELS {
-            let mut controls = Vec::new();
-            controls.try_reserve_exact(REMEMBERED).ok()?;
-            kinds.push(Kind { label: 0, controls, next: 0 });
+            kinds.push(Kind { label: 0, controls: with_room(REMEMBERED)?, next: 0 });
         }
-        Some(Usual { kinds, taken: 0 })
+        Ok(Usual { kinds, taken: 0 })
     }
 
     /// Makes the other the same as this. Allocates nothing: it has room for all that will be.
@@ -119,7 +118,7 @@ impl Usual {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::{Evidence, KNOWN_ACCOUNTS};
+    use super::super::exemplar::{Evidence, KNOWN_ACCOUNTS};
     use super::*;
 
     #[test]
@@ -130,14 +129,8 @@ mod tests {
         let before = places(&copy);
         for number in 0..3000u64 {
             let evidence = Evidence { known: KNOWN_ACCOUNTS, window_nanos: number, ..Evidence::default() };
-            let label = number as u32 % 20;
-            usual.take(&Exemplar {
-                value: number,
-                wall_nanos: number,
-                label,
-                evidence,
-                ..Exemplar::default()
-            });
+            let (value, label) = (number, number as u32 % 20);
+            usual.take(&Exemplar { value, wall_nanos: value, label, evidence, ..Exemplar::default() });
             if number % 700 == 0 || number == 2999 {
                 usual.copy_to(&mut copy);
                 for label in 0..20 {
@@ -148,10 +141,8 @@ mod tests {
                 assert_eq!(usual.taken(), copy.taken());
             }
         }
-        assert!(
-            copy.of(15, u64::MAX).is_some_and(|of| of.controls == REMEMBERED)
-                && copy.of(16, u64::MAX).is_none()
-        );
+        assert!(copy.of(15, u64::MAX).is_some_and(|of| of.controls == REMEMBERED));
+        assert!(copy.of(16, u64::MAX).is_none());
         assert_eq!(places(&copy), before);
     }
 }

@@ -5,45 +5,49 @@
 //! only happens to be a little more than the mean, is no cause, and neither is what hides behind it.
 
 use super::cause::{Cause, PARTS, Parts};
-use super::evidence::{Evidence, KNOWN_RING};
-use super::exemplar::Exemplar;
+use super::exemplar::{Evidence, Exemplar, KNOWN_RING};
 use super::instructions;
+use super::json::ratio;
 use super::usual::Ordinary;
 
 /// What is said of an observation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Verdict {
     /// Its cause, [`Cause::Several`] or [`Cause::NotKnown`].
     pub cause: Cause,
     /// Where its time went.
+    #[serde(default)]
     pub parts: Parts,
     /// What of that is more than usual, in nanoseconds; less than usual is 0.
     pub excess: Parts,
     /// Page faults beyond those that are usual.
+    #[serde(skip)]
     pub faults: u64,
     /// It is not known since what came before it, in the same window of accounts, may have been most of what seems to be in excess.
+    #[serde(skip)]
     pub is_too_short: bool,
     /// Instructions of a cycle that are usual; 0 where they are not known.
+    #[serde(with = "ratio", default)]
     pub usual_ipc: f64,
 }
 
 /// A part of the excess that is not worth a doubt: parts are right to as much.
 const LITTLE: f64 = 0.05;
 
-const NOTHING: Verdict = Verdict {
-    cause: Cause::NotKnown,
-    parts: Parts([0; PARTS]),
-    excess: Parts([0; PARTS]),
-    faults: 0,
-    is_too_short: false,
-    usual_ipc: 0.0,
-};
-
 impl Verdict {
+    pub(super) const NOTHING: Verdict = Verdict {
+        cause: Cause::NotKnown,
+        parts: Parts([0; PARTS]),
+        excess: Parts([0; PARTS]),
+        faults: 0,
+        is_too_short: false,
+        usual_ipc: 0.0,
+    };
+
     /// Of an observation, beside the ordinary ones of its kind.
     pub fn of(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Verdict {
-        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return NOTHING };
-        let Some(ordinary) = ordinary else { return Verdict { parts, ..NOTHING } };
+        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return Verdict::NOTHING };
+        let Some(ordinary) = ordinary else { return Verdict { parts, ..Verdict::NOTHING } };
         let mut usual = ordinary.mean;
         let mut deviation = ordinary.deviation;
         level(&parts, &mut usual, &mut deviation);
@@ -70,7 +74,7 @@ impl Verdict {
         // Without the doubt there would be one; or it may be what tells several from one. Where it is little, none has much more than half.
         let is_in_doubt = || named(Before::NONE).is_some() || !before.has_ring && before.nanos * 2.0 > all;
         if cause == Cause::Several && before.nanos > all * LITTLE && is_in_doubt() {
-            return Verdict { parts, is_too_short: true, ..NOTHING };
+            return Verdict { parts, is_too_short: true, ..Verdict::NOTHING };
         }
         instructions::split(exemplar, ordinary, &mut excess, &mut cause);
         let usual_ipc = ordinary.execution.map_or(0.0, |usual| usual.ipc());
@@ -132,4 +136,4 @@ fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) 
 
 #[cfg(test)]
 #[path = "verdict_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -1,114 +1,16 @@
-//! What a collector shares between threads without ever making one wait: a lock that is tried, and places for what did not get it.
+//! Places for what a collector could not take in at once, since another thread was at work on it. Nobody waits for them.
 
 #[cfg(not(all(loom, test)))]
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 #[cfg(all(loom, test))]
-use loom::{
-    cell::UnsafeCell,
-    sync::atomic::{AtomicU32, AtomicU64, Ordering},
-};
+use loom::sync::atomic::{AtomicU32, Ordering};
+
+use picollo_core::Lock;
 
 use super::exemplar::Exemplar;
 use crate::base::error::Result;
 use crate::base::vectors::with_room;
-
-/// As loom has it.
-#[cfg(not(all(loom, test)))]
-#[derive(Debug)]
-struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
-
-#[cfg(not(all(loom, test)))]
-impl<T> UnsafeCell<T> {
-    const fn new(data: T) -> UnsafeCell<T> {
-        UnsafeCell(core::cell::UnsafeCell::new(data))
-    }
-
-    fn with_mut<R>(&self, work: impl FnOnce(*mut T) -> R) -> R {
-        work(self.0.get())
-    }
-}
-
-#[cfg(not(all(loom, test)))]
 use crate::os::thread::process;
-/// A model is of one process.
-#[cfg(all(loom, test))]
-fn process() -> u64 {
-    1
-}
-
-/// Why a lock was not had.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Refused {
-    /// Another thread is at work.
-    Busy,
-    /// A thread of the process that this one was forked from was at work. It will stay so.
-    Forked,
-}
-
-/// Data that one thread at a time works on, for those who can do without.
-#[derive(Debug)]
-pub(super) struct TryLock<T> {
-    /// The process whose thread holds the lock; 0 when nobody does.
-    holder: AtomicU64,
-    data: UnsafeCell<T>,
-}
-
-// SAFETY: the data are touched by the holder alone.
-unsafe impl<T: Send> Sync for TryLock<T> {}
-
-impl<T> TryLock<T> {
-    pub(super) fn new(data: T) -> TryLock<T> {
-        TryLock { holder: AtomicU64::new(0), data: UnsafeCell::new(data) }
-    }
-
-    /// Works on the data, if nobody else does.
-    pub(super) fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> core::result::Result<R, Refused> {
-        struct Held<'a>(&'a AtomicU64);
-        impl Drop for Held<'_> {
-            fn drop(&mut self) {
-                self.0.store(0, Ordering::Release);
-            }
-        }
-        let process = process();
-        // Acquire, paired with the release: the data are what the last holder left.
-        match self.holder.compare_exchange(0, process, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => {
-                let _held = Held(&self.holder);
-                // SAFETY: this thread alone holds the lock, until the end of this function.
-                Ok(self.data.with_mut(|data| work(unsafe { &mut *data })))
-            }
-            Err(holder) if holder == process => Err(Refused::Busy),
-            Err(_) => Err(Refused::Forked),
-        }
-    }
-
-    /// The same, however long it takes: for who collects or has a context. `Forked` only.
-    pub(super) fn with<R>(&self, mut work: impl FnMut(&mut T) -> R) -> core::result::Result<R, Refused> {
-        for attempt in 0u32.. {
-            match self.try_with(&mut work) {
-                Err(Refused::Busy) => pause(attempt),
-                done => return done,
-            }
-        }
-        Err(Refused::Busy)
-    }
-}
-
-#[cfg(not(all(loom, test)))]
-fn pause(attempt: u32) {
-    match attempt {
-        0..100 => core::hint::spin_loop(),
-        _ => {
-            let _uncancelled = crate::os::cancel::Uncancelled::new();
-            // Also a holder of a lower priority has to run.
-            std::thread::sleep(std::time::Duration::from_micros(50));
-        }
-    }
-}
-#[cfg(all(loom, test))]
-fn pause(_: u32) {
-    loom::thread::yield_now();
-}
 
 /// An observation that waits to be taken in.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +32,7 @@ const PLACES: usize = if cfg!(all(loom, test)) { 1 } else { 32 };
 #[derive(Debug)]
 pub(super) struct Places {
     /// So many of them.
-    places: Vec<TryLock<Option<Pending>>>,
+    places: Vec<Lock<Option<Pending>>>,
     full: AtomicU32,
 }
 
@@ -138,7 +40,7 @@ impl Places {
     /// `OutOfMemory`.
     pub(super) fn new() -> Result<Places> {
         let mut places = with_room(PLACES)?;
-        places.extend((0..PLACES).map(|_| TryLock::new(None)));
+        places.extend((0..PLACES).map(|_| Lock::new(None)));
         Ok(Places { places, full: AtomicU32::new(0) })
     }
 
@@ -201,14 +103,11 @@ impl Places {
     /// Changes the one with this number. Whether it is there. Waits for whoever looks at a place: it may be the one.
     pub(super) fn change(&self, number: u64, change: impl Fn(&mut Exemplar)) -> bool {
         self.places.iter().any(|place| {
-            let changed = place.with(|place| match place {
-                Some(pending) if pending.exemplar.number == number => {
-                    change(&mut pending.exemplar);
-                    true
-                }
-                _ => false,
+            let changed = place.with(|place| {
+                let found = place.as_mut().filter(|pending| pending.exemplar.number == number);
+                found.map(|pending| change(&mut pending.exemplar)).is_some()
             });
-            changed == Ok(true)
+            changed == Some(true)
         })
     }
 }
@@ -242,7 +141,7 @@ mod model {
 
     struct Modelled {
         /// The largest that was taken in.
-        largest: TryLock<u64>,
+        largest: Lock<u64>,
         places: Places,
     }
 
@@ -277,7 +176,7 @@ mod model {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound.get_or_insert(3);
         builder.check(move || {
-            let modelled = Arc::new(Modelled { largest: TryLock::new(0), places: Places::new().unwrap() });
+            let modelled = Arc::new(Modelled { largest: Lock::new(0), places: Places::new().unwrap() });
             let running: Vec<_> = threads[1..]
                 .iter()
                 .map(|&values| {

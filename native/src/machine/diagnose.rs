@@ -6,7 +6,6 @@ use core::fmt::{self, Write};
 use crate::base::error::{Error, Status};
 use crate::base::text;
 use crate::machine::machine::Machine;
-use crate::machine::target::Target;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
 use crate::os::sys::{Errno, Files, Perf};
 use crate::os::valgrind;
@@ -48,64 +47,54 @@ impl Refusal<'_> {
         sys: &S,
         machine: &Machine,
     ) -> fmt::Result {
-        match self.errno.0 {
-            libc::ENOENT => self.not_there(text, machine),
-            libc::EACCES => self.denied(text, machine),
-            libc::EPERM | libc::ENOSYS => self.blocked(text, sys, machine),
-            libc::EINVAL => self.invalid(text, sys, machine),
-            libc::EOPNOTSUPP => write!(
-                text,
+        text.write_str(match self.errno.0 {
+            libc::ENOENT => return self.not_there(text, machine),
+            libc::EACCES => return self.denied(text, machine),
+            libc::EPERM | libc::ENOSYS => return self.blocked(text, sys, machine),
+            libc::EINVAL => return self.invalid(text, sys, machine),
+            libc::EOPNOTSUPP => {
                 "the PMU does not offer what was asked for (EOPNOTSUPP): precision, exclusion of a ring, or the event itself. \
                  Ask for less, or for another event"
-            ),
-            libc::ENODEV => write!(
-                text,
+            }
+            libc::ENODEV => {
                 "the kernel has no PMU ready for this event (ENODEV): its driver is missing or failed to start. See dmesg | \
                  grep -i pmu; software events such as task-clock work everywhere"
-            ),
-            libc::ENXIO => write!(
-                text,
+            }
+            libc::ENXIO => {
                 "the event needs a register that this machine hides (ENXIO), as virtual machines do with offcore and other \
                  extra registers. Leave the event out or run on the host"
-            ),
-            libc::EBUSY => write!(
-                text,
+            }
+            libc::EBUSY => {
                 "someone else has the PMU for itself (EBUSY): a profiler with exclusive events, oprofile, a virtualisation \
                  tool, or firmware. Stop it and try again"
-            ),
-            libc::EMFILE => write!(
-                text,
+            }
+            libc::EMFILE => {
                 "no file descriptor is left in this process (EMFILE); a session takes one per event. Raise the limit: ulimit -n \
                  65536, or RLIMIT_NOFILE, or LimitNOFILE= of the service"
-            ),
+            }
             libc::ENFILE => {
-                write!(
-                    text,
-                    "the whole system is out of file descriptors (ENFILE). Raise it: sysctl fs.file-max=2097152"
-                )
+                "the whole system is out of file descriptors (ENFILE). Raise it: sysctl fs.file-max=2097152"
             }
-            libc::ENOSPC if self.attr.kind == kind::BREAKPOINT => write!(
-                text,
+            libc::ENOSPC if self.attr.kind == kind::BREAKPOINT => {
                 "all hardware breakpoints of the target are taken (ENOSPC): x86 has 4, shared with debuggers. Free one"
-            ),
-            libc::ENOSPC => {
-                write!(text, "the PMU has no free counter for this (ENOSPC). Close another session")
             }
-            libc::E2BIG => write!(
-                text,
+            libc::ENOSPC => "the PMU has no free counter for this (ENOSPC). Close another session",
+            libc::E2BIG => {
                 "this kernel is older than the event (E2BIG): it lacks the fields that the event needs, config3 most likely. \
                  Use a newer kernel or another event"
-            ),
-            libc::ESRCH => write!(
-                text,
-                "there is no thread {} (ESRCH): it has ended, or the id is wrong",
-                self.target.pid
-            ),
-            libc::EBADF => write!(text, "the group's leader was closed by someone else (EBADF)"),
-            libc::ENOMEM => write!(text, "the kernel has no memory for it (ENOMEM)"),
-            libc::EINTR | libc::EAGAIN => write!(text, "the kernel kept asking to try again. Try later"),
-            errno => write!(text, "perf_event_open failed: {}", std::io::Error::from_raw_os_error(errno)),
-        }
+            }
+            libc::EBADF => "the group's leader was closed by someone else (EBADF)",
+            libc::ENOMEM => "the kernel has no memory for it (ENOMEM)",
+            libc::EINTR | libc::EAGAIN => "the kernel kept asking to try again. Try later",
+            libc::ESRCH => {
+                let thread = self.target.pid;
+                return write!(text, "there is no thread {thread} (ESRCH): it has ended, or the id is wrong");
+            }
+            errno => {
+                let error = std::io::Error::from_raw_os_error(errno);
+                return write!(text, "perf_event_open failed: {error}");
+            }
+        })
     }
 
     fn not_there(&self, text: &mut text::Writer<'_>, machine: &Machine) -> fmt::Result {
@@ -118,35 +107,35 @@ impl Refusal<'_> {
             );
         }
         if machine.core_pmu {
-            return write!(
-                text,
+            return text.write_str(
                 "this CPU, or the part of it that the hypervisor shows, does not have the event (ENOENT). perf list and \
-                 /sys/bus/event_source/devices/*/events name those it has"
+                 /sys/bus/event_source/devices/*/events name those it has",
             );
         }
         if machine.wsl {
-            return write!(
-                text,
+            return text.write_str(
                 "this WSL machine shows no PMU (ENOENT). In %UserProfile%\\.wslconfig write [wsl2] and \
                  hardwarePerformanceCounters=true, then run wsl --shutdown. It is the default since 0.50.2 where the host \
-                 supports it, and may keep the machine from starting on Windows 10"
+                 supports it, and may keep the machine from starting on Windows 10",
             );
         }
-        let what = match (machine.hypervisor, machine.container) {
-            (true, true) => "the virtual machine that this container runs in has no PMU",
-            (true, false) => "this virtual machine has no PMU",
-            (false, _) => "the kernel found no PMU in this CPU",
-        };
-        let remedy = if machine.hypervisor {
-            "Enable it on the host (KVM: -cpu host,pmu=on; VMware: CPU performance counters; cloud: a metal instance)"
+        let (what, remedy) = if machine.hypervisor {
+            let what = match machine.container {
+                true => "the virtual machine that this container runs in has no PMU",
+                false => "this virtual machine has no PMU",
+            };
+            (
+                what,
+                "Enable it on the host (KVM: -cpu host,pmu=on; VMware: CPU performance counters; cloud: a metal instance)",
+            )
         } else {
-            "See dmesg | grep -i -e pmu -e 'performance events'"
+            ("the kernel found no PMU in this CPU", "See dmesg | grep -i -e pmu -e 'performance events'")
         };
         // What to do comes before what the kernel has: an event's information has room for 247 bytes.
+        let devices = machine.devices();
         write!(
             text,
-            "{what} (ENOENT). {remedy}, or count task-clock and page-faults. The kernel lists:{}",
-            machine.devices()
+            "{what} (ENOENT). {remedy}, or count task-clock and page-faults. The kernel lists:{devices}"
         )
     }
 
@@ -160,18 +149,11 @@ impl Refusal<'_> {
             );
         }
         if self.attr.kind == kind::TRACEPOINT {
-            return write!(
-                text,
-                "tracepoints need CAP_PERFMON or kernel.perf_event_paranoid=-1 (EACCES; it is {level}): sudo sysctl \
-                 kernel.perf_event_paranoid=-1, or run as root"
-            );
+            return self.tracepoints(text, "EACCES", machine);
         }
         if self.counts_kernel() && machine.paranoid.is_none_or(|level| level >= 2) {
-            let why = if self.attr.kind > kind::BREAKPOINT {
-                ", and this PMU cannot leave the kernel out"
-            } else {
-                ""
-            };
+            let beside = self.attr.kind > kind::BREAKPOINT;
+            let why = if beside { ", and this PMU cannot leave the kernel out" } else { "" };
             return write!(
                 text,
                 "counting in the kernel needs CAP_PERFMON or kernel.perf_event_paranoid of 1 or less (EACCES; it is {level}{why}): \
@@ -199,6 +181,15 @@ impl Refusal<'_> {
         )
     }
 
+    fn tracepoints(&self, text: &mut text::Writer<'_>, code: &str, machine: &Machine) -> fmt::Result {
+        write!(
+            text,
+            "tracepoints need CAP_PERFMON or kernel.perf_event_paranoid=-1 ({code}; it is {}): sudo sysctl \
+             kernel.perf_event_paranoid=-1, or run as root",
+            Paranoid(machine.paranoid)
+        )
+    }
+
     /// EPERM and ENOSYS: a filter in front of the system call, or the kernel itself.
     fn blocked<S: Files + Perf>(
         &self,
@@ -206,15 +197,15 @@ impl Refusal<'_> {
         sys: &S,
         machine: &Machine,
     ) -> fmt::Result {
-        let code = if self.errno.0 == libc::EPERM { "EPERM" } else { "ENOSYS" };
-        if self.errno.0 == libc::ENOSYS && valgrind::refuses_counters() {
-            return write!(
-                text,
-                "Valgrind executes this program, and counters would count Valgrind's work (ENOSYS). picollo stat --counts=valgrind PROGRAM \
-                 counts instructions exactly, with --benchmarks those of its benchmarks; PICOLLO_PERF_UNDER_VALGRIND=1 counts all the same"
+        let is_missing = self.errno.0 == libc::ENOSYS;
+        if is_missing && valgrind::refuses_counters() {
+            return text.write_str(
+                "Valgrind executes this program, and counters would count Valgrind's work (ENOSYS). picollo stat --counts PROGRAM \
+                 counts instructions exactly; PICOLLO_PERF_UNDER_VALGRIND=1 counts all the same",
             );
         }
         if !simplest_works(sys) && machine.seccomp {
+            let code = if is_missing { "ENOSYS" } else { "EPERM" };
             return write!(
                 text,
                 "a seccomp filter blocks perf_event_open ({code}), as container runtimes do. Docker: --cap-add PERFMON, or a \
@@ -222,25 +213,18 @@ impl Refusal<'_> {
                  Kubernetes: securityContext.seccompProfile"
             );
         }
-        if self.errno.0 == libc::ENOSYS {
-            return write!(
-                text,
+        if is_missing {
+            return text.write_str(
                 "the kernel has no perf_event_open (ENOSYS): WSL 1 (use WSL 2), gVisor, or a kernel built without \
-                 CONFIG_PERF_EVENTS"
+                 CONFIG_PERF_EVENTS",
             );
         }
         if self.attr.kind == kind::TRACEPOINT {
-            return write!(
-                text,
-                "tracepoints need CAP_PERFMON or kernel.perf_event_paranoid=-1 (EPERM; it is {}): sudo sysctl \
-                 kernel.perf_event_paranoid=-1, or run as root",
-                Paranoid(machine.paranoid)
-            );
+            return self.tracepoints(text, "EPERM", machine);
         }
-        write!(
-            text,
+        text.write_str(
             "denied (EPERM): by a security module or kernel lockdown, or because the event needs CAP_PERFMON (as kernel \
-             breakpoints do). See dmesg and the audit log, or run as root"
+             breakpoints do). See dmesg and the audit log, or run as root",
         )
     }
 
@@ -250,8 +234,9 @@ impl Refusal<'_> {
         sys: &S,
         machine: &Machine,
     ) -> fmt::Result {
+        let Attr { kind, config, config1, bp_type, .. } = self.attr;
         if self.target == (Target { pid: -1, cpu: -1 }) {
-            return write!(text, "everything on every CPU cannot be counted at once (EINVAL): name a CPU");
+            return text.write_str("everything on every CPU cannot be counted at once (EINVAL): name a CPU");
         }
         if let Some(offender) = self.offender(sys) {
             return write!(
@@ -259,26 +244,25 @@ impl Refusal<'_> {
                 "the kernel refuses it together with {offender} (EINVAL), and takes it without"
             );
         }
-        if self.attr.kind == kind::BREAKPOINT {
-            let read_only =
-                if self.attr.bp_type == 1 { " x86 has no read-only breakpoints: use rw." } else { "" };
+        if *kind == kind::BREAKPOINT {
+            let read_only = if *bp_type == 1 { " x86 has no read-only breakpoints: use rw." } else { "" };
             return write!(
                 text,
                 "the CPU cannot watch this place (EINVAL).{read_only} The address must be a multiple of the length; for execution \
                  the length is that of a pointer; and a kernel address needs kernel counting"
             );
         }
-        let watchdog = if machine.nmi_watchdog {
-            ". The NMI watchdog holds one counter: sudo sysctl kernel.nmi_watchdog=0 frees it"
-        } else {
-            ""
-        };
         write!(
             text,
-            "the kernel refuses the event's numbers (EINVAL; type {}, config {:#x}, config1 {:#x}): no such event on this PMU, or \
-             not for this target{watchdog}",
-            self.attr.kind, self.attr.config, self.attr.config1
-        )
+            "the kernel refuses the event's numbers (EINVAL; type {kind}, config {config:#x}, config1 {config1:#x}): no such event on \
+             this PMU, or not for this target"
+        )?;
+        match machine.nmi_watchdog {
+            true => text.write_str(
+                ". The NMI watchdog holds one counter: sudo sysctl kernel.nmi_watchdog=0 frees it",
+            ),
+            false => Ok(()),
+        }
     }
 
     /// Which part of the request it is that the kernel refuses: the one without which it opens.
@@ -359,4 +343,13 @@ impl fmt::Display for Paranoid {
             None => f.write_str("unreadable"),
         }
     }
+}
+
+/// Whom an event counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    /// 0: the calling thread; -1: everything on the CPU.
+    pub pid: i32,
+    /// -1: wherever the target runs.
+    pub cpu: i32,
 }

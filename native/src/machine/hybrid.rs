@@ -5,7 +5,6 @@
 //! turns, each while the thread is on its kind of core; scaling each alone would count twice.
 
 use crate::event::event::Event;
-use crate::event::spelling::parse_number;
 use crate::event::sysfs;
 use crate::os::kernel::kind;
 use crate::os::sys::Files;
@@ -27,7 +26,7 @@ impl Pmus {
         let _ = sys.list(sysfs::DEVICES, &mut |name| {
             // A CPU of one kind has "cpu" on x86, and a single one of the others on Arm.
             let core = name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
-            if core && let Some(found) = type_of(sys, name) {
+            if core && let Some(found) = sysfs::type_of(sys, name) {
                 pmus.add(found);
             }
         });
@@ -65,13 +64,4 @@ impl Pmus {
 /// Whether events of this type may name a PMU in the upper half of their config.
 pub(crate) fn is_extended(kind: u32) -> bool {
     matches!(kind, kind::HARDWARE | kind::CACHE)
-}
-
-fn type_of<S: Files>(sys: &S, name: &str) -> Option<u32> {
-    let mut path = [0; 128];
-    crate::base::text::set(&mut path, format_args!("{}/{name}/type", sysfs::DEVICES));
-    let mut buffer = [0; 16];
-    let length = sys.read_file(crate::base::text::get(&path), &mut buffer).ok()?;
-    let number = parse_number(core::str::from_utf8(&buffer[..length]).ok()?.trim())?;
-    u32::try_from(number).ok()
 }

@@ -10,5 +10,3 @@ pub(crate) mod load;
 pub(crate) mod machine;
 pub(crate) mod perf_info;
 pub(crate) mod place;
-#[cfg(picollo_linux)]
-pub(crate) mod target;

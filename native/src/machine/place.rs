@@ -1,39 +1,19 @@
 //! Where something was measured, and when: what belongs at the head of a report.
 
+use core::ffi::c_char;
 use core::fmt::{self, Write};
 
-/// Text in memory of its own, cut where there is no room.
-struct Text<const N: usize> {
-    bytes: [u8; N],
-    length: usize,
-}
+use picollo_core::text::Day;
 
-impl<const N: usize> Text<N> {
-    const EMPTY: Self = Text { bytes: [0; N], length: 0 };
-
-    fn as_str(&self) -> &str {
-        self.bytes.get(..self.length).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
-    }
-}
-
-impl<const N: usize> Write for Text<N> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
-            let room = self.bytes.get_mut(self.length..).and_then(|rest| rest.get_mut(..c.len_utf8()));
-            c.encode_utf8(room.ok_or(fmt::Error)?);
-            self.length += c.len_utf8();
-        }
-        Ok(())
-    }
-}
+use crate::base::text;
 
 /// Where this process runs, and when this was asked: in fixed memory, a kilobyte. What is not known is empty.
 pub struct Place {
-    date: Text<24>,
-    host: Text<72>,
-    command: Text<320>,
-    kernel: Text<136>,
-    cpu: Text<136>,
+    date: [c_char; 24],
+    host: [c_char; 72],
+    command: [c_char; 320],
+    kernel: [c_char; 136],
+    cpu: [c_char; 136],
 }
 
 impl fmt::Debug for Place {
@@ -45,15 +25,10 @@ impl fmt::Debug for Place {
 impl Place {
     /// This process, here and now. Cost: reads four small files; allocates nothing.
     pub fn here() -> Place {
-        let mut place = Place {
-            date: Text::EMPTY,
-            host: Text::EMPTY,
-            command: Text::EMPTY,
-            kernel: Text::EMPTY,
-            cpu: Text::EMPTY,
-        };
+        let mut place =
+            Place { date: [0; 24], host: [0; 72], command: [0; 320], kernel: [0; 136], cpu: [0; 136] };
         // What does not fit ends there.
-        let _ = write_date(&mut place.date, crate::os::wall::unix_nanos());
+        let _ = write_date(&mut text::Writer::new(&mut place.date), crate::os::wall::unix_nanos());
         #[cfg(picollo_linux)]
         place.read(&crate::os::sys::Kernel);
         place
@@ -82,37 +57,39 @@ impl Place {
     /// Each by name: date (UTC), host, command, kernel and processor.
     pub fn facts(&self) -> [(&str, &str); 5] {
         [
-            ("Date", self.date.as_str()),
-            ("Host", self.host.as_str()),
-            ("Command", self.command.as_str()),
-            ("Kernel", self.kernel.as_str()),
-            ("Processor", self.cpu.as_str()),
+            ("Date", text::get(&self.date)),
+            ("Host", text::get(&self.host)),
+            ("Command", text::get(&self.command)),
+            ("Kernel", text::get(&self.kernel)),
+            ("Processor", text::get(&self.cpu)),
         ]
     }
 }
 
-/// Words with one space between them, whatever stood there, and an ellipsis where there is no room.
+/// Words with one space between them, whatever stands there.
 #[cfg(any(picollo_linux, test))]
-fn write_words<const N: usize>(text: &mut Text<N>, bytes: &[u8]) {
-    const ELLIPSIS: &str = "…";
-    let mut is_space = true;
-    for chunk in bytes.utf8_chunks() {
-        let invalid = if chunk.invalid().is_empty() { "" } else { "\u{fffd}" };
-        for c in chunk.valid().chars().chain(invalid.chars()) {
-            let is_gap = c == '\0' || c.is_whitespace();
-            if is_gap {
-                is_space = true;
-                continue;
+struct Words<'a>(&'a [u8]);
+
+#[cfg(any(picollo_linux, test))]
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words =
+            self.0.split(|byte| *byte == 0 || byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+        for (at, word) in words.enumerate() {
+            f.write_str(if at == 0 { "" } else { " " })?;
+            for chunk in word.utf8_chunks() {
+                f.write_str(chunk.valid())?;
+                f.write_str(if chunk.invalid().is_empty() { "" } else { "\u{fffd}" })?;
             }
-            let gap = if is_space && text.length > 0 { " " } else { "" };
-            is_space = false;
-            if text.length + gap.len() + c.len_utf8() + ELLIPSIS.len() > N {
-                let _ = text.write_str(ELLIPSIS);
-                return;
-            }
-            let _ = write!(text, "{gap}{c}");
         }
+        Ok(())
     }
+}
+
+/// Replaces a text by words, of which the last may be an ellipsis.
+#[cfg(any(picollo_linux, test))]
+fn write_words(buffer: &mut [c_char], bytes: &[u8]) {
+    text::set_sentences(buffer, format_args!("{}", Words(bytes)));
 }
 
 /// A time in UTC, to the minute; nothing of none.
@@ -122,21 +99,7 @@ fn write_date(out: &mut dyn Write, unix_nanos: u64) -> fmt::Result {
     }
     let minutes = unix_nanos / 60_000_000_000;
     let of_day = minutes % 1440;
-    write_day(out, minutes / 1440)?;
-    write!(out, " {:02}:{:02} UTC", of_day / 60, of_day % 60)
-}
-
-/// A day, as so many days after the first of 1970. Years from March: Howard Hinnant, "chrono-compatible low-level date algorithms".
-pub(crate) fn write_day(out: &mut dyn Write, days: u64) -> fmt::Result {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    write!(out, "{year:04}-{month:02}-{day:02}")
+    write!(out, "{} {:02}:{:02} UTC", Day((minutes / 1440) as i64), of_day / 60, of_day % 60)
 }
 
 #[cfg(test)]
@@ -153,21 +116,21 @@ mod tests {
             (1_700_000_000, "2023-11-14 22:13 UTC"),
             (18_446_744_073, "2554-07-21 23:34 UTC"),
         ] {
-            let mut found = Text::<24>::EMPTY;
+            let mut found = String::new();
             write_date(&mut found, seconds * 1_000_000_000).unwrap();
-            assert_eq!(found.as_str(), text);
+            assert_eq!(found, text);
         }
     }
 
     #[test]
     fn words() {
-        let mut text = Text::<16>::EMPTY;
-        write_words(&mut text, b"\0 a\0b\n\n\tc\xff ");
-        assert_eq!(text.as_str(), "a b c\u{fffd}");
+        let mut buffer = [0; 16];
+        write_words(&mut buffer, b"\0 a\0b\n\n\tc\xff ");
+        assert_eq!(text::get(&buffer), "a b c\u{fffd}");
         for bytes in ["ä".repeat(40), "word ".repeat(9)] {
-            let mut text = Text::<16>::EMPTY;
-            write_words(&mut text, bytes.as_bytes());
-            assert!(text.as_str().ends_with('…') && text.length > 11, "{}", text.as_str());
+            write_words(&mut buffer, bytes.as_bytes());
+            let text = text::get(&buffer);
+            assert!(text.ends_with('…') && text.len() > 11, "{text}");
         }
     }
 

@@ -113,37 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn only_leaders_are_pinned_or_stopped() {
-        let wish = Wish { pinned: true, inherit: true, ..PLAIN };
-        let event = Event::new(kind::SOFTWARE, 1);
-        assert_eq!(
-            request(&event, wish, true).flags & (flag::PINNED | flag::DISABLED),
-            flag::PINNED | flag::DISABLED
-        );
-        let member = request(&event, wish, false);
-        assert_eq!(member.flags & (flag::PINNED | flag::DISABLED), 0);
-        assert_ne!(member.flags & flag::INHERIT, 0);
-        assert_eq!(member.read_format, 7);
-    }
-
-    #[test]
     fn sizes_and_breakpoints() {
         let mut event = Event::parse("mem:0x1000/8:w").unwrap();
         let attr = request(&event, PLAIN, true);
         assert_eq!((attr.kind, attr.bp_type, attr.config1, attr.config2), (kind::BREAKPOINT, 2, 0x1000, 8));
         event.config3 = 1;
         assert_eq!(request(&event, PLAIN, true).size, 136);
-    }
-
-    #[test]
-    fn steps() {
-        let hardware = request(&Event::parse("cycles:pu").unwrap(), PLAIN, true);
-        assert_eq!(Step::Precise.apply(&hardware).unwrap().flags & flag::PRECISE_MASK, 0);
-        assert_ne!(Step::Guest.apply(&hardware).unwrap().flags & flag::EXCLUDE_GUEST, 0);
-        assert_eq!(Step::Exclude.apply(&hardware), None);
-        let software = request(&Event::new(kind::SOFTWARE, 1), PLAIN, true);
-        assert!(Step::ORDER.iter().all(|step| step.apply(&software).is_none()));
-        let msr = request(&Event::new(9, 0), PLAIN, true);
-        assert_eq!(Step::Exclude.apply(&msr).unwrap().flags, flag::DISABLED);
     }
 }

@@ -1,12 +1,10 @@
-//! Groups: events that are opened, scheduled and read together.
+//! Groups: events that are opened, scheduled and read together, and for whom.
 
 use crate::event::event::MAX_EVENTS;
-use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
-use crate::os::sys::persist;
-use crate::os::sys::{Errno, Perf};
-
+use crate::machine::diagnose::Target;
 use crate::opening::attr::Step;
-use crate::opening::whom::Whom;
+use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
+use crate::os::sys::{Errno, Perf, persist};
 
 /// An opened event.
 #[derive(Clone, Copy, Debug)]
@@ -212,10 +210,36 @@ pub(crate) fn counts_kernel(attr: &Attr) -> bool {
     attr.flags & flag::EXCLUDE_KERNEL == 0
 }
 
+/// The thread or CPU to count. Never "the calling thread" in a session, which another thread may have to open events for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Whom {
+    /// A thread's kernel id; -1: everything on the CPU. 0, the calling thread, is for events that are gone before anybody else
+    /// has a say.
+    pub pid: i32,
+    /// -1: wherever the thread runs.
+    pub cpu: i32,
+    /// Who opens the event counts itself, wherever it runs: only such an event can be read in user space.
+    pub own: bool,
+}
+
+impl Whom {
+    /// The target as it is meant on the thread with this id.
+    pub(crate) fn of(target: Target, caller: i32) -> Whom {
+        let pid = if target.pid == 0 { caller } else { target.pid };
+        Whom { pid, cpu: target.cpu, own: pid == caller && target.cpu == -1 }
+    }
+}
+
+impl From<Target> for Whom {
+    fn from(target: Target) -> Whom {
+        Whom { pid: target.pid, cpu: target.cpu, own: target.pid == 0 && target.cpu == -1 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::target::Target;
+    use crate::machine::diagnose::Target;
 
     #[test]
     fn user_reads_are_asked_for_by_who_counts_itself() {

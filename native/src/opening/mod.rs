@@ -5,4 +5,3 @@ pub(crate) mod group;
 pub(crate) mod open;
 pub(crate) mod probe;
 pub(crate) mod substitute;
-pub(crate) mod whom;

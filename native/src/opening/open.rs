@@ -2,21 +2,16 @@
 
 use crate::base::error::Result;
 use crate::event::event::Event;
-use crate::event::info::EVENT_INFO_SUBSTITUTED;
-use crate::event::info::EVENT_INFO_UNPINNED;
-use crate::event::info::EVENT_INFO_USER_ONLY;
-use crate::event::info::EventInfo;
-use crate::machine::diagnose::Refusal;
+use crate::event::info::{EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY, EventInfo};
+use crate::machine::diagnose::{Refusal, Target};
 use crate::machine::hybrid;
-use crate::machine::target::Target;
 use crate::opening::attr::{Wish, request};
-use crate::opening::group::{self, Counter, Group, Refused, counts_kernel};
+use crate::opening::group::{self, Counter, Group, Refused, Whom, counts_kernel};
 use crate::opening::substitute::Substitute;
-use crate::opening::whom::Whom;
 use crate::os::kernel::{Attr, flag, kind, software};
 use crate::os::sys::{Errno, persist};
 use crate::os::thread;
-use crate::user_read::mapped::{self, Mapped};
+use crate::user_read::page::{self, Mapped};
 use crate::user_read::sys::Sys;
 
 /// The opened events of a session, by position. Closes them when dropped, and nothing more: that is all that a forked child
@@ -258,7 +253,7 @@ impl<S: Sys> Opened<S> {
             Ok(id) => {
                 self.counters[position] = Counter { fd, id };
                 // Before the event is first enabled: mapping republishes the page, which must not happen to a live counter.
-                self.pages[position] = if self.maps { mapped::map(&self.sys, &attr, fd) } else { None };
+                self.pages[position] = if self.maps { page::map(&self.sys, &attr, fd) } else { None };
                 self.attrs[position] = attr;
                 Ok(())
             }

@@ -5,16 +5,14 @@ use core::sync::atomic::Ordering;
 
 use crate::base::text;
 use crate::event::event::Event;
-use crate::machine::diagnose::Refusal;
+use crate::machine::diagnose::{Refusal, Target};
 use crate::machine::machine::{self, Machine};
 use crate::machine::perf_info::PerfInfo;
-use crate::machine::target::Target;
 use crate::opening::attr::{Wish, request};
 use crate::opening::group;
 use crate::os::kernel::{Attr, CAP_USER_READ, kind};
 use crate::os::sys::{Errno, Kernel, Perf};
-use crate::user_read::policy::Policy;
-use crate::user_read::sys::{Sys, UserReads};
+use crate::user_read::sys::{Policy, Sys, UserReads};
 use crate::user_read::trial::Finding;
 
 /// Looks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
@@ -70,13 +68,6 @@ fn user_read_refused<S: UserReads>(sys: &S, attr: &Attr) -> Option<&'static str>
     }
 }
 
-/// CPU cycles in user space, as every user may count them.
-fn cycles() -> (Event, Attr) {
-    let event = Event::new(kind::HARDWARE, 0);
-    let attr = request(&event, Wish { kernel: false, inherit: false, pinned: false }, true);
-    (event, attr)
-}
-
 /// What the kernel says, and the request for CPU cycles as it took it.
 fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     let machine = Machine::inspect(sys);
@@ -90,7 +81,9 @@ fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
         explanation: [0; 480],
     };
     let target = Target { pid: 0, cpu: -1 };
-    let (cycles, attr) = cycles();
+    // As every user may count them.
+    let cycles = Event::new(kind::HARDWARE, 0);
+    let attr = request(&cycles, Wish { kernel: false, inherit: false, pinned: false }, true);
     let mut accepted = None;
     match group::open(sys, &attr, target, -1) {
         Ok((fd, attr)) => {

@@ -1,9 +1,6 @@
 //! Counts that the kernel keeps for everybody, in place of two events that it counts in the kernel only: context switches and
 //! migrations read 0 for those who may count user space alone.
 
-use core::ffi::c_char;
-
-use crate::base::text;
 use crate::opening::group::Sample;
 use crate::os::kernel::software;
 use crate::os::sys::{Files, Threads};
@@ -96,36 +93,31 @@ impl Substitute {
 
 /// When a thread was started, in clock ticks since boot: the 22nd field of its `stat`, the 20th after its name.
 fn birth<S: Files>(sys: &S, thread: i32) -> Option<u64> {
-    let mut name = [0 as c_char; 64];
-    text::set(&mut name, format_args!("/proc/{thread}/stat"));
     let mut buffer = [0u8; 1024];
-    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
+    let stat = sys.file(format_args!("/proc/{thread}/stat"), &mut buffer).ok()?;
     // The name is in parentheses, and may have some of its own, and bytes that are not UTF-8.
-    let behind = buffer[..length].iter().rposition(|&byte| byte == b')')? + 1;
-    core::str::from_utf8(&buffer[behind..length]).ok()?.split_ascii_whitespace().nth(19)?.parse().ok()
+    number(stat.rsplit(|&byte| byte == b')').next()?, 19)
 }
 
 /// Nanoseconds that a thread of any process has run: the first number of its `schedstat`.
 fn run_time<S: Files>(sys: &S, thread: i32) -> Option<u64> {
-    let mut name = [0 as c_char; 64];
-    text::set(&mut name, format_args!("/proc/{thread}/schedstat"));
     let mut buffer = [0u8; 128];
-    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
-    core::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace().next()?.parse().ok()
+    number(sys.file(format_args!("/proc/{thread}/schedstat"), &mut buffer).ok()?, 0)
+}
+
+/// The n-th word of a text, which is a number.
+fn number(text: &[u8], at: usize) -> Option<u64> {
+    core::str::from_utf8(text).ok()?.split_ascii_whitespace().nth(at)?.parse().ok()
 }
 
 /// The sum of the named fields of a file with a `name: number` on each line; all must be there.
 fn fields<S: Files>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
-    let mut name = [0 as c_char; 64];
-    text::set(&mut name, path);
     let mut buffer = [0u8; 8192];
-    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
     // The thread's own name is on the first line and need not be UTF-8.
+    let lines = sys.file(path, &mut buffer).ok()?.split(|&byte| byte == b'\n');
     let (mut sum, mut found) = (0u64, 0);
-    for line in buffer[..length].split(|&byte| byte == b'\n') {
-        let Ok(line) = core::str::from_utf8(line) else { continue };
-        if let Some((name, value)) = line.split_once(':')
-            && names.contains(&name.trim())
+    for (name, value) in lines.filter_map(|line| core::str::from_utf8(line).ok()?.split_once(':')) {
+        if names.contains(&name.trim())
             && let Ok(value) = value.trim().parse::<u64>()
         {
             sum = sum.wrapping_add(value);

@@ -44,59 +44,22 @@ pub(crate) const ATTR_SIZE_8: u32 = 136;
 
 impl Default for Attr {
     fn default() -> Self {
-        Attr {
-            kind: 0,
-            size: ATTR_SIZE_5,
-            config: 0,
-            sample_period: 0,
-            sample_type: 0,
-            read_format: 0,
-            flags: 0,
-            wakeup: 0,
-            bp_type: 0,
-            config1: 0,
-            config2: 0,
-            branch_sample_type: 0,
-            regs_user: 0,
-            stack_user: 0,
-            clockid: 0,
-            regs_intr: 0,
-            aux_watermark: 0,
-            max_stack: 0,
-            reserved_2: 0,
-            aux_sample_size: 0,
-            reserved_3: 0,
-            sig_data: 0,
-            config3: 0,
-            config4: 0,
-        }
+        // SAFETY: all fields are integers, for which zero is valid.
+        Attr { size: ATTR_SIZE_5, ..unsafe { core::mem::zeroed() } }
     }
 }
 
-const _: () = {
-    assert!(size_of::<Attr>() == 144);
-    assert!(offset_of!(Attr, size) == 4);
-    assert!(offset_of!(Attr, config) == 8);
-    assert!(offset_of!(Attr, sample_period) == 16);
-    assert!(offset_of!(Attr, sample_type) == 24);
-    assert!(offset_of!(Attr, read_format) == 32);
-    assert!(offset_of!(Attr, flags) == 40);
-    assert!(offset_of!(Attr, wakeup) == 48);
-    assert!(offset_of!(Attr, bp_type) == 52);
-    assert!(offset_of!(Attr, config1) == 56);
-    assert!(offset_of!(Attr, config2) == 64);
-    assert!(offset_of!(Attr, branch_sample_type) == 72);
-    assert!(offset_of!(Attr, regs_user) == 80);
-    assert!(offset_of!(Attr, stack_user) == 88);
-    assert!(offset_of!(Attr, clockid) == 92);
-    assert!(offset_of!(Attr, regs_intr) == 96);
-    assert!(offset_of!(Attr, aux_watermark) == 104);
-    assert!(offset_of!(Attr, max_stack) == 108);
-    assert!(offset_of!(Attr, aux_sample_size) == 112);
-    assert!(offset_of!(Attr, sig_data) == 120);
-    assert!(offset_of!(Attr, config3) == 128);
-    assert!(offset_of!(Attr, config4) == 136);
-};
+/// Where fields have to be.
+macro_rules! at {
+    ($of:ty: $($field:ident $offset:literal),*) => {
+        const _: () = { $(assert!(offset_of!($of, $field) == $offset);)* };
+    };
+}
+
+const _: () = assert!(size_of::<Attr>() == 144);
+at!(Attr: size 4, config 8, sample_period 16, sample_type 24, read_format 32, flags 40, wakeup 48, bp_type 52, config1 56, config2 64,
+    branch_sample_type 72, regs_user 80, stack_user 88, clockid 92, regs_intr 96, aux_watermark 104, max_stack 108, aux_sample_size 112,
+    sig_data 120, config3 128, config4 136);
 
 /// Bits of `Attr::flags`, which is a C bit-field: the first bit is the lowest on little-endian machines, the highest on others.
 #[allow(dead_code)] // the whole set that the library may come to use, so that no number is looked up twice
@@ -161,31 +124,16 @@ pub struct Page {
     pub time_mask: AtomicU64,
 }
 
-const _: () = {
-    assert!(offset_of!(Page, lock) == 8);
-    assert!(offset_of!(Page, index) == 12);
-    assert!(offset_of!(Page, offset) == 16);
-    assert!(offset_of!(Page, time_enabled) == 24);
-    assert!(offset_of!(Page, time_running) == 32);
-    assert!(offset_of!(Page, capabilities) == 40);
-    assert!(offset_of!(Page, pmc_width) == 48);
-    assert!(offset_of!(Page, time_shift) == 50);
-    assert!(offset_of!(Page, time_mult) == 52);
-    assert!(offset_of!(Page, time_offset) == 56);
-    assert!(offset_of!(Page, time_zero) == 64);
-    assert!(offset_of!(Page, size) == 72);
-    assert!(offset_of!(Page, time_cycles) == 80);
-    assert!(offset_of!(Page, time_mask) == 88);
-};
+at!(Page: lock 8, index 12, offset 16, time_enabled 24, time_running 32, capabilities 40, pmc_width 48, time_shift 50, time_mult 52,
+    time_offset 56, time_zero 64, size 72, time_cycles 80, time_mask 88);
 
 /// Bits of `Page::capabilities`, again a C bit-field.
-const fn capability(n: u32) -> u64 {
+pub(crate) const fn capability(n: u32) -> u64 {
     1 << if cfg!(target_endian = "little") { n } else { 63 - n }
 }
 /// `cap_user_rdpmc`: the counter may be read from user space.
 pub(crate) const CAP_USER_READ: u64 = capability(2);
 /// `cap_user_time`: shift, mult and offset of the page are valid.
-#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 pub(crate) const CAP_USER_TIME: u64 = capability(3);
 
 /// Values of `Attr::kind`.

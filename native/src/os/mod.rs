@@ -2,11 +2,15 @@
 
 pub(crate) mod cancel;
 #[cfg(picollo_linux)]
+pub(crate) mod groups;
+#[cfg(picollo_linux)]
 pub(crate) mod kernel;
 #[cfg(picollo_linux)]
-pub(crate) mod pfm;
-#[cfg(picollo_linux)]
 pub(crate) mod sys;
+/// For tests, in which each part has its use somewhere.
+#[cfg(all(test, picollo_linux))]
+#[path = "../../tests/common/system.rs"]
+pub(crate) mod testing;
 #[cfg(picollo_linux)]
 pub(crate) mod thread;
 #[cfg(feature = "std")]

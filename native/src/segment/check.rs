@@ -1,11 +1,11 @@
 //! What must hold of the bytes of a segment before anything in them is believed. No byte is a reason to panic.
 
-use core::mem::offset_of;
-use std::string::String;
-use std::vec::Vec;
+use std::fs::File;
+use std::io;
 
 use super::description::SegmentKind;
-use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, Slot};
+use super::file;
+use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, structure};
 use crate::base::error::Status;
 
 /// Why bytes are not believed.
@@ -20,70 +20,72 @@ pub(crate) struct Shape {
     pub(crate) entries: u32,
 }
 
-/// A number at a place inside of the bytes.
-pub(crate) fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
+/// The beginning of a file: what of a header is there, the rest zero, and how many bytes that is.
+pub(crate) fn header(file: &File) -> io::Result<(Header, usize)> {
+    let mut bytes = [0; size_of::<Header>()];
+    let length = file::read_at(file, &mut bytes, 0)?;
+    Ok((structure(&bytes), length))
 }
 
-macro_rules! field {
-    ($bytes:expr, $type:ty, $struct:ty, $field:ident) => {
-        <$type>::from_ne_bytes($crate::segment::check::number($bytes, core::mem::offset_of!($struct, $field)))
-    };
-}
-pub(crate) use field;
+impl Header {
+    /// Whether the process that made it runs on this machine. In another pid namespace its number means another process or none, which began
+    /// at another time: then only the lock of the file says who lives.
+    pub(crate) fn is_by_the_living(&self) -> bool {
+        self.start_time != 0
+            && matches!(file::state_and_start(&self.pid.to_string()), Some((state, start))
+                if start == self.start_time && !matches!(state, b'Z' | b'X' | b'x'))
+            && format::field(&self.boot_id) == file::boot_id()
+    }
 
-impl Shape {
-    /// Of a header, or as much of it as there is, in a file of this length.
-    pub(crate) fn of(bytes: &[u8], file_length: u64) -> Result<Shape, Doubt> {
-        if bytes.len() < size_of::<Header>() {
-            return Err((Status::Corrupt, "is cut off: it is shorter than a header"));
-        }
-        if number(bytes, offset_of!(Header, magic)) != format::MAGIC {
-            return Err((Status::Corrupt, "is no segment"));
-        }
-        if field!(bytes, u32, Header, byte_order) != format::BYTE_ORDER {
-            return Err((Status::Incompatible, "was made by a machine with another order of bytes"));
-        }
-        if field!(bytes, u32, Header, image_version) != format::IMAGE_VERSION {
-            return Err((
-                Status::Incompatible,
-                "is of another version of the format; use the tools of that version",
-            ));
-        }
-        if field!(bytes, u32, Header, word_bytes) != format::WORD_BYTES {
-            return Err((Status::Incompatible, "was made by a program with other addresses (32 or 64 bits)"));
-        }
-        let shape = Shape {
-            capacity: field!(bytes, u64, Header, capacity),
-            max_entries: field!(bytes, u32, Header, max_entries),
-            entries: field!(bytes, u32, Header, entries),
-        };
-        let sizes = (field!(bytes, u32, Header, header_size), field!(bytes, u32, Header, entry_size));
-        if sizes != (HEADER_SIZE, ENTRY_SIZE) || shape.max_entries > format::MOST_ENTRIES {
-            return Err((Status::Corrupt, "has a broken header: the directory cannot be so"));
-        }
-        if shape.capacity > format::MOST_CAPACITY || shape.capacity < format::directory_end(shape.max_entries)
-        {
-            return Err((Status::Corrupt, "has a broken header: the capacity cannot be so"));
-        }
-        if shape.capacity != file_length {
-            return Err((Status::Corrupt, "is cut off: its length is not the one in its header"));
-        }
-        if shape.entries > shape.max_entries {
-            return Err((Status::Corrupt, "has a broken header: there are more entries than fit"));
-        }
-        Ok(shape)
+    /// Whether that is not the calling process, which knows of itself: it may have become another program by `exec`.
+    pub(crate) fn is_by_another(&self) -> bool {
+        self.pid != std::process::id() && self.is_by_the_living()
     }
 }
 
-/// The bytes of an entry as what they are.
-pub(crate) fn body(bytes: &[u8; ENTRY_SIZE as usize]) -> Body {
-    let mut body = core::mem::MaybeUninit::<Body>::zeroed();
-    let from = &bytes[offset_of!(Slot, body)..];
-    // SAFETY: as many bytes as the body has are behind the state, any of which are one: numbers only, without padding.
-    unsafe {
-        body.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from.as_ptr(), size_of::<Body>());
-        body.assume_init()
+impl Shape {
+    /// Of a header, or as much of it as there is, in a file of this length.
+    pub(crate) fn of((header, length): &(Header, usize), file_length: u64) -> Result<Shape, Doubt> {
+        use Status::{Corrupt, Incompatible};
+        let entries = header.entries.load(core::sync::atomic::Ordering::Relaxed);
+        let Header { capacity, max_entries, .. } = *header;
+        let is_odd_directory = (header.header_size, header.entry_size) != (HEADER_SIZE, ENTRY_SIZE);
+        for (is_wrong, status, why) in [
+            (*length < size_of::<Header>(), Corrupt, "is cut off: it is shorter than a header"),
+            (header.magic != format::MAGIC, Corrupt, "is no segment"),
+            (
+                header.byte_order != format::BYTE_ORDER,
+                Incompatible,
+                "was made by a machine with another order of bytes",
+            ),
+            (
+                header.image_version != format::IMAGE_VERSION,
+                Incompatible,
+                "is of another version of the format; use the tools of that version",
+            ),
+            (
+                header.word_bytes != format::WORD_BYTES,
+                Incompatible,
+                "was made by a program with other addresses (32 or 64 bits)",
+            ),
+            (
+                is_odd_directory || max_entries > format::MOST_ENTRIES,
+                Corrupt,
+                "has a broken header: the directory cannot be so",
+            ),
+            (
+                !(format::directory_end(max_entries)..=format::MOST_CAPACITY).contains(&capacity),
+                Corrupt,
+                "has a broken header: the capacity cannot be so",
+            ),
+            (capacity != file_length, Corrupt, "is cut off: its length is not the one in its header"),
+            (entries > max_entries, Corrupt, "has a broken header: there are more entries than fit"),
+        ] {
+            if is_wrong {
+                return Err((status, why));
+            }
+        }
+        Ok(Shape { capacity, max_entries, entries })
     }
 }
 
@@ -119,7 +121,7 @@ pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static 
 
 /// A text as a sentence of what is wrong.
 pub(crate) fn of_entry(index: usize, why: &str) -> String {
-    std::format!("entry {index} {why}")
+    format!("entry {index} {why}")
 }
 
 /// Room for an image that the core can look at: its lines are aligned as headers of histograms are.

@@ -1,13 +1,11 @@
 //! What a segment says of itself and of what is in it; the same where there are none.
 
-use std::string::String;
-use std::vec::Vec;
-
 /// What an entry is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum SegmentKind {
     /// A histogram.
+    #[default]
     Histogram = 1,
     /// A number that only grows.
     Counter = 2,
@@ -59,12 +57,12 @@ pub struct SegmentInfo {
     pub memory: u64,
     /// Bytes that it may come to take.
     pub capacity: u64,
-    /// Whether a process has it mapped; otherwise all of them ended, orderly or not.
+    /// Whether a process has it mapped, or the one that made it runs; otherwise all of them ended, orderly or not.
     pub is_live: bool,
 }
 
 /// What is published as one entry.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct SegmentEntry {
     /// Histogram or counter.
     pub kind: SegmentKind,

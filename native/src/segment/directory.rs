@@ -1,14 +1,17 @@
-//! Where segments lie, and who may put them there.
+//! Where segments lie, who may put them there, and removing those that nobody holds.
 
-use std::borrow::ToOwned;
-use std::format;
+use core::time::Duration;
+use std::fs::{DirBuilder, Metadata};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::vec::Vec;
 
+use super::description::SegmentInfo;
 use super::file::{self, Directory, shown};
-use crate::base::error::{Error, Result, Status};
-use crate::os::sys::Errno;
+use super::viewer::Viewer;
+use super::{format, mapping};
+use crate::base::error::{Result, Status, failure};
 
 /// A directory that may be the one, and whether it is the only one that may.
 struct Candidate {
@@ -48,34 +51,28 @@ pub(crate) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-fn check(directory: &Directory) -> Result<()> {
-    let path = &directory.path;
-    let refuse = |why: &str| {
-        Err(Error::new(
-            Status::Permission,
-            format_args!("{}: {why}; set PICOLLO_DIR to one of your own", shown(path)),
-        ))
-    };
-    let stat = directory.stat().map_err(|errno| file::refused(path, "cannot be examined", errno))?;
-    if stat.st_uid != user() {
-        return refuse("the directory belongs to another user");
-    }
-    if stat.st_mode & 0o022 != 0 {
-        return refuse("others may write to the directory");
-    }
-    Ok(())
+/// Whether it is a regular file of this user.
+pub(crate) fn is_own_file(data: &Metadata) -> bool {
+    data.is_file() && data.uid() == user()
 }
 
 /// Opens a directory and looks whether it is ours alone.
 pub(crate) fn open(path: &Path) -> Result<Directory> {
-    let directory = Directory::open(path).map_err(|errno| match errno {
-        Errno(libc::ELOOP | libc::ENOTDIR) => Error::new(
-            Status::Permission,
-            format_args!("{}: is a link or no directory; remove it, or set PICOLLO_DIR", shown(path)),
-        ),
-        errno => file::refused(path, "cannot be opened", errno),
-    })?;
-    check(&directory)?;
+    let refuse = |why: &str| Err(failure!(Permission, "{}: {why}", shown(path)));
+    let directory = match Directory::open(path) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR)) => {
+            return refuse("is a link or no directory; remove it, or set PICOLLO_DIR");
+        }
+        opened => opened.map_err(|error| file::refused(path, "cannot be opened", error))?,
+    };
+    let data = directory.file.metadata();
+    let data = data.map_err(|error| file::refused(path, "cannot be examined", error))?;
+    if data.uid() != user() {
+        return refuse("the directory belongs to another user; set PICOLLO_DIR to one of your own");
+    }
+    if data.mode() & 0o022 != 0 {
+        return refuse("others may write to the directory; set PICOLLO_DIR to one of your own");
+    }
     Ok(directory)
 }
 
@@ -84,23 +81,21 @@ pub(crate) fn choose(given: &str) -> Result<Directory> {
     let mut first = None;
     for Candidate { path, is_asked_for } in candidates(given) {
         if !path.is_absolute() {
-            let error = Error::new(
-                Status::InvalidArgument,
-                format_args!("{}: directories of segments begin with a slash", shown(&path)),
-            );
+            let error =
+                failure!(InvalidArgument, "{}: directories of segments begin with a slash", shown(&path));
             if is_asked_for {
                 return Err(error);
             }
             first.get_or_insert(error);
             continue;
         }
-        let made = file::make_directory(&path);
+        let made = DirBuilder::new().mode(0o700).create(&path);
         match open(&path) {
             Ok(directory) => return Ok(directory),
             Err(error) => {
                 let error = match made {
-                    Err(errno) if errno != Errno(libc::EEXIST) => {
-                        file::refused(&path, "cannot be made", errno)
+                    Err(why) if why.kind() != ErrorKind::AlreadyExists => {
+                        file::refused(&path, "cannot be made", why)
                     }
                     _ => error,
                 };
@@ -114,30 +109,108 @@ pub(crate) fn choose(given: &str) -> Result<Directory> {
     Err(first.unwrap_or_else(|| Status::Unsupported.into()))
 }
 
-/// The directories where there may be segments of this user: those that are there, and are the user's own.
-pub(crate) fn present() -> Vec<Directory> {
-    let mut found: Vec<Directory> = Vec::new();
+/// The directories where there may be segments of this user, each once; or why one that is there cannot be looked into. One of another user
+/// who has the name has none of this user's.
+pub(crate) fn present() -> Vec<Result<Directory>> {
+    let (mut seen, mut found) = (Vec::new(), Vec::new());
     for Candidate { path, .. } in candidates("") {
-        if let Ok(directory) = open(&path)
-            && found.iter().all(|other| other.path != directory.path)
+        // By what it is: two variables may name it, one of them through a link.
+        if let Ok(data) = std::fs::symlink_metadata(&path)
+            && data.uid() == user()
+            && !seen.contains(&(data.dev(), data.ino()))
         {
-            found.push(directory);
+            seen.push((data.dev(), data.ino()));
+            found.push(open(&path));
         }
     }
     found
 }
 
 /// The names in a directory.
-pub(crate) fn names(directory: &Directory) -> Result<Vec<std::string::String>> {
-    let refuse = |error: std::io::Error| {
-        file::refused(&directory.path, "cannot be listed", Errno(error.raw_os_error().unwrap_or(libc::EIO)))
-    };
+pub(crate) fn names(directory: &Directory) -> Result<Vec<String>> {
+    let refuse = |error| file::refused(&directory.path, "cannot be listed", error);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&directory.path).map_err(refuse)? {
-        if let Some(name) = entry.map_err(refuse)?.file_name().to_str() {
-            names.push(name.to_owned());
-        }
+        names.extend(entry.map_err(refuse)?.file_name().to_str().map(ToOwned::to_owned));
     }
     names.sort_unstable();
     Ok(names)
+}
+
+/// A file below a directory of segments, and what it is.
+#[derive(Debug)]
+pub struct Listed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says of itself, or why it is not believed.
+    pub info: Result<SegmentInfo>,
+}
+
+/// The directories that segments of this user may be in: those that are there, and why one of them cannot be looked into.
+pub fn segment_directories() -> Vec<Result<PathBuf>> {
+    present().into_iter().map(|found| found.map(|directory| directory.path)).collect()
+}
+
+/// The segments of this user, in the order of their directories and names.
+pub fn list_segments() -> Vec<Listed> {
+    let mut all = Vec::new();
+    for directory in present().into_iter().flatten() {
+        let listed = names(&directory).unwrap_or_default();
+        let segments = listed.into_iter().filter(|name| format::file_name(name).is_some());
+        all.extend(
+            segments
+                .map(|name| directory.path.join(name))
+                .map(|path| Listed { info: Viewer::open(&path).and_then(|viewer| viewer.info()), path }),
+        );
+    }
+    all
+}
+
+/// Removes what nobody holds, of one name. Those that are made and not named yet are left alone for a minute.
+pub(crate) fn sweep(directory: &Directory, segment: &str) {
+    let begun = format!(".{segment}.");
+    for name in names(directory).unwrap_or_default() {
+        let is_dead = |age| remove(directory, &name, age).unwrap_or(false);
+        if format::file_name(&name).is_some_and(|(of, ..)| of == segment) {
+            is_dead(Duration::ZERO);
+        } else if name.starts_with(&begun) {
+            is_dead(Duration::from_secs(60));
+        }
+    }
+}
+
+/// Removes segments of this user that nobody holds, last written at least so long ago, from all directories that can be looked into. Returns
+/// what was removed.
+pub fn prune_segments(older: Duration) -> Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
+    for directory in present().into_iter().flatten() {
+        for name in names(&directory)? {
+            let bare = name
+                .strip_prefix('.')
+                .map_or(name.as_str(), |name| name.rsplit_once('.').map_or("", |all| all.0));
+            if format::file_name(bare).is_some() && remove(&directory, &name, older)? {
+                removed.push(directory.path.join(name));
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// Removes a file that nobody holds and that is older than this; whether it did.
+fn remove(directory: &Directory, name: &str, age: Duration) -> Result<bool> {
+    let Ok(file) = directory.open_file(name, libc::O_RDWR) else { return Ok(false) };
+    let refuse = |error| file::refused(&directory.path.join(name), "cannot be removed", error);
+    let data = file.metadata().map_err(refuse)?;
+    let mut magic = [0; 8];
+    let is_segment =
+        file::read_at(&file, &mut magic, 0).is_ok_and(|read| read == 8 && magic == format::MAGIC);
+    // What is begun and not named yet may be empty.
+    if !is_own_file(&data) || !is_segment && !name.starts_with('.') {
+        return Ok(false);
+    }
+    let changed = data.modified().map_err(refuse)?;
+    if !age.is_zero() && changed.elapsed().unwrap_or_default() < age {
+        return Ok(false);
+    }
+    mapping::remove_if_dead(directory, name, &file).map_err(refuse)
 }

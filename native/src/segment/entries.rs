@@ -1,21 +1,21 @@
-//! What lies in a segment, as writers have it: found by its names, or made under the lock of the directory.
+//! What lies in a segment, as writers have it: what may be asked for, found by its names, or made under the lock of the directory.
 
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use picollo_core::{
-    Metric, Mode, Options, PerCpuImage, SharedHistogram, SharedWriter, SingleWriterHistogram,
+    Metric, MetricCounter, Mode, Options, PerCpuImage, SharedHistogram, SharedStripedCounter, SharedWriter,
+    SingleWriterHistogram, Storage, has_restartable_sequences,
 };
 
 use super::check::{self, Shape};
 use super::description::{SegmentKind, SegmentOptions};
 use super::file::{self, shown};
 use super::format::{self, Body, HEADER_SIZE, Names, PAGE, mode, state};
-use super::given::{Way, allowed, names, possible_cpus, too_long};
 use super::limits;
 use super::mapping::DirectoryLock;
 use super::writer::Segment;
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, failure};
 use crate::os::thread::kernel_id;
 use crate::os::wall::unix_nanos;
 
@@ -36,9 +36,9 @@ impl Segment {
     /// `Busy` where another process is stopped while it makes an entry.
     pub fn histogram(&self, metric: &Metric<'_>, options: &Options) -> Result<SharedHistogram> {
         if options.mode == Mode::SingleWriter {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format_args!("a histogram of one writer is made by Segment::single_writer"),
+            return Err(failure!(
+                InvalidArgument,
+                "a histogram of one writer is made by Segment::single_writer"
             ));
         }
         // SAFETY: not of that mode.
@@ -83,10 +83,7 @@ impl Segment {
         let _lock = self.0.lock_directory()?;
         let Some((index, body)) = self.find(&names)? else {
             let name = metric.name;
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format_args!("{name}: there is nothing of that name"),
-            ));
+            return Err(failure!(InvalidArgument, "{name}: there is nothing of that name"));
         };
         let is_single = body.kind == SegmentKind::Histogram as u32 && body.mode == mode::SINGLE_WRITER;
         if is_single && !is_owner(&body) {
@@ -201,7 +198,7 @@ impl Segment {
     }
 
     fn broken(&self, index: u32, why: &str) -> Error {
-        Error::new(Status::Corrupt, format_args!("{}: entry {index} {why}", shown(&self.0.path)))
+        failure!(Corrupt, "{}: entry {index} {why}", shown(&self.0.path))
     }
 
     /// The entry of these names, or a new one, and whether it is new. `None` where the directory is full: its last entry is for what
@@ -215,10 +212,7 @@ impl Segment {
         let lock = self.0.lock_directory()?;
         if let Some((_, body)) = self.find(names)? {
             if body.kind != new.kind as u32 {
-                return Err(Error::new(
-                    Status::Incompatible,
-                    format_args!("{}: there is something else of that name", metric.name),
-                ));
+                return Err(failure!(Incompatible, "{}: there is something else of that name", metric.name));
             }
             self.have_table(&body)?;
             return Ok(Some((body, false)));
@@ -290,10 +284,7 @@ impl Segment {
         };
         let image = PerCpuImage::of_copy(header)?;
         if image.size() as u64 != body.size {
-            return Err(Error::new(
-                Status::Corrupt,
-                format_args!("{}: has a broken histogram", shown(&self.0.path)),
-            ));
+            return Err(failure!(Corrupt, "{}: has a broken histogram", shown(&self.0.path)));
         }
         // SAFETY: the first pointer is inside of the object, aligned, and nobody's who does not hold the lock.
         let first = unsafe { memory.add(PerCpuImage::TABLE).cast::<*const u8>().read_volatile() };
@@ -323,16 +314,16 @@ impl Segment {
         limits::check(size + PAGE)?;
         let of_entry = u64::from(HEADER_SIZE) + u64::from(index) * u64::from(format::ENTRY_SIZE);
         for (start, length) in [(of_entry / PAGE * PAGE, PAGE), (offset, size.next_multiple_of(PAGE))] {
-            file::reserve(lock.fd(), start, length).map_err(|errno| {
+            file::reserve(&lock.0, start, length).map_err(|error| {
                 header.refused.fetch_add(1, Relaxed);
-                file::refused(&self.0.path, "the file system has no room for another histogram", errno)
+                file::refused(&self.0.path, "the file system has no room for another histogram", error)
             })?;
         }
         Ok(offset)
     }
 
     pub(super) fn full(&self, what: &str, remedy: &str) -> Error {
-        Error::new(Status::OutOfMemory, format_args!("{}: the {what} is full; {remedy}", shown(&self.0.path)))
+        failure!(OutOfMemory, "{}: the {what} is full; {remedy}", shown(&self.0.path))
     }
 }
 
@@ -371,13 +362,11 @@ impl Plan {
             SharedHistogram::required_size(options)?
         };
         if size as u64 > format::MOST_OBJECT {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format_args!(
-                    "a histogram in a segment takes {} MiB at most, and this one {}: give it a smaller range or a larger error",
-                    format::MOST_OBJECT >> 20,
-                    size >> 20
-                ),
+            return Err(failure!(
+                InvalidArgument,
+                "a histogram in a segment takes {} MiB at most, and this one {}: give it a smaller range or a larger error",
+                format::MOST_OBJECT >> 20,
+                size >> 20
             ));
         }
         Ok(Plan { mode, size, image })
@@ -385,17 +374,160 @@ impl Plan {
 }
 
 fn other(name: &str) -> Error {
-    Error::new(
-        Status::Incompatible,
-        format_args!("{name}: there is a histogram of that name with another range, error or mode"),
-    )
+    failure!(Incompatible, "{name}: there is a histogram of that name with another range, error or mode")
 }
 
 fn taken(name: &str) -> Error {
-    Error::new(
-        Status::Incompatible,
-        format_args!(
-            "{name}: is the histogram of another thread; give each its own label, or use the default mode"
-        ),
+    failure!(
+        Incompatible,
+        "{name}: is the histogram of another thread; give each its own label, or use the default mode"
     )
+}
+
+pub(crate) fn too_long() -> Error {
+    failure!(
+        InvalidArgument,
+        "name, unit, help and labels of a histogram in a segment have {} bytes together",
+        format::TEXT
+    )
+}
+
+/// What it is known as, if it may be.
+pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
+    let refuse = |why: &str| Err(failure!(InvalidArgument, "{why}"));
+    let mut labels: Vec<(String, String)> = Vec::new();
+    if metric.labels.len() > format::MOST_LABELS {
+        return refuse("there are 32 labels at most");
+    }
+    for (name, value) in metric.labels {
+        if name.is_empty() {
+            return refuse("a label has no name");
+        }
+        labels.push(((*name).to_owned(), (*value).to_owned()));
+    }
+    labels.sort_unstable();
+    if labels.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return refuse("a label is given twice");
+    }
+    if metric.name.is_empty() {
+        return refuse("a histogram in a segment has a name");
+    }
+    let texts = labels.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
+    if texts.chain([metric.name, metric.unit, metric.help]).any(|text| text.chars().any(format::is_loud)) {
+        return refuse(
+            "names, units, help and labels have neither control characters nor such as turn the direction of writing",
+        );
+    }
+    Ok(Names { name: metric.name.into(), unit: metric.unit.into(), help: metric.help.into(), labels })
+}
+
+/// Who is to write a histogram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// Any thread of any process, in whatever way is best here: nothing was said.
+    Anyone,
+    /// Any thread of any process, into shards.
+    PerCpu,
+    /// One thread.
+    One,
+}
+
+/// Up to so many CPUs histograms have shards where nothing else is said: memory, and what viewers read, grows with them.
+const FEW: usize = 8;
+
+impl Way {
+    /// The mode of a new histogram in a segment with these flags.
+    pub(crate) fn mode(self, flags: u32) -> u32 {
+        match self {
+            Way::Anyone if flags != 0 => mode::INTERLOCKED,
+            Way::Anyone if has_restartable_sequences() && possible_cpus() <= FEW => mode::PER_CPU,
+            Way::Anyone => mode::INTERLOCKED,
+            Way::PerCpu => mode::PER_CPU,
+            Way::One => mode::SINGLE_WRITER,
+        }
+    }
+
+    /// Whether one that there is will do.
+    pub(crate) fn admits(self, mode: u32) -> bool {
+        match self {
+            Way::Anyone => mode != mode::SINGLE_WRITER,
+            Way::PerCpu => mode == mode::PER_CPU,
+            Way::One => mode == mode::SINGLE_WRITER,
+        }
+    }
+}
+
+/// How many CPUs there may ever be.
+pub(crate) fn possible_cpus() -> usize {
+    // SAFETY: a query.
+    let configured = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    usize::try_from(configured).unwrap_or(1).clamp(1, 1 << 16)
+}
+
+/// The options as they are in a segment with these flags, where they may be, and who is to write.
+pub(crate) fn allowed(options: &Options, flags: u32) -> Result<(Options, Way)> {
+    let refuse = |what: &str| {
+        Err(failure!(Unsupported, "{what} cannot lie in a segment; use the default mode, or per-CPU"))
+    };
+    let way = match options.mode {
+        Mode::Interlocked => Way::Anyone,
+        Mode::SingleWriter => Way::One,
+        Mode::PerCpu => Way::PerCpu,
+        Mode::ThreadLocal => return refuse("a thread-local histogram"),
+    };
+    if options.storage == Storage::Sparse {
+        return Err(failure!(
+            Unsupported,
+            "a sparse histogram cannot lie in a segment; use dense storage with a smaller range or a larger error"
+        ));
+    }
+    if !matches!(options.counter_bits, 0 | 64) {
+        return Err(failure!(Unsupported, "counters in a segment have 64 bits; leave counter_bits 0"));
+    }
+    let no_live_reset = options.no_live_reset || flags & format::LIVE_RESET == 0;
+    let mut options = Options { no_live_reset, counter_bits: 64, ..*options };
+    if options.relative_error == 0.0 && options.significant_digits == 0 {
+        options.relative_error = 0.01;
+    }
+    if options.min_trackable == 0 && options.max_trackable == 0 {
+        (options.min_trackable, options.max_trackable) = (1, 3_600_000_000_000);
+    }
+    Ok((options, way))
+}
+
+impl Segment {
+    /// The counter of this name and these labels: the one that there is, or a new one at zero. Errors as for
+    /// [`Segment::histogram`].
+    pub fn counter(&self, metric: &Metric<'_>) -> Result<MetricCounter> {
+        // SAFETY: of this mode, at the beginning of a page, in a mapping that stays.
+        unsafe { Ok(MetricCounter::attach(self.counter_at(metric, mode::ONE_WORD)?)) }
+    }
+
+    /// The striped counter of this name and these labels: the one that there is, or a new one at zero. It has sixteen words, of which the CPU
+    /// chooses one, so that neither threads nor forked workers wait for each other, and reading adds them up. 1 KB. Errors as for
+    /// [`Segment::histogram`]: `Incompatible` also where there is a counter of one word.
+    pub fn striped_counter(&self, metric: &Metric<'_>) -> Result<SharedStripedCounter> {
+        // SAFETY: as above.
+        unsafe { Ok(SharedStripedCounter::attach(self.counter_at(metric, mode::STRIPED)?)) }
+    }
+
+    /// Where the counter of these names and this mode is.
+    fn counter_at(&self, metric: &Metric<'_>, mode: u32) -> Result<NonNull<u8>> {
+        let names = names(metric)?;
+        // New memory is zero, and so is a new counter.
+        let make = &|_| Ok(());
+        let size = format::COUNTER_SIZES[mode as usize];
+        let found = self.entry(&names, metric, &New { kind: SegmentKind::Counter, mode, size, make })?;
+        let (found, _) = found.ok_or_else(|| self.full("directory", REMEDY))?;
+        if found.mode != mode {
+            let name = metric.name;
+            let (there, asked) =
+                if mode == mode::STRIPED { ("one word", "striped") } else { ("many words", "plain") };
+            return Err(failure!(
+                Incompatible,
+                "{name}: there is a counter of {there} of that name; a {asked} one needs another name or label"
+            ));
+        }
+        Ok(self.0.object(found.offset))
+    }
 }

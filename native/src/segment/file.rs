@@ -3,20 +3,13 @@
 use core::ffi::c_int;
 use core::fmt;
 use std::ffi::CString;
-use std::format;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::string::String;
 
-use crate::base::error::{Error, Result, Status};
-use crate::os::sys::{Errno, persist};
-
-/// What an error number is called for people.
-pub(crate) fn strerror(errno: Errno) -> String {
-    let text = std::format!("{}", std::io::Error::from_raw_os_error(errno.0));
-    text.split(" (os error").next().unwrap_or_default().into()
-}
+use crate::base::error::{Error, Status};
 
 /// Text of others as it is shown.
 pub(crate) fn shown(path: &Path) -> String {
@@ -24,59 +17,50 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// The system refused something that has to do with a file.
-pub(crate) fn refused(path: &Path, what: impl fmt::Display, errno: Errno) -> Error {
-    let status = match errno.0 {
+pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) -> Error {
+    let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
+    let status = match errno {
         libc::EACCES | libc::EPERM => Status::Permission,
         libc::ENOMEM | libc::ENOSPC | libc::EDQUOT => Status::OutOfMemory,
         _ => Status::Os,
     };
-    Error::new(status, format_args!("{}: {what}: {}", shown(path), strerror(errno))).with_errno(errno.0)
+    let why = format!("{error}");
+    let why = why.split(" (os error").next().unwrap_or_default();
+    Error::new(status, format_args!("{}: {what}: {why}", shown(path))).with_errno(errno)
 }
 
-/// A path as system calls want it.
-fn c_path(path: &Path) -> Result<CString> {
-    CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| Error::new(Status::InvalidArgument, format_args!("a path has a NUL in it")))
-}
-
-fn checked(answer: c_int) -> core::result::Result<c_int, Errno> {
-    if answer < 0 { Err(Errno::last()) } else { Ok(answer) }
+fn checked(answer: c_int) -> io::Result<c_int> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
 /// A directory that names are looked up in, so that nobody can put another in its place.
 #[derive(Debug)]
 pub(crate) struct Directory {
     pub(crate) path: PathBuf,
-    fd: OwnedFd,
+    pub(crate) file: File,
 }
 
 impl Directory {
     /// Opens a directory that is no link.
-    pub(crate) fn open(path: &Path) -> core::result::Result<Directory, Errno> {
-        let name = c_path(path).map_err(|_| Errno(libc::EINVAL))?;
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    pub(crate) fn open(path: &Path) -> io::Result<Directory> {
+        let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        Ok(Directory { path: path.into(), file })
+    }
+
+    /// Opens a file in it, as [`open`] does.
+    pub(crate) fn open_file(&self, name: &str, flags: c_int) -> io::Result<File> {
+        let name = CString::new(name)?;
+        let (directory, flags) = (self.file.as_raw_fd(), flags | WITH_CARE | libc::O_CLOEXEC);
         // SAFETY: the name is NUL-terminated.
-        let fd = persist(|| checked(unsafe { libc::open(name.as_ptr(), flags) }))?;
+        let fd = checked(unsafe { libc::openat(directory, name.as_ptr(), flags, 0o600) })?;
         // SAFETY: just opened, and ours.
-        Ok(Directory { path: path.into(), fd: unsafe { OwnedFd::from_raw_fd(fd) } })
-    }
-
-    pub(crate) fn stat(&self) -> core::result::Result<libc::stat64, Errno> {
-        stat(self.fd.as_raw_fd())
-    }
-
-    /// Opens a file in it: never through a link, never waiting for a writer of a pipe, never as terminal of the process.
-    pub(crate) fn open_file(&self, name: &str, flags: c_int) -> core::result::Result<OwnedFd, Errno> {
-        let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
-        open_at(self.fd.as_raw_fd(), &name, flags)
+        Ok(unsafe { File::from_raw_fd(fd) })
     }
 
     /// Gives a file another name, unless there is one of that name.
-    pub(crate) fn rename(&self, from: &str, to: &str) -> core::result::Result<(), Errno> {
-        let (Ok(from), Ok(to)) = (CString::new(from), CString::new(to)) else {
-            return Err(Errno(libc::EINVAL));
-        };
-        let fd = self.fd.as_raw_fd();
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to, fd) = (CString::new(from)?, CString::new(to)?, self.file.as_raw_fd());
         // SAFETY: both names are NUL-terminated. By number, since older C libraries have no wrapper.
         let answer = unsafe {
             libc::syscall(libc::SYS_renameat2, fd, from.as_ptr(), fd, to.as_ptr(), libc::RENAME_NOREPLACE)
@@ -84,63 +68,43 @@ impl Directory {
         checked(answer as c_int).map(|_| ())
     }
 
-    pub(crate) fn unlink(&self, name: &str) -> core::result::Result<(), Errno> {
-        let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
+    pub(crate) fn unlink(&self, name: &str) -> io::Result<()> {
+        let name = CString::new(name)?;
         // SAFETY: the name is NUL-terminated.
-        checked(unsafe { libc::unlinkat(self.fd.as_raw_fd(), name.as_ptr(), 0) }).map(|_| ())
+        checked(unsafe { libc::unlinkat(self.file.as_raw_fd(), name.as_ptr(), 0) }).map(|_| ())
     }
 
     /// Which file has a name now, if any.
     pub(crate) fn file_at(&self, name: &str) -> Option<(u64, u64)> {
         let name = CString::new(name).ok()?;
         let mut stat = core::mem::MaybeUninit::<libc::stat64>::zeroed();
-        // SAFETY: the name is NUL-terminated, and the call writes a stat at most.
-        let answer = unsafe {
-            libc::fstatat64(self.fd.as_raw_fd(), name.as_ptr(), stat.as_mut_ptr(), libc::AT_SYMLINK_NOFOLLOW)
+        // SAFETY: the name is NUL-terminated, and the call writes a stat at most; zeros are one.
+        let (answer, stat) = unsafe {
+            let (fd, flags) = (self.file.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
+            (libc::fstatat64(fd, name.as_ptr(), stat.as_mut_ptr(), flags), stat.assume_init())
         };
-        // SAFETY: zeros are a stat.
-        checked(answer).ok().map(|_| file_of(&unsafe { stat.assume_init() }))
+        (answer == 0).then_some((stat.st_dev, stat.st_ino))
     }
 }
 
-fn open_at(directory: c_int, name: &core::ffi::CStr, flags: c_int) -> core::result::Result<OwnedFd, Errno> {
-    let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
-    // SAFETY: the name is NUL-terminated.
-    let fd = persist(|| checked(unsafe { libc::openat(directory, name.as_ptr(), flags, 0o600) }))?;
-    // SAFETY: just opened, and ours.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
+/// Never through a link, never waiting for a writer of a pipe, never as terminal of the process.
+const WITH_CARE: c_int = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
 
-/// Opens a file by its path, as [`Directory::open_file`].
-pub(crate) fn open(path: &Path, flags: c_int) -> core::result::Result<OwnedFd, Errno> {
-    open_at(libc::AT_FDCWD, &c_path(path).map_err(|_| Errno(libc::EINVAL))?, flags)
-}
-
-/// Makes a directory for its owner alone.
-pub(crate) fn make_directory(path: &Path) -> core::result::Result<(), Errno> {
-    let name = c_path(path).map_err(|_| Errno(libc::EINVAL))?;
-    // SAFETY: the name is NUL-terminated.
-    checked(unsafe { libc::mkdir(name.as_ptr(), 0o700) }).map(|_| ())
-}
-
-pub(crate) fn stat(fd: c_int) -> core::result::Result<libc::stat64, Errno> {
-    let mut stat = core::mem::MaybeUninit::<libc::stat64>::zeroed();
-    // SAFETY: the call writes a stat at most.
-    checked(unsafe { libc::fstat64(fd, stat.as_mut_ptr()) })?;
-    // SAFETY: zeros are a stat, and the call filled it in besides.
-    Ok(unsafe { stat.assume_init() })
+/// Opens a file by its path: with care.
+pub(crate) fn open(path: &Path, is_written: bool) -> io::Result<File> {
+    OpenOptions::new().read(true).write(is_written).custom_flags(WITH_CARE).open(path)
 }
 
 /// Which file it is.
-pub(crate) fn file_of(stat: &libc::stat64) -> (u64, u64) {
-    (stat.st_dev, stat.st_ino)
+pub(crate) fn file_of(data: &Metadata) -> (u64, u64) {
+    (data.dev(), data.ino())
 }
 
 /// The number of a file's kind of file system.
-pub(crate) fn file_system(fd: c_int) -> core::result::Result<u32, Errno> {
+pub(crate) fn file_system(file: &File) -> io::Result<u32> {
     let mut stat = core::mem::MaybeUninit::<libc::statfs64>::zeroed();
     // SAFETY: the call writes a statfs at most.
-    checked(unsafe { libc::fstatfs64(fd, stat.as_mut_ptr()) })?;
+    checked(unsafe { libc::fstatfs64(file.as_raw_fd(), stat.as_mut_ptr()) })?;
     // SAFETY: zeros are a statfs, and the call filled it in besides.
     Ok(unsafe { stat.assume_init() }.f_type as u32)
 }
@@ -170,61 +134,52 @@ impl Lock {
     }
 }
 
-/// Takes or gives back a lock of an open file description: `EAGAIN` where another description has one against it. The kernel drops
+/// Takes or gives back a lock of an open file description: `WouldBlock` where another description has one against it. The kernel drops
 /// it with the last descriptor and the last mapping of the description.
-pub(crate) fn lock(fd: c_int, byte: i64, lock: Lock) -> core::result::Result<(), Errno> {
+pub(crate) fn lock(file: &File, byte: i64, lock: Lock) -> io::Result<()> {
     let flock = lock.at(byte);
     // SAFETY: the call reads the structure.
-    match checked(unsafe { libc::fcntl(fd, libc::F_OFD_SETLK, &raw const flock) }) {
-        Err(Errno(libc::EACCES)) => Err(Errno(libc::EAGAIN)),
+    match checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const flock) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EACCES) => Err(ErrorKind::WouldBlock.into()),
         answer => answer.map(|_| ()),
     }
 }
 
 /// Whether another open file description has a lock on the byte. Works with a descriptor that can only read.
-pub(crate) fn is_locked(fd: c_int, byte: i64) -> core::result::Result<bool, Errno> {
+pub(crate) fn is_locked(file: &File, byte: i64) -> io::Result<bool> {
     let mut flock = Lock::Exclusive.at(byte);
     // SAFETY: the call reads and writes the structure.
-    checked(unsafe { libc::fcntl(fd, libc::F_OFD_GETLK, &raw mut flock) })?;
+    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut flock) })?;
     Ok(flock.l_type != libc::F_UNLCK as libc::c_short)
 }
 
 /// Reserves a range of a file, so that a store into it finds room. Straight from the kernel: the C library would write zeros where a
 /// file system cannot do it. In small steps, between which the kernel can say no.
-pub(crate) fn reserve(fd: c_int, start: u64, length: u64) -> core::result::Result<(), Errno> {
+pub(crate) fn reserve(file: &File, start: u64, length: u64) -> io::Result<()> {
     const STEP: u64 = 1 << 20;
     let mut at = start;
     while at < start + length {
         let step = STEP.min(start + length - at);
         // SAFETY: numbers only.
-        persist(|| checked(unsafe { libc::fallocate64(fd, 0, at as i64, step as i64) }))?;
-        at += step;
+        match checked(unsafe { libc::fallocate64(file.as_raw_fd(), 0, at as i64, step as i64) }) {
+            Ok(_) => at += step,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
 
-/// Makes a file as long as said, of nothing.
-pub(crate) fn set_length(fd: c_int, length: u64) -> core::result::Result<(), Errno> {
-    // SAFETY: numbers only.
-    persist(|| checked(unsafe { libc::ftruncate64(fd, length as i64) })).map(|_| ())
-}
-
 /// Reads at an offset, as much as there is.
-pub(crate) fn read_at(fd: c_int, buffer: &mut [u8], offset: u64) -> core::result::Result<usize, Errno> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
-        let rest = &mut buffer[done..];
-        let at = i64::try_from(offset + done as u64).map_err(|_| Errno(libc::EINVAL))?;
-        // SAFETY: the rest of the buffer is live and as long as said.
-        let bytes =
-            persist(|| match unsafe { libc::pread64(fd, rest.as_mut_ptr().cast(), rest.len(), at) } {
-                bytes if bytes < 0 => Err(Errno::last()),
-                bytes => Ok(bytes as usize),
-            })?;
-        if bytes == 0 {
-            break;
+        match file.read_at(&mut buffer[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(bytes) => done += bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        done += bytes;
     }
     Ok(done)
 }
@@ -245,13 +200,21 @@ pub(crate) fn random() -> [u64; 2] {
     bits
 }
 
-/// When a process of this machine began, in ticks since the machine did; 0 where that is not told.
-pub(crate) fn start_time(process: &str) -> u64 {
+/// The state of a process of this machine, and when it began, in ticks since the machine did; `None` if there is none, or the kernel does not
+/// say.
+pub(crate) fn state_and_start(process: &str) -> Option<(u8, u64)> {
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     // The name, in parentheses, may have anything in it, parentheses too.
-    let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
-    let behind = stat.iter().rposition(|&byte| byte == b')').map_or(&stat[..0], |at| &stat[at + 1..]);
-    let field = str::from_utf8(behind).ok().and_then(|fields| fields.split_ascii_whitespace().nth(19));
-    field.and_then(|field| field.parse().ok()).unwrap_or(0)
+    let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
+    let fields = str::from_utf8(&stat[end_of_name + 1..]).ok()?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    Some((state, fields.nth(18)?.parse().ok()?))
+}
+
+/// When a process of this machine began, in ticks since the machine did; 0 if that is unknown.
+pub(crate) fn start_time(process: &str) -> u64 {
+    state_and_start(process).map_or(0, |(_, start)| start)
 }
 
 /// What this start of the machine is called.

@@ -1,13 +1,10 @@
-//! What a segment looks like: docs/segments.md says it for those who write readers of their own.
+//! What a segment looks like: docs/segment-format.md says it for those who write readers of their own.
 //!
 //! A header, a directory of entries of one size, and behind it, at multiples of [`PAGE`], what the entries are of. All places are offsets
 //! from the beginning of the file, all numbers are in the order of the machine that made it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
-use picollo_core::{MetricCounter, SharedStripedCounter};
-use std::borrow::ToOwned;
-use std::string::String;
-use std::vec::Vec;
+use picollo_core::SharedStripedCounter;
 
 pub(crate) const MAGIC: [u8; 8] = *b"PicoSegm";
 pub(crate) const IMAGE_VERSION: u32 = 1;
@@ -25,7 +22,7 @@ pub(crate) const MOST_ENTRIES: u32 = 16_384;
 pub(crate) const MOST_OBJECT: u64 = 64 << 20;
 /// The largest segment.
 pub(crate) const MOST_CAPACITY: u64 = if size_of::<usize>() < 8 { 1 << 30 } else { 1 << 40 };
-/// Bytes of counters by their mode: the words, each on a line of its own, and what writers keep behind them.
+/// Bytes of counters by their mode: the words, each on a line of its own, and a line more, which is zero.
 pub(crate) const COUNTER_SIZES: [u64; 2] = [128, 1088];
 /// Words of a striped counter, and bytes from one to the next.
 pub(crate) const STRIPES: (usize, usize) = SharedStripedCounter::STRIPES;
@@ -38,6 +35,9 @@ pub(crate) const MOST_LABELS: usize = 32;
 pub(crate) const INTERLOCKED: u32 = 1;
 /// New histograms can be reset, and of which no mode is said are interlocked.
 pub(crate) const LIVE_RESET: u32 = 2;
+
+/// Flags that a writer must know before it attaches. It ignores the ones below that it does not know.
+pub(crate) const MUST_BE_KNOWN: u32 = 0xffff_0000;
 
 /// What options say of the histograms of a segment.
 pub(crate) const fn flags(interlocked: bool, live_reset: bool) -> u32 {
@@ -92,12 +92,7 @@ pub(crate) mod state {
     pub(crate) const FREED: u32 = 3;
 }
 
-const _: () = assert!(
-    COUNTER_SIZES[mode::ONE_WORD as usize] == MetricCounter::SIZE as u64
-        && COUNTER_SIZES[mode::STRIPED as usize] == SharedStripedCounter::SIZE as u64
-        && STRIPES.0 == 16
-        && STRIPES.1 == 64
-);
+const _: () = assert!(STRIPES.0 == 16 && STRIPES.1 == 64 && COUNTER_SIZES[mode::STRIPED as usize] > 16 * 64);
 
 /// Modes as images have them, of histograms, and of counters.
 pub(crate) mod mode {
@@ -141,6 +136,27 @@ pub(crate) struct Body {
 }
 
 const _: () = assert!(size_of::<Slot>() == ENTRY_SIZE as usize && core::mem::offset_of!(Slot, body) == 8);
+
+/// What segments consist of.
+///
+/// # Safety
+/// Any bytes are one: numbers without padding.
+pub(crate) unsafe trait Plain {}
+// SAFETY: numbers, one behind the other.
+unsafe impl Plain for Header {}
+// SAFETY: as above.
+unsafe impl Plain for Slot {}
+
+/// The structure that begins with these bytes; what they lack is zero.
+pub(crate) fn structure<T: Plain>(bytes: &[u8]) -> T {
+    let mut made = core::mem::MaybeUninit::<T>::zeroed();
+    let length = bytes.len().min(size_of::<T>());
+    // SAFETY: so many bytes are there and fit in; any of them are one.
+    unsafe {
+        made.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), length);
+        made.assume_init()
+    }
+}
 
 /// Where the directory ends and objects begin.
 pub(crate) const fn directory_end(max_entries: u32) -> u64 {

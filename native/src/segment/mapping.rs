@@ -2,17 +2,18 @@
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::string::String;
 use std::sync::{Mutex, Once, PoisonError};
-use std::vec::Vec;
 
+use super::check::{self, Shape};
 use super::directory;
 use super::file::{self, Directory, Lock, shown};
 use super::format::{self, DIRECTORY_BYTE, Header, LIFE_BYTE, Slot};
-use crate::base::error::{Error, Result, Status};
-use crate::os::sys::{Errno, page_size};
+use crate::base::error::{Error, Result, Status, failure};
+use crate::os::sys::page_size;
 
 /// A mapped segment. It is never unmapped.
 #[derive(Debug)]
@@ -22,9 +23,9 @@ pub(crate) struct Mapping {
     pub(crate) max_entries: u32,
     pub(crate) path: PathBuf,
     /// Which file it is, whatever becomes of its name.
-    file: (u64, u64),
+    identity: (u64, u64),
     /// The description that is locked and mapped. Where the program closes all descriptors, it lives on in the mapping.
-    fd: i32,
+    file: File,
     /// The process that made it, and is to remove it.
     maker: Option<u32>,
     /// How often it had forked before.
@@ -53,45 +54,45 @@ const MOST_AT_FORK: u64 = 4 << 20;
 impl Mapping {
     /// Maps an open segment whose life is locked; `max_entries` and `capacity` are known to fit it.
     pub(crate) fn map(
-        fd: OwnedFd,
+        file: File,
         path: PathBuf,
         capacity: u64,
         max_entries: u32,
         is_maker: bool,
     ) -> Result<&'static Mapping> {
-        let refuse = |errno| file::refused(&path, "cannot be mapped", errno);
-        let stat = file::stat(fd.as_raw_fd()).map_err(refuse)?;
-        let length = usize::try_from(capacity).map_err(|_| refuse(Errno(libc::ENOMEM)))?;
+        let refuse = |error| file::refused(&path, "cannot be mapped", error);
+        let data = file.metadata().map_err(refuse)?;
+        let length = usize::try_from(capacity).map_err(|_| refuse(ErrorKind::OutOfMemory.into()))?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice.
         let base = unsafe {
-            libc::mmap(core::ptr::null_mut(), length, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0)
+            libc::mmap(core::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
         let base = match NonNull::new(base.cast::<u8>()) {
             Some(base) if base.as_ptr().cast() != libc::MAP_FAILED => base,
-            _ => return Err(refuse(Errno::last())),
+            _ => return Err(refuse(io::Error::last_os_error())),
         };
         watch_process();
         let mapping = Mapping {
             base,
             capacity,
             max_entries,
-            file: file::file_of(&stat),
+            identity: file::file_of(&data),
             maker: is_maker.then(std::process::id),
-            fd: fd.into_raw_fd(),
+            file,
             path,
             forks: FORKS.load(Ordering::Relaxed),
             at_hand: AtomicU64::new(0),
         };
-        let mapping: &'static Mapping = std::boxed::Box::leak(std::boxed::Box::new(mapping));
+        let mapping: &'static Mapping = Box::leak(Box::new(mapping));
         MAPPED.lock().unwrap_or_else(PoisonError::into_inner).push(mapping);
         Ok(mapping)
     }
 
     /// What this process has mapped of a file already.
-    pub(crate) fn of_file(file: (u64, u64)) -> Option<&'static Mapping> {
+    pub(crate) fn of_file(identity: (u64, u64)) -> Option<&'static Mapping> {
         let mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
-        mapped.iter().copied().find(|mapping| mapping.file == file)
+        mapped.iter().copied().find(|mapping| mapping.identity == identity)
     }
 
     pub(crate) fn header(&self) -> &Header {
@@ -142,7 +143,7 @@ impl Mapping {
         fill: &dyn Fn(NonNull<u8>),
     ) -> Result<()> {
         let place = self.object(offset);
-        let refuse = || file::refused(&self.path, "finds no memory for a table", Errno::last());
+        let refuse = || file::refused(&self.path, "finds no memory for a table", io::Error::last_os_error());
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: new memory, which then takes the place of pages that are ours, as the caller promises.
@@ -164,43 +165,37 @@ impl Mapping {
 
     /// Keeps all others, in this process and elsewhere, from making entries.
     pub(crate) fn lock_directory(&self) -> Result<DirectoryLock> {
-        let fd = self.reopen()?;
+        let file = self.reopen()?;
         for _ in 0..WAITS {
-            match file::lock(fd.as_raw_fd(), DIRECTORY_BYTE, Lock::Exclusive) {
-                Ok(()) => return Ok(DirectoryLock(fd)),
-                Err(Errno(libc::EAGAIN)) => std::thread::sleep(core::time::Duration::from_millis(1)),
-                Err(errno) => return Err(file::refused(&self.path, "cannot be locked", errno)),
+            match file::lock(&file, DIRECTORY_BYTE, Lock::Exclusive) {
+                Ok(()) => return Ok(DirectoryLock(file)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    std::thread::sleep(core::time::Duration::from_millis(1));
+                }
+                Err(error) => return Err(file::refused(&self.path, "cannot be locked", error)),
             }
         }
         let path = shown(&self.path);
-        Err(Error::new(
-            Status::Busy,
-            format_args!("{path}: another process has been making an entry for two seconds; is it stopped?"),
+        Err(failure!(
+            Busy,
+            "{path}: another process has been making an entry for two seconds; is it stopped?"
         ))
     }
 
     /// Another open file description of the same file: locks of one description do not exclude each other.
-    fn reopen(&self) -> Result<OwnedFd> {
-        let own = std::format!("/proc/self/fd/{}", self.fd);
-        let refuse = |errno| file::refused(&self.path, "cannot be opened again", errno);
-        let by_path = file::open(&self.path, libc::O_RDWR);
-        let is_it =
-            |fd: &OwnedFd| file::stat(fd.as_raw_fd()).is_ok_and(|stat| file::file_of(&stat) == self.file);
-        if let Ok(fd) = by_path
-            && is_it(&fd)
-        {
-            return Ok(fd);
+    fn reopen(&self) -> Result<File> {
+        let is_it = |file: &File| file.metadata().is_ok_and(|data| file::file_of(&data) == self.identity);
+        if let Some(file) = file::open(&self.path, true).ok().filter(is_it) {
+            return Ok(file);
         }
         // The name is gone, or leads elsewhere. The descriptor, too, may be another one by now.
-        let name = std::ffi::CString::new(own).map_err(|_| refuse(Errno(libc::EINVAL)))?;
-        // SAFETY: the name is NUL-terminated.
-        let fd = unsafe { libc::open(name.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-        if fd < 0 {
-            return Err(refuse(Errno::last()));
-        }
-        // SAFETY: just opened, and ours.
-        let fd = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(fd) };
-        if is_it(&fd) { Ok(fd) } else { Err(refuse(Errno(libc::ESTALE))) }
+        let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let file = File::options().read(true).write(true).open(own);
+        let file = file.and_then(|file| match is_it(&file) {
+            true => Ok(file),
+            false => Err(io::Error::from_raw_os_error(libc::ESTALE)),
+        });
+        file.map_err(|error| file::refused(&self.path, "cannot be opened again", error))
     }
 
     /// Removes the file, where this process made it and nobody else can be writing.
@@ -209,44 +204,37 @@ impl Mapping {
             return;
         }
         // The program may have closed the descriptor, and have another file under its number.
-        if file::stat(self.fd).is_ok_and(|stat| file::file_of(&stat) == self.file)
+        if self.file.metadata().is_ok_and(|data| file::file_of(&data) == self.identity)
             && let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name())
             && let (Ok(directory), Some(name)) = (Directory::open(parent), name.to_str())
         {
-            let _ = remove_if_dead(&directory, name, self.fd);
+            let _ = remove_if_dead(&directory, name, &self.file);
         }
     }
 }
 
 /// The lock of a directory, on a description of its own.
-pub(crate) struct DirectoryLock(OwnedFd);
-
-impl DirectoryLock {
-    pub(crate) fn fd(&self) -> i32 {
-        self.0.as_raw_fd()
-    }
-}
+pub(crate) struct DirectoryLock(pub(crate) File);
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
         // In so many words: a child that was forked meanwhile has a descriptor of the same description, and would keep it locked.
-        let _ = file::lock(self.fd(), DIRECTORY_BYTE, Lock::None);
+        let _ = file::lock(&self.0, DIRECTORY_BYTE, Lock::None);
     }
 }
 
-/// Removes a file that nobody but the description of `fd` holds; returns whether it did.
-pub(crate) fn remove_if_dead(
-    directory: &Directory,
-    name: &str,
-    fd: i32,
-) -> core::result::Result<bool, Errno> {
+/// Removes a file that nobody but this description of it holds; returns whether it did.
+pub(crate) fn remove_if_dead(directory: &Directory, name: &str, file: &File) -> io::Result<bool> {
+    // A program that holds no lock may be at work all the same.
+    if check::header(file)?.0.is_by_another() {
+        return Ok(false);
+    }
     // Whoever attaches from now on finds it locked, and is refused.
-    match file::lock(fd, LIFE_BYTE, Lock::Exclusive) {
-        Err(Errno(libc::EAGAIN)) => return Ok(false),
+    match file::lock(file, LIFE_BYTE, Lock::Exclusive) {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
         answer => answer?,
     }
-    let file = file::file_of(&file::stat(fd)?);
-    if directory.file_at(name) != Some(file) {
+    if directory.file_at(name) != Some(file::file_of(&file.metadata()?)) {
         return Ok(false);
     }
     directory.unlink(name).map(|()| true)
@@ -284,40 +272,40 @@ fn watch_process() {
 
 /// Opens a segment of a path to write into, and checks that it is one that this build can use.
 pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
-    let refuse = |status, why: &str| Err(Error::new(status, format_args!("{}: {why}", shown(path))));
+    let refuse = |status, why: &str| Error::new(status, format_args!("{}: {why}", shown(path)));
+    let failed = |what| move |error| file::refused(path, what, error);
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return refuse(Status::InvalidArgument, "is no path of a segment");
+        return Err(refuse(Status::InvalidArgument, "is no path of a segment"));
     };
     let directory = directory::open(parent)?;
-    let fd = directory
-        .open_file(name, libc::O_RDWR)
-        .map_err(|errno| file::refused(path, "cannot be opened", errno))?;
-    let stat =
-        file::stat(fd.as_raw_fd()).map_err(|errno| file::refused(path, "cannot be examined", errno))?;
-    if stat.st_mode & libc::S_IFMT != libc::S_IFREG || stat.st_uid != directory::user() {
-        return refuse(Status::Permission, "is no regular file of this user");
+    let file = directory.open_file(name, libc::O_RDWR).map_err(failed("cannot be opened"))?;
+    let data = file.metadata().map_err(failed("cannot be examined"))?;
+    if !directory::is_own_file(&data) {
+        return Err(refuse(Status::Permission, "is no regular file of this user"));
     }
-    if let Some(mapping) = Mapping::of_file(file::file_of(&stat)) {
+    if let Some(mapping) = Mapping::of_file(file::file_of(&data)) {
         return Ok(mapping);
     }
-    match file::lock(fd.as_raw_fd(), LIFE_BYTE, Lock::Shared) {
-        Err(Errno(libc::EAGAIN)) => return refuse(Status::Busy, "is being removed"),
-        answer => answer.map_err(|errno| file::refused(path, "cannot be locked", errno))?,
+    let locked = file::lock(&file, LIFE_BYTE, Lock::Shared);
+    // Locked for good, or removed between opening and locking.
+    if locked.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+        || locked.is_ok() && directory.file_at(name) != Some(file::file_of(&data))
+    {
+        return Err(refuse(Status::Busy, "is being removed"));
     }
-    // Removed between opening and locking.
-    if directory.file_at(name) != Some(file::file_of(&stat)) {
-        return refuse(Status::Busy, "is being removed");
+    locked.map_err(failed("cannot be locked"))?;
+    let header = check::header(&file).map_err(failed("cannot be read"))?;
+    let shape = Shape::of(&header, data.len()).map_err(|(status, why)| refuse(status, why))?;
+    if header.0.flags & format::MUST_BE_KNOWN != 0 {
+        return Err(refuse(
+            Status::Incompatible,
+            "has a property that this version does not know; use the version that made it",
+        ));
     }
-    let mut bytes = [0; size_of::<Header>()];
-    let read = file::read_at(fd.as_raw_fd(), &mut bytes, 0);
-    let read = read.map_err(|errno| file::refused(path, "cannot be read", errno))?;
-    let checked = super::check::Shape::of(&bytes[..read], stat.st_size as u64);
-    let shape =
-        checked.map_err(|(status, why)| Error::new(status, format_args!("{}: {why}", shown(path))))?;
-    Mapping::map(fd, path.into(), shape.capacity, shape.max_entries, false)
+    Mapping::map(file, path.into(), shape.capacity, shape.max_entries, false)
 }
 
 /// The name of a file of a segment.
 pub(crate) fn name_of(segment: &str) -> String {
-    std::format!("{segment}.{}.{}", std::process::id(), file::start_time("self"))
+    format!("{segment}.{}.{}", std::process::id(), file::start_time("self"))
 }

@@ -1,18 +1,22 @@
 //! Segments as readers have them: by reading the file into memory of their own. Nothing in it is believed unseen.
 
-use core::mem::offset_of;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::string::String;
-use std::vec::Vec;
 
-use super::check::{self, Image, Shape, field, number};
-use super::description::{SegmentEntry, SegmentInfo};
+use picollo_core::{
+    BaselineWord, Error as CoreError, Layout, PerCpuImage, SharedHistogram, Since, SingleWriterHistogram,
+    Snapshot,
+};
+
+use super::check::{self, Image, Shape};
+use super::description::{SegmentEntry, SegmentInfo, SegmentKind};
 use super::directory;
 use super::file::{self, shown};
-use super::format::{self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, mode, state};
-use crate::base::error::{Error, Result, Status};
-use crate::os::sys::Errno;
+use super::format::{
+    self, Body, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, Slot, mode, state, structure,
+};
+use crate::base::error::{Error, Result, Status, failure};
 
 /// What is known of an entry besides.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +30,7 @@ pub(super) struct Place {
 
 /// Reads a segment from outside: never writes to it, and survives whatever is in it, also while it changes.
 pub struct Viewer {
-    fd: OwnedFd,
+    file: File,
     path: PathBuf,
     shape: Shape,
     entries: Vec<(SegmentEntry, Place)>,
@@ -43,16 +47,12 @@ impl Viewer {
     /// `Permission` for what is neither this user's nor to be looked at by root; `Corrupt` and `Incompatible` for what is none, or
     /// none of this version; `Unsupported` on file systems that may answer when they like; `Os`. Each names the file and the reason.
     pub fn open(path: &Path) -> Result<Viewer> {
-        let refuse = |errno| match errno {
-            Errno(libc::ELOOP) => Error::new(
-                Status::Permission,
-                format_args!("{}: is a link; links are not followed", shown(path)),
-            ),
-            errno => file::refused(path, "cannot be opened", errno),
-        };
-        let fd = file::open(path, libc::O_RDONLY).map_err(refuse)?;
+        let file = file::open(path, false).map_err(|error| match error.raw_os_error() {
+            Some(libc::ELOOP) => failure!(Permission, "{}: is a link; links are not followed", shown(path)),
+            _ => file::refused(path, "cannot be opened", error),
+        })?;
         let mut viewer = Viewer {
-            fd,
+            file,
             path: path.into(),
             shape: Shape { capacity: 0, max_entries: 0, entries: 0 },
             entries: Vec::new(),
@@ -60,14 +60,14 @@ impl Viewer {
             image: Image::default(),
             faults: Vec::new(),
         };
-        let stat = viewer.stat()?;
-        if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+        let data = viewer.data()?;
+        if !data.is_file() {
             return Err(viewer.doubt((Status::Permission, "is no regular file")));
         }
-        if stat.st_uid != directory::user() && directory::user() != 0 {
+        if data.uid() != directory::user() && directory::user() != 0 {
             return Err(viewer.doubt((Status::Permission, "belongs to another user")));
         }
-        if !file::file_system(viewer.fd.as_raw_fd()).is_ok_and(|kind| file::LOCAL.contains(&kind)) {
+        if !file::file_system(&viewer.file).is_ok_and(|kind| file::LOCAL.contains(&kind)) {
             let why = "lies on a file system that may keep readers waiting; copy it to a local one";
             return Err(viewer.doubt((Status::Unsupported, why)));
         }
@@ -82,8 +82,7 @@ impl Viewer {
 
     /// Looks for entries that have come since.
     pub fn refresh(&mut self) -> Result<()> {
-        let header = self.header()?;
-        let shape = Shape::of(&header, self.stat()?.st_size as u64).map_err(|doubt| self.doubt(doubt))?;
+        let (_, shape) = self.header(&self.data()?)?;
         if self.shape.capacity != 0
             && (shape.capacity, shape.max_entries) != (self.shape.capacity, self.shape.max_entries)
         {
@@ -92,23 +91,21 @@ impl Viewer {
         self.shape = shape;
         for at in 0..self.entries.len() {
             let (entry, place) = &self.entries[at];
-            if !entry.is_retired && self.state_of(place.index)? == state::FREED {
+            if !entry.is_retired && self.read_slot(place.index)?.state.into_inner() == state::FREED {
                 self.entries[at].0.is_retired = true;
             }
         }
         let mut all_final = true;
         for index in self.seen..shape.entries as usize {
-            let mut bytes = [0; ENTRY_SIZE as usize];
-            self.read_entry(index, &mut bytes)?;
+            let slot = self.read_slot(index)?;
             let is_known =
                 |entries: &[(SegmentEntry, Place)]| entries.iter().any(|(_, place)| place.index == index);
-            let is_final = match u32::from_ne_bytes(number(&bytes, 0)) {
+            let is_final = match slot.state.into_inner() {
                 // Where one before it is not final yet, all from there are looked at again.
                 state::PUBLISHED if is_known(&self.entries) => true,
                 state::PUBLISHED => {
                     // What was written before it was published is there for who reads after having seen that.
-                    self.read_entry(index, &mut bytes)?;
-                    match self.take(index, &bytes) {
+                    match self.take(index, &self.read_slot(index)?.body) {
                         Ok(entry) => {
                             self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
                             self.entries.push(entry);
@@ -134,7 +131,7 @@ impl Viewer {
 
     /// What is wrong with an entry, which is left out, once.
     fn note(&mut self, index: usize, why: &str) -> Result<()> {
-        let fault = std::format!("{}: {}", shown(&self.path), check::of_entry(index, why));
+        let fault = format!("{}: {}", shown(&self.path), check::of_entry(index, why));
         if !self.faults.contains(&fault) {
             self.faults.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
             self.faults.push(fault);
@@ -144,24 +141,23 @@ impl Viewer {
 
     /// What the segment says of itself, now.
     pub fn info(&self) -> Result<SegmentInfo> {
-        let header = self.header()?;
-        let stat = self.stat()?;
-        Shape::of(&header, stat.st_size as u64).map_err(|doubt| self.doubt(doubt))?;
-        let text = |at: usize, length: usize| format::field(header.get(at..at + length).unwrap_or_default());
-        let live = file::is_locked(self.fd.as_raw_fd(), LIFE_BYTE);
+        let data = self.data()?;
+        let (header, _) = self.header(&data)?;
+        let is_locked = file::is_locked(&self.file, LIFE_BYTE)
+            .map_err(|error| file::refused(&self.path, "cannot be asked for locks", error))?;
         Ok(SegmentInfo {
-            name: text(offset_of!(Header, name), 72),
-            program: text(offset_of!(Header, program), 128),
-            pid: field!(&header, u32, Header, pid),
-            start_time: field!(&header, u64, Header, start_time),
-            boot_id: text(offset_of!(Header, boot_id), 40),
-            created_unix_nanos: field!(&header, u64, Header, created_unix_nanos),
-            identity: [0, 8].map(|at| u64::from_ne_bytes(number(&header, offset_of!(Header, identity) + at))),
+            name: format::field(&header.name),
+            program: format::field(&header.program),
+            pid: header.pid,
+            start_time: header.start_time,
+            boot_id: format::field(&header.boot_id),
+            created_unix_nanos: header.created_unix_nanos,
+            identity: header.identity,
             entries: self.entries.len(),
-            refused: field!(&header, u32, Header, refused).into(),
-            memory: (stat.st_blocks as u64).saturating_mul(512),
+            memory: data.blocks().saturating_mul(512),
             capacity: self.shape.capacity,
-            is_live: live.map_err(|errno| file::refused(&self.path, "cannot be asked for locks", errno))?,
+            is_live: is_locked || header.is_by_the_living(),
+            refused: header.refused.into_inner().into(),
         })
     }
 
@@ -192,47 +188,36 @@ impl Viewer {
         self.read_bytes(offset, bytes)
     }
 
-    fn read_entry(&self, index: usize, bytes: &mut [u8; ENTRY_SIZE as usize]) -> Result<()> {
-        self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), bytes)
-    }
-
-    fn state_of(&self, index: usize) -> Result<u32> {
-        let mut bytes = [0; 4];
+    fn read_slot(&self, index: usize) -> Result<Slot> {
+        let mut bytes = [0; ENTRY_SIZE as usize];
         self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), &mut bytes)?;
-        Ok(u32::from_ne_bytes(bytes))
+        Ok(structure(&bytes))
     }
 
     fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
-        match file::read_at(self.fd.as_raw_fd(), bytes, offset) {
+        match file::read_at(&self.file, bytes, offset) {
             Ok(length) if length == bytes.len() => Ok(()),
             Ok(_) => Err(self.doubt((Status::Corrupt, "is cut off"))),
-            Err(errno) => Err(file::refused(&self.path, "cannot be read", errno)),
+            Err(error) => Err(file::refused(&self.path, "cannot be read", error)),
         }
     }
 
-    /// As much of a header as there is.
-    fn header(&self) -> Result<Vec<u8>> {
-        let mut bytes = std::vec![0; size_of::<Header>()];
-        let read = file::read_at(self.fd.as_raw_fd(), &mut bytes, 0);
-        let length = read.map_err(|errno| file::refused(&self.path, "cannot be read", errno))?;
-        bytes.truncate(length);
-        Ok(bytes)
+    /// The header of the file of which this is known, and what depends on it.
+    fn header(&self, data: &Metadata) -> Result<(Header, Shape)> {
+        let header = check::header(&self.file);
+        let header = header.map_err(|error| file::refused(&self.path, "cannot be read", error))?;
+        let shape = Shape::of(&header, data.len()).map_err(|doubt| self.doubt(doubt))?;
+        Ok((header.0, shape))
     }
 
-    fn stat(&self) -> Result<libc::stat64> {
-        file::stat(self.fd.as_raw_fd())
-            .map_err(|errno| file::refused(&self.path, "cannot be examined", errno))
+    fn data(&self) -> Result<Metadata> {
+        self.file.metadata().map_err(|error| file::refused(&self.path, "cannot be examined", error))
     }
 
     /// An entry as what it is, or what is wrong with it.
-    fn take(
-        &self,
-        index: usize,
-        bytes: &[u8; ENTRY_SIZE as usize],
-    ) -> core::result::Result<(SegmentEntry, Place), &'static str> {
-        let body = check::body(bytes);
-        let kind = check::place(&body, &self.shape)?;
-        let Names { name, unit, help, labels } = format::unpack(&body)?;
+    fn take(&self, index: usize, body: &Body) -> core::result::Result<(SegmentEntry, Place), &'static str> {
+        let kind = check::place(body, &self.shape)?;
+        let Names { name, unit, help, labels } = format::unpack(body)?;
         if self.entries.iter().any(|(_, place)| place.offset == body.offset) {
             return Err("lies where another does");
         }
@@ -253,10 +238,7 @@ impl Viewer {
 
     pub(super) fn at(&self, index: usize) -> Result<&(SegmentEntry, Place)> {
         self.entries.get(index).ok_or_else(|| {
-            Error::new(
-                Status::InvalidArgument,
-                format_args!("{}: has {} entries", shown(&self.path), self.entries.len()),
-            )
+            failure!(InvalidArgument, "{}: has {} entries", shown(&self.path), self.entries.len())
         })
     }
 
@@ -271,5 +253,203 @@ impl core::fmt::Debug for Viewer {
             .field("path", &self.path)
             .field("entries", &self.entries)
             .finish_non_exhaustive()
+    }
+}
+
+/// How many words are read at a time.
+const CHUNK: usize = 1024;
+/// The header of a histogram, in words.
+const HEADER_WORDS: usize = size_of::<picollo_core::Header>() / 8;
+
+/// Cells, and two banks for the baseline of resets.
+const WITH_BANKS: u64 = 3;
+
+/// Bytes of the image of a dense histogram with so many words for each bucket.
+fn dense_size(layout: &Layout, copies: u64) -> u64 {
+    (size_of::<picollo_core::Header>() as u64 + 8 * copies * layout.length() as u64).next_multiple_of(64)
+}
+
+/// How often a word is read that changes in its upper half.
+const RETRIES: usize = 64;
+
+impl Viewer {
+    /// What a counter is at.
+    pub fn counter(&self, index: usize) -> Result<u64> {
+        let (entry, place) = self.at(index)?;
+        if entry.kind != SegmentKind::Counter {
+            return Err(failure!(InvalidArgument, "{}: is no counter", entry.name));
+        }
+        if place.mode == mode::STRIPED {
+            const STRIDE: usize = format::STRIPES.1 / 8;
+            let mut words = [0; format::STRIPES.0 * STRIDE];
+            self.read_words(place.offset, &mut words)?;
+            return Ok(words.iter().step_by(STRIDE).fold(0, |sum, word| sum.wrapping_add(*word)));
+        }
+        let mut word = [0];
+        self.read_words(place.offset, &mut word)?;
+        Ok(word[0])
+    }
+
+    /// The counts of a histogram, in a snapshot that can be [updated](Viewer::update).
+    pub fn snapshot(&mut self, index: usize) -> Result<Box<Snapshot>> {
+        let mut snapshot = None;
+        self.with_histogram(index, |histogram| {
+            let mut made = Snapshot::boxed(*histogram.layout())?;
+            histogram.update(&mut made, Since::Reset)?;
+            snapshot = Some(made);
+            Ok(())
+        })?;
+        let mut snapshot = snapshot.ok_or(Error::from(Status::Corrupt))?;
+        snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
+        Ok(snapshot)
+    }
+
+    /// Takes the counts of a histogram anew: see [`Snapshot::update`]. Deltas go on as long as it is the same histogram, also where
+    /// another viewer took the snapshot before.
+    pub fn update(&mut self, index: usize, snapshot: &mut Snapshot, since: Since) -> Result<()> {
+        self.with_histogram(index, |histogram| histogram.update(snapshot, since))?;
+        snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
+        Ok(())
+    }
+
+    /// Copies the image of a histogram, and hands it out.
+    fn with_histogram(
+        &mut self,
+        index: usize,
+        use_it: impl FnOnce(&SharedHistogram) -> core::result::Result<(), CoreError>,
+    ) -> Result<()> {
+        let (entry, place) = self.at(index)?;
+        let place = *place;
+        if entry.kind != SegmentKind::Histogram {
+            return Err(failure!(InvalidArgument, "{}: is no histogram", entry.name));
+        }
+        let mut image = core::mem::take(&mut self.image);
+        let copied = match place.mode {
+            mode::PER_CPU => self.copy_shards(index, &place, &mut image),
+            _ => self.copy(index, &place, &mut image).map(|()| place.size),
+        };
+        let result = copied.and_then(|size| {
+            let memory = image.words().as_mut_ptr().cast::<u8>();
+            // SAFETY: the copy is ours, and so long; what is in it is checked by `attach`. Nobody records.
+            let histogram = unsafe { SharedHistogram::attach_unguarded(memory, size as usize) };
+            // SAFETY: as above.
+            let alone = unsafe { SingleWriterHistogram::attach(memory, size as usize) };
+            let histogram = histogram.map_err(|error| self.broken(index, error))?;
+            if alone.is_ok() != (place.mode == mode::SINGLE_WRITER)
+                || histogram.counter_bits() != 64
+                || ![1, WITH_BANKS].iter().any(|&copies| dense_size(histogram.layout(), copies) == size)
+            {
+                return Err(self.broken(index, CoreError::Corrupt));
+            }
+            use_it(&histogram).map_err(|error| self.broken(index, error))
+        });
+        self.image = image;
+        result
+    }
+
+    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it. Again where a reset has
+    /// come between: then it may have written the baseline that was copied.
+    fn copy(&self, index: usize, place: &Place, image: &mut Image) -> Result<()> {
+        image.resize(place.size)?;
+        let words = image.words();
+        if words.len() * 8 != place.size as usize || words.len() < HEADER_WORDS {
+            return Err(self.broken(index, CoreError::Corrupt));
+        }
+        for _ in 0..RETRIES {
+            let (mut then, mut now) = ([0], [0]);
+            self.read(place.offset + 8 * BaselineWord::AT as u64, &mut then)?;
+            self.read_chunks(place.offset, words)?;
+            self.read(place.offset + 8 * BaselineWord::AT as u64, &mut now)?;
+            // As the reader of a baseline in memory does it.
+            words[BaselineWord::AT] = then[0];
+            if BaselineWord(then[0]).stands(BaselineWord(now[0])) {
+                return Ok(());
+            }
+        }
+        Err(self.broken(index, CoreError::Busy))
+    }
+
+    /// Copies the sums of all shards, as the image of an interlocked histogram. Returns its size.
+    fn copy_shards(&self, index: usize, place: &Place, image: &mut Image) -> Result<u64> {
+        let broken = |error| self.broken(index, error);
+        if place.size <= PAGE {
+            return Err(broken(CoreError::Corrupt));
+        }
+        image.resize(PerCpuImage::HEADER_SIZE as u64)?;
+        let header = image.words();
+        self.read_chunks(place.offset + PerCpuImage::HEADER as u64, header)?;
+        let shape = PerCpuImage::of_copy(header).map_err(broken)?;
+        let layout = PerCpuImage::make_dense(header).map_err(broken)?;
+        if shape.size() as u64 != place.size {
+            return Err(broken(CoreError::Corrupt));
+        }
+        let kept: [u64; HEADER_WORDS] = core::array::from_fn(|at| header[at]);
+        let size = dense_size(&layout, 1);
+        image.resize(size)?;
+        let words = image.words();
+        words[..HEADER_WORDS].copy_from_slice(&kept);
+        let cells = &mut words[HEADER_WORDS..HEADER_WORDS + layout.length()];
+        self.read_chunks(place.offset + shape.shared() as u64, cells)?;
+        let (mut wraps, mut shard) = (0, [0; CHUNK]);
+        for cpu in 0..shape.shards() {
+            for (chunk, cells) in cells.chunks_mut(CHUNK).enumerate() {
+                let shard = &mut shard[..cells.len()];
+                self.read_words(place.offset + (shape.shard(cpu) + chunk * CHUNK * 8) as u64, shard)?;
+                for (cell, count) in cells.iter_mut().zip(shard) {
+                    let (sum, wrapped) = cell.overflowing_add(*count);
+                    *cell = sum;
+                    wraps += u64::from(wrapped);
+                }
+            }
+        }
+        words[PerCpuImage::WRAPS / 8] = words[PerCpuImage::WRAPS / 8].wrapping_add(wraps);
+        Ok(size)
+    }
+
+    fn read_chunks(&self, offset: u64, words: &mut [u64]) -> Result<()> {
+        for (chunk, words) in words.chunks_mut(CHUNK).enumerate() {
+            self.read_words(offset + (chunk * CHUNK * 8) as u64, words)?;
+        }
+        Ok(())
+    }
+
+    /// Copies words that others add to. Twice, since it is not said that the kernel copies a word in one step: one that was caught
+    /// between its halves has another upper half the next time.
+    fn read_words(&self, offset: u64, words: &mut [u64]) -> Result<()> {
+        let mut again = [0; CHUNK];
+        let again = &mut again[..words.len()];
+        self.read(offset, words)?;
+        self.read(offset, again)?;
+        for (at, (word, again)) in words.iter_mut().zip(again).enumerate() {
+            let (mut before, mut now) = (*word, *again);
+            for _ in 0..RETRIES {
+                if before >> 32 == now >> 32 {
+                    break;
+                }
+                before = now;
+                self.read(offset + 8 * at as u64, core::slice::from_mut(&mut now))?;
+            }
+            if before >> 32 != now >> 32 {
+                return Err(self.doubt((Status::Busy, "changes too fast to be read")));
+            }
+            *word = now;
+        }
+        Ok(())
+    }
+
+    /// What the core does not make of an image.
+    fn broken(&self, index: usize, error: CoreError) -> Error {
+        let (status, why) = match error {
+            CoreError::OutOfMemory => (Status::OutOfMemory, "finds no memory here"),
+            CoreError::Incompatible => {
+                (Status::Incompatible, "has another layout than before, or is of another version")
+            }
+            CoreError::Unsupported => {
+                (Status::Unsupported, "goes into no snapshot that was decoded, copied or made of a layout")
+            }
+            CoreError::Busy => (Status::Busy, "changes too fast to be read"),
+            _ => (Status::Corrupt, "is no histogram that can lie in a segment"),
+        };
+        Error::new(status, format_args!("{}: {}", shown(self.path()), check::of_entry(index, why)))
     }
 }

@@ -1,17 +1,17 @@
 //! Segments as writers have them: making them, and attaching to those of others.
 
-use std::borrow::ToOwned;
-use std::os::fd::AsRawFd;
+use std::fs::Permissions;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::string::String;
 
 use super::description::SegmentOptions;
+use super::directory;
 use super::file::{self, Lock, shown};
 use super::format::{self, HEADER_SIZE, Header, LIFE_BYTE, PAGE};
+use super::limits;
 use super::mapping::{self, Mapping};
-use super::{directory, housekeeping, limits};
-use crate::base::error::{Error, Result, Status};
-use crate::os::sys::Errno;
+use crate::base::error::{Result, failure};
 use crate::os::wall::unix_nanos;
 
 /// A file in memory that histograms and counters lie in, for others to read while this program runs, and after it crashed.
@@ -34,10 +34,7 @@ impl Segment {
             name => name.to_owned(),
         };
         if !format::is_name(&name) {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format_args!("a segment's name is 1 to 64 letters, digits, _ and -"),
-            ));
+            return Err(failure!(InvalidArgument, "a segment's name is 1 to 64 letters, digits, _ and -"));
         }
         let capacity = match options.max_bytes {
             0 => DEFAULT_CAPACITY,
@@ -46,53 +43,48 @@ impl Segment {
         if capacity > format::MOST_CAPACITY || capacity <= format::directory_end(format::MAX_ENTRIES) {
             let (least, most) =
                 (format::directory_end(format::MAX_ENTRIES) >> 20, format::MOST_CAPACITY >> 20);
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format_args!("a segment has more than {least} MiB, and {most} MiB at most"),
+            return Err(failure!(
+                InvalidArgument,
+                "a segment has more than {least} MiB, and {most} MiB at most"
             ));
         }
         let directory = directory::choose(options.directory)?;
-        housekeeping::sweep(&directory, &name);
+        directory::sweep(&directory, &name);
         let last = mapping::name_of(&name);
         let path = directory.path.join(&last);
-        let temporary = std::format!(".{last}.{:x}", file::random()[0]);
+        let temporary = format!(".{last}.{:x}", file::random()[0]);
         let refuse = |what: &'static str| {
             let path = path.clone();
-            move |errno| match errno {
-                Errno(libc::EEXIST) => Error::new(
-                    Status::InvalidArgument,
-                    format_args!("{}: this process has a segment of that name already", shown(&path)),
+            move |error: io::Error| match error.kind() {
+                ErrorKind::AlreadyExists => failure!(
+                    InvalidArgument,
+                    "{}: this process has a segment of that name already",
+                    shown(&path)
                 ),
-                errno => file::refused(&path, what, errno),
+                _ => file::refused(&path, what, error),
             }
         };
         if directory.file_at(&last).is_some() {
-            return Err(refuse("")(Errno(libc::EEXIST)));
+            return Err(refuse("")(ErrorKind::AlreadyExists.into()));
         }
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-        let fd = directory.open_file(&temporary, flags).map_err(refuse("cannot be made"))?;
+        let file = directory.open_file(&temporary, flags).map_err(refuse("cannot be made"))?;
         let made = (|| {
-            let raw = fd.as_raw_fd();
             // Whatever the process lets new files be.
-            // SAFETY: numbers only.
-            if unsafe { libc::fchmod(raw, 0o600) } != 0 {
-                return Err(refuse("cannot be made")(Errno::last()));
-            }
-            if !options.on_disk && file::file_system(raw) != Ok(file::TMPFS) {
-                return Err(Error::new(
-                    Status::Unsupported,
-                    format_args!(
-                        "{}: is not in memory (tmpfs), so that records could wait for a disk; set PICOLLO_DIR to a directory \
-                         below /dev/shm, or ask for a segment on disk",
-                        shown(&directory.path)
-                    ),
+            file.set_permissions(Permissions::from_mode(0o600)).map_err(refuse("cannot be made"))?;
+            if !options.on_disk && !file::file_system(&file).is_ok_and(|kind| kind == file::TMPFS) {
+                return Err(failure!(
+                    Unsupported,
+                    "{}: is not in memory (tmpfs), so that records could wait for a disk; set PICOLLO_DIR to a directory below \
+                     /dev/shm, or ask for a segment on disk",
+                    shown(&directory.path)
                 ));
             }
-            file::lock(raw, LIFE_BYTE, Lock::Shared).map_err(refuse("cannot be locked"))?;
-            file::set_length(raw, capacity).map_err(refuse("cannot be made so large"))?;
+            file::lock(&file, LIFE_BYTE, Lock::Shared).map_err(refuse("cannot be locked"))?;
+            file.set_len(capacity).map_err(refuse("cannot be made so large"))?;
             limits::check(u64::from(HEADER_SIZE) + PAGE)?;
-            file::reserve(raw, 0, HEADER_SIZE.into()).map_err(refuse("finds no room"))?;
-            let kept = fd.try_clone().map_err(|_| refuse("cannot be mapped")(Errno::last()))?;
+            file::reserve(&file, 0, HEADER_SIZE.into()).map_err(refuse("finds no room"))?;
+            let kept = file.try_clone().map_err(refuse("cannot be mapped"))?;
             let mapping = Mapping::map(kept, path.clone(), capacity, format::MAX_ENTRIES, !options.keep)?;
             // SAFETY: the first page, which is reserved, and which nobody else knows.
             unsafe {
@@ -121,9 +113,9 @@ impl Segment {
         }
         match std::env::var_os("PICOLLO_SEGMENT").filter(|path| !path.is_empty()) {
             Some(path) => mapping::attach(Path::new(&path)).map(Segment),
-            None => Err(Error::new(
-                Status::InvalidArgument,
-                format_args!("no path of a segment is given, and PICOLLO_SEGMENT is not set"),
+            None => Err(failure!(
+                InvalidArgument,
+                "no path of a segment is given, and PICOLLO_SEGMENT is not set"
             )),
         }
     }

@@ -2,27 +2,23 @@
 
 use picollo_core::SingleWriterHistogram;
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, failure};
 use crate::event::event::Event;
 use crate::event::info::EventInfo;
 use crate::opening::group::positions;
-use crate::session::entry::Entry;
 use crate::session::history::History;
 use crate::session::options::SESSION_SUBTRACT;
 use crate::session::reading::Reading;
-use crate::session::session::Session;
+use crate::session::session::{Entry, Session};
 use crate::user_read::sys::Sys;
 
 impl<S: Sys> Session<S> {
     fn entry(&self, index: usize) -> Result<&Entry> {
         self.check()?;
         let count = self.entries.len();
-        self.entries.get(index).ok_or_else(|| {
-            Error::new(
-                Status::InvalidArgument,
-                format_args!("there is no event {index}: the session has {count}"),
-            )
-        })
+        self.entries
+            .get(index)
+            .ok_or_else(|| failure!(InvalidArgument, "there is no event {index}: the session has {count}"))
     }
 
     /// How many events there are: as many as were given.
@@ -52,7 +48,7 @@ impl<S: Sys> Session<S> {
         if entry.info.status != 0 {
             return Reading { status: entry.info.status, ..Reading::default() };
         }
-        let history = self.tally.history(position);
+        let history = &self.tally.histories[position];
         let overhead = if self.has(SESSION_SUBTRACT) && self.counts_opener() {
             // Each path has its own, and since the base every read has added one. A pair of different paths costs something in
             // between, which nobody has measured: nothing is subtracted for it.
@@ -66,7 +62,7 @@ impl<S: Sys> Session<S> {
             0
         };
         if entry.parts != 0 {
-            let parts = positions(entry.parts | 1 << position).map(|slot| self.tally.history(slot));
+            let parts = positions(entry.parts | 1 << position).map(|slot| &self.tally.histories[slot]);
             return History::reading_of_parts(parts, deltas, overhead);
         }
         history.reading(deltas, overhead)
@@ -74,9 +70,8 @@ impl<S: Sys> Session<S> {
 
     fn check_was_read(&self) -> Result<()> {
         self.check()?;
-        if self.tally.reads() == 0 {
-            let why = format_args!("nothing was read since the session was created, enabled or reset");
-            return Err(Error::new(Status::Empty, why));
+        if self.tally.reads == 0 {
+            return Err(failure!(Empty, "nothing was read since the session was created, enabled or reset"));
         }
         Ok(())
     }
@@ -87,12 +82,12 @@ impl<S: Sys> Session<S> {
     pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
         self.check_was_read()?;
         if out.len() < self.entries.len() {
-            let why = format_args!(
+            return Err(failure!(
+                BufferTooSmall,
                 "the session has {} events, and there is room for {}",
                 self.entries.len(),
                 out.len()
-            );
-            return Err(Error::new(Status::BufferTooSmall, why));
+            ));
         }
         for (position, out) in out.iter_mut().enumerate().take(self.entries.len()) {
             *out = self.reading(position, deltas);
@@ -105,11 +100,8 @@ impl<S: Sys> Session<S> {
     /// Errors: `Empty` where nothing was read since the last record.
     pub fn record(&mut self, deltas: bool) -> Result<()> {
         self.check_was_read()?;
-        if self.tally.is_recorded() {
-            return Err(Error::new(
-                Status::Empty,
-                format_args!("the last reading is recorded already: read again first"),
-            ));
+        if self.tally.recorded {
+            return Err(failure!(Empty, "the last reading is recorded already: read again first"));
         }
         for position in 0..self.entries.len() {
             let reading = self.reading(position, deltas);
@@ -120,7 +112,7 @@ impl<S: Sys> Session<S> {
                 entry.info.not_counted_count += 1;
             }
         }
-        self.tally.note_recorded();
+        self.tally.recorded = true;
         Ok(())
     }
 

@@ -5,9 +5,8 @@ use crate::event::info::EVENT_INFO_SILENT;
 use crate::opening::group::Group;
 use crate::os::kernel::{kind, request};
 use crate::os::sys::{Errno, persist};
-use crate::session::entry::Entry;
-use crate::session::samples::Samples;
-use crate::session::session::Session;
+use crate::session::read::Samples;
+use crate::session::session::{Entry, Session};
 use crate::user_read::sys::Sys;
 use crate::work;
 

@@ -1,10 +1,12 @@
-//! The samples of an event that readings are differences of.
+//! The samples of an event that readings are differences of, scaled where the event was multiplexed, and all that a session has read so far.
 
+use crate::base::error::{Result, Status};
+use crate::base::vectors::{filled, with_room};
 use crate::opening::group::Sample;
+use crate::session::read::Samples;
 use crate::session::reading::{
     READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
-use crate::session::scale::{Scaled, scale};
 
 /// In a sample's flags: it is the kernel's last answer, which stood because the event was off the PMU ever since.
 pub(crate) const STANDING: u32 = 1 << 30;
@@ -21,7 +23,7 @@ pub(crate) struct History {
     base: Sample,
     /// Where the last delta starts.
     previous: Sample,
-    last: Sample,
+    pub last: Sample,
     /// Flags that each of the last two samples earned by itself.
     previous_flags: u32,
     last_flags: u32,
@@ -36,11 +38,6 @@ impl History {
     /// Starts anew from a sample.
     pub(crate) fn rebase(&mut self, sample: Sample) {
         *self = History { base: sample, previous: sample, last: sample, ..History::default() };
-    }
-
-    /// The newest sample.
-    pub(crate) fn last(&self) -> Sample {
-        self.last
     }
 
     /// Notes that there was no sample to be had: the last interval is empty.
@@ -194,21 +191,25 @@ impl Interval {
             time_running = time_enabled;
             clean = true;
         }
-        let (value, status) = match scale(raw, time_enabled, time_running, clean) {
-            Scaled::NotCounted => {
-                return Reading {
-                    flags,
-                    ..Reading::without_value(crate::base::error::Status::NotCounted, time_enabled)
-                };
-            }
-            Scaled::Exact(value) => (value, 0),
-            Scaled::Extrapolated(value) => {
-                flags |= READING_SCALED;
-                (value, 0)
-            }
-        };
-        Reading { value: value.saturating_sub(overhead), raw, time_enabled, time_running, flags, status }
+        let mut value = raw;
+        if !clean && time_running == 0 {
+            // On the PMU for none of the interval: there is no count, and 0 would be a lie.
+            return Reading { time_enabled, flags, status: Status::NotCounted.code(), ..Reading::default() };
+        }
+        if !clean && time_running < time_enabled {
+            flags |= READING_SCALED;
+            value = scaled(raw, time_enabled, time_running);
+        }
+        Reading { value: value.saturating_sub(overhead), raw, time_enabled, time_running, flags, status: 0 }
     }
+}
+
+/// What an event would have counted had it been on the PMU all of an interval and not for a part of it, rounded and saturating.
+/// Cumulative counts must not be scaled: the ratio of times changes from interval to interval.
+fn scaled(count: u64, enabled: u64, running: u64) -> u64 {
+    // At most (2^64 - 1)^2 + 2^63, which is below 2^128.
+    let scaled = (u128::from(count) * u128::from(enabled) + u128::from(running / 2)) / u128::from(running);
+    u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
 /// The time between two samples. Where the later one is a little behind, because it was taken by another clock, none.
@@ -217,44 +218,90 @@ fn elapsed(from: u64, to: u64) -> u64 {
     if elapsed as i64 >= 0 { elapsed } else { 0 }
 }
 
+/// What was read since the base.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// By slot: an event's own, or that of a part of one.
+    pub histories: Vec<History>,
+    /// Readings since the base.
+    pub reads: u64,
+    /// The last of them is recorded.
+    pub recorded: bool,
+}
+
+impl Tally {
+    /// Of so many slots, before the first base.
+    pub(crate) fn new(slots: usize) -> Result<Tally> {
+        Ok(Tally { histories: filled(slots, History::default())?, reads: 0, recorded: false })
+    }
+
+    /// A copy that goes its own way.
+    pub(crate) fn copy(&self) -> Result<Tally> {
+        let mut histories = with_room(self.histories.len())?;
+        histories.extend_from_slice(&self.histories);
+        Ok(Tally { histories, ..*self })
+    }
+
+    /// Takes these samples for the base. Whose sample is missing starts where it was.
+    pub(crate) fn rebase(&mut self, samples: &Samples) {
+        for (slot, history) in self.histories.iter_mut().enumerate() {
+            history.rebase(samples.get(slot).unwrap_or(history.last));
+        }
+        (self.reads, self.recorded) = (0, false);
+    }
+
+    /// Takes a reading. Whose sample is missing has an empty interval.
+    pub(crate) fn advance(&mut self, samples: &Samples) {
+        for (slot, history) in self.histories.iter_mut().enumerate() {
+            match samples.get(slot) {
+                Some(sample) => history.advance(sample, samples.flags[slot]),
+                None => history.advance_without(),
+            }
+        }
+        self.end_reading();
+    }
+
+    /// One slot of a reading that [`Tally::end_reading`] ends.
+    #[inline(always)]
+    pub(crate) fn advance_one(&mut self, slot: usize, sample: Sample, flags: u32) {
+        // Every slot has a history: to look is cheaper than to prove it.
+        if let Some(history) = self.histories.get_mut(slot) {
+            history.advance(sample, flags);
+        }
+    }
+
+    /// Counts a reading, which is yet to be recorded.
+    #[inline(always)]
+    pub(crate) fn end_reading(&mut self) {
+        self.reads += 1;
+        self.recorded = false;
+    }
+
+    /// Forgets what a slot counted between two samples.
+    pub(crate) fn skip(&mut self, slot: usize, from: Sample, to: Sample) {
+        if let Some(history) = self.histories.get_mut(slot) {
+            history.skip(from, to);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::error::Status;
+    use proptest::prelude::*;
 
     fn sample(value: u64, enabled: u64, running: u64) -> Sample {
         Sample { value, enabled, running }
     }
 
     #[test]
-    fn deltas_and_totals() {
+    fn overhead_comes_off_the_value_alone_and_never_below_zero() {
         let mut history = History::default();
         history.rebase(sample(100, 1000, 1000));
-        history.advance(sample(110, 1100, 1100), 0);
-        assert_eq!(history.reading(true, 0).value, 10);
-        assert_eq!(history.reading(false, 0).value, 10);
-        history.advance(sample(130, 1300, 1200), 0);
-        let delta = history.reading(true, 0);
-        assert_eq!((delta.raw, delta.value, delta.flags), (20, 40, READING_SCALED));
-        assert_eq!((delta.time_enabled, delta.time_running, delta.status), (200, 100, 0));
-        let total = history.reading(false, 0);
-        assert_eq!((total.raw, total.value), (30, 45));
-        // Overhead comes off the value alone, and never below 0.
-        assert_eq!(history.reading(true, 39).value, 1);
-        assert_eq!(history.reading(true, 41).value, 0);
-        assert_eq!(history.reading(true, 41).raw, 20);
-    }
-
-    #[test]
-    fn what_did_not_run_has_no_value() {
-        let mut history = History::default();
-        history.rebase(sample(5, 10, 10));
-        history.advance(sample(5, 20, 10), 0);
-        let reading = history.reading(true, 0);
-        assert_eq!((reading.status, reading.value, reading.time_enabled), (Status::NotCounted.code(), 0, 10));
-        assert!(!reading.is_counted());
-        history.advance_without();
-        assert_eq!(history.reading(true, 0).status, Status::NotCounted.code());
+        history.advance(sample(120, 1200, 1100), 0);
+        let values =
+            [39, 41].map(|overhead| history.reading(true, overhead)).map(|said| (said.raw, said.value));
+        assert_eq!(values, [(20, 1), (20, 0)]);
     }
 
     #[test]
@@ -272,18 +319,6 @@ mod tests {
         history.rebase(sample(80, 30, 30));
         history.advance(sample(81, 31, 31), 0);
         assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (1, 0));
-    }
-
-    #[test]
-    fn a_skipped_interval_leaves_no_trace() {
-        let mut history = History::default();
-        history.rebase(sample(100, 100, 100));
-        history.advance(sample(110, 200, 200), 0);
-        let (delta, total) = (history.reading(true, 0), history.reading(false, 0));
-        history.skip(sample(110, 200, 200), sample(5000, 900, 850));
-        assert_eq!((history.reading(true, 0), history.reading(false, 0)), (delta, total));
-        history.advance(sample(5003, 910, 860), 0);
-        assert_eq!((history.reading(true, 0).value, history.reading(false, 0).value), (3, 13));
     }
 
     #[test]
@@ -365,5 +400,30 @@ mod tests {
         history.rebase(sample(8, 20, 20));
         history.advance(sample(8, 30, 20), READING_FAST);
         assert_eq!(counted(&history, false).0, not_counted);
+    }
+
+    proptest! {
+        /// Any sizes: the same answer by repeated doubling and subtraction, without a wide product.
+        #[test]
+        fn scaled_by_any_times(count: u64, enabled: u64, running in 1u64..) {
+            let (enabled, running) = (enabled.max(running).max(2), enabled.min(running).max(1));
+            prop_assume!(running < enabled);
+            let (mut quotient, mut remainder) = (0u128, 0u128);
+            for bit in (0..64).rev() {
+                // value = value · 2 + (bit of count) · enabled, kept as quotient and remainder by running.
+                quotient *= 2;
+                remainder *= 2;
+                if count >> bit & 1 != 0 {
+                    remainder += u128::from(enabled);
+                }
+                quotient += remainder / u128::from(running);
+                remainder %= u128::from(running);
+            }
+            if remainder + u128::from(running / 2) >= u128::from(running) {
+                quotient += 1;
+            }
+            let expected = u64::try_from(quotient).unwrap_or(u64::MAX);
+            prop_assert_eq!(scaled(count, enabled, running), expected);
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! What a session is made from, and how it is read.
 
 #[cfg(picollo_linux)]
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Result, failure};
 #[cfg(picollo_linux)]
-use crate::machine::target::Target;
+use crate::machine::diagnose::Target;
 
-/// Ask the kernel to keep the events of the first group on the PMU all the time. Where it cannot, when they are enabled or later, they
-/// are opened again without this and take turns like any others: no error, but [`EVENT_INFO_UNPINNED`](crate::EVENT_INFO_UNPINNED)
-/// and a message. An interval that was lost over it is `NotCounted`. Events that find no room in the first group are not pinned, and
-/// flagged so.
+/// Keep the events of the first group on the processor's counters all the time, as far as the processor can. Where it cannot, when they
+/// are enabled or later, they are opened again without this and share counters like any others: no error, but
+/// [`EVENT_INFO_UNPINNED`](crate::EVENT_INFO_UNPINNED) and a message. An interval that was lost over it is `NotCounted`. Events that
+/// find no room in the first group are not pinned, and flagged so.
 pub const SESSION_PINNED: u32 = 1 << 0;
 /// Count in the kernel too.
 pub const SESSION_KERNEL: u32 = 1 << 1;
@@ -16,16 +16,18 @@ pub const SESSION_KERNEL: u32 = 1 << 1;
 pub const SESSION_DISABLED: u32 = 1 << 2;
 /// Count the threads and processes that the target starts from now on, too.
 pub const SESSION_INHERIT: u32 = 1 << 3;
-/// Keep events that cannot be opened as entries with a status, and take user space where the kernel is denied.
+/// Events that cannot be opened stay as entries with their status, never counted; where the kernel may not be counted, user space is,
+/// and the info says so.
 pub const SESSION_SKIP_UNAVAILABLE: u32 = 1 << 4;
 /// Fences around reads: everything before a read is counted, nothing after it.
 pub const SESSION_ORDERED: u32 = 1 << 5;
 /// Count on one CPU only.
 pub const SESSION_ON_CPU: u32 = 1 << 6;
-/// Subtract the calibrated overhead of reading from values.
+/// Subtract what reading itself adds, once a calibration has measured it, from values (not from raw ones).
 pub const SESSION_SUBTRACT: u32 = 1 << 7;
-/// Never read in user space, in [`ReadMode::Auto`] neither: no page is mapped, no child tries the instruction, no clock is
-/// calibrated. For programs that must not fault, should user reads be forbidden while they run.
+/// Never read in user space, whatever the mode of a reading: no page is mapped, no child tries the instruction, no clock is
+/// calibrated. For programs that must not be ended by a fault, should somebody forbid user reads while they run; and for sessions
+/// that are to be made quickly.
 pub const SESSION_SYSCALL_ONLY: u32 = 1 << 8;
 
 #[cfg(picollo_linux)]
@@ -50,7 +52,7 @@ pub struct SessionOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum ReadMode {
-    /// In user space where that is possible and provably right, else by system call. Only on the thread that opened the session.
+    /// In user space where that is possible and provably right, else by system call. Opening thread only.
     Auto = 0,
     /// By system call, on any thread.
     Syscall = 1,
@@ -70,12 +72,9 @@ impl ReadMode {
 /// Whom the options mean, where they mean anything.
 #[cfg(picollo_linux)]
 pub(crate) fn check_options(options: &SessionOptions) -> Result<Target> {
-    let invalid = |why| Err(Error::new(Status::InvalidArgument, format_args!("{why}")));
+    let invalid = |why| Err(failure!(InvalidArgument, "{why}"));
     if options.flags & !ALL_FLAGS != 0 {
-        return Err(Error::new(
-            Status::Unsupported,
-            format_args!("unknown session flags: {:#x}", options.flags & !ALL_FLAGS),
-        ));
+        return Err(failure!(Unsupported, "unknown session flags: {:#x}", options.flags & !ALL_FLAGS));
     }
     let on_cpu = options.flags & SESSION_ON_CPU != 0;
     match (options.thread, options.cpu) {

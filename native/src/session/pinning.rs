@@ -6,14 +6,12 @@
 
 use crate::base::error::Result;
 use crate::event::info::EVENT_INFO_UNPINNED;
-use crate::opening::group::{self, Refused, Unreadable, positions};
+use crate::opening::group::{self, Refused, Unreadable, Whom, positions};
 use crate::opening::open::Opened;
-use crate::opening::whom::Whom;
 use crate::os::kernel::{ATTR_SIZE_5, Attr, flag, format, kind, request, software};
 use crate::os::sys::Errno;
-use crate::session::fast::Fast;
 use crate::session::options::SESSION_SKIP_UNAVAILABLE;
-use crate::session::samples::Samples;
+use crate::session::read::{Fast, Samples};
 use crate::session::session::Session;
 use crate::user_read::sys::Sys;
 
@@ -72,7 +70,7 @@ impl<S: Sys> Session<S> {
             if self.read_group(index, &mut fresh).is_ok() {
                 for slot in positions(group.members) {
                     if let Some(sample) = fresh.get(slot) {
-                        self.tally.skip(slot, self.tally.last(slot), sample);
+                        self.tally.skip(slot, self.tally.histories[slot].last, sample);
                     }
                 }
             }

@@ -4,7 +4,7 @@
 pub const READING_FAST: u32 = 1 << 0;
 /// Provably not descheduled since the previous read.
 pub const READING_CLEAN: u32 = 1 << 1;
-/// Multiplexed: the value is extrapolated.
+/// The event shared a counter with others, so the value is extrapolated.
 pub const READING_SCALED: u32 = 1 << 2;
 /// Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing.
 pub const READING_RESYNC: u32 = 1 << 3;
@@ -32,12 +32,6 @@ pub struct Reading {
 const _: () = assert!(size_of::<Reading>() == 40);
 
 impl Reading {
-    /// A reading that says why there is no value.
-    #[cfg(picollo_linux)]
-    pub(crate) fn without_value(status: crate::base::error::Status, time_enabled: u64) -> Reading {
-        Reading { time_enabled, status: status.code(), ..Reading::default() }
-    }
-
     /// Whether there is a value.
     pub fn is_counted(&self) -> bool {
         self.status == 0

@@ -2,38 +2,34 @@
 
 use core::fmt;
 
-use picollo_core::SingleWriterHistogram;
+use picollo_core::{SharedWriter, SingleWriterHistogram};
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, failure};
 use crate::base::text;
 use crate::base::vectors::{filled, with_room};
-use crate::event::event::Event;
-use crate::event::event::MAX_EVENTS;
-use crate::event::info::EVENT_INFO_FAST;
-use crate::event::info::EventInfo;
+use crate::event::event::{Event, MAX_EVENTS};
+use crate::event::info::{EVENT_INFO_FAST, EventInfo};
 use crate::event::named;
+use crate::machine::diagnose::{Refusal, Target};
 use crate::machine::hybrid::Pmus;
-use crate::machine::target::Target;
 use crate::opening::attr::Wish;
-use crate::opening::group::Counter;
+use crate::opening::group::{Counter, Refused, Whom};
 use crate::opening::open::{Opened, Plan};
-use crate::opening::whom::Whom;
+use crate::opening::substitute::Substitute;
 use crate::os::kernel::Attr;
 use crate::os::sys::Kernel;
 use crate::os::thread;
-use crate::session::entry::Entry;
-use crate::session::fast::Fast;
-#[cfg(doc)]
-use crate::session::options::ReadMode;
+use crate::session::cost::Overhead;
+use crate::session::history::Tally;
 use crate::session::options::{
     SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
     SESSION_SKIP_UNAVAILABLE, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
 };
-use crate::session::overhead::Overhead;
-use crate::session::samples::Samples;
-use crate::session::tally::Tally;
-use crate::user_read::policy::Policy;
-use crate::user_read::sys::Sys;
+use crate::session::read::{Fast, Samples, Way};
+use crate::user_read::sys::{Policy, Sys};
+
+#[cfg(doc)]
+use crate::session::options::ReadMode;
 
 /// Events opened for one target.
 ///
@@ -86,8 +82,11 @@ impl<S: Sys> Session<S> {
     pub fn with_sys(sys: S, options: &SessionOptions, events: &[Event]) -> Result<Session<S>> {
         let target = check_options(options)?;
         if events.is_empty() || events.len() > MAX_EVENTS {
-            let why = format_args!("a session has 1 to {MAX_EVENTS} events, not {}", events.len());
-            return Err(Error::new(Status::InvalidArgument, why));
+            return Err(failure!(
+                InvalidArgument,
+                "a session has 1 to {MAX_EVENTS} events, not {}",
+                events.len()
+            ));
         }
         // Slots: one for each event, and behind them one for each further kind of core that an event is counted on.
         let pmus = Pmus::find(&sys);
@@ -100,7 +99,7 @@ impl<S: Sys> Session<S> {
         let policy = if by_syscall { Policy::Off } else { sys.policy() };
         let opener = (thread::token(), thread::kernel_id());
         if opener.1 <= 0 {
-            return Err(Error::new(Status::Os, format_args!("the system does not say which thread this is")));
+            return Err(failure!(Os, "the system does not say which thread this is"));
         }
         let whom = Whom::of(target, opener.1);
         let process = thread::process();
@@ -156,12 +155,7 @@ impl<S: Sys> Session<S> {
         for (position, event) in events.iter().enumerate() {
             let mut info = EventInfo::new();
             let mut parts = 0;
-            let invalid = || {
-                Error::new(
-                    Status::InvalidArgument,
-                    format_args!("{}: no such event type or modifiers", event.name()),
-                )
-            };
+            let invalid = || failure!(InvalidArgument, "{}: no such event type or modifiers", event.name());
             let opened = match event.is_well_formed() {
                 true if pmus.parts(event) > 1 => {
                     let opened =
@@ -176,7 +170,7 @@ impl<S: Sys> Session<S> {
             };
             let mut doubt = [0; 200];
             if opened.is_ok() && named::is_doubtful(&self.opened.sys, event, &mut doubt) {
-                info.say(format_args!("not known to be an event of this processor: {}", text::get(&doubt)));
+                info.say(format_args!("{}", text::get(&doubt)));
             }
             let substitute = match opened {
                 Ok(substitute) => substitute,
@@ -222,11 +216,11 @@ impl<S: Sys> Session<S> {
         if thread::process() == self.process {
             return Ok(());
         }
-        let why = format_args!(
+        Err(failure!(
+            Forked,
             "this process was forked from the one that opened the session, and its descriptors are that process's counters. Free \
              the session here, and open another one"
-        );
-        Err(Error::new(Status::Forked, why))
+        ))
     }
 
     /// The kernel id of the calling thread where it is the opening thread; else a number that no thread has. Spares a system call.
@@ -247,7 +241,9 @@ impl<S: Sys> Session<S> {
     /// Takes a new base for everything.
     pub(crate) fn rebase(&mut self) -> Result<()> {
         let mut samples = Samples::new();
-        self.sample_and_learn(&mut samples)?;
+        // After which the next reading in user space knows where it stands.
+        let way = if self.is_opener() { Way::Learn } else { Way::Syscall };
+        self.sample_with_fast(way, &mut samples)?;
         if samples.pushed_off != 0 {
             self.bring_back(samples.pushed_off);
         }
@@ -263,7 +259,76 @@ impl<S: Sys> fmt::Debug for Session<S> {
             .field("events", &format_args!("{}", self.entries.len()))
             .field("groups", &self.opened.groups)
             .field("enabled", &self.enabled)
-            .field("reads", &self.tally.reads())
+            .field("reads", &self.tally.reads)
             .finish_non_exhaustive()
+    }
+}
+
+/// What belongs to one event and is not needed to read it.
+pub(crate) struct Entry {
+    pub event: Event,
+    pub info: EventInfo,
+    pub substitute: Option<Substitute>,
+    /// The session alone records into it.
+    pub histogram: SharedWriter,
+    /// Where more of it is counted, on other kinds of core: one bit for each slot.
+    pub parts: u64,
+    /// One counter sees it wherever the target runs: not one of several parts, nor the only one that could be had.
+    pub everywhere: bool,
+    pub overhead_fast: Overhead,
+    pub overhead_syscall: Overhead,
+}
+
+impl<S: Sys> Session<S> {
+    /// The event that a slot belongs to, if any.
+    pub(crate) fn owner(&self, slot: usize) -> Option<usize> {
+        if slot < self.entries.len() {
+            return Some(slot);
+        }
+        self.entries.iter().position(|entry| entry.parts >> slot & 1 != 0)
+    }
+
+    /// The name of the event that a slot belongs to.
+    pub(crate) fn name_of(&self, slot: usize) -> &str {
+        self.owner(slot).map_or("a part of an event", |position| self.entries[position].event.name())
+    }
+
+    /// The error with the event that a slot belongs to; without one where it is nobody's.
+    pub(crate) fn blame(&self, slot: usize, error: Error) -> Error {
+        match self.owner(slot) {
+            Some(position) => error.with_event(position),
+            None => error,
+        }
+    }
+
+    /// Explains a refusal that came later than the opening.
+    pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> Error {
+        // What has ended has a number, even if it was not asked for by it.
+        let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
+        let target = Target { pid, ..self.target };
+        let refusal = Refusal { name: self.name_of(slot), attr: &attr, target, errno };
+        self.blame(slot, refusal.explain(&self.opened.sys))
+    }
+}
+
+#[cfg(test)]
+mod blame_tests {
+    use crate::base::error::{Error, Status};
+    use crate::event::event::Event;
+    use crate::session::options::SessionOptions;
+    use crate::session::session::Session;
+
+    #[test]
+    fn what_is_nobodys_is_nobodys_fault() {
+        let event = Event::parse("task-clock").unwrap();
+        let session = match Session::create(&SessionOptions::default(), &[event, event]) {
+            Ok(session) => session,
+            Err(error) => return eprintln!("SKIPPED: no events at all: {error}"),
+        };
+        let about = |slot| session.blame(slot, Error::from(Status::Os)).event_index();
+        assert_eq!((about(0), about(1)), (0, 1));
+        // Neither an event nor a part of one.
+        assert_eq!((session.owner(2), about(2)), (None, -1));
+        assert_eq!(session.name_of(2), "a part of an event");
     }
 }

@@ -3,6 +3,7 @@
 
 use core::cell::Cell;
 
+pub(crate) use crate::os::testing::Random;
 use crate::user_read::page::{Times, View};
 
 /// A page in ordinary memory, written by the model.
@@ -16,7 +17,7 @@ pub(crate) struct Page {
     pub times: Cell<Times>,
 }
 
-impl View for &Page {
+impl View for Page {
     fn lock_acquire(&self) -> u32 {
         self.lock.get()
     }
@@ -38,15 +39,6 @@ impl View for &Page {
     }
     fn times(&self) -> Times {
         Times { extends: self.capabilities.get() & 8 != 0, ..self.times.get() }
-    }
-}
-
-impl Page {
-    pub(crate) fn index(&self) -> u32 {
-        self.index.get()
-    }
-    pub(crate) fn offset(&self) -> i64 {
-        self.offset.get()
     }
 }
 
@@ -78,18 +70,6 @@ pub(crate) struct Kernel<'a> {
     running: u64,
     /// Whether the pages tell how time goes on.
     pub extends: bool,
-}
-
-/// A small generator of pseudo-random numbers: tests must run the same every time.
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((u128::from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)) * u128::from(limit)) >> 64) as u64
-    }
 }
 
 impl<'a> Kernel<'a> {

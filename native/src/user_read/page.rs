@@ -5,9 +5,12 @@
 //! writer is an interrupt or a context switch on this very CPU, so that order in the compiler would be enough; the fences here
 //! are real all the same, and so what a test with a writer on another thread shows holds for them.
 
+use core::ops::Deref;
+use core::ptr::NonNull;
 use core::sync::atomic::{Ordering, fence};
 
-use crate::os::kernel::{CAP_USER_READ, Page};
+use crate::os::kernel::{Attr, CAP_USER_READ, CAP_USER_TIME, Page, capability, kind};
+use crate::os::sys::Perf;
 
 /// How often a reader starts over before it leaves the reading to the kernel.
 pub(crate) const TRIES: u32 = if cfg!(loom) { 3 } else { 64 };
@@ -71,16 +74,41 @@ impl View for Page {
     }
 }
 
-/// `cap_bit0_is_deprecated`: without it the capability bits mean something else (kernels before 3.12).
-const CAP_BIT0_DEPRECATED: u64 = bit(1);
-/// `cap_user_time`.
-const CAP_USER_TIME: u64 = bit(3);
-/// `cap_user_time_short`: the counter of time wraps, see [`Times::wrap`].
-const CAP_USER_TIME_SHORT: u64 = bit(5);
-
-const fn bit(n: u32) -> u64 {
-    1 << if cfg!(target_endian = "little") { n } else { 63 - n }
+/// Whatever leads to a page.
+impl<P: Deref<Target: View>> View for P {
+    #[inline(always)]
+    fn lock_acquire(&self) -> u32 {
+        (**self).lock_acquire()
+    }
+    #[inline(always)]
+    fn lock_relaxed(&self) -> u32 {
+        (**self).lock_relaxed()
+    }
+    #[inline(always)]
+    fn fence(&self) {
+        (**self).fence();
+    }
+    fn index(&self) -> u32 {
+        (**self).index()
+    }
+    fn offset(&self) -> i64 {
+        (**self).offset()
+    }
+    fn width(&self) -> u16 {
+        (**self).width()
+    }
+    fn capabilities(&self) -> u64 {
+        (**self).capabilities()
+    }
+    fn times(&self) -> Times {
+        (**self).times()
+    }
 }
+
+/// `cap_bit0_is_deprecated`: without it the capability bits mean something else (kernels before 3.12).
+const CAP_BIT0_DEPRECATED: u64 = capability(1);
+/// `cap_user_time_short`: the counter of time wraps, see [`Times::wrap`].
+const CAP_USER_TIME_SHORT: u64 = capability(5);
 
 /// Why a counter cannot be read in user space at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,15 +179,11 @@ impl Times {
     }
 }
 
-/// Whether the kernel allows the counter behind a page to be read in user space.
-pub(crate) fn is_readable<P: View>(page: &P) -> bool {
-    allows(page.capabilities())
-}
-
-/// What a page must show for that.
+/// What a page must show for its counter to be read in user space.
 pub(crate) const CAPABILITIES_NEEDED: u64 = CAP_USER_READ | CAP_BIT0_DEPRECATED;
 
-fn allows(capabilities: u64) -> bool {
+/// Whether the kernel allows that.
+pub(crate) fn allows(capabilities: u64) -> bool {
     capabilities & CAPABILITIES_NEEDED == CAPABILITIES_NEEDED
 }
 
@@ -190,6 +214,51 @@ pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fi
         };
         return Some(Fields { lock, counter, times });
     }
+    None
+}
+
+/// A mapped page. Whoever holds one is gone before the page is unmapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapped(NonNull<Page>);
+
+// SAFETY: a page may be looked at from any thread. Reading the counter behind it is another matter: that is done on the opening
+// thread alone, which the session checks before every reading.
+unsafe impl Send for Mapped {}
+
+// SAFETY: as above; and all access to the page is by atomic loads.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// For unmapping.
+    pub(crate) fn pointer(self) -> NonNull<Page> {
+        self.0
+    }
+}
+
+impl Deref for Mapped {
+    type Target = Page;
+
+    #[inline(always)]
+    fn deref(&self) -> &Page {
+        // SAFETY: a session drops its `Fast` before its `Opened`, which owns the mapping, and makes a new one when it opens events
+        // again; so the page is mapped. In a forked child it is not, and there the session's check comes before any use.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// Maps the event's page, for keeps if its counter may be read. That it cannot be mapped is no failure.
+pub(crate) fn map<S: Perf>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
+    // These have no counter, and their pages are not kept up to date.
+    if matches!(attr.kind, kind::SOFTWARE | kind::TRACEPOINT | kind::BREAKPOINT) {
+        return None;
+    }
+    let page = sys.map_page(fd).ok()?;
+    // SAFETY: mapped just now, and unmapped only below.
+    if allows(View::capabilities(unsafe { page.as_ref() })) {
+        return Some(Mapped(page));
+    }
+    // SAFETY: mapped above, and not used any more.
+    unsafe { sys.unmap_page(page) };
     None
 }
 

@@ -19,9 +19,8 @@
 //! Not seen: a reset by somebody else whose loss has been made up for by the next reading, and a lock that comes round to its old
 //! value after 2^31 changes between two readings.
 
-use crate::user_read::cpu::PmcSource;
 use crate::user_read::page::{Reason, TRIES, Times, View, capture};
-use crate::user_read::rate::{Anchor, Rate};
+use crate::user_read::sys::PmcSource;
 
 /// Why a group must be read by system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,8 +62,7 @@ pub(crate) struct Pmcs<P> {
     ready: bool,
     /// Fences around every reading.
     ordered: bool,
-    /// Whether time stamps are wanted, and whether they are worth taking.
-    wants_times: bool,
+    /// Time stamps are worth taking.
     clocked: bool,
     /// For pages that do not say how time passes.
     own_rate: Option<Rate>,
@@ -93,12 +91,6 @@ fn extend(raw: u64, shift: u32) -> u64 {
 }
 
 impl<P: View> Pmcs<P> {
-    /// As [`Pmcs::try_new`], in tests, which have memory.
-    #[cfg(test)]
-    pub(crate) fn new(pages: Vec<P>, ordered: bool, own_rate: Option<Rate>) -> Pmcs<P> {
-        Self::try_new(pages, ordered, own_rate).expect("memory")
-    }
-
     /// For the pages of a group's members, leader first. `own_rate` is that of the time stamp counter, where it can be trusted.
     /// `None` when memory is out.
     pub(crate) fn try_new(pages: Vec<P>, ordered: bool, own_rate: Option<Rate>) -> Option<Pmcs<P>> {
@@ -120,7 +112,6 @@ impl<P: View> Pmcs<P> {
             members,
             ready: false,
             ordered,
-            wants_times: true,
             clocked: false,
             own_rate,
             anchor: Anchor::default(),
@@ -235,9 +226,8 @@ impl<P: View> Pmcs<P> {
             }
         }
         // Where neither the page nor the clock makes anything of a time stamp, it is not taken: the instruction may be forbidden.
-        let meaningful =
+        self.clocked =
             self.own_rate.is_some() || self.members.first().is_some_and(|leader| leader.times.extends);
-        self.clocked = self.wants_times && meaningful;
         result
     }
 
@@ -349,15 +339,68 @@ impl<P: View> Pmcs<P> {
     pub(crate) fn stands(&self) -> bool {
         self.standing && self.members.iter().all(|member| member.page.lock_acquire() == member.lock)
     }
+}
 
-    /// Takes no time stamps: the times of a reading are then those of the last system call.
-    #[cfg(test)]
-    pub(crate) fn without_times(mut self) -> Self {
-        self.wants_times = false;
-        self
+/// Turns time stamps into nanoseconds. The default is that of a clock that stands still.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Rate {
+    pub mult: u64,
+    pub shift: u32,
+    pub mask: u64,
+}
+
+impl Rate {
+    /// For a time stamp counter of this frequency.
+    pub(crate) fn of_hertz(hertz: u64) -> Rate {
+        // Errs by less than one part in 2^30 at 1 GHz and above.
+        Rate { mult: (1_000_000_000u64 << 32) / hertz.max(1), shift: 32, mask: u64::MAX }
+    }
+
+    /// As the page itself has it.
+    pub(crate) fn of_page(times: &Times) -> Rate {
+        let mask = times.wrap.map_or(u64::MAX, |(_, mask)| mask);
+        Rate { mult: times.mult.into(), shift: u32::from(times.shift).min(63), mask }
+    }
+
+    #[inline(always)]
+    pub(crate) fn nanos(&self, from: u64, to: u64) -> u64 {
+        ((u128::from(to.wrapping_sub(from) & self.mask) * u128::from(self.mult)) >> (self.shift & 63)) as u64
+    }
+}
+
+/// A pair of times that holds at a time stamp, and from there on as long as no lock moves.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Anchor {
+    pub stamp: u64,
+    pub enabled: u64,
+    pub running: u64,
+    pub rate: Rate,
+}
+
+impl Anchor {
+    /// The two times at a later time stamp.
+    #[inline(always)]
+    pub(crate) fn times_at(&self, stamp: u64) -> (u64, u64) {
+        let since = self.rate.nanos(self.stamp, stamp);
+        (self.enabled.wrapping_add(since), self.running.wrapping_add(since))
     }
 }
 
 #[cfg(test)]
 #[path = "pmc_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod rate_tests {
+    use super::*;
+
+    #[test]
+    fn rates() {
+        for hertz in [1_000_000u64, 24_000_000, 1_000_000_000, 2_445_437_000, 5_000_000_000] {
+            let nanos = Rate::of_hertz(hertz).nanos(17, 17 + hertz * 3600);
+            assert!(nanos.abs_diff(3600 * 1_000_000_000) < 5000, "{hertz}: {nanos}");
+        }
+        let masked = Rate { mult: 1, shift: 0, mask: 0xffff };
+        assert_eq!(masked.nanos(0xfffe, 3), 5);
+    }
+}

@@ -26,36 +26,6 @@ impl PmcSource for Stub {
     fn fence(&self) {}
 }
 
-impl View for &Page {
-    #[inline(always)]
-    fn lock_acquire(&self) -> u32 {
-        (**self).lock_acquire()
-    }
-    #[inline(always)]
-    fn lock_relaxed(&self) -> u32 {
-        (**self).lock_relaxed()
-    }
-    #[inline(always)]
-    fn fence(&self) {
-        (**self).fence();
-    }
-    fn index(&self) -> u32 {
-        View::index(*self)
-    }
-    fn offset(&self) -> i64 {
-        View::offset(*self)
-    }
-    fn width(&self) -> u16 {
-        (**self).width()
-    }
-    fn capabilities(&self) -> u64 {
-        View::capabilities(*self)
-    }
-    fn times(&self) -> Times {
-        (**self).times()
-    }
-}
-
 pub(super) const READINGS: usize = 1000;
 
 #[inline(never)]
@@ -76,7 +46,7 @@ fn readings_of_pages_in_memory() {
         .map(|n| {
             // SAFETY: all fields are integers, for which zero is valid.
             let page: Page = unsafe { core::mem::zeroed() };
-            page.capabilities.store(2 | 4 | 8, Ordering::Relaxed);
+            page.capabilities.store(2 | 4, Ordering::Relaxed);
             page.index.store(n + 1, Ordering::Relaxed);
             page.pmc_width.store(48, Ordering::Relaxed);
             page
@@ -86,8 +56,10 @@ fn readings_of_pages_in_memory() {
     for count in
         [1usize, 4].into_iter().filter(|count| only.as_ref().is_none_or(|only| *only == count.to_string()))
     {
-        let mut pmcs = Pmcs::new(pages[..count].iter().collect(), false, None).without_times();
-        assert_eq!(pmcs.read_moved(&Stub, |_| 0), Ok(()));
+        let mut pmcs = Pmcs::try_new(pages[..count].iter().collect(), false, None).unwrap();
+        // As after a reading by system call.
+        pmcs.prepare(&Stub);
+        pmcs.confirm((0, 0), |_| 0);
         assert_eq!(picollo_cost_of_readings(&mut pmcs), READINGS);
         assert!(pmcs.values().all(|value| value & 0xff == 7));
     }

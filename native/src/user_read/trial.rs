@@ -9,8 +9,7 @@
 use core::ffi::{c_int, c_void};
 
 use crate::os::kernel::{Attr, flag, format, request};
-use crate::os::sys::persist;
-use crate::os::sys::{Errno, page_size};
+use crate::os::sys::{Errno, page_size, persist};
 use crate::user_read::page::CAPABILITIES_NEEDED;
 
 /// What the child found.

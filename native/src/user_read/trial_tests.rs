@@ -2,7 +2,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::*;
-use crate::user_read::cpu::{Cpu, PmcSource};
+use crate::user_read::sys::{Cpu, PmcSource};
 
 // Bodies keep to what a child may do: no allocation, no lock, no errno.
 
@@ -76,24 +76,6 @@ fn a_killed_child_tells_nothing() {
     ] {
         // SAFETY: the argument is what the body expects.
         assert_eq!(unsafe { ask_child(die, (&raw mut signal).cast()) }, finding, "signal {signal}");
-    }
-}
-
-/// A forked child, for where sharing is refused, tells the same.
-#[test]
-fn a_forked_child_tells_the_same() {
-    let fork = |body: Body, argument| {
-        let alone = Alone::new();
-        // SAFETY: the argument is what the body expects.
-        let child = unsafe { start_forked(body, argument) }.unwrap();
-        drop(alone);
-        judge(child)
-    };
-    assert_eq!(fork(succeed, null_mut()), Finding::Safe);
-    assert_eq!(fork(give_up, null_mut()), Finding::Unknown);
-    assert_eq!(fork(write_to_nowhere, null_mut()), Finding::Faults);
-    for (mut signal, finding) in [(libc::SIGKILL, Finding::Unknown), (libc::SIGBUS, Finding::Faults)] {
-        assert_eq!(fork(die, (&raw mut signal).cast()), finding, "signal {signal}");
     }
 }
 
@@ -191,27 +173,7 @@ fn an_event_without_a_counter_is_not_known() {
 
 /// From now on this thread's `clone` fails where its flags have one of these bits (0: always). False where that cannot be.
 fn refuse_clone(bits: u32, errno: i32) -> bool {
-    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let jump = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
-    let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
-    // Where a filter sees the lower half of the first argument.
-    let first_at = 16 + if cfg!(target_endian = "little") { 0 } else { 4 };
-    let refusal = libc::SECCOMP_RET_ERRNO | errno as u32;
-    let mut filter = [
-        statement(load, 0),
-        jump(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, libc::SYS_clone as u32, 0, 3),
-        statement(load, first_at),
-        // With no bits to look for, both ways lead to the refusal.
-        jump(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, bits, 0, u8::from(bits != 0)),
-        statement(libc::BPF_RET | libc::BPF_K, refusal),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program is live; it filters this thread only.
-    unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    }
+    crate::os::testing::refuse(libc::SYS_clone, (bits != 0).then_some((0, libc::BPF_JSET, bits)), errno)
 }
 
 /// Sandboxes that let nobody share memory get a forked child; those that let nobody have a child leave it unknown.

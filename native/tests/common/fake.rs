@@ -22,7 +22,6 @@ pub const PINNED: u64 = 1 << 2;
 pub const EXCLUDE_USER: u64 = 1 << 4;
 pub const EXCLUDE_KERNEL: u64 = 1 << 5;
 pub const EXCLUDE_HV: u64 = 1 << 6;
-pub const PRECISE: u64 = 3 << 15;
 pub const EXCLUDE_GUEST: u64 = 1 << 20;
 
 /// One request to open.
@@ -184,10 +183,6 @@ impl Fake {
     /// What was asked of `open`, shortly.
     pub fn opens(&self) -> Vec<String> {
         self.transcript().into_iter().filter(|line| line.starts_with("open")).collect()
-    }
-
-    pub fn forget(&self) {
-        self.0.borrow_mut().transcript.clear();
     }
 }
 
@@ -383,4 +378,14 @@ pub fn readings(session: &Session<&Fake>, deltas: bool) -> Vec<Reading> {
     let mut out = vec![Reading::default(); session.length().unwrap()];
     session.readings(deltas, &mut out).unwrap();
     out
+}
+
+/// The values of all events in the last delta.
+pub fn values(session: &Session<&Fake>) -> Vec<u64> {
+    readings(session, true).iter().map(|reading| reading.value).collect()
+}
+
+/// Refuses to count in the kernel.
+pub fn only_user_space(open: &mut Open) -> Result<(), i32> {
+    if open.attr.flags & EXCLUDE_KERNEL == 0 { Err(libc::EACCES) } else { Ok(()) }
 }

@@ -162,19 +162,6 @@ impl Fake {
         state.events.iter().for_each(|(&fd, event)| pmu.take_off(fd, event));
     }
 
-    /// Somebody else who holds the descriptors resets the counts. The kernel notes the counters without their signs, so that the pages
-    /// are wrong by the whole range.
-    pub fn foreign_reset(&self) {
-        let state = &mut *self.0.borrow_mut();
-        let Some(pmu) = &mut state.pmu else { return };
-        for (&fd, event) in &mut state.events {
-            event.value = 0;
-            let index = pmu.index_of(fd);
-            let raw = index.map_or(0, |index| pmu.registers[&index].1);
-            pmu.publish(fd, index.unwrap_or(0), 0u64.wrapping_sub(raw), (event.enabled, event.running));
-        }
-    }
-
     /// Lets something happen in the middle of a reading: after the next counter is read.
     pub fn interrupt(&self, happen: impl FnOnce(&Fake) + 'static) {
         self.pmu(|pmu| pmu.interrupt = Some(Box::new(happen)));

@@ -1,5 +1,10 @@
 //! What the tests share.
-#![allow(dead_code)] // each test program uses its own part
+#![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
+
+#[cfg(target_os = "linux")]
+pub mod system;
+#[cfg(target_os = "linux")]
+pub use system::{page_faults, pin_to};
 
 use picollo_core::{Since, SingleWriterHistogram, Snapshot};
 use picollo_native::{Clock, Event, Reading, Session, SessionOptions};
@@ -84,29 +89,6 @@ pub fn total(histogram: &SingleWriterHistogram) -> u64 {
     snapshot.counts().total
 }
 
-/// The lower end of a histogram's last bucket in use.
-pub fn largest(histogram: &SingleWriterHistogram) -> u64 {
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    snapshot.recorded_buckets().last().unwrap().lower
-}
-
-/// Touches pages that were not there before.
-pub fn page_faults(count: usize) {
-    let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping at an address of the kernel's choice, used within its bounds and given back.
-    unsafe {
-        let length = count * 4096;
-        let memory = libc::mmap(std::ptr::null_mut(), length, protection, kind, -1, 0);
-        assert_ne!(memory, libc::MAP_FAILED);
-        libc::madvise(memory, length, libc::MADV_NOHUGEPAGE);
-        for page in 0..count {
-            memory.cast::<u8>().add(page * 4096).write_volatile(1);
-        }
-        libc::munmap(memory, length);
-    }
-}
-
 /// Sleeps twenty times; how many context switches that makes. Not always twenty: a thread that is held up on its way to sleep
 /// until the time is over does not leave the CPU, and one that is awake may be made to.
 pub fn naps() -> std::ops::Range<u64> {
@@ -123,42 +105,37 @@ pub fn busy(nanos: u64) {
 }
 
 /// Two CPUs that this thread may run on.
+#[cfg(target_os = "linux")]
 pub fn two_cpus() -> Option<(usize, usize)> {
-    // SAFETY: a zeroed set is an empty one, and the calls stay inside it.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &raw mut set), 0);
-        let mut allowed = (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &set));
-        Some((allowed.next()?, allowed.next()?))
+    match system::allowed_cpus()[..] {
+        [first, second, ..] => Some((first, second)),
+        _ => None,
     }
 }
 
-/// Moves this thread to a CPU, for good.
-pub fn pin_to(cpu: usize) {
-    // SAFETY: as above.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &raw const set), 0);
-    }
+/// Tests by their names.
+macro_rules! named {
+    ($($test:ident),* $(,)?) => { &[$((stringify!($test), $test as fn())),*] };
 }
+pub(crate) use named;
 
-/// Runs a closure in a forked child; its exit code, 101 when it panicked, minus the signal when one killed it. Only for programs
-/// with a single thread: in a child of others, locks may be held by threads that are no more.
-pub fn child_exit_code(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: one thread only, says the caller; the child ends by _exit.
-    match unsafe { libc::fork() } {
-        0 => {
-            let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
-            // SAFETY: ends the child without running the parent's destructors.
-            unsafe { libc::_exit(code) };
+/// Runs tests in this thread, one after the other, and says what the usual harness would: only those that are named, when there are names
+/// before the options. What `place` makes lives as long as a test.
+pub fn run<T>(tests: &[(&str, fn())], place: fn() -> T) -> ! {
+    let wanted: Vec<String> =
+        std::env::args().skip(1).take_while(|argument| !argument.starts_with('-')).collect();
+    let (mut passed, mut failed) = (0, 0);
+    for (name, test) in tests {
+        if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part)) {
+            continue;
         }
-        child => {
-            assert!(child > 0, "fork failed");
-            let mut status = 0;
-            // SAFETY: waits for the child just made.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
-        }
+        let _place = place();
+        let outcome = std::panic::catch_unwind(test);
+        println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
+        passed += i32::from(outcome.is_ok());
+        failed += i32::from(outcome.is_err());
     }
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!("\ntest result: {verdict}. {passed} passed; {failed} failed");
+    std::process::exit(i32::from(failed != 0));
 }

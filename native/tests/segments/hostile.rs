@@ -8,22 +8,22 @@ use std::time::Duration;
 use picollo_core::{Mode, Options};
 use picollo_native::*;
 
+use crate::common::named;
 use crate::setting::*;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("cut_off_anywhere", cut_off_anywhere),
-    ("any_field_flipped", any_field_flipped),
-    ("one_broken_entry_leaves_the_others", one_broken_entry_leaves_the_others),
-    ("another_file_in_its_place", another_file_in_its_place),
-    ("what_is_no_file", what_is_no_file),
-    ("files_that_change_under_a_viewer", files_that_change_under_a_viewer),
-    ("a_half_built_entry_is_freed", a_half_built_entry_is_freed),
+pub const TESTS: &[(&str, fn())] = named![
+    cut_off_anywhere,
+    any_field_flipped,
+    one_broken_entry_leaves_the_others,
+    another_file_in_its_place,
+    what_is_no_file,
+    files_that_change_under_a_viewer,
+    a_half_built_entry_is_freed,
 ];
 
 /// A copy of a segment with two histograms and a counter in it.
 fn copy(name: &str) -> PathBuf {
-    let options =
-        SegmentOptions { name: "original", max_bytes: SMALL, interlocked: true, ..SegmentOptions::default() };
+    let options = SegmentOptions { interlocked: true, ..called("original") };
     let segment = Segment::create(&options).unwrap();
     for (name, mode) in [("a", Mode::Interlocked), ("b", Mode::PerCpu)] {
         segment.histogram(&metric(name), &Options { mode, ..Options::default() }).unwrap().record_n(1000, 7);

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use picollo_core::Options;
 use picollo_native::*;
 
+use crate::common::named;
 use crate::setting::*;
 
-pub const TESTS: &[(&str, fn())] =
-    &[("killed_workers_leave_right_counts", killed_workers_leave_right_counts)];
+pub const TESTS: &[(&str, fn())] = named![killed_workers_leave_right_counts,];
 
 const WORKERS: usize = 4;
 

@@ -7,22 +7,23 @@ use std::time::Duration;
 use picollo_core::Options;
 use picollo_native::*;
 
-use crate::common::skipped;
+use crate::common::system::mounts;
+use crate::common::{named, skipped};
 use crate::setting::*;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("forked_workers_write_one_histogram", forked_workers_write_one_histogram),
-    ("a_child_begins_with_the_pages_that_there_are", a_child_begins_with_the_pages_that_there_are),
-    ("attached_by_path", attached_by_path),
-    ("an_orderly_end_removes_the_file", an_orderly_end_removes_the_file),
-    ("a_crash_leaves_the_file", a_crash_leaves_the_file),
-    ("workers_outlive_the_maker", workers_outlive_the_maker),
-    ("directories_of_others_are_refused", directories_of_others_are_refused),
-    ("files_are_their_owners_alone", files_are_their_owners_alone),
-    ("disks_are_refused", disks_are_refused),
-    ("a_full_file_system_says_so", a_full_file_system_says_so),
-    ("a_small_control_group_says_so", a_small_control_group_says_so),
-    ("descriptors_may_all_be_closed", descriptors_may_all_be_closed),
+pub const TESTS: &[(&str, fn())] = named![
+    forked_workers_write_one_histogram,
+    a_child_begins_with_the_pages_that_there_are,
+    attached_by_path,
+    an_orderly_end_removes_the_file,
+    a_crash_leaves_the_file,
+    workers_outlive_the_maker,
+    directories_of_others_are_refused,
+    files_are_their_owners_alone,
+    disks_are_refused,
+    a_full_file_system_says_so,
+    a_small_control_group_says_so,
+    descriptors_may_all_be_closed,
 ];
 
 fn total(path: &Path, index: usize) -> u64 {
@@ -94,12 +95,6 @@ fn attached_by_path() {
     unsafe { std::env::remove_var("PICOLLO_SEGMENT") };
     assert_eq!(Segment::attach(Path::new("")).unwrap_err().status(), Status::InvalidArgument);
     assert_eq!(total(segment.path(), 0), 6);
-    assert_eq!(find_segment("attached").unwrap(), segment.path());
-    assert_eq!(find_segment(&std::process::id().to_string()).unwrap(), segment.path());
-    let _second = small("second");
-    let error = find_segment(&std::process::id().to_string()).unwrap_err();
-    assert!(error.message().contains("there are 2 segments"), "{error}");
-    assert!(find_segment("nobody").unwrap_err().message().contains("picollo list"));
 }
 
 fn an_orderly_end_removes_the_file() {
@@ -113,7 +108,7 @@ fn an_orderly_end_removes_the_file() {
     };
     assert_eq!(ends(&|| _ = small("ends")), 0);
     let kept = ends(&|| {
-        let options = SegmentOptions { name: "kept", max_bytes: SMALL, keep: true, ..Default::default() };
+        let options = SegmentOptions { keep: true, ..called("kept") };
         Segment::create(&options).unwrap();
     });
     assert_eq!(kept, 1, "asked to be kept");
@@ -135,7 +130,6 @@ fn a_crash_leaves_the_file() {
     let info = one.info.as_ref().unwrap();
     assert_eq!((info.name.as_str(), info.is_live), ("crashed", false));
     assert_eq!(total(&one.path, 0), 42, "what it had recorded is there");
-    assert_eq!(find_segment("crashed").unwrap(), one.path);
     let live = small("crashed-not");
     assert_eq!(prune_segments(Duration::from_secs(3600)).unwrap(), Vec::<std::path::PathBuf>::new());
     assert_eq!(prune_segments(Duration::ZERO).unwrap(), std::slice::from_ref(&one.path));
@@ -182,13 +176,18 @@ fn workers_outlive_the_maker() {
 
 fn directories_of_others_are_refused() {
     let path = directory();
-    let attempt =
-        || Segment::create(&SegmentOptions { name: "x", max_bytes: SMALL, ..Default::default() }).map(|_| ());
+    let attempt = || Segment::create(&called("x")).map(|_| ());
     let refused = |why: &str| {
         let error = attempt().unwrap_err();
         assert_eq!(error.status(), Status::Permission, "{error}");
         assert!(error.message().contains(path.to_str().unwrap()) && error.message().contains(why), "{error}");
         assert!(list_segments().is_empty());
+        // Whoever looks for this user's segments is told, unless there cannot be any.
+        match &segment_directories()[..] {
+            [] => assert_eq!(why, "another user"),
+            [found] => assert!(found.as_ref().unwrap_err().message().contains(why), "{found:?}"),
+            several => panic!("{several:?}"),
+        }
     };
     std::fs::create_dir(&path).unwrap();
     for mode in [0o770, 0o702, 0o777] {
@@ -227,8 +226,7 @@ fn files_are_their_owners_alone() {
     unsafe { libc::umask(before) };
     assert_eq!(std::fs::metadata(segment.path()).unwrap().mode() & 0o777, 0o600);
     assert_eq!(files().len(), 1, "nothing is left of how it was made");
-    let again = Segment::create(&SegmentOptions { name: "alone", max_bytes: SMALL, ..Default::default() })
-        .unwrap_err();
+    let again = Segment::create(&called("alone")).unwrap_err();
     assert_eq!(again.status(), Status::InvalidArgument);
 }
 
@@ -238,7 +236,7 @@ fn disks_are_refused() {
     std::fs::set_permissions(&disk, std::fs::Permissions::from_mode(0o700)).unwrap();
     // SAFETY: this program has one thread.
     unsafe { std::env::set_var("PICOLLO_DIR", &disk) };
-    let options = SegmentOptions { name: "disk", max_bytes: SMALL, ..Default::default() };
+    let options = called("disk");
     match Segment::create(&options) {
         Err(error) => {
             assert_eq!(error.status(), Status::Unsupported, "{error}");
@@ -258,22 +256,8 @@ fn a_full_file_system_says_so() {
     std::fs::create_dir(&path).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
     let child = start(|| {
-        let c = |text: &str| std::ffi::CString::new(text).unwrap();
-        let (none, kind, options) = (c("none"), c("tmpfs"), c("size=300k,mode=0700"));
-        let target = c(path.to_str().unwrap());
-        // SAFETY: strings that end in NUL; the child's own namespace.
-        let mounted = unsafe {
-            libc::unshare(libc::CLONE_NEWNS) == 0
-                && libc::mount(
-                    none.as_ptr(),
-                    c("/").as_ptr(),
-                    none.as_ptr(),
-                    libc::MS_REC | libc::MS_PRIVATE,
-                    core::ptr::null(),
-                ) == 0
-                && libc::mount(none.as_ptr(), target.as_ptr(), kind.as_ptr(), 0, options.as_ptr().cast()) == 0
-        };
-        if !mounted {
+        let target = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        if !mounts(c"tmpfs", &target, c"size=300k,mode=0700") {
             // SAFETY: ends the child.
             unsafe { libc::_exit(77) };
         }
@@ -298,8 +282,7 @@ fn a_full_file_system_says_so() {
         let filler =
             (0..300).map_while(|at| std::fs::write(path.join(at.to_string()), [0; 1000]).ok()).count();
         assert!(filler < 300);
-        let error = Segment::create(&SegmentOptions { name: "none", max_bytes: SMALL, ..Default::default() })
-            .unwrap_err();
+        let error = Segment::create(&called("none")).unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory, "{error}");
     });
     match wait(child) {
@@ -341,7 +324,7 @@ fn a_small_control_group_says_so() {
     };
     let child = start(|| {
         std::fs::write(group.join("cgroup.procs"), std::process::id().to_string()).unwrap();
-        let options = SegmentOptions { name: "limited", max_bytes: 256 << 20, ..SegmentOptions::default() };
+        let options = SegmentOptions { max_bytes: 256 << 20, ..called("limited") };
         let segment = Segment::create(&options).unwrap();
         // Some MiB each.
         let large = Options { relative_error: 1e-4, max_trackable: 1 << 40, ..Options::default() };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+pub use crate::common::system::{Random, wait};
 use picollo_core::Metric;
 use picollo_native::{Segment, SegmentOptions};
 
@@ -32,7 +33,12 @@ pub fn directory() -> PathBuf {
 pub const SMALL: u64 = 6 << 20;
 
 pub fn small(name: &str) -> Segment {
-    Segment::create(&SegmentOptions { name, max_bytes: SMALL, ..SegmentOptions::default() }).unwrap()
+    Segment::create(&called(name)).unwrap()
+}
+
+/// What a small one is made of.
+pub fn called(name: &str) -> SegmentOptions<'_> {
+    SegmentOptions { name, max_bytes: SMALL, ..SegmentOptions::default() }
 }
 
 pub fn metric(name: &str) -> Metric<'_> {
@@ -41,32 +47,16 @@ pub fn metric(name: &str) -> Metric<'_> {
 
 /// Runs it in a child, which then ends without cleaning up, and returns the child.
 pub fn start(body: impl FnOnce()) -> i32 {
-    // SAFETY: this program has one thread.
-    match unsafe { libc::fork() } {
-        0 => {
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-            // SAFETY: ends the child at once.
-            unsafe { libc::_exit(i32::from(outcome.is_err())) };
-        }
-        child => {
-            assert!(child > 0);
-            child
-        }
-    }
+    crate::common::system::start(|| {
+        body();
+        0
+    })
 }
 
 /// The calling process ends with its parent: also where a test fails.
 pub fn end_with_parent() {
     // SAFETY: numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-}
-
-/// How a child ended: its exit status, or minus the signal.
-pub fn wait(child: i32) -> i32 {
-    let mut status = 0;
-    // SAFETY: a child of ours, and a live variable.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
 }
 
 /// Waits for it in a child, which has to end well.
@@ -78,16 +68,4 @@ pub fn in_child(body: impl FnOnce()) {
 pub fn files() -> Vec<String> {
     let entries = std::fs::read_dir(directory()).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-}
-
-/// Random numbers, the same in each run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
 }

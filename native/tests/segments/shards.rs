@@ -6,16 +6,18 @@ use std::path::Path;
 use picollo_core::{Mode, Options, PerCpuImage, SharedHistogram, Since, Snapshot, has_restartable_sequences};
 use picollo_native::*;
 
+use crate::common::named;
 use crate::common::skipped;
+use crate::common::system::{allowed_cpus, pin_to};
 use crate::setting::*;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("workers_stay_and_move_about", workers_stay_and_move_about),
-    ("programs_with_and_without_sequences", programs_with_and_without_sequences),
-    ("what_is_asked_for_is_what_there_is", what_is_asked_for_is_what_there_is),
-    ("who_has_it_at_another_place_reads_it_too", who_has_it_at_another_place_reads_it_too),
-    ("the_cpu_chooses_the_stripe_of_a_counter", the_cpu_chooses_the_stripe_of_a_counter),
-    ("counters_of_one_word_and_of_many_are_not_mixed_up", counters_of_one_word_and_of_many_are_not_mixed_up),
+pub const TESTS: &[(&str, fn())] = named![
+    workers_stay_and_move_about,
+    programs_with_and_without_sequences,
+    what_is_asked_for_is_what_there_is,
+    who_has_it_at_another_place_reads_it_too,
+    the_cpu_chooses_the_stripe_of_a_counter,
+    counters_of_one_word_and_of_many_are_not_mixed_up,
 ];
 
 /// The argument of this program that makes it a worker of the segment that the environment names.
@@ -51,17 +53,10 @@ struct Aligned([u64; PerCpuImage::HEADER_SIZE / 8]);
 
 /// Lets the thread run on one CPU of those that it may run on; says which.
 fn run_on(which: usize) -> usize {
-    // SAFETY: sets of CPUs are numbers, and live here.
-    unsafe {
-        let mut allowed: libc::cpu_set_t = core::mem::zeroed();
-        assert_eq!(libc::sched_getaffinity(0, size_of_val(&allowed), &raw mut allowed), 0);
-        let all: Vec<usize> =
-            (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed)).collect();
-        let mut one: libc::cpu_set_t = core::mem::zeroed();
-        libc::CPU_SET(all[which % all.len()], &mut one);
-        assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &raw const one), 0);
-        all[which % all.len()]
-    }
+    let all = allowed_cpus();
+    let cpu = all[which % all.len()];
+    assert!(pin_to(cpu));
+    cpu
 }
 
 /// What the program is as a worker: records, and says by its end whether it had what it was to have.
@@ -147,13 +142,7 @@ fn what_is_asked_for_is_what_there_is() {
     segment.histogram(&metric("any"), &Options::default()).unwrap().record(1);
     segment.histogram(&metric("shards"), &per_cpu()).unwrap().record(1);
     segment.histogram(&metric("shards"), &Options::default()).unwrap().record(1);
-    let plain = Segment::create(&SegmentOptions {
-        name: "plain",
-        max_bytes: SMALL,
-        interlocked: true,
-        ..SegmentOptions::default()
-    })
-    .unwrap();
+    let plain = Segment::create(&SegmentOptions { interlocked: true, ..called("plain") }).unwrap();
     plain.histogram(&metric("one set"), &Options::default()).unwrap().record(1);
     let error = plain.histogram(&metric("one set"), &per_cpu()).unwrap_err();
     assert_eq!(error.status(), Status::Incompatible, "{error}");
@@ -192,7 +181,7 @@ fn who_has_it_at_another_place_reads_it_too() {
     assert_eq!(Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts().total, 30);
 }
 
-/// The words of a striped counter that is the first entry, as docs/segments.md says where they are.
+/// The words of a striped counter that is the first entry, as docs/segment-format.md says where they are.
 fn stripes(path: &Path) -> Vec<u64> {
     let file = std::fs::read(path).unwrap();
     let object = &file[4096 + 4096 * 1024..];

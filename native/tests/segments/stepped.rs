@@ -7,14 +7,17 @@
 use picollo_core::{Mode, Options};
 use picollo_native::*;
 
+use crate::common::named;
+#[cfg(target_arch = "x86_64")]
+use crate::common::system::wait_for;
 use crate::setting::*;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("killed_at_every_instruction_of_a_record", killed_at_every_instruction_of_a_record),
-    ("killed_at_every_instruction_of_making_an_entry", killed_at_every_instruction_of_making_an_entry),
-    ("killed_at_every_instruction_of_finding_an_entry", killed_at_every_instruction_of_finding_an_entry),
-    ("killed_at_every_instruction_of_a_reset", killed_at_every_instruction_of_a_reset),
-    ("killed_at_every_instruction_of_retiring_an_entry", killed_at_every_instruction_of_retiring_an_entry),
+pub const TESTS: &[(&str, fn())] = named![
+    killed_at_every_instruction_of_a_record,
+    killed_at_every_instruction_of_making_an_entry,
+    killed_at_every_instruction_of_finding_an_entry,
+    killed_at_every_instruction_of_a_reset,
+    killed_at_every_instruction_of_retiring_an_entry,
 ];
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -52,9 +55,7 @@ mod tracing {
 
     /// Waits for it; whether it has stopped rather than ended.
     fn is_stopped(child: i32) -> bool {
-        let mut status = 0;
-        // SAFETY: a child of ours, and a live variable.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        let status = wait_for(child);
         assert!(
             libc::WIFSTOPPED(status) || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
             "{status:#x}"
@@ -148,7 +149,7 @@ impl Segments {
             }
             self.made += 1;
             let name = format!("stepped{}", self.made);
-            let options = SegmentOptions { name: &name, max_bytes: 16 << 20, ..SegmentOptions::default() };
+            let options = SegmentOptions { max_bytes: 16 << 20, ..called(&name) };
             let segment = Segment::create(&options).unwrap();
             segment.counter(&metric("afterwards")).unwrap();
             self.segment = Some(segment);
@@ -186,8 +187,7 @@ fn whole(segment: Segment, name: &str) -> Option<u64> {
 
 fn killed_at_every_instruction_of_a_record() {
     for (mode, what) in [(Mode::Interlocked, "a record"), (Mode::PerCpu, "a record per CPU")] {
-        let interlocked =
-            SegmentOptions { name: "records", max_bytes: SMALL, interlocked: true, ..Default::default() };
+        let interlocked = SegmentOptions { interlocked: true, ..called("records") };
         let segment = Segment::create(&interlocked).unwrap();
         segment.counter(&metric("afterwards")).unwrap();
         let histogram = segment.histogram(&metric("x"), &coarse(mode)).unwrap();
@@ -249,8 +249,7 @@ fn killed_at_every_instruction_of_finding_an_entry() {
 
 /// It has happened or it has not, and the next one does not wait.
 fn killed_at_every_instruction_of_a_reset() {
-    let options =
-        SegmentOptions { name: "resets", max_bytes: SMALL, live_reset: true, ..SegmentOptions::default() };
+    let options = SegmentOptions { live_reset: true, ..called("resets") };
     let segment = Segment::create(&options).unwrap();
     segment.counter(&metric("afterwards")).unwrap();
     // Of few cells: each takes the same way.

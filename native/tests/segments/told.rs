@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use picollo_core::{Metric, Mode, Options, Since, Snapshot, Storage};
 use picollo_native::*;
 
+use crate::common::named;
 use crate::setting::*;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("what_was_recorded_is_told", what_was_recorded_is_told),
-    ("deltas_go_on_from_viewer_to_viewer", deltas_go_on_from_viewer_to_viewer),
-    ("names_and_labels_are_told", names_and_labels_are_told),
-    ("one_name_is_one_histogram", one_name_is_one_histogram),
-    ("what_cannot_lie_there_says_what_can", what_cannot_lie_there_says_what_can),
-    ("counters_are_told", counters_are_told),
-    ("a_single_writer_is_one_thread", a_single_writer_is_one_thread),
-    ("a_full_segment_says_so", a_full_segment_says_so),
-    ("retired_entries_are_not_there_any_more", retired_entries_are_not_there_any_more),
-    ("a_segment_with_resets", a_segment_with_resets),
-    ("sizes_are_known_before", sizes_are_known_before),
-    ("entries_that_come_later_are_seen", entries_that_come_later_are_seen),
+pub const TESTS: &[(&str, fn())] = named![
+    what_was_recorded_is_told,
+    deltas_go_on_from_viewer_to_viewer,
+    names_and_labels_are_told,
+    one_name_is_one_histogram,
+    what_cannot_lie_there_says_what_can,
+    counters_are_told,
+    a_single_writer_is_one_thread,
+    a_full_segment_says_so,
+    retired_entries_are_not_there_any_more,
+    a_segment_with_resets,
+    sizes_are_known_before,
 ];
 
 /// Counts by the lowest value of their bucket, and what was below and above.
@@ -128,8 +128,7 @@ fn names_and_labels_are_told() {
     assert!(info.memory > 0 && info.memory < SMALL && info.capacity >= SMALL, "{info:?}");
     // About what docs/segments.md says of a histogram with the default layout, for each set of cells that there is.
     assert!(entry.bytes > 18_000, "{}", entry.bytes);
-    let plain =
-        SegmentOptions { name: "plain", max_bytes: SMALL, interlocked: true, ..SegmentOptions::default() };
+    let plain = SegmentOptions { interlocked: true, ..called("plain") };
     let plain = Segment::create(&plain).unwrap();
     plain.histogram(&metric("x"), &Options::default()).unwrap();
     let bytes = Viewer::open(plain.path()).unwrap().entry(0).unwrap().bytes;
@@ -180,11 +179,10 @@ fn one_name_is_one_histogram() {
 
 fn what_cannot_lie_there_says_what_can() {
     let segment = small("cannot");
-    for mode in [Mode::ThreadLocal, Mode::Scalable] {
-        let error = segment.histogram(&metric("x"), &Options { mode, ..Options::default() }).unwrap_err();
-        assert_eq!(error.status(), Status::Unsupported);
-        assert!(error.message().contains("use the default mode"), "{error}");
-    }
+    let options = Options { mode: Mode::ThreadLocal, ..Options::default() };
+    let error = segment.histogram(&metric("x"), &options).unwrap_err();
+    assert_eq!(error.status(), Status::Unsupported);
+    assert!(error.message().contains("use the default mode"), "{error}");
     for options in [
         Options { storage: Storage::Sparse, ..Options::default() },
         Options { counter_bits: 32, ..Options::default() },
@@ -325,8 +323,7 @@ fn retired_entries_are_not_there_any_more() {
 }
 
 fn a_segment_with_resets() {
-    let options =
-        SegmentOptions { name: "resets", max_bytes: SMALL, live_reset: true, ..SegmentOptions::default() };
+    let options = SegmentOptions { live_reset: true, ..called("resets") };
     let segment = Segment::create(&options).unwrap();
     let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
     let mut viewer = Viewer::open(segment.path()).unwrap();
@@ -385,8 +382,7 @@ fn sizes_are_known_before() {
         (false, true, Mode::Interlocked),
         (true, true, Mode::SingleWriter),
     ] {
-        let of =
-            SegmentOptions { name: "sizes", max_bytes: SMALL, interlocked, live_reset, ..Default::default() };
+        let of = SegmentOptions { interlocked, live_reset, ..called("sizes") };
         let segment = Segment::create(&of).unwrap();
         let options = Options { mode, ..Options::default() };
         // SAFETY: nothing is recorded.
@@ -395,26 +391,9 @@ fn sizes_are_known_before() {
         assert_eq!(Segment::estimate(&options, &of).unwrap(), bytes.next_multiple_of(4096));
         std::fs::remove_file(segment.path()).unwrap();
     }
-    let scalable = Options { mode: Mode::Scalable, ..Options::default() };
+    let thread_local = Options { mode: Mode::ThreadLocal, ..Options::default() };
     assert_eq!(
-        Segment::estimate(&scalable, &SegmentOptions::default()).unwrap_err().status(),
+        Segment::estimate(&thread_local, &SegmentOptions::default()).unwrap_err().status(),
         Status::Unsupported
     );
-}
-
-fn entries_that_come_later_are_seen() {
-    let segment = small("later");
-    let mut viewer = Viewer::open(segment.path()).unwrap();
-    for number in 0..20 {
-        assert_eq!(viewer.length(), number);
-        segment
-            .histogram(&metric(&format!("x{number}")), &Options::default())
-            .unwrap()
-            .record_n(1, number as u64);
-        viewer.refresh().unwrap();
-    }
-    for number in 0..20 {
-        assert_eq!(viewer.entry(number).unwrap().name, format!("x{number}"));
-        assert_eq!(viewer.snapshot(number).unwrap().counts().total, number as u64);
-    }
 }

@@ -1,16 +1,17 @@
 //! One request to a collector, and what its answer means.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::io::Read;
+use std::time::{Duration, SystemTime};
 
-use crate::connection::{left, read_some, write_all};
+use prost::Message;
+use ureq::http::{Response, header};
+use ureq::{Agent, Body, Error};
+
 use crate::otlp::settings::Settings;
-use crate::protobuf::{Fields, Value};
 
 /// More of an answer is not looked at.
-const MOST_OF_AN_ANSWER: usize = 64 << 10;
+const MOST_OF_AN_ANSWER: u64 = 64 << 10;
 
 /// What a collector made of a push that it accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +36,7 @@ pub enum PushError {
     Later {
         /// The answer's status.
         status: u16,
-        /// What its `Retry-After` says, in seconds; a date there counts as nothing.
+        /// What its `Retry-After` says: seconds, or a date.
         after: Option<Duration>,
     },
     /// Any other answer: sending the same again would not help.
@@ -78,166 +79,77 @@ impl Settings {
     /// Posts an `ExportMetricsServiceRequest`, and waits for the answer, at most as long as the settings say. (Looking up a
     /// name may take longer: the system's resolver has times of its own.)
     pub fn post(&self, request: &[u8]) -> Result<Outcome, PushError> {
-        let (head, body) = self.exchange(request).map_err(|error| match error.kind() {
-            ErrorKind::InvalidData => PushError::Refused { status: 0, message: error.to_string() },
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => PushError::Connection("the time is up".into()),
+        let agent: Agent = Agent::config_builder()
+            .timeout_global(Some(self.timeout))
+            .http_status_as_error(false)
+            // A collector that moved is one to be told of, not one to follow with somebody's token.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .user_agent(concat!("picollo/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .into();
+        let mut post = agent.post(&self.url).content_type("application/x-protobuf");
+        for (name, value) in &self.headers {
+            post = post.header(name, value);
+        }
+        let mut answer = post.send(request).map_err(|error| match error {
+            Error::Timeout(_) => PushError::Connection("the time is up".into()),
+            Error::Protocol(_) | Error::Http(_) => {
+                PushError::Refused { status: 0, message: "the answer is not one of HTTP".into() }
+            }
             _ => PushError::Connection(error.to_string()),
         })?;
-        match head.status {
+        match answer.status().as_u16() {
             // A body that makes no sense does not undo the acceptance.
-            200..=299 => Ok(partial_success(&body).unwrap_or(Outcome::Accepted)),
-            status @ (429 | 502 | 503 | 504) => Err(PushError::Later { status, after: head.retry_after }),
-            status => Err(PushError::Refused { status, message: readable(&body) }),
+            200..=299 => Ok(partial_success(&body_of(&mut answer)).unwrap_or(Outcome::Accepted)),
+            status @ (429 | 502 | 503 | 504) => Err(PushError::Later { status, after: retry_after(&answer) }),
+            status => Err(PushError::Refused { status, message: readable(&body_of(&mut answer)) }),
         }
-    }
-
-    fn exchange(&self, request: &[u8]) -> io::Result<(Head, Vec<u8>)> {
-        let deadline = Instant::now() + self.timeout;
-        let mut stream = self.connect(deadline)?;
-        let url = &self.url;
-        let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
-        let mut message = format!(
-            "POST {} HTTP/1.1\r\nHost: {host}:{}\r\nUser-Agent: picollo/{}\r\nContent-Type: application/x-protobuf\r\n\
-             Content-Length: {}\r\nConnection: close\r\n",
-            url.path,
-            url.port,
-            env!("CARGO_PKG_VERSION"),
-            request.len()
-        )
-        .into_bytes();
-        for (name, value) in &self.headers {
-            message.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
-        }
-        message.extend_from_slice(b"\r\n");
-        message.extend_from_slice(request);
-        // A collector may refuse before it has read everything: its answer counts, even if the rest could not be sent.
-        let sent = write_all(&mut stream, &message, deadline);
-        let answer = read_answer(&mut stream, deadline);
-        match (sent, answer) {
-            (Err(error), Err(_)) => Err(error),
-            (_, answer) => answer,
-        }
-    }
-
-    fn connect(&self, deadline: Instant) -> io::Result<TcpStream> {
-        let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-        for address in (self.url.host.as_str(), self.url.port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, left(deadline)?) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
     }
 }
 
-struct Head {
-    status: u16,
-    retry_after: Option<Duration>,
-    length: Option<usize>,
-    is_chunked: bool,
-}
-
-fn malformed() -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, "the answer is not one of HTTP")
-}
-
-/// Reads an answer to its end, as its head says where that is; at most so much as anybody looks at.
-fn read_answer(stream: &mut TcpStream, deadline: Instant) -> io::Result<(Head, Vec<u8>)> {
+/// As much of an answer as anybody looks at, and as there is: the status says it all, what else would come is not worth an error.
+fn body_of(answer: &mut Response<Body>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut buffer = [0; 4096];
-    let mut has_ended = false;
-    // Answers of status 1xx come before the one that counts.
-    let head = loop {
-        if let Some(length) = crate::request::head_length(&bytes) {
-            let head = parse_head(&bytes[..length])?;
-            bytes.drain(..length);
-            if head.status >= 200 {
-                break head;
-            }
-            continue;
+    let _ = answer.body_mut().as_reader().take(MOST_OF_AN_ANSWER).read_to_end(&mut bytes);
+    bytes
+}
+
+/// How long to wait: a number of seconds, or until a date (RFC 9110, 10.2.3).
+fn retry_after(answer: &Response<Body>) -> Option<Duration> {
+    let text = answer.headers().get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => {
+            let date = httpdate::parse_http_date(text).ok()?;
+            Some(date.duration_since(SystemTime::now()).unwrap_or_default())
         }
-        if has_ended || bytes.len() > MOST_OF_AN_ANSWER {
-            return Err(if bytes.is_empty() { ErrorKind::UnexpectedEof.into() } else { malformed() });
-        }
-        let read = read_some(stream, &mut buffer, deadline)?;
-        has_ended = read == 0;
-        bytes.extend_from_slice(&buffer[..read]);
-    };
-    loop {
-        let body = if head.is_chunked { unchunked(&bytes) } else { None };
-        let is_whole =
-            body.is_some() || head.length.is_some_and(|length| !head.is_chunked && bytes.len() >= length);
-        if is_whole || has_ended || bytes.len() > MOST_OF_AN_ANSWER {
-            let body = body.unwrap_or_else(|| {
-                bytes.truncate(head.length.unwrap_or(usize::MAX));
-                bytes
-            });
-            return Ok((head, body));
-        }
-        // The status says it all; what else would come is not worth an error.
-        let read = read_some(stream, &mut buffer, deadline).unwrap_or(0);
-        has_ended = read == 0;
-        bytes.extend_from_slice(&buffer[..read]);
     }
 }
 
-fn parse_head(bytes: &[u8]) -> io::Result<Head> {
-    let text = String::from_utf8_lossy(bytes);
-    let mut lines = text.lines().skip_while(|line| line.is_empty());
-    let status = lines
-        .next()
-        .and_then(|line| line.strip_prefix("HTTP/1."))
-        .and_then(|line| line.split(' ').nth(1))
-        .filter(|status| status.len() == 3)
-        .and_then(|status| status.parse().ok())
-        .filter(|status| (100..600).contains(status))
-        .ok_or_else(malformed)?;
-    let mut head = Head { status, retry_after: None, length: None, is_chunked: false };
-    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-        let value = value.trim();
-        if name.eq_ignore_ascii_case("retry-after") {
-            head.retry_after = value.parse().ok().map(Duration::from_secs);
-        } else if name.eq_ignore_ascii_case("content-length") {
-            head.length = value.parse().ok();
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            head.is_chunked = value.to_ascii_lowercase().ends_with("chunked");
-        }
-    }
-    Ok(head)
+/// An `ExportMetricsServiceResponse`.
+#[derive(Message)]
+struct Answered {
+    #[prost(message, optional, tag = "1")]
+    partial: Option<Partial>,
 }
 
-/// The body that chunks make, once the last is there.
-fn unchunked(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (mut body, mut rest) = (Vec::new(), bytes);
-    loop {
-        let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
-        let line = str::from_utf8(&rest[..end]).ok()?;
-        let length = usize::from_str_radix(line.split(';').next()?.trim(), 16).ok()?;
-        rest = &rest[end + 2..];
-        if length == 0 {
-            return Some(body);
-        }
-        body.extend_from_slice(rest.get(..length)?);
-        rest = rest.get(length..)?.strip_prefix(b"\r\n")?;
-    }
+#[derive(Message)]
+struct Partial {
+    #[prost(int64, tag = "1")]
+    rejected: i64,
+    #[prost(string, tag = "2")]
+    message: String,
 }
 
-/// The `partial_success` of an `ExportMetricsServiceResponse`, if it says anything: field 1 with rejected data points in field 1 and a
-/// message in field 2.
+/// The `partial_success` of an answer, if it says anything.
 fn partial_success(body: &[u8]) -> Option<Outcome> {
-    let (mut rejected, mut message) = (0, String::new());
-    for field in Fields(body) {
-        let (1, Value::Bytes(inner)) = field? else { continue };
-        for field in Fields(inner) {
-            match field? {
-                (1, Value::Number(number)) => rejected = number,
-                (2, Value::Bytes(text)) => message = readable(text),
-                _ => {}
-            }
-        }
+    let Partial { rejected, message } = Answered::decode(body).ok()?.partial?;
+    if rejected == 0 && message.is_empty() {
+        return None;
     }
-    if rejected == 0 && message.is_empty() { None } else { Some(Outcome::Partly { rejected, message }) }
+    Some(Outcome::Partly { rejected: rejected.max(0) as u64, message: readable(message.as_bytes()) })
 }
 
 /// The beginning of a text from elsewhere, fit for a log.
@@ -263,21 +175,5 @@ mod tests {
             assert_eq!(partial_success(&full[..end]), None, "{end}");
         }
         assert_eq!(partial_success(&[0xff; 40]), None);
-        assert_eq!(partial_success(b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), None);
-    }
-
-    #[test]
-    fn chunks() {
-        assert_eq!(unchunked(b"3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n").unwrap(), b"abc0123456789");
-        for cut in [
-            &b""[..],
-            b"3\r\nab",
-            b"3\r\nabc\r\n",
-            b"3\r\nabcd\r\n0\r\n\r\n",
-            b"x\r\n",
-            b"ffffffffffffffff\r\na",
-        ] {
-            assert_eq!(unchunked(cut), None);
-        }
     }
 }

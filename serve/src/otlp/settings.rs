@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use picollo_core::Temporality;
-
-use crate::otlp::url::Url;
+use ureq::http::Uri;
 
 /// Where, how and how often to push.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
     /// The collector: `http://localhost:4318/v1/metrics`.
-    pub url: Url,
+    pub url: String,
     /// Sent along, for a collector that wants a token.
     pub headers: Vec<(String, String)>,
     /// How long one request may take, its answer included. 10 seconds.
@@ -28,7 +28,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            url: Url { host: "localhost".into(), port: 4318, path: "/v1/metrics".into() },
+            url: "http://localhost:4318/v1/metrics".into(),
             headers: Vec::new(),
             timeout: Duration::from_secs(10),
             interval: Duration::from_secs(60),
@@ -41,7 +41,7 @@ impl Default for Settings {
 
 impl Settings {
     /// As the environment says. `None` where OTEL_SDK_DISABLED says not to push at all; an error for what cannot be done
-    /// (`https`, `grpc`), in a sentence that says what to do.
+    /// (`grpc`), in a sentence that says what to do.
     pub fn from_environment() -> Result<Option<Settings>, String> {
         Settings::from_lookup(|name| std::env::var(name).ok())
     }
@@ -68,12 +68,9 @@ impl Settings {
             }
         }
         if let Some(url) = get("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT") {
-            settings.url = Url::parse(&url)?;
+            settings.url = checked(&url)?;
         } else if let Some(base) = get("OTEL_EXPORTER_OTLP_ENDPOINT") {
-            settings.url = Url::parse(&base)?;
-            let slash = if settings.url.path.ends_with('/') { "" } else { "/" };
-            settings.url.path += slash;
-            settings.url.path += "v1/metrics";
+            settings.url = checked(&format!("{}/v1/metrics", base.trim_end_matches('/')))?;
         }
         if let Some(text) = of_metrics("HEADERS") {
             settings.headers = pairs("OTEL_EXPORTER_OTLP_HEADERS", &text, &mut settings.notes);
@@ -130,42 +127,36 @@ impl Settings {
     }
 }
 
+/// A URL that can be pushed to.
+fn checked(url: &str) -> Result<String, String> {
+    let parsed: Uri =
+        url.parse().map_err(|error| format!("{url}: {error}; give a URL such as http://localhost:4318"))?;
+    match (parsed.scheme_str(), parsed.authority()) {
+        (Some("http" | "https"), Some(authority)) if authority.as_str().contains('@') => {
+            Err(format!("{url}: a user name does not belong here; use OTEL_EXPORTER_OTLP_HEADERS"))
+        }
+        (Some("http" | "https"), Some(_)) => Ok(url.to_owned()),
+        _ => Err(format!(
+            "{url}: give a URL that begins with http:// or https://, such as http://localhost:4318"
+        )),
+    }
+}
+
 /// `a=1,b=2`, with percent-encoding, as W3C Baggage has it. Of two of a name the last counts.
 fn pairs(variable: &str, text: &str, notes: &mut Vec<String>) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let decoded = part
-            .split_once('=')
-            .and_then(|(name, value)| Some((percent_decoded(name.trim())?, percent_decoded(value.trim())?)));
-        match decoded {
-            Some((name, value)) => {
+        // What is not UTF-8 is no text.
+        let decoded = |text: &str| percent_decode_str(text.trim()).decode_utf8().ok().map(String::from);
+        match part.split_once('=').map(|(name, value)| (decoded(name), decoded(value))) {
+            Some((Some(name), Some(value))) => {
                 pairs.retain(|(known, _)| *known != name);
                 pairs.push((name, value));
             }
-            None => {
-                notes.push(format!("a part of {variable} is not of the form name=value, and is left out"))
-            }
+            _ => notes.push(format!("a part of {variable} is not of the form name=value, and is left out")),
         }
     }
     pairs
-}
-
-/// `None` where it is not well formed, or not UTF-8.
-fn percent_decoded(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, after @ ..] = rest {
-        rest = after;
-        bytes.push(match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                rest = after;
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                (digit(*high)? * 16 + digit(*low)?) as u8
-            }
-            (b'%', _) => return None,
-            _ => *first,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn milliseconds(name: &str, text: Option<String>, otherwise: Duration, notes: &mut Vec<String>) -> Duration {
@@ -201,7 +192,7 @@ mod tests {
             settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", " "), ("OTEL_SDK_DISABLED", "")]),
             Settings::default()
         );
-        assert_eq!(Settings::default().url.to_string(), "http://localhost:4318/v1/metrics");
+        assert_eq!(Settings::default().url, "http://localhost:4318/v1/metrics");
     }
 
     #[test]
@@ -209,15 +200,15 @@ mod tests {
         for (base, url) in [
             ("http://a:1", "http://a:1/v1/metrics"),
             ("http://a:1/", "http://a:1/v1/metrics"),
-            ("http://a:1/otlp", "http://a:1/otlp/v1/metrics"),
+            ("https://a:1/otlp", "https://a:1/otlp/v1/metrics"),
         ] {
-            assert_eq!(settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", base)]).url.to_string(), url);
+            assert_eq!(settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", base)]).url, url);
         }
         let both = [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"),
             ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://b:4318"),
         ];
-        assert_eq!(settings(&both).url.to_string(), "http://b:4318/");
+        assert_eq!(settings(&both).url, "http://b:4318");
     }
 
     #[test]
@@ -247,8 +238,12 @@ mod tests {
         assert_eq!(from(&[("OTEL_SDK_DISABLED", "TRUE")]), Ok(None));
         for (variable, value, part) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://a", "through your collector"),
-            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "a:4318", "not an http"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "a:4318", "begins with http:// or https://"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "ftp://a", "begins with http:// or https://"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://", "such as http://localhost:4318"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://a b/", "such as http://localhost:4318"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://a/\r\nHost: b", "such as http://localhost:4318"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:secret@a/", "OTEL_EXPORTER_OTLP_HEADERS"),
         ] {
             assert!(from(&[(variable, value)]).unwrap_err().contains(part), "{variable}");
         }
@@ -260,7 +255,6 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_HEADERS", "no equals sign"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a=%0d%0aHost: b"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a b=c"),
-            ("OTEL_RESOURCE_ATTRIBUTES", "a=%f"),
             ("OTEL_RESOURCE_ATTRIBUTES", "a=%ff"),
         ] {
             let settings = settings(&[(variable, value)]);

@@ -1,96 +1,61 @@
 use super::*;
 use crate::otlp::Temporality;
-use crate::otlp::push_tests::collector;
+use crate::otlp::tests::collector;
 use crate::otlp::{Outcome, Pusher};
-use crate::protobuf::{Fields, Value};
-use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_core::Metric;
+use prost::Message;
 
-/// All values at a path of field numbers.
-fn dig(message: &[u8], path: &[u64]) -> Vec<u64> {
-    let mut found = Vec::new();
-    for field in Fields(message) {
-        let (number, value) = field.unwrap();
-        if number != path[0] {
-            continue;
-        }
-        match (value, &path[1..]) {
-            (Value::Number(number), []) => found.push(number),
-            (Value::Bytes(bytes), []) => found.push(u64::from_le_bytes(bytes.try_into().unwrap())),
-            (Value::Bytes(bytes), rest) => found.extend(dig(bytes, rest)),
-            (Value::Number(_), _) => panic!("a number has no fields"),
-        }
-    }
-    found
+/// An `ExportMetricsServiceRequest`, as far as these tests look.
+#[derive(Message)]
+struct Request {
+    #[prost(message, repeated, tag = "1")]
+    resources: Vec<Resource>,
 }
 
-/// Of resource metrics, scope metrics, metrics, an exponential histogram, its points.
-const POINT: [u64; 5] = [1, 2, 2, 10, 1];
-
-fn of_points(request: &[u8], field: u64) -> Vec<u64> {
-    dig(request, &[&POINT[..], &[field]].concat())
+#[derive(Message)]
+struct Resource {
+    #[prost(message, repeated, tag = "2")]
+    scopes: Vec<Scope>,
 }
 
-fn made() -> (SharedHistogram, Arc<Mutex<Registry>>) {
-    let histogram = SharedHistogram::create(&Options::default()).unwrap();
-    let mut registry = Registry::new();
-    let metric = Metric { name: "latency", created_unix_nanos: 5, ..Metric::default() };
-    registry.add(&histogram, &metric, &[]).unwrap();
-    (histogram, Arc::new(Mutex::new(registry)))
+#[derive(Message)]
+struct Scope {
+    #[prost(message, repeated, tag = "2")]
+    metrics: Vec<One>,
 }
 
-#[test]
-fn what_is_answered_is_of_the_moment() {
-    let (histogram, registry) = made();
-    let source = exposition(registry);
-    histogram.record(5);
-    for count in 1..3 {
-        let answer = source("application/openmetrics-text;version=1.0.0").unwrap();
-        assert!(answer.content_type.starts_with("application/openmetrics-text;"), "{}", answer.content_type);
-        let text = String::from_utf8(answer.body).unwrap();
-        assert!(text.contains(&format!("latency_count {count}\n")) && text.ends_with("# EOF\n"), "{text}");
-        histogram.record(5);
-    }
+#[derive(Message)]
+struct One {
+    #[prost(message, optional, tag = "7")]
+    sum: Option<Sum>,
 }
 
-#[test]
-fn differences_go_on_from_what_was_accepted() {
-    let (histogram, registry) = made();
-    let mut export = RegistryExport::new(registry);
-    let delta = Settings { temporality: Temporality::Delta, ..Settings::default() };
-    let mut push = |now: u64| export.encode(&delta, now).unwrap();
-    assert_eq!(of_points(&push(10), 2), [5]);
-    histogram.record(7);
-    histogram.record(7);
-    let request = push(20);
-    assert_eq!(
-        (of_points(&request, 4), of_points(&request, 3), of_points(&request, 2)),
-        (vec![2], vec![20], vec![5])
-    );
-    // Delta, by the number of the specification.
-    assert_eq!(dig(&request, &[1, 2, 2, 10, 2]), [1]);
-    // It did not arrive: the next has that, too.
-    histogram.record(7);
-    assert_eq!(of_points(&push(30), 4), [3]);
-    export.accepted();
-    histogram.record(7);
-    let request = export.encode(&delta, 40).unwrap();
-    assert_eq!((of_points(&request, 4), of_points(&request, 2)), (vec![1], vec![30]));
+#[derive(Message)]
+struct Sum {
+    #[prost(message, repeated, tag = "1")]
+    points: Vec<Number>,
+    #[prost(int32, tag = "2")]
+    temporality: i32,
 }
 
-#[test]
-fn cumulative_pushes_have_everything() {
-    let (histogram, registry) = made();
-    let mut export = RegistryExport::new(registry);
-    for count in 1..4 {
-        histogram.record(7);
-        let request = export.encode(&Settings::default(), 10 * count).unwrap();
-        assert_eq!(of_points(&request, 4), [count]);
-        assert_eq!(dig(&request, &[1, 2, 2, 10, 2]), [2]);
-        export.accepted();
-    }
+#[derive(Clone, Copy, Message)]
+struct Number {
+    #[prost(fixed64, tag = "2")]
+    start: u64,
+    #[prost(fixed64, tag = "3")]
+    time: u64,
+    #[prost(sfixed64, tag = "6")]
+    value: i64,
 }
 
-/// A registry with a counter, and the field of a request that has its count.
+/// The only point of the only metric, and the number of the temporality.
+fn point(request: &[u8]) -> (Number, i32) {
+    let mut request = Request::decode(request).unwrap();
+    let sum = request.resources.remove(0).scopes.remove(0).metrics.remove(0).sum.unwrap();
+    (sum.points[0], sum.temporality)
+}
+
+/// A registry with a counter.
 fn counting() -> (picollo_core::MetricCounter, Arc<Mutex<Registry>>) {
     let mut registry = Registry::new();
     let metric = Metric { name: "hits", created_unix_nanos: 5, ..Metric::default() };
@@ -98,8 +63,22 @@ fn counting() -> (picollo_core::MetricCounter, Arc<Mutex<Registry>>) {
     (hits, Arc::new(Mutex::new(registry)))
 }
 
-/// Of resource metrics, scope metrics, metrics, a sum, its points: the count, the beginning, the end.
-const COUNT: [[u64; 6]; 3] = [[1, 2, 2, 7, 1, 6], [1, 2, 2, 7, 1, 2], [1, 2, 2, 7, 1, 3]];
+#[test]
+fn answers_and_cumulative_pushes_have_everything() {
+    let (hits, registry) = counting();
+    let (source, mut export) = (exposition(registry.clone()), RegistryExport::new(registry));
+    for count in 1..4 {
+        hits.add(1);
+        let answer = source("application/openmetrics-text;version=1.0.0").unwrap();
+        assert!(answer.content_type.starts_with("application/openmetrics-text;"), "{}", answer.content_type);
+        let text = String::from_utf8(answer.body).unwrap();
+        assert!(text.contains(&format!("hits_total {count}\n")) && text.ends_with("# EOF\n"), "{text}");
+        let request = export.encode(&Settings::default(), 10 * count).unwrap();
+        let (found, temporality) = point(&request);
+        assert_eq!((found.value as u64, temporality), (count, 2));
+        export.accepted();
+    }
+}
 
 #[test]
 fn nothing_is_lost_whatever_a_collector_answers() {
@@ -133,7 +112,10 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         let result = to.post(&request);
         let (_, body) = requests.recv().unwrap();
         assert_eq!(body, request);
-        let [count, start, time] = COUNT.map(|path| dig(&body, &path)[0]);
+        let (Number { value, start, time }, temporality) = point(&body);
+        let count = value as u64;
+        // Delta, by the number of the specification.
+        assert_eq!(temporality, 1);
         assert_eq!((arrived + count, start, time), (hits.value(), end, 10 * (round + 1)), "{round}");
         assert_eq!(result.is_ok(), [1, 5, 6, 9].contains(&round), "{round}: {result:?}");
         if result.is_ok() {
@@ -142,7 +124,8 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         }
     }
     let delta = Settings { temporality: Temporality::Delta, ..Settings::default() };
-    assert_eq!(arrived + dig(&export.encode(&delta, 500).unwrap(), &COUNT[0])[0], hits.value());
+    let (last, _) = point(&export.encode(&delta, 500).unwrap());
+    assert_eq!(arrived + last.value as u64, hits.value());
 }
 
 /// While a collector says nothing, scrapes are answered, and counting goes on.

@@ -196,6 +196,26 @@ fn a_unix_socket_is_for_its_owner() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// One whose path somebody else has taken ends, and leaves that path alone.
+#[test]
+fn a_socket_of_another_server_stays() {
+    let folder = std::env::temp_dir().join(format!("picollo-serve-taken-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("socket");
+    let name = format!("unix:{}", path.display());
+    let first = Server::start(&name, quick(), echo).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let second = Server::start(&name, quick(), echo).unwrap();
+    drop(first);
+    let mut stream = UnixStream::connect(&path).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: picollo\r\n\r\n").unwrap();
+    assert_eq!(status(&rest(stream)), "200");
+    // Nobody can connect to this one.
+    std::fs::remove_file(&path).unwrap();
+    drop(second);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn a_dropped_server_listens_no_more() {
     let server = start(quick());

@@ -29,7 +29,7 @@ pub fn run(report: &mut Report) {
             section.ratio(WRITER, H2_INLINED),
             limit,
         );
-        report.add(section);
+        section.print();
     }
     by_threads(report);
 }
@@ -120,5 +120,5 @@ fn by_threads(report: &mut Report) {
             limit,
         );
     }
-    report.add(section);
+    section.print();
 }

@@ -1,8 +1,7 @@
 //! Everything that Picollo does fast, beside everything that does the same, on the same values in one process.
 //!
-//! `make bench` builds the peers in C and runs it: `side_by_side [JSON FILE]`.
+//! `make bench` builds the peers in C and runs it.
 
-mod counters;
 mod h2;
 mod memory;
 mod peers;
@@ -37,15 +36,8 @@ fn main() {
     per_cpu::run(&mut report);
     through::run(&mut report);
     reads::run(&mut report);
-    memory::run(&mut report);
-    counters::run(&mut report);
+    memory::run();
     report.print_targets();
-    if let Some(path) = std::env::args().nth(1)
-        && let Err(error) = std::fs::write(&path, report.to_json())
-    {
-        eprintln!("{path}: {error}");
-        std::process::exit(1);
-    }
 }
 
 fn about() -> Vec<(&'static str, String)> {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use picollo_benches::{Report, Section, values};
+use picollo_benches::{Section, values};
 use picollo_core::{Counter, Histogram, Layout, Snapshot};
 
 use crate::peers::{self, Hdr};
@@ -13,7 +13,7 @@ fn on_the_heap<C: Counter>(layout: &Layout, live_reset: bool) -> usize {
     Histogram::<[C]>::boxed(*layout, live_reset).unwrap().footprint()
 }
 
-pub fn run(report: &mut Report) {
+pub fn run() {
     for max in RANGES {
         let layout = Layout::new(ERROR, 0, max);
         let mut section = Section::new(format!("Memory for values up to {max}, block size 1024"), "bytes");
@@ -33,6 +33,6 @@ pub fn run(report: &mut Report) {
             sketches_ddsketch::DDSketch::new(sketches_ddsketch::Config::new(ERROR, 1 << 16, 1.0));
         values::skewed(65_536, max).iter().for_each(|&value| sketch.add(value as f64));
         row("sketches-ddsketch, bins alone, after 65536 skewed values", sketch.length() * 8);
-        report.add(section);
+        section.print();
     }
 }

@@ -116,6 +116,6 @@ pub fn run(report: &mut Report) {
                 report.target(name, section.ratio(of, to), 1.35);
             }
         }
-        report.add(section);
+        section.print();
     }
 }

@@ -20,16 +20,16 @@ const PERCENTILES: &str = "picollo, 16 percentiles";
 const ONE_PASS: &str = "HdrHistogram_c, 16 percentiles, one pass";
 
 pub fn run(report: &mut Report) {
-    compare(report, "values up to 7716549600", MAIN_RANGE);
-    let full = compare(report, "values up to 2^63-1", i64::MAX as u64);
+    compare("values up to 7716549600", MAIN_RANGE);
+    let full = compare("values up to 2^63-1", i64::MAX as u64);
     report.target("snapshot / memcpy", full.ratio(SNAPSHOT, COPY), 1.15);
     report.target("delta update / memcpy", full.ratio(DELTA, COPY), 1.6);
     report.target("snapshot of one shard / memcpy", full.ratio(ONE_SHARD, COPY), 2.0);
     report.target("16 percentiles / HdrHistogram_c's in one pass", full.ratio(PERCENTILES, ONE_PASS), 0.5);
-    report.add(full);
+    full.print();
 }
 
-fn compare(report: &mut Report, range: &str, max: u64) -> Section {
+fn compare(range: &str, max: u64) -> Section {
     // Skewed, so that all blocks have counts.
     let values = values::skewed(1 << 20, max);
     let layout = Layout::new(ERROR, 0, max);
@@ -155,7 +155,7 @@ fn compare(report: &mut Report, range: &str, max: u64) -> Section {
         }
     }
     if max == MAIN_RANGE {
-        report.add(section);
+        section.print();
         return Section::new("", "");
     }
     section

@@ -26,7 +26,7 @@ pub fn run(report: &mut Report) {
             if max == MAIN_RANGE && kind == "skewed" {
                 judge(report, &section);
             }
-            report.add(section);
+            section.print();
         }
     }
 }

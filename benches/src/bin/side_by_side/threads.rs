@@ -61,7 +61,6 @@ fn compare(report: &mut Report, range: &str, max: u64) {
     let interlocked = Histogram::<[AtomicU64], Interlocked>::boxed(layout, true).unwrap();
     let options = |mode| Options { mode, relative_error: ERROR, max_trackable: max, ..Options::default() };
     let thread_local = SharedHistogram::create(&options(Mode::ThreadLocal)).unwrap();
-    let scalable = SharedHistogram::create(&options(Mode::Scalable)).unwrap();
     let hdr = || hdrhistogram::Histogram::<u64>::new_with_bounds(1, max.max(2), 3).unwrap();
     let locked = Mutex::new(hdr());
     let synced = Mutex::new(hdrhistogram::SyncHistogram::from(hdr()));
@@ -91,7 +90,6 @@ fn compare(report: &mut Report, range: &str, max: u64) {
         ("picollo, thread-local", each(values, |value| thread_local.record(value))),
         ("picollo, thread-local, batch", Box::new(|_| thread_local.record_batch(opaque(values)))),
         ("picollo, interlocked", each(values, |value| interlocked.record(value))),
-        ("picollo, scalable", each(values, |value| scalable.record(value))),
         (
             "hdrhistogram crate, sync recorder",
             Box::new(|_| {
@@ -152,6 +150,6 @@ fn compare(report: &mut Report, range: &str, max: u64) {
             let what = format!("thread-local .so / single-writer .so, {threads} thread{plural}");
             report.target(what, section.ratio(SO_THREAD, SO), 1.10);
         }
-        report.add(section);
+        section.print();
     }
 }

@@ -78,6 +78,6 @@ pub fn run(report: &mut Report) {
                 limit,
             );
         }
-        report.add(section);
+        section.print();
     }
 }

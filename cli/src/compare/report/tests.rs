@@ -1,4 +1,4 @@
-use picollo_core::{CompareOptions, compare_blocks};
+use picollo_core::{CompareOptions, compare_block_ratios};
 
 use super::*;
 use crate::compare::metric;
@@ -7,7 +7,7 @@ fn compared(key: &str, values: &[(f64, f64)]) -> Compared {
     let metric = metric::all(&[]).into_iter().find(|metric| metric.key == key).unwrap();
     let (a, b): (Vec<f64>, Vec<f64>) = values.iter().copied().unzip();
     let options = CompareOptions { resolution: metric.resolution, ..CompareOptions::default() };
-    let found = compare_blocks(&a, &b, &mut vec![0.0; a.len()], &options).unwrap();
+    let found = compare_block_ratios(&a, &b, &mut vec![0.0; a.len()], &options).unwrap();
     Compared { metric, found: Some(found) }
 }
 
@@ -23,8 +23,14 @@ fn rows_agree() {
     ticks.extend([(none, tick), (tick, none)].repeat(3));
     ticks.extend([(tick, tick); 2]);
     let found = compared("system", &ticks).found.unwrap();
-    let (a, b) = levels(&found);
-    assert!((b - a - found.difference).abs() < 1e-12, "{a} {b} {}", found.difference);
+    assert!((found.median_b - found.median_a - found.difference).abs() < 1e-12, "{found:?}");
+    // Five times faster, and now and then by more than that: a time does not fall by more than all of it.
+    let faster: Vec<(f64, f64)> = (0..10).map(|at| (1e-3 * f64::from(1 + at % 3), 2e-4)).collect();
+    let cells = row(&compared("user", &faster));
+    assert!(cells[3].starts_with('−') && !cells[3].contains("−10") && cells[4] == "less", "{cells:?}");
+    let zeros: Vec<(f64, f64)> = (0..40).map(|at| (4e-3 * f64::from(at % 5), 0.0)).collect();
+    let cells = row(&compared("system", &zeros));
+    assert!(cells[3].contains("[−100.0 %, "), "{cells:?}");
     let few: Vec<(f64, f64)> =
         (0..40).map(|at| f64::from(at % 3) * 1e-6).map(|more| (1e-3 + more, 1.012e-3 + more)).collect();
     assert_eq!(row(&compared("wall", &few))[4], BELOW_RESOLUTION);

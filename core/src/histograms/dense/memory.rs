@@ -6,7 +6,7 @@ use core::ptr::{self, NonNull};
 
 use super::Histogram;
 use crate::cells::cell::{Counter, ManyWriters, WriteMode};
-use crate::cells::header::Header;
+use crate::cells::header::{Header, copies};
 use crate::cells::kind::{Kind, Mode};
 use crate::error::{Error, Result};
 use crate::histograms::body::Body;
@@ -23,18 +23,11 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Alignment of the memory given to [`Histogram::init_in`].
     pub const ALIGNMENT: usize = align_of::<Header>();
 
-    /// Bytes that [`Histogram::init_in`] needs; a multiple of [`Histogram::ALIGNMENT`]: 256, and a cell for each counter, or,
-    /// with live reset, three. (On the heap and in a static it is two. In memory that processes share, the baseline has two
-    /// banks, so that none of them can die in the middle of writing it.) [`Error::OutOfMemory`] when no address space could
-    /// hold it.
+    /// Bytes of a histogram, wherever it is; a multiple of [`Histogram::ALIGNMENT`]: 256, and a cell for each counter, or, with
+    /// live reset, three. [`Error::OutOfMemory`] when no address space could hold it.
     pub const fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        Self::size_with_copies(layout, if live_reset { 3 } else { 1 })
-    }
-
-    /// Bytes of a histogram with so many cells for each bucket, see [`Header::copies`].
-    const fn size_with_copies(layout: &Layout, copies: usize) -> Result<usize> {
         // A layout has less than 2^26 buckets.
-        size_with::<Header, C>(size_of::<Header>(), layout.length().saturating_mul(copies))
+        size_with::<Header, C>(size_of::<Header>(), layout.length().saturating_mul(copies(live_reset)))
     }
 
     /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
@@ -83,7 +76,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
         check_unit(&layout)?;
-        let size = Self::size_with_copies(&layout, 1 + live_reset as usize)?;
+        let size = Self::required_size(&layout, live_reset)?;
         let base = crate::platform::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
         let header = Header::new(layout, Self::DENSE, live_reset);
         // SAFETY: the block is ours, zeroed (valid cells), aligned, and of the size that the value of this length has,
@@ -109,7 +102,7 @@ impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
     const KIND: Kind = Self::DENSE;
 
     fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        Self::size_with_copies(layout, 1 + live_reset as usize)
+        Self::required_size(layout, live_reset)
     }
 
     #[cfg(feature = "alloc")]
@@ -163,7 +156,7 @@ impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
     }
 
     fn size_of_image(header: &Header) -> Result<usize> {
-        Self::size_with_copies(&header.layout, header.copies())
+        Self::required_size(&header.layout, header.has_baseline())
     }
 
     /// The one writer of a histogram owns nothing besides. Several writers cannot add by plain additions.

@@ -1,13 +1,12 @@
 //! The dense histogram: one header, one cell per bucket.
 
-mod banks;
 mod memory;
 pub(crate) mod single_writer;
 
 use core::marker::PhantomData;
 
 use crate::cells::cell::{Counter, ManyWriters, TallyCounts, WriteMode};
-use crate::cells::header::{Headed, Header};
+use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::identity::IdentityCell;
 use crate::cells::kind::{Kind, Storage};
 use crate::cells::one_step::Place;
@@ -17,7 +16,7 @@ use crate::histograms::baseline;
 use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::AtomicU64;
-use crate::platform::seqlock::Version;
+use crate::platform::banks::Banks;
 use crate::snapshot::source::Source;
 use crate::snapshot::sums;
 
@@ -49,9 +48,9 @@ pub struct Histogram<S: ?Sized = [AtomicU64], M = Interlocked> {
 }
 
 impl Layout {
-    /// Cells of a histogram with live reset: the counters and their baseline.
+    /// Cells of a histogram with live reset: the counters, and two banks for their baseline.
     pub const fn cells(&self) -> usize {
-        2 * self.length()
+        copies(true) * self.length()
     }
 }
 
@@ -81,15 +80,6 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
             mode: PhantomData,
             cells: core::array::from_fn(|_| C::zero()),
         }
-    }
-
-    /// As in memory that processes share: with two banks for the baseline, and room for both.
-    #[cfg(all(test, loom))]
-    pub(crate) fn with_two_banks(layout: Layout) -> Self {
-        assert!(N >= 3 * layout.length());
-        let mut histogram = Self::new(layout);
-        histogram.header = Header::new(layout, Histogram::<[C], M>::DENSE, true).with_two_banks();
-        histogram
     }
 }
 
@@ -157,16 +147,26 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Starts counting anew for all later reads, whatever writers do meanwhile: the present counts become the baseline
     /// that readers subtract. Each event is on exactly one side of a reset. Any thread; writers are not disturbed.
     ///
-    /// In the caller's memory a reset that does not come to an end, because its process was killed, is one that never
-    /// happened; the next one waits for it, for a moment. (In an image that version 1 made, it leaves the histogram busy.)
+    /// A reset that does not come to an end never happened: its process was killed, or a fork left its thread behind. The next
+    /// one waits for it, for a moment.
     ///
-    /// [`Error::Unsupported`] for a histogram without live reset, [`Error::Busy`] against competing resets.
+    /// [`Error::Unsupported`] for a histogram without live reset. [`Error::Busy`] in memory that another program overwrites.
     pub fn reset(&self) -> Result<()> {
-        let baseline = self.bank(0).ok_or(Error::Unsupported)?;
-        if self.header.has_two_banks() {
-            return self.fill_other_bank();
+        let banks = self.banks().ok_or(Error::Unsupported)?;
+        baseline::move_to_present(self, || core::iter::once((0, banks)))
+    }
+
+    /// The banks of the baseline, if there is one.
+    pub(crate) fn banks(&self) -> Option<[&[C]; 2]> {
+        if self.header.has_baseline() { banks_behind(&self.cells, self.header.layout.length()) } else { None }
+    }
+
+    /// What a process does that is killed before the end of its reset.
+    #[cfg(all(test, loom))]
+    pub(crate) fn reset_and_die(&self) {
+        if let (Some(banks), Some(turn)) = (self.banks(), self.header.banks.take_a_turn()) {
+            baseline::fill(self, core::iter::once((0, banks)), &turn);
         }
-        baseline::move_to_present(self, core::iter::once((0, baseline)))
     }
 
     /// Empties the histogram. For its only owner: faster than [`Histogram::reset`], and works without live reset.
@@ -178,7 +178,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         for bank in [0, 1] {
             self.header.bank_tallies(bank).into_iter().for_each(|word| Counter::store(word, 0));
         }
-        self.header.version = Version::new();
+        self.header.banks = Banks::new();
         self.header.identity = IdentityCell::drawn();
     }
 
@@ -257,12 +257,6 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        if !self.header.has_two_banks() {
-            return self.header.copy_baseline(self.bank(0), out, tallies);
-        }
-        self.header.version.banks().read(|bank| {
-            *tallies = TallyCounts::of(self.header.bank_tallies(bank));
-            C::load_many(self.bank(bank).unwrap_or_default(), out);
-        })
+        self.header.copy_baseline(self.banks(), out, tallies)
     }
 }

@@ -15,60 +15,70 @@ use crate::platform::atomics::AtomicU64;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::Snapshot;
 
-/// The ways to record that the one writer has beside `record`, each through what records without asking who does.
-macro_rules! record_as_the_one_writer {
-    ($self:ident => $through:expr) => {
+/// The ways to record that there are beside `record`, by `&self` or `&mut self`, each through what `$with` makes of `$through`: what
+/// records without asking who does.
+macro_rules! record_in_all_ways {
+    ($([$mut:tt])? $self:ident, $with:ident($through:expr) $(, $inline:meta)?) => {
         /// Counts one value `count` times. A count of zero does nothing.
-        #[inline]
-        pub fn record_n(&mut $self, value: u64, count: u64) {
-            $through.record_n(value, count);
+        $(#[$inline])?
+        pub fn record_n(& $($mut)? $self, value: u64, count: u64) {
+            $with!($through, histogram => histogram.record_n(value, count));
         }
 
         /// Counts every value of a slice.
-        pub fn record_batch(&mut $self, values: &[u64]) {
-            $through.record_batch(values);
+        pub fn record_batch(& $($mut)? $self, values: &[u64]) {
+            $with!($through, histogram => histogram.record_batch(values));
         }
 
         /// See [`crate::Record::record_corrected`].
-        pub fn record_corrected(&mut $self, value: u64, expected_interval: u64) {
-            $through.record_corrected(value, expected_interval);
+        pub fn record_corrected(& $($mut)? $self, value: u64, expected_interval: u64) {
+            $with!($through, histogram => histogram.record_corrected(value, expected_interval));
         }
 
         /// See [`crate::Record::record_corrected_n`].
-        pub fn record_corrected_n(&mut $self, value: u64, count: u64, expected_interval: u64) {
-            $through.record_corrected_n(value, count, expected_interval);
+        pub fn record_corrected_n(& $($mut)? $self, value: u64, count: u64, expected_interval: u64) {
+            $with!($through, histogram => histogram.record_corrected_n(value, count, expected_interval));
         }
 
         /// See [`crate::Record::record_corrected_batch`].
-        pub fn record_corrected_batch(&mut $self, values: &[u64], expected_interval: u64) {
-            $through.record_corrected_batch(values, expected_interval);
+        pub fn record_corrected_batch(& $($mut)? $self, values: &[u64], expected_interval: u64) {
+            $with!($through, histogram => histogram.record_corrected_batch(values, expected_interval));
         }
 
         /// See [`crate::Record::record_in_range`].
-        pub fn record_in_range(&mut $self, value: u64, min: u64, max: u64) -> Result<()> {
-            $through.record_in_range(value, min, max)
+        pub fn record_in_range(& $($mut)? $self, value: u64, min: u64, max: u64) -> Result<()> {
+            $with!($through, histogram => histogram.record_in_range(value, min, max))
         }
 
         /// See [`crate::Record::add_snapshot`].
-        pub fn add_snapshot(&mut $self, other: &Snapshot) -> Merged {
-            $through.add_snapshot(other)
+        pub fn add_snapshot(& $($mut)? $self, other: &Snapshot) -> Merged {
+            $with!($through, histogram => histogram.add_snapshot(other))
         }
 
         /// See [`crate::Record::add_snapshot_low_ends`].
-        pub fn add_snapshot_low_ends(&mut $self, other: &Snapshot) -> Merged {
-            $through.add_snapshot_low_ends(other)
+        pub fn add_snapshot_low_ends(& $($mut)? $self, other: &Snapshot) -> Merged {
+            $with!($through, histogram => histogram.add_snapshot_low_ends(other))
         }
 
         /// See [`crate::Record::add_snapshot_spreading`].
-        pub fn add_snapshot_spreading(&mut $self, other: &Snapshot) -> Merged {
-            $through.add_snapshot_spreading(other)
+        pub fn add_snapshot_spreading(& $($mut)? $self, other: &Snapshot) -> Merged {
+            $with!($through, histogram => histogram.add_snapshot_spreading(other))
         }
     };
 }
-pub(crate) use record_as_the_one_writer;
+pub(crate) use record_in_all_ways;
+
+/// Runs an expression on what there is, as `as_what_records` does on what is behind a header.
+macro_rules! directly {
+    ($through:expr, $histogram:ident => $body:expr) => {{
+        let $histogram = &$through;
+        $body
+    }};
+}
+pub(crate) use directly;
 
 impl<C: Counter> Histogram<[C], SingleWriter> {
-    record_as_the_one_writer!(self => self.unguarded());
+    record_in_all_ways!([mut] self, directly(self.unguarded()), inline);
 
     /// Counts one value: a load, an add and a store of one cell. In a loop, [`Writer::record`] is faster.
     #[inline(always)]
@@ -127,7 +137,7 @@ pub struct Writer<'a, C: Counter = AtomicU64> {
 }
 
 impl<'a, C: Counter> Writer<'a, C> {
-    record_as_the_one_writer!(self => self.histogram.unguarded());
+    record_in_all_ways!([mut] self, directly(self.histogram.unguarded()), inline);
 
     /// Counts one value: a load, an add and a store of one cell.
     #[inline(always)]

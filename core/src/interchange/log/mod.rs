@@ -23,6 +23,8 @@ mod writer;
 pub use encoding::from_utf16;
 pub use encoding::is_utf16;
 pub use reader::{Interval, Reader};
+#[doc(hidden)] // For dates in the texts of other crates.
+pub use time::Day;
 pub use writer::{Header, write_header, write_interval};
 
 /// What is between the fields of a line, besides a comma.

@@ -1,10 +1,14 @@
 //! Reading a log.
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
 use super::encoding::{UTF8_MARK, is_utf16};
 use super::is_space;
 use super::number::{length_of_number, number};
 use crate::error::{Error, Result};
-use crate::interchange::{Decoder, Scratch};
+#[cfg(feature = "alloc")]
+use crate::interchange::Decoder;
 
 const VERSION: &[u8] = b"#[Histogram log format version";
 const START: &[u8] = b"#[StartTime:";
@@ -77,7 +81,8 @@ impl<'a> Interval<'a> {
     }
 
     /// Checks the histogram. See [`Decoder::new`].
-    pub fn decoder<M: Scratch>(&self, scratch: &'a mut M, max_counters: u64) -> Result<Decoder<'a>> {
+    #[cfg(feature = "alloc")]
+    pub fn decoder(&self, scratch: &'a mut Vec<u8>, max_counters: u64) -> Result<Decoder<'a>> {
         Decoder::new(self.histogram, scratch, max_counters)
     }
 
@@ -218,7 +223,7 @@ impl<'a> Reader<'a> {
     fn is_whole(interval: &Result<Interval<'a>>) -> bool {
         let Ok(interval) = interval else { return false };
         #[cfg(feature = "alloc")]
-        if interval.decoder(&mut alloc::vec::Vec::new(), 0).err() == Some(Error::Corrupt) {
+        if interval.decoder(&mut Vec::new(), 0).err() == Some(Error::Corrupt) {
             return false;
         }
         interval.histogram.len().is_multiple_of(4)

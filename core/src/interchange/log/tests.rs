@@ -2,10 +2,7 @@
 
 use std::boxed::Box;
 use std::string::String;
-use std::vec;
 use std::vec::Vec;
-
-use proptest::prelude::*;
 
 use super::*;
 use crate::error::Error;
@@ -314,25 +311,4 @@ fn long_comments_are_broken_where_the_reader_of_c_can_read_them() {
     let joined: String = lines[1..lines.len() - 1].iter().map(|line| &line[2..line.len() - 1]).collect();
     assert_eq!(joined, comment.replace('\n', ""));
     assert_eq!(lines.len(), 1 + 4 + 1 + 1 + 1);
-}
-
-proptest! {
-    #[test]
-    fn anything_at_all(pieces in prop::collection::vec(prop_oneof![
-        Just("5.5"), Just(","), Just("\n"), Just("\r"), Just("#[StartTime: "), Just("#[BaseTime: "), Just("Tag="), Just("-"),
-        Just(HISTOGRAM), Just("\""), Just(" "), Just("9e99"), Just("\u{fffd}"), Just("\0"), Just("\u{feff}"), Just("\u{66b}"),
-        Just("#[Histogram log format version"), Just("9223372036854776.000")], 0..60), cut in any::<prop::sample::Index>()) {
-        let text: String = pieces.concat();
-        let bytes = &text.as_bytes()[..cut.index(text.len() + 1)];
-        let mut reader = Reader::new(bytes);
-        let lines = text.split(['\n', '\r']).count();
-        let read: Vec<_> = reader.by_ref().collect();
-        prop_assert!(read.len() <= lines);
-        let unread = &bytes[reader.position()..];
-        prop_assert!(!unread.iter().any(|byte| matches!(byte, b'\n' | b'\r')), "but for a line that is not there yet");
-        for interval in read.into_iter().flatten() {
-            prop_assert!(interval.start_seconds.is_finite() || interval.start_seconds.is_infinite());
-            let _ = interval.decode(1000);
-        }
-    }
 }

@@ -5,6 +5,17 @@ use core::fmt;
 /// A time in seconds since 1970, displayed as in `Wed Sep 09 15:24:39 UTC 2015`.
 pub(super) struct Date(pub(super) i64);
 
+/// A day since the first of 1970, displayed as in `2015-09-09`.
+#[derive(Debug)]
+pub struct Day(pub i64);
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = civil(self.0);
+        write!(f, "{year:04}-{:02}-{day:02}", month + 1)
+    }
+}
+
 const DAY: i64 = 86_400;
 
 impl fmt::Display for Date {
@@ -52,6 +63,7 @@ mod tests {
         ] {
             assert_eq!(Date(seconds).to_string(), text);
         }
+        assert_eq!(Day(951_782_400 / DAY).to_string(), "2000-02-29");
     }
 
     #[test]

@@ -6,13 +6,10 @@ use crate::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
 use crate::error::Error;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
-use crate::layout::bucket::ValueSelection;
-use crate::layout::layout::Layout;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-mod answers;
 mod registry;
 
 fn histogram(options: &Options) -> SharedHistogram {
@@ -103,28 +100,6 @@ SUM
     }
 }
 
-#[test]
-fn counts_are_exact_where_buckets_end() {
-    let histogram = histogram(&options());
-    let mut values: Vec<u64> = (0..17).flat_map(|power| [(1 << power) - 1, 1 << power]).collect();
-    values.extend(0..3000);
-    values.iter().for_each(|&value| histogram.record(value));
-    let mut registry = Registry::new();
-    registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[]).unwrap();
-    registry.update(0).unwrap();
-    let text = text(&registry);
-    let mut bounds = 0;
-    for line in text.lines().filter(|line| line.starts_with("x_bucket") && !line.contains("Inf")) {
-        let (bound, count) = line.strip_prefix("x_bucket{le=\"").unwrap().split_once("\"} ").unwrap();
-        let bound: f64 = bound.parse().unwrap();
-        let truth = values.iter().filter(|&&value| value as f64 <= bound).count();
-        assert_eq!(count, truth.to_string(), "{bound}");
-        bounds += 1;
-    }
-    assert_eq!(bounds, 8, "3, 15, … 65,535");
-    assert!(!text.contains("_created"), "not told");
-}
-
 /// Whatever the bounds: counts ascend, and are those of the values, but for such as lie within the error of a bound.
 #[test]
 fn counts_are_cumulative() {
@@ -204,42 +179,6 @@ fn lost_counts_are_told() {
     let end = "# TYPE x_lost counter\n# HELP x_lost Observations that could not be counted\nx_lost_total{which=\"full\"} 3\nx_lost_total{which=\"fine\"} 0\n# EOF\n";
     assert!(text.ends_with(end), "{text}");
     assert!(text.contains("x_count{which=\"full\"} 0\n") && text.contains("x_count{which=\"fine\"} 3\n"));
-}
-
-#[test]
-fn what_is_refused() {
-    let (histogram, doubles) = (histogram(&options()), doubles());
-    let mut registry = Registry::new();
-    let metric = Metric { name: "x", help: "h", labels: &[("a", "1"), ("b", "2")], ..Metric::default() };
-    let id = registry.add(&histogram, &metric, &[]).unwrap();
-    for bad in [
-        metric,
-        Metric { labels: &[("b", "2"), ("a", "1")], ..metric },
-        Metric { help: "other", labels: &[], ..metric },
-        Metric { name: "x_seconds", unit: "bytes", ..metric },
-        Metric { name: "x_count", ..metric },
-        Metric { name: "x_not_finite", ..metric },
-        Metric { name: "", ..metric },
-        Metric { name: "y", labels: &[("a", "1"), ("a", "2")], ..metric },
-        Metric { name: "y", labels: &[("le", "1")], ..metric },
-        Metric { name: "y", divisor: -1.0, ..metric },
-        Metric { name: "y", divisor: f64::NAN, ..metric },
-    ] {
-        assert_eq!(registry.add(&histogram, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
-        assert_eq!(registry.add_double(&doubles, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
-    }
-    let fine = Metric { name: "y", ..metric };
-    for bounds in [&[1, 1][..], &[2, 1], &[u64::MAX - 1, u64::MAX]] {
-        assert_eq!(registry.add(&histogram, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
-    }
-    for bounds in
-        [&[1.0, 1.0][..], &[2.0, 1.0], &[0.0, -0.0], &[f64::NAN], &[f64::INFINITY], &[f64::NEG_INFINITY, 1.0]]
-    {
-        assert_eq!(registry.add_double(&doubles, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
-    }
-    assert_eq!(registry.len(), 1);
-    assert!(registry.remove(id) && !registry.remove(id) && registry.is_empty());
-    assert!(registry.add(&histogram, &Metric { help: "other", ..metric }, &[]).unwrap() > id);
 }
 
 /// Below a unit no bucket ends, and default bounds begin with the first that one does.

@@ -7,12 +7,9 @@ use super::*;
 fn a_reset_reaches_nobody() {
     use Mode::*;
     let wrapped = u64::from(u32::MAX) - 5;
-    for (mode, storage) in [
-        (Interlocked, Storage::Dense),
-        (Interlocked, Storage::Sparse),
-        (ThreadLocal, Storage::Dense),
-        (Scalable, Storage::Dense),
-    ] {
+    for (mode, storage) in
+        [(Interlocked, Storage::Dense), (Interlocked, Storage::Sparse), (ThreadLocal, Storage::Dense)]
+    {
         for counter_bits in [32, 64] {
             let what = format!("{mode:?} {storage:?} {counter_bits}");
             let histogram =
@@ -207,27 +204,55 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
 fn what_is_refused() {
     let (histogram, doubles) = (histogram(&options()), doubles());
     let mut registry = Registry::new();
-    let metric = Metric { name: "x", help: "h", ..Metric::default() };
+    let metric = Metric { name: "x", help: "h", labels: &[("a", "1"), ("b", "2")], ..Metric::default() };
     let id = registry.add(&histogram, &metric, &[]).unwrap();
-    let refused = Some(Error::InvalidArgument);
+    for bad in [
+        metric,
+        Metric { labels: &[("b", "2"), ("a", "1")], ..metric },
+        Metric { help: "other", labels: &[], ..metric },
+        Metric { name: "x_seconds", unit: "bytes", ..metric },
+        Metric { name: "x_count", ..metric },
+        Metric { name: "x_not_finite", ..metric },
+        Metric { name: "", ..metric },
+        Metric { name: "y", labels: &[("a", "1"), ("a", "2")], ..metric },
+        Metric { name: "y", labels: &[("le", "1")], ..metric },
+        Metric { name: "y", divisor: -1.0, ..metric },
+        Metric { name: "y", divisor: f64::NAN, ..metric },
+    ] {
+        assert_eq!(registry.add(&histogram, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
+        assert_eq!(registry.add_double(&doubles, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
+    }
+    let fine = Metric { name: "y", ..metric };
+    for bounds in [&[1, 1][..], &[2, 1], &[u64::MAX - 1, u64::MAX]] {
+        assert_eq!(registry.add(&histogram, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
+    }
+    for bounds in
+        [&[1.0, 1.0][..], &[2.0, 1.0], &[0.0, -0.0], &[f64::NAN], &[f64::INFINITY], &[f64::NEG_INFINITY, 1.0]]
+    {
+        assert_eq!(registry.add_double(&doubles, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
+    }
     for bad in ["x", "x_total", "x_lost", "x_count", "x_not_finite_total", "total", ""] {
         let bad = Metric { name: bad, ..metric };
         let counter = registry.add_counter(&bad);
         assert_eq!(counter.err().is_some(), bad.name != "total", "{bad:?}");
     }
     for bad in ["x", "x_lost", "x_count", "x_lost_total", "total", "total_total", ""] {
-        assert_eq!(registry.add_gauge(&Metric { name: bad, ..metric }).err(), refused, "{bad}");
+        assert_eq!(
+            registry.add_gauge(&Metric { name: bad, ..metric }).err(),
+            Some(Error::InvalidArgument),
+            "{bad}"
+        );
     }
     assert!(registry.add_gauge(&Metric { name: "x_total", ..metric }).is_ok());
     let many: Vec<u64> = (1..=501).collect();
-    let y = Metric { name: "y", ..metric };
-    assert_eq!(registry.add(&histogram, &y, &many).err(), refused);
+    assert_eq!(registry.add(&histogram, &fine, &many).err(), Some(Error::InvalidArgument));
     let many: Vec<f64> = (1..=501).map(f64::from).collect();
-    assert_eq!(registry.add_double(&doubles, &y, &many).err(), refused);
-    assert!(registry.add_double(&doubles, &y, &many[1..]).is_ok());
+    assert_eq!(registry.add_double(&doubles, &fine, &many).err(), Some(Error::InvalidArgument));
+    assert!(registry.add_double(&doubles, &fine, &many[1..]).is_ok());
     assert_eq!(registry.len(), 4);
-    assert!(registry.remove(id));
-    assert!(registry.add_gauge(&metric).is_ok(), "the name is free again");
+    assert!(registry.remove(id) && !registry.remove(id));
+    // The name is free again.
+    assert!(registry.add(&histogram, &Metric { help: "other", ..metric }, &[]).unwrap() > id);
 }
 
 /// The length of all comes first, and nothing is written where it does not fit.
@@ -343,4 +368,31 @@ fn summaries() {
             && plain.contains("y_sum -1.0\n")
     );
     assert!(registry.remove(id));
+}
+
+/// A look at all others for each of them would take minutes.
+#[test]
+fn many_of_one_name() {
+    let mut registry = Registry::new();
+    let add = |registry: &mut Registry, number: usize| {
+        let value = number.to_string();
+        let metric = Metric { name: "x", labels: &[("n", &value)], ..Metric::default() };
+        registry.add_counter(&metric).map(|(id, _)| id)
+    };
+    let ids: Vec<u64> = (0..100_000).map(|number| add(&mut registry, number).unwrap()).collect();
+    for number in (0..ids.len()).step_by(1000) {
+        assert_eq!(add(&mut registry, number), Err(Error::InvalidArgument));
+    }
+    registry.retain(|id| id % 2 == 0);
+    assert_eq!(registry.len(), ids.len() / 2);
+    for number in (0..ids.len()).step_by(999) {
+        assert_eq!(add(&mut registry, number).is_err(), ids[number].is_multiple_of(2), "{number}");
+    }
+    registry.retain(|_| false);
+    assert!(registry.is_empty());
+    // Prometheus sees underscores for dots: the same labels twice.
+    for (name, error) in [("a.b", None), ("a_b", Some(Error::InvalidArgument))] {
+        let metric = Metric { name: "x", labels: &[(name, "1")], ..Metric::default() };
+        assert_eq!(registry.add_gauge(&metric).err(), error);
+    }
 }

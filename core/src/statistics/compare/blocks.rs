@@ -164,7 +164,24 @@ pub fn compare_blocks(
     scratch: &mut [f64],
     options: &CompareOptions,
 ) -> Result<BlockComparison> {
-    compare(a, b, None, scratch, options)
+    compare(a, b, Kind::Differences, scratch, options)
+}
+
+/// As [`compare_blocks`], by the ratios within pairs: what a whole run takes, time or memory, changes by a share of itself, and never by
+/// more than all of it. What is told are A, B and their difference such that B is the median ratio of A; the interval of the difference is that
+/// of the ratio, and so never reaches below minus A. Where a block of A is nothing or one of B is less, they have no ratio: then it is by the
+/// differences, and the medians differ by exactly `difference`.
+///
+/// Errors as [`compare_blocks`].
+pub fn compare_block_ratios(
+    a: &[f64],
+    b: &[f64],
+    scratch: &mut [f64],
+    options: &CompareOptions,
+) -> Result<BlockComparison> {
+    let has_ratios = a.iter().zip(b).all(|(&a, &b)| a > 0.0 && b >= 0.0 && (b / a).is_finite());
+    let kind = if has_ratios { Kind::Ratios } else { Kind::Above(BlockOverhead::default()) };
+    compare(a, b, kind, scratch, options)
 }
 
 /// As [`compare_blocks`], of blocks that contain an overhead.
@@ -186,7 +203,7 @@ pub fn compare_blocks_above(
     if !(of_a.is_finite() && of_b.is_finite() && error.is_finite() && error >= 0.0) {
         return Err(Error::InvalidArgument);
     }
-    compare(a, b, Some(overhead), scratch, options)
+    compare(a, b, Kind::Above(*overhead), scratch, options)
 }
 
 /// The numbers, from 1, of the values between which the median of `length` lies, and with which probability it does, where the
@@ -208,14 +225,24 @@ fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, 
     (lower, n + 1.0 - lower, coverage)
 }
 
+/// What pairs are compared by.
+#[derive(Clone, Copy)]
+enum Kind {
+    Differences,
+    /// With this in both.
+    Above(BlockOverhead),
+    Ratios,
+}
+
 fn compare(
     a: &[f64],
     b: &[f64],
-    overhead: Option<&BlockOverhead>,
+    kind: Kind,
     scratch: &mut [f64],
     options: &CompareOptions,
 ) -> Result<BlockComparison> {
     let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;
+    let of_this_look = share_or(options.look_confidence, confidence)?;
     let power = share_or(options.power, DEFAULT_POWER)?;
     let length = a.len();
     if length != b.len() || !a.iter().chain(b).all(|value| value.is_finite()) {
@@ -234,12 +261,24 @@ fn compare(
     };
     let (mut median_a, mut median_b) = (sort(&|at| a[at]), sort(&|at| b[at]));
     // Sorted last: the ends of the interval are looked up below.
-    let mut difference = sort(&|at| b[at] - a[at]);
-    let correlation = correlate(length, |at| b[at] - a[at]);
-    let (lower, upper, coverage) = ends(length, &correlation, confidence);
+    let pair = |at: usize| if matches!(kind, Kind::Ratios) { b[at] / a[at] } else { b[at] - a[at] };
+    let mut difference = sort(&pair);
+    let correlation = correlate(length, pair);
+    let (lower, upper, coverage) = ends(length, &correlation, of_this_look);
     let mut lower = if lower >= 1.0 { scratch[lower as usize - 1] } else { f64::NEG_INFINITY };
     let mut upper = scratch.get(upper as usize - 1).copied().unwrap_or(f64::INFINITY);
-    if let Some(overhead) = overhead {
+    if let Kind::Ratios = kind {
+        let ratio = difference;
+        // Both moved by the same factor, so that they have this ratio.
+        let middle = libm::sqrt(median_a) * libm::sqrt(median_b);
+        if middle > 0.0 && ratio > 0.0 {
+            median_a = middle / libm::sqrt(ratio);
+        }
+        median_b = median_a * ratio;
+        let of_a = |ratio: f64| median_a * (ratio - 1.0);
+        (difference, lower, upper) = (of_a(ratio), of_a(lower), of_a(upper));
+    }
+    if let Kind::Above(overhead) = kind {
         let shift = overhead.b - overhead.a;
         lower = difference - libm::hypot(difference - lower, overhead.error) - shift;
         upper = difference + libm::hypot(upper - difference, overhead.error) - shift;

@@ -27,11 +27,14 @@ mod student;
 mod tests;
 
 pub use blocks::{
-    Autocorrelation, BlockComparison, BlockOverhead, autocorrelation, compare_blocks, compare_blocks_above,
+    Autocorrelation, BlockComparison, BlockOverhead, autocorrelation, compare_block_ratios, compare_blocks,
+    compare_blocks_above,
 };
-pub(crate) use normal::quantile_above;
 pub use quantile::QuantileInterval;
 pub use runs::{FEWEST_RUNS, RunComparison, compare_runs};
+pub(crate) use student::students_quantile;
+#[cfg(test)]
+pub(crate) use tests::Random;
 
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};
 use crate::error::{Error, Result};
@@ -44,8 +47,6 @@ pub const COMPARISON_TOO_FEW: u32 = 1 << 0;
 pub const COMPARISON_WITHIN_MARGIN: u32 = 1 << 1;
 /// Set when observations were out of range or lost: they are in none of the numbers, on either side.
 pub const COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
-/// Set when counts are estimates: of scalable histograms.
-pub const COMPARISON_APPROXIMATE: u32 = 1 << 3;
 /// Set when the buckets of the two differ: ranks are then compared by those of the coarser.
 pub const COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;
 /// Set when the blocks depend on those before them: the interval is wider for it, up to all of their range.
@@ -55,8 +56,7 @@ pub const COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
 /// Set when the whole interval of the difference lies inside a margin that is what can be told apart at all: below what this
 /// measurement can tell, neither equal nor different.
 pub const COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
-/// Set when something other than what is compared took part in too much of the measurement: nothing is proven, whatever the interval
-/// says. See [`BlockComparison::unproven`].
+/// Set when other programs or the host disturbed too much of the measurement, so that nothing is proven: the verdict is no evidence.
 pub const COMPARISON_NOISY: u32 = 1 << 8;
 
 const DEFAULT_QUANTILE: f64 = 0.5;
@@ -79,6 +79,9 @@ pub struct CompareOptions {
     /// Differences up to this cannot be told apart, in units of the values: they get [`COMPARISON_BELOW_RESOLUTION`]. 0: any can,
     /// but for the width of buckets.
     pub resolution: f64,
+    /// Of series of blocks that are looked at more than once, the confidence of this look, such that all looks together have
+    /// `confidence`: of the interval. 0: this is the only one.
+    pub look_confidence: f64,
 }
 
 /// What a difference has to exceed.
@@ -106,7 +109,8 @@ impl CompareOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Verdict {
-    /// The interval of the difference reaches into the margin: neither faster nor slower, as far as can be seen.
+    /// The interval of the difference reaches into the margin: neither faster nor slower, as far as can be seen. Not the same as
+    /// equal: see `smallest_detectable`.
     #[default]
     NoEvidence = 0,
     /// B's values are smaller, by more than the margin.
@@ -283,9 +287,6 @@ impl Snapshot {
         };
         if is_partial(self) || is_partial(other) {
             flags |= COMPARISON_OUT_OF_RANGE;
-        }
-        if self.is_approximate() || other.is_approximate() {
-            flags |= COMPARISON_APPROXIMATE;
         }
         if (self.layout().scale(), self.layout().unit()) != (other.layout().scale(), other.layout().unit()) {
             flags |= COMPARISON_LAYOUTS_DIFFER;

@@ -17,6 +17,7 @@ const BARE: CompareOptions = CompareOptions {
     absolute_threshold: 0.0,
     power: 0.0,
     resolution: 0.0,
+    look_confidence: 0.0,
 };
 
 fn near(actual: f64, expected: f64, tolerance: f64) {

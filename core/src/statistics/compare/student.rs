@@ -8,8 +8,7 @@ use super::normal;
 const MOST: u32 = 1000;
 
 /// The probability that a variable of so many degrees of freedom, one or more, lies within `t` of zero: the finite series
-/// 26.7.3 and
-/// 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*.
+/// 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*.
 fn within(t: f64, degrees: u32) -> f64 {
     let nu = f64::from(degrees);
     let angle = libm::atan(t / libm::sqrt(nu));
@@ -26,8 +25,7 @@ fn within(t: f64, degrees: u32) -> f64 {
 }
 
 /// The `t` that a variable of so many degrees of freedom, one or more, lies above with probability `p`, for 1e-9 <= p < 0.5 (a
-/// smaller
-/// one is taken for 1e-9).
+/// smaller one is taken for 1e-9).
 pub(super) fn quantile_above(p: f64, degrees: u32) -> f64 {
     let (p, degrees) = (p.max(1e-9), degrees.clamp(1, MOST));
     // The normal quantile is below it, and Cauchy's, of one degree, above.
@@ -47,6 +45,13 @@ pub(super) fn quantile_above(p: f64, degrees: u32) -> f64 {
     upper
 }
 
+/// As [`quantile_above`], also between whole numbers of degrees: quantiles are nearly a line by the inverse of those.
+pub(crate) fn students_quantile(p: f64, degrees: f64) -> f64 {
+    let whole = libm::floor(degrees);
+    let [few, many] = [whole, whole + 1.0].map(|degrees| quantile_above(p, degrees as u32));
+    few + (many - few) * (degrees - whole) * (whole + 1.0) / degrees
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +63,9 @@ mod tests {
             let actual = quantile_above(p, degrees);
             assert!((actual / expected - 1.0).abs() < 1e-6, "{p} {degrees}: {actual} is not {expected}");
         }
+        // `scipy.stats.t.isf(0.025, 7.5)`.
+        assert!((students_quantile(0.025, 7.5) / 2.333_3 - 1.0).abs() < 1e-3);
+        assert_eq!(students_quantile(0.005, 4.0), quantile_above(0.005, 4));
         assert!(quantile_above(0.0, 1).is_finite());
         assert_eq!(quantile_above(0.01, u32::MAX), quantile_above(0.01, MOST));
     }

@@ -13,9 +13,9 @@ fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
     snapshot
 }
 
-fn refill(snapshot: &mut Snapshot, values: &[(u64, u64)]) {
+fn refill(snapshot: &mut Box<Snapshot>, values: &[(u64, u64)]) {
     let layout = *snapshot.layout();
-    snapshot.forget();
+    *snapshot = Snapshot::boxed(layout).unwrap();
     snapshot.rewrite(|counts| {
         for &(value, count) in values {
             counts.add(layout.storage_index(value) as usize, count.into()).unwrap();
@@ -200,7 +200,7 @@ fn what_was_left_out_is_told() {
 // ---- simulations ----------------------------------------------------------------------------------------------------
 
 /// splitmix64.
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -215,7 +215,7 @@ impl Random {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         libm::sqrt(-2.0 * libm::log(self.uniform())) * libm::cos(core::f64::consts::TAU * self.uniform())
     }
 
@@ -384,6 +384,47 @@ fn medians_of_the_largest_doubles() {
     let compared = compare_blocks(&a, &b, &mut [0.0; 2], &CompareOptions::default()).unwrap();
     assert_eq!((compared.median_a, compared.median_b), (f64::MAX * 0.75, f64::MAX));
     assert_eq!(compared.difference, f64::MAX / 4.0);
+}
+
+/// A time never falls by more than all of it, and what both share of a disturbance goes out.
+#[test]
+fn ratios_of_blocks() {
+    let mut random = Random(17);
+    // Both get slower together, threefold and more; B takes a fifth.
+    let level: Vec<f64> = (0..40).map(|_| 1e6 * libm::exp(random.normal())).collect();
+    let a: Vec<f64> = level.iter().map(|level| level * (1.0 + 0.01 * random.normal())).collect();
+    let b: Vec<f64> = level.iter().map(|level| level / 5.0 * (1.0 + 0.01 * random.normal())).collect();
+    let (mut scratch, options) =
+        ([0.0; 40], CompareOptions { confidence: 0.99, ..CompareOptions::default() });
+    let by_difference = compare_blocks(&a, &b, &mut scratch, &options).unwrap();
+    let found = compare_block_ratios(&a, &b, &mut scratch, &options).unwrap();
+    let share = |blocks: &BlockComparison, end: f64| end / blocks.median_a;
+    assert!(share(&by_difference, by_difference.difference_lower) < -1.0, "{by_difference:?}");
+    let ends =
+        [found.difference_lower, found.difference, found.difference_upper].map(|end| share(&found, end));
+    assert!(-0.81 < ends[0] && ends[0] < ends[1] && ends[1] < ends[2] && ends[2] < -0.79, "{ends:?}");
+    near(found.median_b - found.median_a, found.difference, 1.0);
+    assert_eq!((found.verdict(), found.block_count), (Verdict::Faster, 40));
+    // The other way round it is the inverse, and the levels stay.
+    let back = compare_block_ratios(&b, &a, &mut scratch, &options).unwrap();
+    near(back.median_b / back.median_a * (found.median_b / found.median_a), 1.0, 0.01);
+    near(back.median_a / found.median_b, 1.0, 0.01);
+    // Nothing has no ratio: by differences, and the medians agree with them.
+    let (none, some) = ([0.0, 0.0, 4.0, 4.0, 0.0, 4.0, 0.0], [4.0, 0.0, 4.0, 4.0, 4.0, 0.0, 4.0]);
+    let found = compare_block_ratios(&none, &some, &mut scratch, &options).unwrap();
+    assert_eq!((found.median_b - found.median_a, found.difference), (found.difference, 0.0));
+    // A block of B that took nothing is one.
+    let found = compare_block_ratios(&some.map(|_| 4.0), &none, &mut scratch, &options).unwrap();
+    assert_eq!((found.difference, found.difference_lower), (-4.0, f64::NEG_INFINITY));
+    for (a, b, error) in [(&[1.0][..], &[f64::NAN][..], Error::InvalidArgument), (&[], &[], Error::Empty)] {
+        assert_eq!(compare_block_ratios(a, b, &mut scratch, &options), Err(error));
+    }
+    // One look of several has a confidence of its own, and the statement is of all.
+    let look = CompareOptions { look_confidence: 0.9999, ..options };
+    let wider = compare_block_ratios(&a, &b, &mut scratch, &look).unwrap();
+    assert!(
+        wider.coverage >= 0.9999 && wider.confidence == 0.99 && wider.difference_lower < found.difference
+    );
 }
 
 #[test]

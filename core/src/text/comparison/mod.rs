@@ -3,16 +3,16 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::Change;
-use super::fields::{self, write_cells, write_columns, write_members};
-use super::{Format, human, json, line, markdown, names};
-use crate::format::escape::{Csv, Json, Markdown};
+use super::fields::{self, write_members};
+use super::{Diff, Format, human, json, line, markdown, names};
+use crate::format::escape::{Json, Markdown};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
 use crate::statistics::compare::verdict_text;
 use crate::statistics::compare::{
-    COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
-    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW,
-    COMPARISON_WITHIN_MARGIN, Comparison, QuantileInterval, Verdict,
+    COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER,
+    COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
+    Comparison, QuantileInterval, Verdict,
 };
 use crate::statistics::summary::Summary;
 
@@ -23,7 +23,6 @@ impl Comparison {
     /// - Markdown: the table of the diff, and below it a table of intervals, effects and the verdict, with notes.
     /// - Line: the line of the diff, and `; P50=+128 (+3.6%) [+96, +160], …, slower`.
     /// - JSON: `diff` and `comparison`, the latter with the keys of the fields of [`Comparison`]; what is not finite is `null`.
-    /// - CSV: title, name_a, name_b and the fields of [`Comparison`] in one row, without the diff.
     ///
     /// In Markdown and in a line, empty names read `Before` and `After`.
     #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
@@ -37,30 +36,26 @@ impl Comparison {
         name_b: &str,
         format: Format,
     ) -> fmt::Result {
-        let out: &mut dyn Write = &mut out;
+        let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
         match format {
             Format::Markdown => {
-                markdown::write_diff(out, a, b, title, name_a, name_b)?;
+                markdown::write_diff(out, &diff, 0.0)?;
                 out.write_char('\n')?;
-                write_markdown(out, self, names(name_a, name_b))
+                write_markdown(out, self, diff.shown_names())
             }
             Format::Line => {
-                line::write_diff(out, a, b, title, name_a, name_b)?;
+                line::write_diff(out, &diff)?;
                 write!(out, "; ")?;
                 write_line(out, self)
             }
             Format::Json => {
                 write!(out, "{{\"title\":\"{}\",\"diff\":", Json(title))?;
-                json::write_diff(out, a, b, title, name_a, name_b)?;
+                json::write_diff(out, &diff)?;
                 out.write_str(",\"comparison\":")?;
                 write_json(out, self)?;
                 out.write_char('}')
             }
-            Format::Csv => write_csv(out, self, title, name_a, name_b),
-            Format::Human | Format::Full => {
-                let shown = human::Shown::new(a, b, title, (name_a, name_b), format == Format::Full);
-                human::write_comparison(out, self, &shown)
-            }
+            Format::Human => human::write_comparison(out, self, &diff.for_people()),
         }
     }
 
@@ -197,12 +192,11 @@ pub(super) const fn is_noted(flags: u32, flag: u32) -> bool {
     flags & flag != 0 && !(flag == COMPARISON_WITHIN_MARGIN && flags & COMPARISON_BELOW_RESOLUTION != 0)
 }
 
-const NOTES: [(u32, &str); 6] = [
+const NOTES: [(u32, &str); 5] = [
     (COMPARISON_WITHIN_MARGIN, "The whole interval is within the margin: the same, as far as it matters."),
     (COMPARISON_TOO_FEW, "Too few observations for an interval of this quantile."),
     (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
     (COMPARISON_OUT_OF_RANGE, "Observations out of range or lost are not compared."),
-    (COMPARISON_APPROXIMATE, "Counts are approximate."),
     (COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks are compared by the coarser."),
 ];
 
@@ -252,35 +246,11 @@ fn write_json(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
     out.write_char('{')?;
     for (name, interval) in [("a", &compared.a), ("b", &compared.b)] {
         write!(out, "\"{name}\":{{")?;
-        write_members(out, &fields::question(interval))?;
-        out.write_char(',')?;
-        write_members(out, &fields::answer(interval))?;
+        write_members(out, &fields::interval(interval))?;
         out.write_str("},")?;
     }
     write_members(out, &fields::comparison(compared))?;
     out.write_char('}')
-}
-
-fn write_csv(
-    out: &mut dyn Write,
-    compared: &Comparison,
-    title: &str,
-    name_a: &str,
-    name_b: &str,
-) -> fmt::Result {
-    // Both sides were asked the same.
-    let question = fields::question(&compared.a);
-    let sides = [("_a", fields::answer(&compared.a)), ("_b", fields::answer(&compared.b))];
-    let whole = fields::comparison(compared);
-    out.write_str("title,name_a,name_b")?;
-    write_columns(out, &question, "")?;
-    sides.iter().try_for_each(|(side, answer)| write_columns(out, answer, side))?;
-    write_columns(out, &whole, "")?;
-    write!(out, "\n{},{},{}", Csv(title), Csv(name_a), Csv(name_b))?;
-    write_cells(out, &question)?;
-    sides.iter().try_for_each(|(_, answer)| write_cells(out, answer))?;
-    write_cells(out, &whole)?;
-    out.write_char('\n')
 }
 
 #[cfg(test)]

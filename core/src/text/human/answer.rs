@@ -86,6 +86,13 @@ impl Answer<'_> {
         if is_known { value / libm::fabs(self.base) * 100.0 } else { f64::NAN }
     }
 
+    /// The same of an end of the interval: nothing is less than nothing, however wide that is.
+    fn share_of_whole(&self, value: f64) -> f64 {
+        let is_whole = self.base > 0.0 && self.base + self.difference >= 0.0;
+        let is_less = is_whole && value.is_finite() && self.base + value < 0.0;
+        self.share(if is_less { -self.base } else { value })
+    }
+
     fn is_share(&self) -> bool {
         self.share(self.difference).is_finite()
     }
@@ -131,12 +138,7 @@ struct Interval<'a, 'b>(&'a Answer<'b>, bool);
 impl Display for Interval<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Interval(answer, has_change) = *self;
-        // Nothing is less than nothing, however wide the interval is.
-        let is_whole = answer.base > 0.0 && answer.base + answer.difference >= 0.0;
-        let share = |value: f64| {
-            let is_less = is_whole && value.is_finite() && answer.base + value < 0.0;
-            answer.share(if is_less { -answer.base } else { value })
-        };
+        let share = |value: f64| answer.share_of_whole(value);
         let shares = [answer.difference, answer.lower, answer.upper].map(share);
         let decimals = decimals_of(&shares);
         let end = |value: f64| -> (Percent, Quantity) {
@@ -211,7 +213,10 @@ impl Answer<'_> {
         let (a, b) = (Line(self.names.0), Line(self.names.1));
         let at = At(self.quantile);
         if self.has(COMPARISON_NOISY) {
-            return write!(f, "Unproven: the machine was too noisy to tell {a} and {b} apart{at}.");
+            return write!(
+                f,
+                "Unproven: the machine was too noisy to tell {a} and {b} apart{at} in this time: measure for longer, or when it is quieter."
+            );
         }
         if self.has(COMPARISON_TOO_FEW) {
             return write!(f, "Too few measurements to tell {a} and {b} apart{at}.");
@@ -230,6 +235,23 @@ impl Answer<'_> {
                 f,
                 "No difference that matters{at}: {a} and {b} are within {margin} ({interval})."
             );
+        }
+        let is_larger = self.lower > 0.0;
+        if self.lower.is_finite() && self.upper.is_finite() && (is_larger || self.upper < 0.0) {
+            let (least, most) = if is_larger { (self.lower, self.upper) } else { (self.upper, self.lower) };
+            write!(f, "{b} against {a}{at}: {} by ", self.word(is_larger))?;
+            if self.is_share() {
+                let shares = [least, most].map(|end| libm::fabs(self.share_of_whole(end)));
+                let decimals = decimals_of(&shares);
+                let [least, most] = shares.map(|value| Percent { value, decimals, is_signed: false });
+                write!(f, "{least} to {most} %")?;
+            } else {
+                let [least, most] = [least, most].map(|end| self.unit.number(end).magnitude());
+                write!(f, "{least} to {most}")?;
+            }
+            let confidence = Fixed::trimmed(self.confidence * 100.0, 2);
+            let margin = self.size(self.margin);
+            return write!(f, " ({confidence} %), not proven to exceed the margin of {margin}.");
         }
         write!(f, "No difference found between {a} and {b}{at} ({interval})")?;
         if !self.smallest_detectable.is_finite() {

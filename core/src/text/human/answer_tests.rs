@@ -103,7 +103,23 @@ fn sentences() {
             BlockComparison { flags: COMPARISON_TOO_FEW, ..open },
             "Too few measurements to tell A and B apart.",
         ),
-        (fast.unproven(), "Unproven: the machine was too noisy to tell A and B apart."),
+        // It is not nothing, and not proven to matter.
+        (
+            BlockComparison { difference_lower: 9.6, difference_upper: 44.0, difference: 20.0, ..open },
+            "B against A: slower by 1.0 to 4.4 % (95 %), not proven to exceed the margin of 1.0 %.",
+        ),
+        (
+            BlockComparison { difference_lower: -1200.0, difference_upper: -2.0, difference: -90.0, ..open },
+            "B against A: faster by 0 to 100 % (95 %), not proven to exceed the margin of 1.0 %.",
+        ),
+        (
+            BlockComparison { median_a: 0.0, difference_lower: 9.6, difference_upper: 44.0, ..open },
+            "B against A: slower by 9.60 ns to 44.0 ns (95 %), not proven to exceed the margin of 10.0 ns.",
+        ),
+        (
+            fast.unproven(),
+            "Unproven: the machine was too noisy to tell A and B apart in this time: measure for longer, or when it is quieter.",
+        ),
     ] {
         assert_eq!(said(&blocks), text);
     }
@@ -133,6 +149,7 @@ fn claims(text: &str) -> Vec<&'static str> {
         "more than A",
         "No difference that matters",
         "No difference found",
+        "not proven to exceed",
         "Below what",
         "Too few",
         "Unproven",
@@ -161,6 +178,9 @@ proptest! {
             Verdict::NoEvidence if flags & COMPARISON_TOO_FEW != 0 => "Too few",
             Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => "Below what",
             Verdict::NoEvidence if flags & COMPARISON_WITHIN_MARGIN != 0 => "No difference that matters",
+            Verdict::NoEvidence if lower.is_finite() && upper.is_finite() && (lower > 0.0 || upper < 0.0) => {
+                "not proven to exceed"
+            }
             Verdict::NoEvidence => "No difference found",
         };
         prop_assert_eq!(claims(&text), [expected], "{}", text);
@@ -183,7 +203,13 @@ proptest! {
         match found.verdict() {
             Verdict::Faster => prop_assert!(text.contains("faster") && !text.contains('+'), "{}", text),
             Verdict::Slower => prop_assert!(text.contains("slower") && !text.contains('−'), "{}", text),
-            Verdict::NoEvidence => prop_assert!(!text.contains("faster") && !text.contains("slower"), "{}", text),
+            Verdict::NoEvidence => {
+                // Which of them only where the whole interval is on one side of none, and that this proves nothing.
+                let says_which = text.contains("faster") || text.contains("slower");
+                prop_assert_eq!(says_which, text.contains("not proven to exceed"), "{}", text);
+                let is_aside = found.difference_lower > 0.0 || found.difference_upper < 0.0;
+                prop_assert!(is_aside || !says_which, "{}", text);
+            }
         }
         if text.contains("of the time") {
             prop_assert!(text.contains("seen 80 % of the time"), "{}", text);

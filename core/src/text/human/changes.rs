@@ -2,21 +2,20 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::percent::{ratio, signed, unsigned};
+use super::percent::{ratio, signed};
 use super::summary::outside;
 use super::table::{self, Rows};
 use super::{SHORT, WIDTH, rank, supports, write_title, write_wrapped};
 use crate::format::escape::Line;
-use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
+use crate::format::number::{Grouped, NOT_AVAILABLE};
 use crate::statistics::compare::{
-    BlockComparison, COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER,
-    COMPARISON_OUT_OF_RANGE, Comparison,
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
+    Comparison,
 };
-use crate::statistics::summary::{SUMMARY_PERCENTILES, Summary};
+use crate::statistics::summary::Summary;
 use crate::text::blocks::Conditions;
-use crate::text::change::cohens_d;
 use crate::text::unit::Unit;
-use crate::text::{mean, names, stddev, value};
+use crate::text::{mean, value};
 
 /// Two summaries next to each other, and how they are to be shown.
 #[derive(Clone, Copy)]
@@ -27,21 +26,6 @@ pub(in crate::text) struct Shown<'a> {
     /// Not empty.
     pub names: (&'a str, &'a str),
     pub unit: Unit<'a>,
-    pub is_full: bool,
-}
-
-impl<'a> Shown<'a> {
-    /// In the unit that the title names.
-    pub(in crate::text) fn new(
-        a: &'a Summary,
-        b: &'a Summary,
-        title: &'a str,
-        (name_a, name_b): (&'a str, &'a str),
-        is_full: bool,
-    ) -> Shown<'a> {
-        let (title, unit) = Unit::of_title(title);
-        Shown { a, b, title, names: names(name_a, name_b), unit, is_full }
-    }
 }
 
 /// A number in a column, where it is known; below a resolution it is not.
@@ -119,15 +103,12 @@ fn level_row(label: &dyn Display, a: Level<'_>, b: Level<'_>, row: Rows<'_, 5>) 
 }
 
 fn rows(shown: &Shown<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
-    let Shown { a, b, unit, is_full, .. } = *shown;
+    let Shown { a, b, unit, .. } = *shown;
     let supported = |position: usize| {
         let rank = rank(position).0;
-        is_full || supports(a.total_count, rank) && supports(b.total_count, rank)
+        supports(a.total_count, rank) && supports(b.total_count, rank)
     };
-    for position in 0..SUMMARY_PERCENTILES {
-        if !(is_full || SHORT.contains(&position)) || !supported(position) {
-            continue;
-        }
+    for position in SHORT.into_iter().filter(|&position| supported(position)) {
         let level = |summary: &Summary| {
             let whole = summary.percentiles.get(position).and_then(|found| value(summary, found));
             Level { value: whole.map_or(f64::NAN, |value| value as f64), whole, unit, resolution }
@@ -136,9 +117,6 @@ fn rows(shown: &Shown<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
     }
     let number = |value: f64, resolution: f64| Level { value, whole: None, unit, resolution };
     level_row(&"mean", number(mean(a), resolution), number(mean(b), resolution), row)?;
-    if is_full {
-        level_row(&"std dev", number(stddev(a), 0.0), number(stddev(b), 0.0), row)?;
-    }
     row([&"values", &Grouped::from(a.total_count), &Grouped::from(b.total_count), &"", &""])?;
     for ((label, of_a), (_, of_b)) in outside(a).into_iter().zip(outside(b)) {
         if (of_a, of_b) != (0, 0) {
@@ -200,18 +178,13 @@ pub(in crate::text) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt
             write_wrapped(out, format_args!("Nothing to compare: {empty} has no values."))?;
         }
     }
-    write_table(out, shown, 0.0, &|_| Ok(()))?;
-    if shown.is_full {
-        write!(out, "\nCohen's d {}", Fixed::new(cohens_d(shown.a, shown.b), 2))?;
-    }
-    Ok(())
+    write_table(out, shown, 0.0, &|_| Ok(()))
 }
 
 /// What has to be said with an answer.
-const NOTES: [(u32, &str); 4] = [
+const NOTES: [(u32, &str); 3] = [
     (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
     (COMPARISON_OUT_OF_RANGE, "Values out of range or lost are not compared."),
-    (COMPARISON_APPROXIMATE, "Counts are approximate."),
     (COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks are compared by the coarser."),
 ];
 
@@ -233,45 +206,7 @@ pub(in crate::text) fn write_comparison(
     let answer = compared.answer(shown.names.0, shown.names.1, shown.unit);
     write_wrapped(out, format_args!("{answer}"))?;
     write_table(out, shown, 0.0, &|_| Ok(()))?;
-    if shown.is_full {
-        write_margin(
-            out,
-            compared.a.value as f64,
-            compared.margin,
-            compared.smallest_detectable,
-            shown.unit,
-        )?;
-        write!(
-            out,
-            "\nP(larger) {}, Cliff's delta {}, Cohen's d {}\nMann-Whitney p {}, Kolmogorov-Smirnov p {}",
-            Fixed::new(compared.common_language, 4),
-            Fixed::new(compared.cliffs_delta, 4),
-            Fixed::new(compared.cohens_d, 2),
-            Unit::NONE.number(compared.mann_whitney_p),
-            Unit::NONE.number(compared.ks_p),
-        )?;
-    }
     write_notes(out, compared.flags, &[])
-}
-
-/// What a difference had to exceed, and which would have been seen.
-fn write_margin(
-    out: &mut dyn Write,
-    base: f64,
-    margin: f64,
-    smallest_detectable: f64,
-    unit: Unit<'_>,
-) -> fmt::Result {
-    let share = |value: f64| unsigned(value / base * 100.0);
-    write!(out, "\nmargin {}", unit.number(margin))?;
-    if base > 0.0 && margin.is_finite() {
-        write!(out, " ({} %)", share(margin))?;
-    }
-    write!(out, ", smallest detectable {}", unit.number(smallest_detectable))?;
-    if base > 0.0 && smallest_detectable.is_finite() {
-        write!(out, " ({} %)", share(smallest_detectable))?;
-    }
-    Ok(())
 }
 
 /// A benchmark: single measurements are in the summaries, and blocks of them decide.
@@ -305,15 +240,10 @@ pub(in crate::text) fn write_blocks(
             })
         })?;
     }
-    if shown.is_full {
-        let base = if resolution > 0.0 && blocks.median_a < resolution { 0.0 } else { blocks.median_a };
-        write_margin(out, base, blocks.margin, blocks.smallest_detectable, unit)?;
-    }
     write_how(out, blocks, conditions, shown)?;
     write_notes(out, blocks.flags, conditions.notes)
 }
 
-/// How it was measured.
 fn write_how(
     out: &mut dyn Write,
     blocks: &BlockComparison,
@@ -326,39 +256,27 @@ fn write_how(
     if calls_a == 0 || calls_b == 0 {
         return write!(out, "{count} blocks");
     }
-    /// Calls of both, once where they are the same.
-    struct Both(u64, u64);
-    impl Display for Both {
+    /// Something of both, once where it is the same.
+    struct Both<T>(T, T, bool);
+    impl<T: Display> Display for Both<T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            Grouped::from(self.0).fmt(f)?;
-            if self.0 == self.1 { Ok(()) } else { write!(f, " and {}", Grouped::from(self.1)) }
+            self.0.fmt(f)?;
+            if self.2 { Ok(()) } else { write!(f, " and {}", self.1) }
         }
     }
-    let calls = Both(calls_a, calls_b);
+    let calls = Both(Grouped::from(calls_a), Grouped::from(calls_b), calls_a == calls_b);
     let [overhead_a, overhead_b] = conditions.overhead;
-    if overhead_a.is_nan() || overhead_b.is_nan() || !shown.is_full && overhead_a == 0.0 {
+    if overhead_a.is_nan() || overhead_b.is_nan() || overhead_a == 0.0 {
         return write_wrapped(out, format_args!("{count} blocks, {calls} calls a sample"));
     }
     let of = |value: f64| shown.unit.number(value);
+    let overhead = Both(of(overhead_a), of(overhead_b), overhead_a == overhead_b);
     let [error_a, error_b] = conditions.overhead_error;
-    let error = if error_a > error_b { error_a } else { error_b };
-    if overhead_a == overhead_b {
-        return write_wrapped(
-            out,
-            format_args!(
-                "{count} blocks, {calls} calls a sample, without the {} (± {}) that calling nothing takes",
-                of(overhead_a),
-                of(error)
-            ),
-        );
-    }
+    let error = of(if error_a > error_b { error_a } else { error_b });
     write_wrapped(
         out,
         format_args!(
-            "{count} blocks, {calls} calls a sample, without the {} and {} (± {}) that calling nothing takes",
-            of(overhead_a),
-            of(overhead_b),
-            of(error)
+            "{count} blocks, {calls} calls a sample, without the {overhead} (± {error}) that calling nothing takes"
         ),
     )
 }

@@ -11,8 +11,6 @@ mod table;
 mod tests;
 
 pub(super) use changes::{Shown, write_blocks, write_comparison, write_diff};
-#[cfg(feature = "alloc")]
-pub(super) use summary::write_doubles;
 pub(super) use summary::{outside, write, write_of};
 
 pub use answer::Answer;

@@ -4,11 +4,10 @@ use core::fmt::{self, Display, Write};
 
 use super::{SHORT, WIDTH, rank, supports, table, write_title, write_wrapped};
 #[cfg(feature = "alloc")]
-use crate::doubles::{DoublePercentile, DoubleSummary};
+use crate::doubles::DoubleSummary;
 use crate::format::escape::{Line, trim};
-use crate::format::number::{Fixed, Grouped};
-use crate::layout::bucket::ValueSelection;
-use crate::statistics::summary::{SUMMARY_PERCENTILES, Summary};
+use crate::format::number::Grouped;
+use crate::statistics::summary::Summary;
 use crate::text::unit::{Quantity, Unit};
 
 /// A cell that may be empty.
@@ -21,20 +20,12 @@ impl<T: Display> Display for Cell<T> {
 }
 
 /// What there is to say of a summary, of integers or of doubles.
-trait Told {
+pub(in crate::text) trait Told {
     fn total(&self) -> u64;
     /// What is in none of the numbers: how it is called behind a number.
     fn outside(&self) -> [(&'static str, u64); 4];
-    fn is_approximate(&self) -> bool;
     fn value(&self, position: usize, unit: Unit<'_>) -> Option<Quantity>;
-    /// How far from the value the others of its bucket may lie, either way.
-    fn margin(&self, position: usize, unit: Unit<'_>) -> Option<Quantity>;
-    fn target(&self, position: usize) -> u64;
     fn mean(&self, unit: Unit<'_>) -> Quantity;
-    fn deviation(&self, unit: Unit<'_>) -> Quantity;
-    fn relative_error(&self) -> f64;
-    /// Of what can be recorded.
-    fn range(&self, unit: Unit<'_>) -> Option<(Quantity, Quantity)>;
 }
 
 /// What is missing of a summary.
@@ -56,40 +47,13 @@ impl Told for Summary {
         outside(self)
     }
 
-    fn is_approximate(&self) -> bool {
-        Summary::is_approximate(self)
-    }
-
     fn value(&self, position: usize, unit: Unit<'_>) -> Option<Quantity> {
         let percentile = self.percentiles.get(position)?;
         crate::text::value(self, percentile).map(|value| unit.integer(value))
     }
 
-    fn margin(&self, position: usize, unit: Unit<'_>) -> Option<Quantity> {
-        let step = self.percentiles.get(position)?.bucket.step;
-        let margin = if self.selection() == ValueSelection::Midpoint { step / 2 } else { step };
-        Some(unit.integer(margin)).filter(|_| self.total_count > 0 && margin > 0)
-    }
-
-    fn target(&self, position: usize) -> u64 {
-        self.percentiles.get(position).map_or(0, |percentile| percentile.target_count)
-    }
-
     fn mean(&self, unit: Unit<'_>) -> Quantity {
         unit.number(crate::text::mean(self))
-    }
-
-    fn deviation(&self, unit: Unit<'_>) -> Quantity {
-        unit.number(crate::text::stddev(self))
-    }
-
-    fn relative_error(&self) -> f64 {
-        self.relative_error
-    }
-
-    fn range(&self, unit: Unit<'_>) -> Option<(Quantity, Quantity)> {
-        let range = (unit.integer(self.min_trackable), unit.integer(self.max_trackable));
-        Some(range).filter(|_| (self.underflow_count, self.overflow_count) != (0, 0))
     }
 }
 
@@ -103,98 +67,32 @@ impl Told for DoubleSummary {
         [("not finite", self.statistics.not_finite), ("lost", self.statistics.lost), ("", 0), ("", 0)]
     }
 
-    fn is_approximate(&self) -> bool {
-        false
-    }
-
     fn value(&self, position: usize, unit: Unit<'_>) -> Option<Quantity> {
         let found = self.percentiles.get(position).filter(|percentile| percentile.target_count > 0)?;
         Some(unit.number(found.value))
     }
 
-    fn margin(&self, position: usize, unit: Unit<'_>) -> Option<Quantity> {
-        let exists = |percentile: &&DoublePercentile| percentile.target_count > 0;
-        let bucket = self.percentiles.get(position).filter(exists)?.bucket;
-        let margin = (bucket.midpoint - bucket.lower).max(bucket.upper - bucket.midpoint);
-        Some(unit.number(margin)).filter(|_| margin > 0.0)
-    }
-
-    fn target(&self, position: usize) -> u64 {
-        self.percentiles.get(position).map_or(0, |percentile| percentile.target_count)
-    }
-
     fn mean(&self, unit: Unit<'_>) -> Quantity {
         unit.number(self.statistics.mean)
-    }
-
-    fn deviation(&self, unit: Unit<'_>) -> Quantity {
-        unit.number(self.statistics.stddev)
-    }
-
-    fn relative_error(&self) -> f64 {
-        self.statistics.relative_error
-    }
-
-    fn range(&self, _: Unit<'_>) -> Option<(Quantity, Quantity)> {
-        None
     }
 }
 
 /// As [`write_of`], in the unit that the title names.
-pub(in crate::text) fn write(
-    out: &mut dyn Write,
-    summary: &Summary,
-    title: &str,
-    is_full: bool,
-) -> fmt::Result {
+pub(in crate::text) fn write(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Result {
     let (title, unit) = Unit::of_title(title);
-    write_of(out, summary, title, unit, is_full)
+    write_of(out, told, title, unit)
 }
 
 /// Writes a summary without a line break at its end.
 pub(in crate::text) fn write_of(
     out: &mut dyn Write,
-    summary: &Summary,
-    title: &str,
-    unit: Unit<'_>,
-    is_full: bool,
-) -> fmt::Result {
-    write_told(out, summary, title, unit, is_full)
-}
-
-/// A summary of doubles, in the unit that the title names.
-#[cfg(feature = "alloc")]
-pub(in crate::text) fn write_doubles(
-    out: &mut dyn Write,
-    summary: &DoubleSummary,
-    title: &str,
-    is_full: bool,
-) -> fmt::Result {
-    let (title, unit) = Unit::of_title(title);
-    write_told(out, summary, title, unit, is_full)
-}
-
-fn write_told(
-    out: &mut dyn Write,
     told: &dyn Told,
     title: &str,
     unit: Unit<'_>,
-    is_full: bool,
 ) -> fmt::Result {
     write_counts(out, told, title)?;
     if told.total() == 0 {
         return Ok(());
-    }
-    if is_full {
-        table::write(out, 1, &|row| full(told, unit, row))?;
-        out.write_char('\n')?;
-        let precision = Fixed::percentage(told.relative_error());
-        return match told.range(unit) {
-            None => write!(out, "precision ±{precision} %"),
-            Some((from, to)) => {
-                write_wrapped(out, format_args!("precision ±{precision} %, range {from} to {to}"))
-            }
-        };
     }
     let across = |row: table::Rows<'_, 6>| short(told, unit, row);
     if table::total(table::widths(&across)?) <= WIDTH {
@@ -224,7 +122,6 @@ fn write_counts(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Resul
                 1 => f.write_str("1 value")?,
                 total => write!(f, "{} values", Grouped::from(total))?,
             }
-            f.write_str(if self.0.is_approximate() { ", about" } else { "" })?;
             for (what, count) in self.0.outside() {
                 if count != 0 {
                     write!(f, ", {} {what}", Grouped::from(count))?;
@@ -251,19 +148,4 @@ fn short(told: &dyn Told, unit: Unit<'_>, row: table::Rows<'_, 6>) -> fmt::Resul
     row([a, b, c, d, e, &"mean"])?;
     let [a, b, c, d, e] = &values;
     row([a, b, c, d, e, &told.mean(unit)])
-}
-
-fn full(told: &dyn Told, unit: Unit<'_>, row: table::Rows<'_, 4>) -> fmt::Result {
-    row([&"rank", &"value", &"±", &"count"])?;
-    for position in 0..SUMMARY_PERCENTILES {
-        let count = Grouped::from(told.target(position));
-        row([
-            &rank(position),
-            &Cell(told.value(position, unit)),
-            &Cell(told.margin(position, unit)),
-            &count,
-        ])?;
-    }
-    row([&"mean", &told.mean(unit), &"", &""])?;
-    row([&"std dev", &told.deviation(unit), &"", &""])
 }

@@ -1,6 +1,9 @@
 //! Axes of values: linear or logarithmic, with ticks at round numbers.
 
+use core::fmt::{self, Display};
+
 use super::unit::{Unit, floor_log10, power_of_ten};
+use crate::format::number::Fixed;
 use crate::layout::bucket::Bucket;
 use crate::snapshot::snapshot::Snapshot;
 
@@ -153,13 +156,23 @@ impl Axis {
         }
     }
 
-    /// The distance of evenly spaced ticks.
-    pub(super) fn step(&self) -> f64 {
-        if let Ticks::Every(step) = self.ticks { step } else { 1.0 }
+    /// The same of an axis of shares.
+    pub(super) fn share_label(&self, value: f64) -> Percent {
+        let step = if let Ticks::Every(step) = self.ticks { step } else { 1.0 };
+        Percent(value, (-floor_log10(step * 100.0)).max(0) as u32)
     }
 
     pub(super) fn is_log(&self) -> bool {
         self.is_log
+    }
+}
+
+/// A share, with so many decimals of a per cent.
+pub(super) struct Percent(f64, u32);
+
+impl Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", Fixed::new(self.0 * 100.0, self.1))
     }
 }
 

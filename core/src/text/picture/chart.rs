@@ -5,11 +5,9 @@ use core::fmt::{self, Display, Write};
 use super::axis::{Axis, Extent};
 use super::columns::{nines, shares, shares_up_to, steps};
 use super::frame::length_of;
-use super::unit::{Unit, floor_log10};
+use super::unit::Unit;
 use super::{ChartOptions, NOTHING, Picture};
-use crate::format::buffer::BufferWriter;
 use crate::format::escape::{Line, trim};
-use crate::format::number::Fixed;
 use crate::layout::bucket::ValueSelection;
 use crate::snapshot::snapshot::Snapshot;
 
@@ -188,14 +186,7 @@ impl Labels<'_> {
                 self.axis.ticks(gap, |value, place| label(row(place), &self.axis.label(&self.unit, value)));
             }
             Other::Shares(axis) => {
-                let decimals = (-floor_log10(axis.step() * 100.0)).max(0) as u32;
-                axis.ticks(gap, |value, place| {
-                    let mut bytes = [0; 24];
-                    let mut text = BufferWriter::new(&mut bytes);
-                    // Writing into a buffer does not fail.
-                    let _ = write!(text, "{}%", Fixed::new(value * 100.0, decimals));
-                    label(row(place), &text.as_str());
-                });
+                axis.ticks(gap, |value, place| label(row(place), &axis.share_label(value)));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Curves as SVG: percentiles and densities of one or more snapshots.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use super::axis::{Axis, Extent};
 use super::color::CURVES;
@@ -9,11 +9,11 @@ use super::frame::{
     CHARACTER, Frame, Name, Rank, ValueName, begin, length_of, nines_at, widest, write_edges, write_names,
     write_nothing, write_value_ticks, write_x_tick, write_y_ticks,
 };
-use super::unit::{Unit, floor_log10};
+use super::unit::Unit;
 use super::{NOTHING, Picture, Pictures, Series};
 use crate::format::buffer::BufferWriter;
 use crate::format::escape::trim;
-use crate::format::number::{Fixed, Grouped};
+use crate::format::number::Grouped;
 use crate::layout::bucket::ValueSelection;
 
 const LINE: f64 = 20.0;
@@ -84,9 +84,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>, picture: Pictu
         let frame = Frame::new(pictures, 3.0, legend);
         begin(out, pictures, &frame, what)?;
         write_legend(out, pictures, &frame, legend)?;
-        write_edges(out, &frame)?;
-        write_nothing(out, &frame)?;
-        return out.write_str("</svg>\n");
+        return write_nothing(out, &frame);
     };
     if picture == Picture::Density {
         write_density(out, pictures, &unit, &Axis::new(&extent, 7.0, 3.0, true), legend)?;
@@ -204,16 +202,12 @@ fn write_density(
     let mut parts = [0.0; PARTS];
     let highest = pictures.recorded().map(|snapshot| shares(snapshot, axis, &mut parts)).fold(0.0, f64::max);
     let upward = Axis::of_shares(highest, 5.0);
-    let percent = |value: f64| {
-        let decimals = (-floor_log10(upward.step() * 100.0)).max(0);
-        Percent(value, decimals as u32)
-    };
     let mut labels = 0;
-    upward.ticks(0.05, |value, _| labels = labels.max(length_of(&percent(value))));
+    upward.ticks(0.05, |value, _| labels = labels.max(length_of(&upward.share_label(value))));
     let frame = Frame::new(pictures, labels as f64, legend);
     begin(out, pictures, &frame, "density")?;
     write_legend(out, pictures, &frame, legend)?;
-    write_y_ticks(out, &frame, &upward, percent)?;
+    write_y_ticks(out, &frame, &upward, |value| upward.share_label(value))?;
     write_value_ticks(out, &frame, axis, unit)?;
     write_edges(out, &frame)?;
     let scale = if axis.is_log() { ", logarithmic" } else { "" };
@@ -249,13 +243,4 @@ fn write_outline(out: &mut dyn Write, frame: &Frame, parts: &[f64], upward: &Axi
         }
     }
     write!(out, "H{:.1}V{:.1}", frame.right, frame.bottom)
-}
-
-/// A share in per cent.
-struct Percent(f64, u32);
-
-impl Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", Fixed::new(self.0 * 100.0, self.1))
-    }
 }

@@ -7,6 +7,7 @@ use super::unit::Unit;
 use super::xml::{Short, Xml};
 use super::{NOTHING, Pictures, Series, color};
 use crate::format::escape::trim;
+use crate::format::table::width;
 
 /// About how wide a character of a label is, in pixels.
 pub(super) const CHARACTER: f64 = 7.2;
@@ -76,12 +77,13 @@ pub(super) fn begin(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame,
     Ok(())
 }
 
-/// Says that there is nothing to draw.
+/// Says that there is nothing to draw, and ends the picture.
 pub(super) fn write_nothing(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
+    write_edges(out, frame)?;
     let (x, y) = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
     writeln!(
         out,
-        "<text class=\"pk-t pk-n\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{NOTHING}</text>"
+        "<text class=\"pk-t pk-n\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{NOTHING}</text>\n</svg>"
     )
 }
 
@@ -107,7 +109,6 @@ pub(super) fn write_names(
     )
 }
 
-/// A tick of the lower axis.
 pub(super) fn write_x_tick(
     out: &mut dyn Write,
     frame: &Frame,
@@ -122,7 +123,6 @@ pub(super) fn write_x_tick(
     )
 }
 
-/// Ticks of the left axis.
 pub(super) fn write_y_ticks<L: Display>(
     out: &mut dyn Write,
     frame: &Frame,
@@ -148,17 +148,7 @@ fn write_y_tick(out: &mut dyn Write, frame: &Frame, place: f64, label: &dyn Disp
 
 /// How long a text is, in characters.
 pub(super) fn length_of(text: &dyn Display) -> usize {
-    struct Counter(usize);
-    impl Write for Counter {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0 += text.chars().count();
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // Counting does not fail.
-    let _ = write!(counter, "{text}");
-    counter.0
+    width(text).unwrap_or(0)
 }
 
 /// The length of the longest label of an axis of values.

@@ -20,9 +20,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
     let Some(extent) = Extent::of(pictures.recorded()) else {
         let frame = Frame::new(pictures, 3.0, 0.0);
         begin(out, pictures, &frame, "heat map")?;
-        write_edges(out, &frame)?;
-        write_nothing(out, &frame)?;
-        return out.write_str("</svg>\n");
+        return write_nothing(out, &frame);
     };
     let axis = Axis::new(&extent, 6.0, 3.0, true);
     let frame = Frame::new(pictures, widest(&axis, &unit), 24.0);
@@ -36,17 +34,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
     write_y_ticks(out, &frame, &axis, |value| axis.label(&unit, value))?;
     let mut free_from = f64::NEG_INFINITY;
     for (at, series) in pictures.series().enumerate() {
-        write_column(
-            out,
-            pictures,
-            &frame,
-            at,
-            series,
-            |parts| {
-                shares(series.snapshot, &axis, parts);
-            },
-            most,
-        )?;
+        write_column(out, pictures, &frame, &axis, (at, series), most)?;
         let name = Name(series, at);
         let middle = frame.x((at as f64 + 0.5) / pictures.length as f64);
         let half = length_of(&name) as f64 * 3.6;
@@ -73,9 +61,8 @@ fn write_column(
     out: &mut dyn Write,
     pictures: &Pictures<'_>,
     frame: &Frame,
-    at: usize,
-    series: Series<'_>,
-    fill: impl Fn(&mut [f64]),
+    axis: &Axis,
+    (at, series): (usize, Series<'_>),
     most: f64,
 ) -> fmt::Result {
     let total = series.snapshot.exact_total() as f64;
@@ -83,7 +70,7 @@ fn write_column(
         return Ok(());
     }
     let mut parts = [0.0; PARTS];
-    fill(&mut parts);
+    shares(series.snapshot, axis, &mut parts);
     let (left, right) = (at as f64 / pictures.length as f64, (at as f64 + 1.0) / pictures.length as f64);
     let (x, width) = (frame.x(left), frame.x(right) - frame.x(left));
     let color = |part: usize| (parts[part] > 0.0).then(|| level(parts[part] * total, most));

@@ -27,7 +27,8 @@ mod xml;
 use core::fmt::{self, Write};
 
 pub use chart::{MAX_COLUMNS, MAX_ROWS};
-pub use report::{REPORT_STYLE, write_facts, write_sentence};
+pub use report::{REPORT_STYLE, write_facts, write_head, write_sentence, write_totals};
+pub use xml::Xml;
 
 use crate::error::{Error, Result};
 use crate::snapshot::snapshot::Snapshot;
@@ -39,7 +40,7 @@ const NOTHING: &str = "no observations";
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Picture {
-    /// The value at each percentile, on a scale where every further nine (90, 99, 99.9, …) has the same width.
+    /// The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.
     #[default]
     Percentiles = 0,
     /// Which share of the observations is in each of many equal parts of the axis of values.
@@ -49,18 +50,7 @@ pub enum Picture {
     HeatMap = 2,
 }
 
-impl TryFrom<u32> for Picture {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Picture::Percentiles),
-            1 => Ok(Picture::Density),
-            2 => Ok(Picture::HeatMap),
-            _ => Err(Error::InvalidArgument),
-        }
-    }
-}
+crate::error::from_code!(Picture { Percentiles, Density, HeatMap });
 
 /// Colors of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,18 +65,7 @@ pub enum Theme {
     Dark = 2,
 }
 
-impl TryFrom<u32> for Theme {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Theme::Auto),
-            1 => Ok(Theme::Light),
-            2 => Ok(Theme::Dark),
-            _ => Err(Error::InvalidArgument),
-        }
-    }
-}
+crate::error::from_code!(Theme { Auto, Light, Dark });
 
 /// A snapshot in a picture, and what it is called there.
 #[derive(Clone, Copy, Debug)]

@@ -24,7 +24,7 @@ const NUMBERS: [&str; SIDE_BY_SIDE] = ["#1", "#2", "#3", "#4", "#5", "#6", "#7",
 /// The size of its pictures, in CSS pixels: as wide as the page.
 const SIZE: (u32, u32) = (1200, 420);
 
-/// How reports look, on a screen and on paper: for pages of one's own that contain such tables and pictures.
+/// How reports look, on a screen and on paper.
 pub const REPORT_STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--label:#57606a;--line:#dde1e6;--back:#fff;--mark:#0969da}
 @media screen and (prefers-color-scheme:dark){:root{--text:#e6edf3;--label:#9aa7b4;--line:#2a323b;--back:#0f1419;--mark:#58a6ff}}
@@ -45,6 +45,18 @@ svg{display:block;width:100%;height:auto;margin:.8em 0}
 @media print{body{max-width:none;margin:0;padding:0;font-size:10pt}.wide{overflow:visible}table{font-size:.82em}th,td{padding:.2em .45em}.screen{display:none}
 h2{break-after:avoid}svg,tr,dl.facts,p.answer{break-inside:avoid}thead{display:table-header-group}}
 ";
+
+/// Writes the beginning of a page that contains such tables and pictures, with more style where that is wanted; `</body></html>` ends it.
+pub fn write_head(mut out: &mut (impl Write + ?Sized), title: &str, style: &str) -> fmt::Result {
+    let out: &mut dyn Write = &mut out;
+    writeln!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{0}</title>\n<style>{REPORT_STYLE}{style}</style>\n\
+         </head>\n<body>\n<h1>{0}</h1>",
+        Xml(title)
+    )
+}
 
 /// Writes a list of what is known of where something was measured, each by name, as HTML; nothing of none. What is empty is left out.
 pub fn write_facts(mut out: &mut (impl Write + ?Sized), facts: &[(&str, &str)]) -> fmt::Result {
@@ -79,20 +91,14 @@ pub fn write_sentence(
     };
     let total = found.total_count;
     let half = if trim(title).is_empty() { "Half" } else { "half" };
-    match (at(5), at(11), at(15)) {
-        (Some(median), Some(high), Some(most)) if supports(total, 99.0) => write!(
-            out,
-            "{half} of {} values are at most {median}, 99 of 100 at most {high}, and the largest is {most}",
-            Grouped::from(total)
-        )?,
-        (Some(median), _, Some(most)) => {
-            write!(
-                out,
-                "{half} of {} values are at most {median}, and the largest is {most}",
-                Grouped::from(total)
-            )?;
+    if let (Some(median), Some(most)) = (at(5), at(15)) {
+        write!(out, "{half} of {} values are at most {median}, ", Grouped::from(total))?;
+        if let Some(high) = at(11).filter(|_| supports(total, 99.0)) {
+            write!(out, "99 of 100 at most {high}, ")?;
         }
-        _ => out.write_str("no values")?,
+        write!(out, "and the largest is {most}")?;
+    } else {
+        out.write_str("no values")?;
     }
     for (what, count) in crate::text::human::outside(&found) {
         if count != 0 {
@@ -104,13 +110,7 @@ pub fn write_sentence(
 
 pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result {
     let title = if trim(pictures.title).is_empty() { "Report" } else { pictures.title };
-    writeln!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{0}</title>\n<style>{REPORT_STYLE}</style>\n\
-         </head>\n<body>\n<h1>{0}</h1>",
-        Xml(title)
-    )?;
+    write_head(out, title, "")?;
     let unit = Unit::new(pictures.unit);
     let beside = Pictures {
         length: pictures.length.min(SIDE_BY_SIDE),
@@ -180,8 +180,8 @@ fn cell(summary: &Summary, position: usize, unit: Unit<'_>) -> Cell {
     Cell(found.and_then(|percentile| value(summary, percentile)).map(|value| unit.integer(value)))
 }
 
-/// A row for each snapshot.
-fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
+/// Writes a table with a row for each snapshot, as HTML.
+pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
     // Columns of zeros say nothing.
     let is_partial = pictures.series().any(|series| {
         let counts = series.snapshot.counts();
@@ -208,9 +208,6 @@ fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) ->
         out.write_str("</tr>\n")?;
     }
     out.write_str("</tbody></table></div>\n")?;
-    if pictures.series().any(|series| series.snapshot.is_approximate()) {
-        out.write_str("<p class=\"note\">Counts are approximate.</p>\n")?;
-    }
     Ok(())
 }
 
@@ -221,11 +218,13 @@ fn write_percentiles(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_
         write!(out, "<th>{}</th>", Name(series, at))?;
     }
     out.write_str("</tr></thead>\n<tbody>\n")?;
+    let summaries: [Option<Summary>; SIDE_BY_SIDE] =
+        core::array::from_fn(|at| pictures.series().nth(at).map(summary));
     for (position, rank) in crate::statistics::summary::SUMMARY_RANKS.into_iter().enumerate() {
         debug_assert!(position < SUMMARY_PERCENTILES);
         write!(out, "<tr><td>{}</td>", Rank(rank))?;
-        for series in pictures.series() {
-            write!(out, "<td>{}</td>", cell(&summary(series), position, unit))?;
+        for found in summaries.iter().flatten() {
+            write!(out, "<td>{}</td>", cell(found, position, unit))?;
         }
         out.write_str("</tr>\n")?;
     }

@@ -8,15 +8,12 @@ use super::*;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
 use crate::layout::layout::Layout;
-use crate::snapshot::snapshot::Since;
 use crate::text::example;
 
 fn recorded(layout: &Options, counts: &[(u64, u64)]) -> Box<Snapshot> {
     let histogram = SharedHistogram::create(layout).unwrap();
     counts.iter().for_each(|&(value, count)| histogram.record_n(value, count));
-    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut snapshot, Since::Reset).unwrap();
-    snapshot
+    histogram.snapshot().unwrap()
 }
 
 fn full(counts: &[(u64, u64)]) -> Box<Snapshot> {
@@ -24,12 +21,7 @@ fn full(counts: &[(u64, u64)]) -> Box<Snapshot> {
 }
 
 fn examples() -> [Box<Snapshot>; 2] {
-    let options =
-        Options { relative_error: 0.01, min_trackable: 2_000, max_trackable: 12_000, ..Default::default() };
-    [example::first_values(), example::second_values()].map(|values| {
-        let counts: Vec<(u64, u64)> = values.iter().map(|&value| (value, 1)).collect();
-        recorded(&options, &counts)
-    })
+    [example::first_values(), example::second_values()].map(|values| example::recorded(&values))
 }
 
 /// What is difficult, by name.
@@ -330,13 +322,6 @@ fn reports() {
 
 #[test]
 fn writing_stops_where_there_is_no_room() {
-    struct Limited(usize);
-    impl Write for Limited {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0 = self.0.checked_sub(text.len()).ok_or(fmt::Error)?;
-            Ok(())
-        }
-    }
     const LAYOUT: Layout = Layout::new(0.1, 0, 100);
     let snapshot =
         recorded(&Options { relative_error: 0.1, max_trackable: 100, ..Default::default() }, &[(5, 5)]);
@@ -345,8 +330,8 @@ fn writing_stops_where_there_is_no_room() {
     let pictures = Pictures { title: "T", ..Pictures::new(3, &get) };
     for room in (0..1_500).step_by(7) {
         for picture in [Picture::Percentiles, Picture::Density, Picture::HeatMap] {
-            assert_eq!(pictures.write_svg(&mut Limited(room), picture), Err(fmt::Error));
+            assert_eq!(pictures.write_svg(&mut example::Full(room), picture), Err(fmt::Error));
         }
-        assert_eq!(pictures.write_html(&mut Limited(room)), Err(fmt::Error));
+        assert_eq!(pictures.write_html(&mut example::Full(room)), Err(fmt::Error));
     }
 }

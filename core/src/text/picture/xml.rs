@@ -6,7 +6,8 @@ use crate::format::escape::trim;
 
 /// A text in an element or in an attribute with double quotes: what XML would interpret is escaped, what it does not allow
 /// is a space.
-pub(super) struct Xml<'a>(pub &'a str);
+#[derive(Clone, Copy, Debug)]
+pub struct Xml<'a>(pub &'a str);
 
 impl Display for Xml<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,16 +10,10 @@ use std::string::{String, ToString};
 fn whole_numbers() {
     for (unit, value, text) in [
         ("ns", 0, "0 ns"),
-        ("ns", 5, "5 ns"),
-        ("ns", 526, "526 ns"),
         ("ns", 999, "999 ns"),
         ("ns", 1_000, "1.00 µs"),
-        ("ns", 9_994, "9.99 µs"),
         ("ns", 9_995, "10.0 µs"),
-        ("ns", 99_950, "100 µs"),
-        ("ns", 999_499, "999 µs"),
         ("ns", 999_500, "1.00 ms"),
-        ("ns", 999_999_999, "1.00 s"),
         ("ps", 4_509_696, "4.51 µs"),
         ("picoseconds", 999, "999 ps"),
         ("microseconds", 3_290, "3.29 ms"),

@@ -1,28 +1,36 @@
 //! Where rings end: descriptors, locked memory, sandboxes, children. Each test has a process of its own.
 
+use std::process::Command;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use super::kernel_tests::{MANY, near, raw, ring, timed};
 use super::*;
-use crate::exemplars::alone_tests::alone;
-use crate::os::sys::Errno;
+use crate::os::testing::{child_exit_code, counters, refuse};
 
-/// Descriptors of events that this process has.
-fn descriptors() -> usize {
-    let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-    entries
-        .filter(|entry| {
-            std::fs::read_link(entry.path())
-                .is_ok_and(|target| target.to_string_lossy().contains("perf_event"))
-        })
-        .count()
+/// Runs a test again, in a process of its own, where this is not it yet. Whether the caller is to go on. Its name is this one.
+fn alone(test: &str) -> bool {
+    const NAME: &str = "PICOLLO_TEST_ALONE";
+    let path = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+    if std::env::var(NAME).is_ok_and(|name| name == path) {
+        return true;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(NAME, &path);
+    let output = command.output().unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    for line in text.lines().filter(|line| line.contains("SKIPPED")) {
+        eprintln!("{line}");
+    }
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
 }
 
 /// As many threads as descriptors would never do for: each has a ring of its own, and sees its own sleep.
 #[test]
 fn a_thousand_threads_keep_no_descriptors() {
-    if !alone(module_path!(), "a_thousand_threads_keep_no_descriptors") {
+    if !alone("a_thousand_threads_keep_no_descriptors") {
         return;
     }
     let limit = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
@@ -50,7 +58,7 @@ fn a_thousand_threads_keep_no_descriptors() {
         .collect();
     all.wait();
     all.wait();
-    let open = descriptors();
+    let open = counters().len();
     let one_more = Ring::open(Kernel, THREADS).map(drop);
     all.wait();
     let windows: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
@@ -69,7 +77,7 @@ fn a_thousand_threads_keep_no_descriptors() {
 /// A user without rights, who may lock next to nothing: refused at some time, and then as before.
 #[test]
 fn locked_memory_is_a_budget() {
-    if !alone(module_path!(), "locked_memory_is_a_budget") {
+    if !alone("locked_memory_is_a_budget") {
         return;
     }
     let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -93,7 +101,7 @@ fn locked_memory_is_a_budget() {
     eprintln!("{} rings, then {refused:?}", rings.len());
     assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
     assert!(refused.explain(&Kernel).message().contains("RLIMIT_MEMLOCK"));
-    assert_eq!(descriptors(), 0);
+    assert!(counters().is_empty());
     // Those that there are work, and one is enough for another.
     let (begin, end, _) = timed(|| std::thread::sleep(Duration::from_millis(1)));
     assert!(rings.iter().all(|ring| ring.window(begin, end).off_nanos > 900_000));
@@ -101,36 +109,14 @@ fn locked_memory_is_a_budget() {
     assert!(Ring::open(Kernel, 5_000).is_ok());
 }
 
-/// From now on this thread's calls with this number fail.
-fn refuse(number: libc::c_long, errno: i32) -> bool {
-    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let mut filter = [
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
-        libc::sock_filter {
-            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-            jt: 0,
-            jf: 1,
-            k: number as u32,
-        },
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | errno as u32),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program is live, and filters this thread only.
-    unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    }
-}
-
 /// As containers do it. A ring that was there before goes on.
 #[test]
 fn a_sandbox_refuses_and_is_named() {
-    if !alone(module_path!(), "a_sandbox_refuses_and_is_named") {
+    if !alone("a_sandbox_refuses_and_is_named") {
         return;
     }
     let before = ring(false);
-    if !refuse(libc::SYS_perf_event_open, libc::EPERM) {
+    if !refuse(libc::SYS_perf_event_open, None, libc::EPERM) {
         return eprintln!("SKIPPED: this kernel takes no seccomp filter");
     }
     let refused = Ring::open(Kernel, MANY).unwrap_err();
@@ -146,42 +132,34 @@ fn a_sandbox_refuses_and_is_named() {
 /// A child finds none of the ring, leaves alone what it has put in its place, and may have its own.
 #[test]
 fn a_child_leaves_it_alone() {
-    if !alone(module_path!(), "a_child_leaves_it_alone") {
+    if !alone("a_child_leaves_it_alone") {
         return;
     }
     let Some(ring) = ring(true) else { return };
     let mut slot = Some(ring);
     let now = raw();
-    // SAFETY: the child makes system calls, touches its own memory, and ends without its parent's destructors.
-    match unsafe { libc::fork() } {
-        0 => {
-            let ring = slot.take().unwrap();
-            let mut wrong = i32::from(ring.window(now, now) != Window::default());
-            let hole = ring.switches.0;
-            let (protection, fixed) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED_NOREPLACE);
-            let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
-            // SAFETY: where the ring was there is nothing in a child, and if there is, this fails.
-            let own = unsafe { libc::mmap(hole.as_ptr().cast(), Mapping::length(), protection, kind, -1, 0) };
-            wrong |= i32::from(own != hole.as_ptr().cast()) << 1;
-            let mine = Ring::open(Kernel, 1);
-            drop(ring);
-            // SAFETY: mapped above; it is still there, or the child dies of it.
-            unsafe { own.cast::<u8>().write_volatile(1) };
-            let now = raw();
-            wrong |= i32::from(!mine.as_ref().is_ok_and(|ring| ring.window(now, now).complete)) << 2;
-            wrong |= i32::from(Ring::open(Kernel, 1).err() != Some(Refused::Cap)) << 3;
-            drop(mine);
-            wrong |= i32::from(Ring::open(Kernel, 1).is_err()) << 4;
-            // SAFETY: as above.
-            unsafe { libc::_exit(wrong) };
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: waits for the child just made.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            assert_eq!(status, 0, "{status:#x}");
-        }
-    }
+    // The child makes system calls, and touches its own memory.
+    let code = child_exit_code(|| {
+        let ring = slot.take().unwrap();
+        let mut wrong = i32::from(ring.window(now, now) != Window::default());
+        let hole = ring.switches.0;
+        let (protection, fixed) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED_NOREPLACE);
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
+        // SAFETY: where the ring was there is nothing in a child, and if there is, this fails.
+        let own = unsafe { libc::mmap(hole.as_ptr().cast(), Mapping::length(), protection, kind, -1, 0) };
+        wrong |= i32::from(own != hole.as_ptr().cast()) << 1;
+        let mine = Ring::open(Kernel, 1);
+        drop(ring);
+        // SAFETY: mapped above; it is still there, or the child dies of it.
+        unsafe { own.cast::<u8>().write_volatile(1) };
+        let now = raw();
+        wrong |= i32::from(!mine.as_ref().is_ok_and(|ring| ring.window(now, now).complete)) << 2;
+        wrong |= i32::from(Ring::open(Kernel, 1).err() != Some(Refused::Cap)) << 3;
+        drop(mine);
+        wrong |= i32::from(Ring::open(Kernel, 1).is_err()) << 4;
+        wrong
+    });
+    assert_eq!(code, 0);
     let ring = slot.take().unwrap();
     let window = ring.window(now, raw());
     assert!(window.complete && window.faults.is_some(), "{window:?}");

@@ -54,33 +54,13 @@ impl Span {
 /// updated meanwhile. More than this is another clock, or no time at all.
 const JITTER: u64 = 1_000;
 
-/// The rings of the page faults of a thread: when they begin, when they have been handled.
-pub(crate) struct FaultImages<'a, I> {
-    pub begun: &'a I,
-    pub minor: &'a I,
-    pub major: &'a I,
-}
-
-/// Their records.
-struct FaultRecords<'a, I> {
-    begun: Records<'a, I>,
-    minor: Records<'a, I>,
-    major: Records<'a, I>,
-}
-
-impl<'a, I: Image> FaultRecords<'a, I> {
-    fn new(images: FaultImages<'a, I>) -> Self {
-        // The ends first: should a fault come in between, it is one that began and has no end, later than the span, rather than an
-        // end that would be taken for that of an earlier one.
-        let (minor, major) = (Records::latest(images.minor), Records::latest(images.major));
-        FaultRecords { begun: Records::latest(images.begun), minor, major }
-    }
-}
+/// The rings of the page faults of a thread: when they begin, and when they have been handled as minor ones and as major ones.
+pub(crate) type Faulted<T> = [T; 3];
 
 /// What happened in this span, which `now` ends the latest. Reads each ring once or twice, in bounded time; allocates nothing.
 pub(crate) fn window<I: Image>(
     switches: &I,
-    faults: Option<FaultImages<'_, I>>,
+    faults: Option<Faulted<&I>>,
     span: Span,
     now: impl FnOnce() -> u64,
 ) -> Window {
@@ -88,7 +68,12 @@ pub(crate) fn window<I: Image>(
         return Window::default();
     }
     // All heads first, and then the time: the thread may lose its CPU in between, and no record that is seen can be later.
-    let faults = faults.map(FaultRecords::new);
+    // Of faults the ends first: should one come in between, it is one that began and has no end, later than the span, rather than an end that
+    // would be taken for that of an earlier one.
+    let faults = faults.map(|[begun, minor, major]| {
+        let [major, minor, begun] = [major, minor, begun].map(Records::latest);
+        [begun, minor, major]
+    });
     let switches = Records::new(switches);
     let now = now();
     let mut offs = Offs::new(switches, span, now);
@@ -187,7 +172,7 @@ impl<'a, I: Image> Offs<'a, I> {
 }
 
 /// The page faults of a span whose switches are known.
-fn count<I: Image>(records: FaultRecords<'_, I>, mut offs: Offs<'_, I>, now: u64) -> Faults {
+fn count<I: Image>(records: Faulted<Records<'_, I>>, mut offs: Offs<'_, I>, now: u64) -> Faults {
     let span = offs.span;
     let mut pairs = Pairs::new(records, span, now);
     let mut off = offs.next();
@@ -219,9 +204,7 @@ fn count<I: Image>(records: FaultRecords<'_, I>, mut offs: Offs<'_, I>, now: u64
 
 /// The faults of a thread that runs now, the latest first, back to the span's beginning.
 struct Pairs<'a, I> {
-    begun: Times<'a, I>,
-    minor: Times<'a, I>,
-    major: Times<'a, I>,
+    times: Faulted<Times<'a, I>>,
     span: Span,
     unhandled: u32,
     /// How it ended: whether all is known back to the beginning.
@@ -229,17 +212,15 @@ struct Pairs<'a, I> {
 }
 
 impl<'a, I: Image> Pairs<'a, I> {
-    fn new(records: FaultRecords<'a, I>, span: Span, now: u64) -> Self {
-        let [begun, minor, major] =
-            [records.begun, records.minor, records.major].map(|records| Times::new(records, span, now));
-        Pairs { begun, minor, major, span, unhandled: 0, ended: None }
+    fn new(records: Faulted<Records<'a, I>>, span: Span, now: u64) -> Self {
+        let times = records.map(|records| Times::new(records, span, now));
+        Pairs { times, span, unhandled: 0, ended: None }
     }
 
     /// When it began, and when it had been handled.
     fn next(&mut self) -> Option<(u64, u64)> {
         while self.ended.is_none() {
-            let [begun, minor, major] = [self.begun.peek(), self.minor.peek(), self.major.peek()];
-            let (Ok(begun), Ok(minor), Ok(major)) = (begun, minor, major) else {
+            let [Ok(begun), Ok(minor), Ok(major)] = self.times.each_mut().map(Times::peek) else {
                 self.ended = Some(false);
                 break;
             };
@@ -250,14 +231,13 @@ impl<'a, I: Image> Pairs<'a, I> {
                 break;
             }
             if begun > handled {
-                self.begun.take();
+                self.times[0].take();
                 self.unhandled += u32::from(begun.is_some_and(|at| at <= self.span.end));
                 continue;
             }
-            let ending = if major > minor { &mut self.major } else { &mut self.minor };
-            ending.take();
-            self.begun.take();
-            match (begun, handled, self.minor.peek().max(self.major.peek())) {
+            self.times[if major > minor { 2 } else { 1 }].take();
+            self.times[0].take();
+            match (begun, handled, self.times[1].peek().max(self.times[2].peek())) {
                 // The end before this one belongs to an earlier fault, or there is none.
                 (Some(begun), Some(handled), Ok(Some(before))) if before <= begun => {
                     return Some((begun, handled));
@@ -271,7 +251,7 @@ impl<'a, I: Image> Pairs<'a, I> {
 
     /// Whether nothing that was read was overwritten meanwhile. To be asked last.
     fn held(&self) -> bool {
-        [&self.begun, &self.minor, &self.major].iter().all(|times| times.records.held())
+        self.times.iter().all(|times| times.records.held())
     }
 }
 

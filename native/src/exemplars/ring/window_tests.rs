@@ -108,6 +108,11 @@ impl History {
         Span { begin, end, since: self.since }
     }
 
+    /// What a ring of switches says of the time from `begin` to `end`, now.
+    fn seen(&self, switches: &Memory, begin: u64, end: u64) -> Window {
+        window(switches, None, self.span(begin, end), || self.now)
+    }
+
     /// Somewhere in it, or a little before.
     fn moment(&self, at: u32) -> u64 {
         let from = self.since - 3;
@@ -162,7 +167,7 @@ proptest! {
         let history = History::of(&deeds);
         let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
         let switches = ring(1 << power, &history.switches);
-        let found = window(&switches, None, history.span(begin, end), || history.now);
+        let found = history.seen(&switches, begin, end);
         prop_assert_eq!(found.complete, history.is_known(1 << power, begin));
         let expected = if found.complete { history.truth(begin, end) } else { (0, 0, 0) };
         prop_assert_eq!(numbers(&found), expected);
@@ -179,7 +184,7 @@ proptest! {
         let switches = ring(1 << power, &history.switches);
         let late = |n| record(SWITCH, if n % 2 == 0 { kernel::OUT } else { 0 }, 2, history.now + 10 * n as u64);
         *switches.meanwhile.borrow_mut() = Some((loads, (0..2 * more).map(late).collect()));
-        let found = window(&switches, None, history.span(begin, end), || history.now);
+        let found = history.seen(&switches, begin, end);
         prop_assert!(known || !found.complete);
         if found.complete {
             prop_assert_eq!(numbers(&found), history.truth(begin, end));
@@ -199,7 +204,7 @@ proptest! {
         let switches: Vec<usize> = (0..history.switches.len()).filter(|&at| is_switch(&history.switches[at])).collect();
         prop_assume!(!switches.is_empty());
         let gone = history.switches.remove(switches[which.index(switches.len())]);
-        let found = window(&ring(512, &history.switches), None, history.span(begin, end), || history.now);
+        let found = history.seen(&ring(512, &history.switches), begin, end);
         prop_assert!(!found.complete || gone[1] <= begin);
         if found.complete {
             prop_assert_eq!(numbers(&found), history.truth(begin, end));
@@ -213,7 +218,7 @@ proptest! {
         let switches = ring(512, &history.switches);
         let [minor, major] = [0, 1].map(|kind| ring(1 << power, &history.handled[kind]));
         let begun = ring(1 << power, &history.begun);
-        let images = FaultImages { begun: &begun, minor: &minor, major: &major };
+        let images = [&begun, &minor, &major];
         let found = window(&switches, Some(images), history.span(begin, end), || history.now);
         prop_assert_eq!(found.complete, history.is_known(512, begin));
         if !found.complete {
@@ -259,7 +264,7 @@ proptest! {
             });
             Memory::of(words.collect(), if likely { head & !15 } else { head })
         }).collect();
-        let images = FaultImages { begun: &rings[1], minor: &rings[2], major: &rings[3] };
+        let images = [&rings[1], &rings[2], &rings[3]];
         let begin = if likely { now.saturating_sub(length % 70) } else { begin };
         let found = window(&rings[0], Some(images), Span { begin, end, since }, || now);
         if found.complete {
@@ -275,9 +280,9 @@ proptest! {
 #[test]
 fn a_window_that_ends_before_it_begins_is_none() {
     let history = History::of(&[Deed::Run(100)]);
-    let ending = |at| history.span(history.since + 5, history.since + at);
-    assert!(window(&ring(8, &[]), None, ending(5), || history.now).complete);
-    assert_eq!(window(&ring(8, &[]), None, ending(4), || history.now), Window::default());
+    let begin = history.since + 5;
+    assert!(history.seen(&ring(8, &[]), begin, begin).complete);
+    assert_eq!(history.seen(&ring(8, &[]), begin, begin - 1), Window::default());
 }
 
 /// Records of a later time than now are dated by another clock.
@@ -298,8 +303,7 @@ fn a_record_of_the_first_moment_is_enough() {
     let history = History::of(&deeds);
     // Four records fit: two absences.
     let (out, back, _) = history.offs[7];
-    let known =
-        |begin| window(&ring(8, &history.switches), None, history.span(begin, history.now), || history.now);
+    let known = |begin| history.seen(&ring(8, &history.switches), begin, history.now);
     assert_eq!((known(out).complete, known(out).off_nanos), (true, 20));
     assert_eq!((known(back).complete, known(back).off_nanos), (true, 10));
     assert!(!known(out - 1).complete);
@@ -311,8 +315,8 @@ fn what_is_out_of_order_is_not_counted_twice() {
     let history = History::of(&[Deed::Run(2_000)]);
     let at = |misc, nanos| record(SWITCH, misc, 2, history.since + nanos);
     let records = [at(kernel::OUT, 100), at(0, 900), at(kernel::OUT, 500), at(0, 1_000)];
-    let span = history.span(history.since, history.since + 1_000);
-    assert_eq!(numbers(&window(&ring(8, &records), None, span, || history.now)), (900, 0, 2));
+    let found = history.seen(&ring(8, &records), history.since, history.since + 1_000);
+    assert_eq!(numbers(&found), (900, 0, 2));
 }
 
 /// The thread loses its CPU and takes a fault while the clock is read, before or after the time was taken: all of that is later than the
@@ -325,7 +329,7 @@ fn what_comes_while_it_begins_does_no_harm() {
     for time in [history.now, later] {
         let rings = [0; 3].map(|_| ring(16, &[]));
         let (switches, begun) = (ring(16, &history.switches), ring(16, &history.begun));
-        let images = FaultImages { begun: &begun, minor: &rings[0], major: &rings[1] };
+        let images = [&begun, &rings[0], &rings[1]];
         let found = window(&switches, Some(images), history.span(history.since, history.now), || {
             switches.write(&record(SWITCH, kernel::OUT, 2, history.now + 3));
             switches.write(&record(SWITCH, 0, 2, later - 20));
@@ -349,7 +353,7 @@ fn faults_that_make_no_sense_are_not_known() {
         let (begun, minor, major) = (ring_of(begun), ring_of(handled), ring_of(&[]));
         let switches =
             ring(8, &[record(SWITCH, kernel::OUT, 2, 1_000_000_000), record(SWITCH, 0, 2, 1_000_000_010)]);
-        let images = FaultImages { begun: &begun, minor: &minor, major: &major };
+        let images = [&begun, &minor, &major];
         let span = Span { begin: 1_000_000_020, end: 1_000_000_900, since: 1_000_000_000 + since };
         let found = window(&switches, Some(images), span, || 1_000_001_000);
         assert!(found.complete);
@@ -372,7 +376,7 @@ fn torn_faults_are_not_told() {
         let rings =
             [&history.begun, &history.handled[0], &history.handled[1]].map(|records| ring(16, records));
         *rings[0].meanwhile.borrow_mut() = Some((1, vec![record(77, 0, 2, 3); more]));
-        let images = FaultImages { begun: &rings[0], minor: &rings[1], major: &rings[2] };
+        let images = [&rings[0], &rings[1], &rings[2]];
         let span = history.span(history.since, history.now);
         let faults = window(&ring(16, &[]), Some(images), span, || history.now).faults.unwrap();
         assert_eq!((faults.timed, faults.complete), (told, told > 0));
@@ -382,9 +386,8 @@ fn torn_faults_are_not_told() {
 #[test]
 fn a_loss_that_the_kernel_tells_is_one() {
     let mut history = History::of(&[Deed::Run(50), Deed::Off { nanos: 100, preempted: true }, Deed::Run(50)]);
-    let span = history.span(history.since + 1, history.now);
-    let now = history.now;
-    assert_eq!(numbers(&window(&ring(16, &history.switches), None, span, || now)), (100, 100, 1));
+    let seen = |history: &History| history.seen(&ring(16, &history.switches), history.since + 1, history.now);
+    assert_eq!(numbers(&seen(&history)), (100, 100, 1));
     history.switches.push(record(2, 0, 4, 0));
-    assert!(!window(&ring(16, &history.switches), None, span, || now).complete);
+    assert!(!seen(&history).complete);
 }

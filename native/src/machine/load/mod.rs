@@ -4,6 +4,9 @@
 //! From files that are kept open and read into memory that is kept: a look takes some microseconds and allocates nothing. What
 //! cannot be read is not known, which is never the same as 0.
 
+#[cfg(test)]
+#[path = "../../elsewhere/procfs.rs"]
+mod nothing;
 #[cfg_attr(not(picollo_linux), path = "../../elsewhere/procfs.rs")]
 pub(crate) mod procfs;
 
@@ -103,22 +106,7 @@ impl Watch {
     /// Of which nothing can be read.
     #[cfg(test)]
     pub(crate) fn unknown() -> Watch {
-        struct Nothing;
-        impl Source for Nothing {
-            fn read(&mut self, _: File, _: &mut [u8]) -> Option<usize> {
-                None
-            }
-            fn own(&mut self) -> Option<u64> {
-                None
-            }
-            fn allowed(&self) -> CpuSet {
-                CpuSet::ALL
-            }
-            fn tick(&self) -> u64 {
-                10_000_000
-            }
-        }
-        Watch::planted(Nothing)
+        Watch::planted(nothing::Procfs::open())
     }
 
     fn of(mut source: Chosen) -> Result<Watch> {
@@ -146,28 +134,20 @@ impl Watch {
     pub(crate) fn look(&mut self, with_frequency: bool) -> Load {
         let Watch { source, allowed, tick, buffer } = self;
         let source = source.get();
-        let mut read = |file: File| {
-            let length = source.read(file, buffer)?;
-            let text = buffer.get(..length)?;
-            Some(match file {
-                File::Stat => Found { cpus: cpus(text, allowed, *tick), number: None },
-                File::Pressure => Found { cpus: None, number: waited(text) },
-                File::Frequency => {
-                    Found { cpus: None, number: number(text).map(|kilohertz| kilohertz * 1000) }
-                }
-            })
+        let mut read = |file, into: &mut dyn FnMut(&[u8])| {
+            if let Some(text) = source.read(file, buffer).and_then(|length| buffer.get(..length)) {
+                into(text);
+            }
         };
-        let cpus = read(File::Stat).and_then(|found| found.cpus);
-        let waited = read(File::Pressure).and_then(|found| found.number);
-        let hertz = if with_frequency { read(File::Frequency).and_then(|found| found.number) } else { None };
+        let (mut cpus, mut waited, mut hertz) = (None, None, None);
+        read(File::Stat, &mut |text| cpus = self::cpus(text, allowed, *tick));
+        read(File::Pressure, &mut |text| waited = self::waited(text));
+        if with_frequency {
+            read(File::Frequency, &mut |text| hertz = number(text).map(|kilohertz| kilohertz * 1000));
+        }
         // Next to the CPUs' times, which it is subtracted from.
         Load { cpus, own: source.own(), waited, hertz }
     }
-}
-
-struct Found {
-    cpus: Option<Cpus>,
-    number: Option<u64>,
 }
 
 impl Chosen {
@@ -222,8 +202,8 @@ fn cpus(text: &[u8], allowed: &CpuSet, tick: u64) -> Option<Cpus> {
     None
 }
 
-/// Of `/proc/pressure/cpu`.
-fn waited(text: &[u8]) -> Option<u64> {
+/// Of a file of `/proc/pressure`: the nanoseconds in which something waited.
+pub(crate) fn waited(text: &[u8]) -> Option<u64> {
     let text = core::str::from_utf8(text).ok()?;
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let total = some.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?;

@@ -1,52 +1,15 @@
 //! The kernel's files, kept open, and the clock of this program.
 
+use std::fs;
+use std::os::unix::fs::FileExt;
+
 use super::{CpuSet, File, Source};
+use crate::os::cancel::Uncancelled;
 use crate::os::wall::{NANOS_PER_SECOND, clock_nanos};
 
-/// Closed with this. -1 where it could not be opened.
-struct Kept(i32);
-
-impl Kept {
-    fn open(path: &core::ffi::CStr) -> Kept {
-        // SAFETY: the path is NUL-terminated.
-        Kept(unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) })
-    }
-
-    fn read(&self, buffer: &mut [u8]) -> Option<usize> {
-        if self.0 < 0 {
-            return None;
-        }
-        // By number: the C library's function is a cancellation point. The offset is 0, in however many words; from there the
-        // kernel writes the file anew.
-        let zero: libc::c_long = 0;
-        // SAFETY: the buffer is live and as long as said.
-        let length = unsafe {
-            libc::syscall(
-                libc::SYS_pread64,
-                libc::c_long::from(self.0),
-                buffer.as_mut_ptr(),
-                buffer.len(),
-                zero,
-                zero,
-                zero,
-            )
-        };
-        usize::try_from(length).ok()
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        if self.0 >= 0 {
-            // SAFETY: opened by this, and not used after it.
-            unsafe { libc::close(self.0) };
-        }
-    }
-}
-
-/// The files.
+/// The files that could be opened.
 pub(crate) struct Procfs {
-    files: [Kept; 3],
+    files: [Option<fs::File>; 3],
 }
 
 impl Procfs {
@@ -54,20 +17,21 @@ impl Procfs {
     pub(crate) fn open() -> Procfs {
         // SAFETY: a query without pointers.
         let cpu = unsafe { libc::sched_getcpu() };
-        let mut path = [0 as core::ffi::c_char; 80];
+        let mut frequency = [0; 80];
         crate::base::text::set(
-            &mut path,
+            &mut frequency,
             format_args!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"),
         );
-        // SAFETY: text that was set ends in a NUL.
-        let frequency = Kept::open(unsafe { core::ffi::CStr::from_ptr(path.as_ptr()) });
-        Procfs { files: [Kept::open(c"/proc/stat"), Kept::open(c"/proc/pressure/cpu"), frequency] }
+        let paths = ["/proc/stat", "/proc/pressure/cpu", crate::base::text::get(&frequency)];
+        Procfs { files: paths.map(|path| fs::File::open(path).ok()) }
     }
 }
 
 impl Source for Procfs {
     fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize> {
-        self.files[file as usize].read(buffer)
+        let _uncancelled = Uncancelled::new();
+        // From the beginning, where the kernel writes the file anew.
+        self.files[file as usize].as_ref()?.read_at(buffer, 0).ok()
     }
 
     fn own(&mut self) -> Option<u64> {

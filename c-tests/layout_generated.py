@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Writes a C program that holds the header, as a C compiler reads it, against its description (ffi/picollo.abi.json).
+
+    layout_generated.py > layout_generated.c
+
+Sizes, offsets and lengths of all fields on targets of 64 and of 32 bits, numbers of all constants, and that each initialiser asks
+for the defaults. ffi/src/layout.rs holds Rust's structs against the same description; numbers that change from one release to the
+next are ci/abi.sh's to find.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "ci" / "describe"))
+sys.dont_write_bytecode = True
+from description import Description  # noqa: E402
+
+description = Description()
+print('/* Generated from ffi/picollo.abi.json by layout_generated.py. */\n#include "test.h"\n')
+print("#ifndef __cplusplus\n#include <assert.h>\n#endif\n")
+print("#define IS(expression, wide, narrow) static_assert((expression) == (sizeof(void *) == 8 ? (wide) : (narrow)), #expression)\n")
+for struct in description.structs:
+    name = struct.name
+    print(f"IS(sizeof({name}), {struct.size}, {struct.size_32});")
+    for field in struct.fields:
+        print(f"IS(offsetof({name}, {field.name}), {field.offset}, {field.offset_32});")
+        print(f"IS(sizeof((({name} *)0)->{field.name}), {field.size}, {field.size_32});")
+for alias, of in description.aliases.items():
+    print(f"IS(sizeof({alias}), sizeof({of}), sizeof({of}));")
+for constant in description.constants:
+    print(f'static_assert({constant.name} == {constant.value}, "{constant.name}");')
+initialisers = {one.initialiser: one.name for one in description.structs if one.initialiser}
+for number, (macro, name) in enumerate(initialisers.items()):
+    # In static memory: they are constants.
+    print(f"static {name} options_{number} = {macro};")
+print("\nstatic void initialisers_ask_for_the_defaults(void)\n{")
+for number, name in enumerate(initialisers.values()):
+    print(f"    {{\n        {name} zero;\n        memset(&zero, 0, sizeof zero);\n        zero.struct_size = sizeof zero;")
+    print(f"        CHECK(memcmp(&zero, &options_{number}, sizeof zero) == 0);\n    }}")
+print('''}
+
+static void the_version_of_the_header_is_that_of_the_library(void)
+{
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", PICOLLO_VERSION_MAJOR, PICOLLO_VERSION_MINOR, PICOLLO_VERSION_PATCH);
+    CHECK_TEXT(version, picollo_version());
+    CHECK_U64(PICOLLO_ABI_VERSION, picollo_abi_version());
+}
+
+int main(void)
+{
+    RUN(initialisers_ask_for_the_defaults);
+    RUN(the_version_of_the_header_is_that_of_the_library);
+    return report();
+}''')
+if len(initialisers) != sum(one.fields[0].name == "struct_size" for one in description.structs):
+    sys.exit("a struct of options has no initialiser")

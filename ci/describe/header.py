@@ -1,0 +1,307 @@
+"""What include/picollo.h declares, as ffi/picollo.abi.json has it, and the same for Rust's compiler, ffi/src/layout.rs.
+
+The one parser of C in this project: it knows what the header may contain, and fails with the text at fault on all else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GENERATOR = (ROOT / "ffi/tests/header.rs").read_text(encoding="utf-8")
+SECTIONS = re.findall(r'module: "(\w+)"', GENERATOR)
+#: Structs of other packages by their names in C: the package, the file, the name in Rust.
+TAKEN = {c: taken for *taken, c in re.findall(r'\("(core|native)", "([\w/]+)", "(\w+)", "(picollo_\w+)"\)', GENERATOR)}
+KNOWN = re.compile(
+    r"""(?P<section>/\*\ -{50}.*?\*/)
+    | /\*\*(?P<comment>.*?)\*/
+    | /\*.*?\*/ | \#ifndef\ PICOLLO_NODISCARD.*?\#define\ PICOLLO_STATUS[^\n]* | \#ifdef\ __cplusplus.*?\#endif
+    | \#(?:ifndef|define)\ PICOLLO_H\n | \#include\ <std(?:def|int)\.h> | \#endif\n?
+    | \#define\ (?P<constant>PICOLLO_\w+)\ (?P<value>\(?[-\w<\ ]+\)?)(?=\n)
+    | \#define\ (?P<initialiser>PICOLLO_\w+)\ \{[^\n]*\}
+    | typedef\ struct\ (?P<handle>picollo_\w+)\ (?P=handle);
+    | typedef\ struct\ (?P<struct>picollo_\w+)\ \{(?P<fields>.*?)\n\}\ (?P=struct);
+    | typedef\ (?P<of>\w+)\ (?P<alias>\w+);
+    | (?P<returns>(?:const\ )?\w+\ \**)(?P<function>picollo_\w+)\((?P<parameters>[\w\ *,\n]*)\);""",
+    re.S | re.X,
+)
+DECLARED = re.compile(r"(?P<type>(?P<const>const )?(?P<base>\w+) (?P<pointers>(?:\*const )?\**))(?P<name>\w+)(?:\[(?P<length>\w+)\])?")
+
+
+@dataclass
+class Item:
+    kind: str
+    name: str
+    section: str
+    #: The lines of its comment.
+    page: list[str]
+    found: re.Match[str]
+
+    def under(self, *labels: str) -> Optional[str]:
+        """What stands behind the first of these headings that it has, on one line."""
+        for label in labels:
+            for at, line in enumerate(self.page):
+                if line.startswith(f"{label}: "):
+                    more = itertools.takewhile(lambda line: line.startswith("  "), self.page[at + 1 :])
+                    return " ".join([line.removeprefix(f"{label}: "), *(line.strip() for line in more)])
+        return None
+
+
+def items() -> Iterator[Item]:
+    header = (ROOT / "include/picollo.h").read_text(encoding="utf-8")
+    at, section, page = 0, -1, []
+    while rest := header[at:].lstrip():
+        at = len(header) - len(rest)
+        found = KNOWN.match(header, at)
+        assert found, f"not known in the header: {rest[:200]}"
+        at = found.end()
+        section += found["section"] is not None
+        kind = next((one for one in ("constant", "initialiser", "handle", "struct", "alias", "function") if found[one]), None)
+        if kind:
+            assert page or kind == "initialiser", f"{found[kind]} says nothing"
+            yield Item(kind, found[kind], SECTIONS[section], page, found)
+        page = [re.sub(r"^ *\*? ?", "", line).rstrip() for line in (found["comment"] or "").splitlines()]
+    assert section == len(SECTIONS) - 1
+
+
+class Header:
+    def __init__(self) -> None:
+        self.items = list(items())
+        self.named = {one.name: one for one in self.items}
+        self.functions = self._all("function")
+
+    def _all(self, kind: str) -> list[Item]:
+        return [one for one in self.items if one.kind == kind]
+
+    def value(self, expression: str) -> int:
+        """Of a number, a negative one, a shifted one, another constant."""
+        number, _, shift = expression.strip("()").partition("<<")
+        number = number.strip()
+        if number in self.named:
+            return self.value(self.named[number].found["value"])
+        return int(number) << int(shift or 0)
+
+    def _groups(self) -> Iterator[dict[str, Any]]:
+        """Neighbours of one kind whose names begin alike. The group's name is that beginning; what stands alone and is no flag has none."""
+        groups: list[list[Item]] = []
+        last = -1
+        for at, item in enumerate(self.items):
+            if item.kind != "constant":
+                continue
+            before = groups[-1][-1] if groups and at == last + 1 else None
+            last = at
+            alike = before and (item.name.split("_")[1] == before.name.split("_")[1] or (_is_status(item) and _is_status(before)))
+            if before and alike and before.section == item.section and _is_flag(before) == _is_flag(item):
+                groups[-1].append(item)
+            else:
+                groups.append([item])
+        for group in groups:
+            first = group[0]
+            words = zip(*(one.name.split("_")[1:] for one in group))
+            begin = "_".join(same[0] for same in itertools.takewhile(lambda same: len(set(same)) == 1, words))
+            if len(group) == 1:
+                begin = first.name.split("_")[1] if _is_flag(first) else ""
+            name = "STATUS" if _is_status(first) else begin
+            kind = "flag" if _is_flag(first) else "code" if name else "number"
+            values = {one.name: self.value(one.found["value"]) for one in group}
+            yield {"group": name, "kind": kind, "section": first.section, "values": values}
+
+    def fields(self, struct: Item) -> list[re.Match[str]]:
+        found = []
+        for comment, declared in re.findall(r"(/\*\*(?:(?!\*/).)*\*/)?\s*([^;/]+);", struct.found["fields"], re.S):
+            field = DECLARED.fullmatch(declared)
+            assert field, f"{struct.name}: {declared}"
+            assert comment or field["name"] in ("struct_size", "reserved"), f"{struct.name}: {field['name']} says nothing"
+            found.append(field)
+        return found
+
+    def room(self, base: str, pointer: int) -> tuple[int, int]:
+        """Size and alignment."""
+        if base in ("*", "size_t"):
+            return pointer, pointer
+        known = {"char": 1, "uint8_t": 1, "int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
+        if base in known:
+            return known[base], known[base]
+        if self.named[base].kind == "alias":
+            return self.room(self.named[base].found["of"], pointer)
+        *_, size = self.offsets(self.named[base], pointer)
+        return size, max(self.room("*" if one["pointers"] else one["base"], pointer)[1] for one in self.fields(self.named[base]))
+
+    def offsets(self, struct: Item, pointer: int) -> list[int]:
+        """By the rules of C for pointers of this size: of each field, and the size of the struct."""
+        offsets, end, most = [], 0, 1
+        for field in self.fields(struct):
+            size, align = self.room("*" if field["pointers"] else field["base"], pointer)
+            offsets.append(-(-end // align) * align)
+            end = offsets[-1] + size * (self.value(field["length"]) if field["length"] else 1)
+            most = max(most, align)
+        return [*offsets, -(-end // most) * most]
+
+    def _struct(self, struct: Item) -> dict[str, Any]:
+        *offsets, size = self.offsets(struct, 8)
+        *narrow, size_32 = self.offsets(struct, 4)
+        one: dict[str, Any] = {"name": struct.name, "section": struct.section}
+        if f"{struct.name.upper()}_INIT" in self.named:
+            one["initialiser"] = f"{struct.name.upper()}_INIT"
+        one.update(size=size, offsets=offsets)
+        if (narrow, size_32) != (offsets, size):
+            one.update(size_32=size_32, offsets_32=narrow)
+        declared = [field[0].replace(f"[{field['length']}]", f"[{self.value(field['length'] or '0')}]") for field in self.fields(struct)]
+        return {**one, "fields": declared}
+
+    def _sent_to(self, text: str) -> Optional[Item]:
+        """The function whose page a text sends its readers to."""
+        name = re.match(r"as (picollo_\w+)", text)
+        assert not name or name[1] in self.named, f"{text}: no such function"
+        return self.named[name[1]] if name else None
+
+    def _is_hot(self, function: Item) -> bool:
+        """Whether it says that it does not check its pointers."""
+        if re.search("(this|which) is not checked", " ".join(function.page)):
+            return True
+        other = self._sent_to(function.under("Requires", "Otherwise") or "")
+        return other is not None and self._is_hot(other)
+
+    def _threads(self, function: Item) -> str:
+        """On which threads it may be called: one of five words for what the comment says."""
+        text = function.under("Threads", "Otherwise")
+        if text is None:
+            if function.name.endswith("_free"):
+                return "any" if function.name.replace("_free", "_retain") in self.named else "once"
+            return "one at a time" if re.match(r"(const )?picollo_session \*\w", function.found["parameters"]) else "any"
+        if other := self._sent_to(text):
+            return self._threads(other)
+        classes = {
+            r"(any thread, )?one at a time": "one at a time", "any thread, once": "once", "any thread": "any",
+            "(PICOLLO_READ_AUTO )?opening thread only": "opening", "as the mode says": "as the mode says",
+        }  # fmt: skip
+        found = next((name for begin, name in classes.items() if re.match(begin, text)), None)
+        assert found, f'{function.name}: "Threads: {text}" begins like none of those that the description knows'
+        return found
+
+    def _refuses_null(self, function: Item, parameter: re.Match[str]) -> bool:
+        """In calls that return a status, unless the head of the header allows NULL, or the page says that the parameter may be that."""
+        page, name = " ".join(function.page), parameter["name"]
+        is_text = parameter["type"] == "const char *" and f"{name} is not NULL" not in page
+        optional = is_text or name in ("options", "error", "out_id") or not parameter["pointers"]
+        allowed = any(f"{name} {words}" in page for words in ("is NULL", "may be NULL", "or NULL"))
+        return "STATUS" in function.found["returns"] and not optional and not allowed
+
+    def _function(self, function: Item) -> dict[str, Any]:
+        text = " ".join(function.found["parameters"].split())
+        parameters = [DECLARED.fullmatch(one) for one in text.split(", ")] if text != "void" else []
+        assert all(parameters), f"{function.name}: {text}"
+        is_hot = self._is_hot(function)
+        refused = [one["name"] for one in parameters if one and not is_hot and self._refuses_null(function, one)]
+        returns = function.found["returns"].strip().replace("PICOLLO_STATUS", "picollo_status")
+        return {
+            "name": function.name, "section": function.section, "returns": returns, "threads": self._threads(function),
+            "hot": is_hot, "refuses_null": refused, "parameters": [one[0] for one in parameters if one],
+        }  # fmt: skip
+
+    def description(self) -> dict[str, Any]:
+        return {
+            "about": "Generated from include/picollo.h by ci/describe.sh, do not edit. docs/abi.md says what is in it.",
+            "aliases": {one.name: one.found["of"] for one in self._all("alias")},
+            "handles": [one.name for one in self._all("handle")],
+            "constants": list(self._groups()),
+            "structs": [self._struct(one) for one in self._all("struct")],
+            "functions": [self._function(one) for one in self.functions],
+        }
+
+    def rust(self) -> str:
+        """The offsets, which Rust's compiler holds against its own, on every target."""
+        code = RUST
+        for struct in self._all("struct"):
+            path, definition = _definition(struct.name)
+            wide, narrow = self.offsets(struct, 8), self.offsets(struct, 4)
+            pieces = [f"layout!(crate::{path.stem}::{struct.name}, {_bytes(wide[-1], narrow[-1])},"]
+            for field, *offsets in zip(self.fields(struct), wide, narrow):
+                # Private fields cannot be looked at from outside of their package.
+                if name := re.search(rf"^    pub ((?:r#)?{field['name']}): ", definition, re.M):
+                    pieces.append(f"{name[1]} {_bytes(*offsets)},")
+            if len(pieces) > 1:
+                pieces[-1] = pieces[-1][:-1]
+            if f'#[cfg(feature = "std")]\nmod {path.stem};' in (ROOT / "ffi/src/lib.rs").read_text(encoding="utf-8"):
+                code += '#[cfg(feature = "std")]\n'
+            code += _filled(pieces, 118, "    ") + ");\n"
+        return code
+
+
+RUST = """\
+//! The sizes and offsets that other languages rely on.
+//!
+//! Generated by ci/describe.sh, do not edit.
+
+use core::mem::offset_of;
+
+/// Asserts the offset of each field, and the size of the whole.
+macro_rules! layout {
+    ($type:ty, $size:expr, $($field:ident $offset:expr),*) => {
+        const _: () = assert!(size_of::<$type>() == $size);
+        $(const _: () = assert!(offset_of!($type, $field) == $offset);)*
+    };
+}
+
+/// Of a pointer: the last fields of structs.
+const P: usize = size_of::<*const u8>();
+
+"""
+
+
+def _is_flag(constant: Item) -> bool:
+    return "<<" in constant.found["value"]
+
+
+def _is_status(constant: Item) -> bool:
+    return constant.name in ("PICOLLO_OK", "PICOLLO_END") or constant.name.startswith("PICOLLO_ERR_")
+
+
+def _definition(name: str) -> tuple[Path, str]:
+    """The file of picollo-ffi that a struct is public in, and its definition in Rust."""
+    sources = sorted((ROOT / "ffi/src").glob("*.rs"))
+    public = rf"pub struct {name} |pub use [^;]*\b{name}\b[^;]*;"
+    own = next(path for path in sources if re.search(public, path.read_text(encoding="utf-8")))
+    package, file, rust = TAKEN.get(name, ("ffi", own.stem, name))
+    text = (ROOT / package / "src" / f"{file}.rs").read_text(encoding="utf-8")
+    return own, text.split(f"pub struct {rust} {{", 1)[1].split("\n}", 1)[0]
+
+
+def _bytes(wide: int, narrow: int) -> str:
+    """A number of bytes that is `wide` where pointers have eight bytes, and `narrow` where they have four."""
+    pointers = (wide - narrow) // 4
+    rest = wide - 8 * pointers
+    assert rest + 4 * pointers == narrow and rest >= 0, "pointers have to be the last fields of a struct"
+    product = {0: "", 1: "P"}.get(pointers, f"{pointers} * P")
+    return " + ".join(filter(None, [str(rest) if rest or not pointers else "", product]))
+
+
+def _filled(pieces: list[str], width: int, indent: str) -> str:
+    """Pieces with spaces between them, in lines of that width."""
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if len(lines[-1]) + len(piece) + 1 > width:
+            lines.append(indent + piece)
+        else:
+            lines[-1] += f" {piece}"
+    return "\n".join(lines)
+
+
+def written(description: dict[str, Any]) -> str:
+    """As JSON, in which each group of constants, struct and function begins a line."""
+
+    def filled(value: Any) -> str:
+        # What is declared has no comma in it.
+        return _filled(re.split("(?<=,) ", json.dumps(value)), 136, "      ")
+
+    def item(key: str, value: Any) -> str:
+        many = isinstance(value, list) and isinstance(value[0], dict)
+        text = "[\n    " + ",\n    ".join(map(filled, value)) + "\n  ]" if many else filled(value)
+        return f'  "{key}": {text}'
+
+    return "{\n" + ",\n".join(item(*one) for one in description.items()) + "\n}\n"

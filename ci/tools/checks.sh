@@ -1,0 +1,45 @@
+# Named checks, for scripts that source this in the root of the tree. Such a script ends with `finish`.
+sources=$PWD
+passed=0 failed=0
+pass() {
+    passed=$((passed + 1))
+    echo "ok: $*"
+}
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $*"
+}
+# check NAME COMMAND...: what the command says is shown when it fails. It runs in a condition, where -e does not hold: each of its steps
+# is chained.
+check() {
+    local log began=$SECONDS
+    log=$(mktemp)
+    if "${@:2}" >"$log" 2>&1; then
+        pass "$1 ($((SECONDS - began)) s)$(grep -oE '^[0-9]+ passed[^=]*$' "$log" | tail -n 1 | sed 's/^/: /')"
+    else
+        tail -n 40 "$log"
+        fail "$1"
+    fi
+    rm -f "$log"
+}
+# The closing line.
+finish() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+# cmake_project TREE FOLDER: a project that finds what is installed in a tree, by its CMake package and by pkg-config, passes its tests.
+cmake_project() {
+    local there
+    if ! command -v cmake >/dev/null; then
+        there=$("$sources/ci/tools/debian.sh" cmake) || return 1
+        cmake() { LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu "$there/usr/bin/cmake" "$@"; }
+        ctest() { LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu "$there/usr/bin/ctest" "$@"; }
+    fi
+    rm -rf "$2"
+    PKG_CONFIG_PATH=$1/lib/pkgconfig cmake -S "$sources/ci/install" -B "$2" -DCMAKE_PREFIX_PATH="$1" &&
+        cmake --build "$2" -- -j2 &&
+        (cd "$2" && ctest --output-on-failure) &&
+        # Another minor version may be incompatible, and must not be found.
+        ! cmake -S "$sources/ci/install/wrong-version" -B "$2/wrong-version" -DCMAKE_PREFIX_PATH="$1"
+}

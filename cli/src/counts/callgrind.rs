@@ -1,0 +1,217 @@
+//! Callgrind's files: how often each instruction was executed, and who called whom.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead};
+use std::rc::Rc;
+
+/// What one address executed. Without debug information, the file is empty and the line is 0.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Place {
+    pub(super) object: Rc<str>,
+    pub(super) symbol: Rc<str>,
+    pub(super) file: Rc<str>,
+    pub(super) line: u64,
+    pub(super) address: u64,
+}
+
+/// An object and a symbol in it.
+pub(super) type Symbol = (Rc<str>, Rc<str>);
+
+/// The sum of some files.
+#[derive(Default)]
+pub(super) struct Profile {
+    pub(super) cells: HashMap<Place, u64>,
+    /// By caller and callee: the number of calls, and what was executed below.
+    pub(super) calls: HashMap<(Symbol, Symbol), (u64, u64)>,
+    /// Events by their names, whether they are among those that cells have or not.
+    pub(super) totals: HashMap<String, u64>,
+}
+
+/// Why a file was written, such as `Program termination`.
+pub(super) type Trigger = String;
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("Callgrind's file is damaged: {what}"))
+}
+
+/// `number`, `+number`, `-number` or `*`, each hexadecimal or not, from where the last one was.
+fn step(now: u64, text: &str) -> io::Result<u64> {
+    let parse = |text: &str| {
+        let hexadecimal = text.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16));
+        hexadecimal.unwrap_or_else(|| text.parse()).map_err(|_| invalid(text))
+    };
+    match text.split_at_checked(1) {
+        Some(("*", "")) => Some(now),
+        Some(("+", more)) => now.checked_add(parse(more)?),
+        Some(("-", less)) => now.checked_sub(parse(less)?),
+        _ => Some(parse(text)?),
+    }
+    .ok_or_else(|| invalid(text))
+}
+
+/// Names that are written once, `(number) name`, and by their number from then on.
+#[derive(Default)]
+struct Names(HashMap<(char, u64), Rc<str>>);
+
+impl Names {
+    fn get(&mut self, kind: char, text: &str) -> io::Result<Rc<str>> {
+        let numbered = text.strip_prefix('(').and_then(|text| text.split_once(')'));
+        let Some((Ok(number), name)) = numbered.map(|(number, name)| (number.parse(), name)) else {
+            return Ok(text.into());
+        };
+        if let Some(name) = name.strip_prefix(' ') {
+            self.0.insert((kind, number), name.into());
+        }
+        self.0.get(&(kind, number)).cloned().ok_or_else(|| invalid(text))
+    }
+}
+
+/// Adds one file. Cells get the sum of these events. An error if they do not add up to the file's own total, or if the file has no end.
+pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) -> io::Result<Trigger> {
+    let (mut names, mut trigger, mut is_whole) = (Names::default(), Trigger::new(), false);
+    let (mut object, mut symbol, mut file): (Rc<str>, Rc<str>, Rc<str>) = ("".into(), "".into(), "".into());
+    let (mut columns, mut has_address, mut positions) = (Vec::<String>::new(), false, [0, 0]);
+    let (mut callee, mut callee_object, mut calls, mut is_jump) = (None, None, None, false);
+    let mut sum = 0u64;
+    for line in input.split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        let row = line.trim_end_matches('\r');
+        let assigned = row.split_once('=').filter(|(key, _)| key.bytes().all(|c| c.is_ascii_lowercase()));
+        if let Some((key, value)) = assigned {
+            match key {
+                "ob" => object = names.get('o', value)?,
+                "fn" => symbol = names.get('n', value)?,
+                "fl" | "fi" | "fe" => file = names.get('f', value)?,
+                "cob" => callee_object = Some(names.get('o', value)?),
+                "cfi" | "cfl" => drop(names.get('f', value)?),
+                "cfn" => callee = Some(names.get('n', value)?),
+                "calls" => calls = Some(step(0, value.split(' ').next().unwrap_or(""))?),
+                "jump" | "jcnd" => is_jump = true,
+                _ => {}
+            }
+        } else if row.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
+            let mut words = row.split_ascii_whitespace();
+            for position in &mut positions[usize::from(!has_address)..] {
+                *position = step(*position, words.next().ok_or_else(|| invalid(row))?)?;
+            }
+            let mut cost = 0u64;
+            for (event, word) in columns.iter().zip(words) {
+                let count: u64 = word.parse().map_err(|_| invalid(row))?;
+                cost = cost.saturating_add(if events.contains(&event.as_str()) { count } else { 0 });
+            }
+            let [address, line] = positions;
+            let here = || (Rc::clone(&object), Rc::clone(&symbol));
+            if let Some(calls) = calls.take() {
+                let to = (
+                    callee_object.take().unwrap_or_else(|| Rc::clone(&object)),
+                    callee.take().unwrap_or_default(),
+                );
+                let arc = profile.calls.entry((here(), to)).or_default();
+                *arc = (arc.0.saturating_add(calls), arc.1.saturating_add(cost));
+            } else if !std::mem::take(&mut is_jump) && cost > 0 {
+                let (object, symbol) = here();
+                let place = Place { object, symbol, file: Rc::clone(&file), line, address };
+                let cell = profile.cells.entry(place).or_default();
+                *cell = cell.saturating_add(cost);
+                sum = sum.saturating_add(cost);
+            }
+        } else if let Some(names) = row.strip_prefix("events:") {
+            columns = names.split_ascii_whitespace().map(str::to_owned).collect();
+        } else if let Some(names) = row.strip_prefix("positions:") {
+            has_address = names.contains("instr");
+        } else if let Some(why) = row.strip_prefix("desc: Trigger: ") {
+            why.clone_into(&mut trigger);
+        } else if let Some(totals) = row.strip_prefix("totals:") {
+            let mut total = 0u64;
+            for (event, number) in columns.iter().zip(totals.split_ascii_whitespace()) {
+                let number: u64 = number.parse().map_err(|_| invalid(row))?;
+                let all = profile.totals.entry(event.clone()).or_default();
+                *all = all.saturating_add(number);
+                total = total.saturating_add(if events.contains(&event.as_str()) { number } else { 0 });
+            }
+            if total != std::mem::take(&mut sum) {
+                return Err(invalid("its lines do not add up to its total"));
+            }
+            is_whole = true;
+        }
+    }
+    if is_whole && sum == 0 { Ok(trigger) } else { Err(invalid("it has no end")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> io::Result<Profile> {
+        let mut profile = Profile::default();
+        read(&mut profile, text.as_bytes(), &["Ir"]).map(|_| profile)
+    }
+
+    const FILE: &str = "# callgrind format\nversion: 1\ncmd: ./a b=c\npart: 1\n\ndesc: Trigger: Program termination\n\
+        positions: instr line\nevents: Ir Dr\n\nob=(1) /a b/prog\nfl=(1) a.c\nfn=(1) operator==\n0x1000 10 5 1\n+4 * 2\n\
+        fi=(2) b.h\n+4 -7 3\nfe=(1)\n* +8 1\ncob=(2) /lib/libc.so.6\ncfi=(3) s.c\ncfn=(2) strlen\ncalls=4 0x2000 +2\n* * 400\n\
+        jump=7 0x1008 11\n0x1014 12\njcnd=1/2 +4 +1\n+4 +1\n\nob=(2)\nfl=(3)\nfn=(2)\n0x2000 1 400\n\ntotals: 411 1\n";
+
+    #[test]
+    fn files_are_read() {
+        let profile = parsed(FILE).unwrap();
+        let mut cells: Vec<(String, u64, u64, u64)> = profile
+            .cells
+            .iter()
+            .map(|(place, cost)| {
+                (format!("{} {}", place.symbol, place.file), place.address, place.line, *cost)
+            })
+            .collect();
+        cells.sort();
+        let expected = [
+            ("operator== a.c", 0x1000, 10, 5),
+            ("operator== a.c", 0x1004, 10, 2),
+            ("operator== a.c", 0x1008, 11, 1),
+            ("operator== b.h", 0x1008, 3, 3),
+            ("strlen s.c", 0x2000, 1, 400),
+        ]
+        .map(|(name, address, line, cost)| (name.to_owned(), address, line, cost));
+        assert_eq!(cells, expected);
+        let ((from, to), calls) = profile.calls.iter().next().unwrap();
+        assert_eq!(
+            (&*from.0, &*from.1, &*to.0, &*to.1),
+            ("/a b/prog", "operator==", "/lib/libc.so.6", "strlen")
+        );
+        assert_eq!((calls, profile.totals["Dr"]), (&(4, 400), 1));
+        // Files without addresses, without numbers for names, and of two parts.
+        let plain = "events: Ir\nfl=x.c\nfn=f\n7 1\n+1 2\ntotals: 3\npart: 2\nfn=g\n9 4\ntotals: 4\n";
+        let mut costs: Vec<u64> = parsed(plain).unwrap().cells.into_values().collect();
+        costs.sort_unstable();
+        assert_eq!(costs, [1, 2, 4]);
+    }
+
+    #[test]
+    fn damaged_files_are_refused() {
+        for text in [
+            "",
+            "events: Ir\nfn=f\n1 2\n",
+            "events: Ir\n1 2\ntotals: 3\n",
+            "events: Ir\n1 x\ntotals: 0\n",
+            "events: Ir\nfn=(7)\ntotals: 0\n",
+            "events: Ir\n-1 1\ntotals: 1\n",
+            "positions: instr line\nevents: Ir\n1\ntotals: 0\n",
+            "events: Ir\n5 1\n+18446744073709551615 1\ntotals: 2\n",
+            "events: Ir\ncalls=x 1\ntotals: 0\n",
+            "events: Ir\n1 -1\ntotals: 0\n",
+            "events: Ir\n0xg 1\ntotals: 1\n",
+            "events: Ir\n+é 1\ntotals: 1\n",
+        ] {
+            assert!(parsed(text).is_err(), "{text:?}");
+        }
+        // Cut off, or with one byte changed, a file is refused or read, and nothing panics.
+        for at in 0..FILE.len() {
+            assert!(parsed(&FILE[..at]).is_err() || at + 4 > FILE.len());
+            for byte in *b"\0=*+-(9 \n\xff" {
+                let mut bytes = FILE.as_bytes().to_vec();
+                bytes[at] = byte;
+                let _ = read(&mut Profile::default(), &bytes[..], &["Ir"]);
+            }
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Exact counts without a PMU: which function and which line of B executes more than in A, and where one program's instructions go.
+
+mod callgrind;
+mod difference;
+mod run;
+mod source;
+mod world;
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use serde_json::{Value, json};
+
+use crate::compare::runner::shown;
+use crate::failure::{Failure, print_found, write_file};
+use crate::progress::{Progress, bar};
+use crate::table::{count, fit, printable};
+use crate::values::{self, flag, option};
+use difference::{Difference, Part};
+use run::Counter;
+use run::Unit;
+pub(crate) use run::launch;
+use source::{Line, Source, Symbols, short};
+
+/// Runs if counts are not the same in each. Of two programs that are alike, seven counts of one are all below or all above seven of the
+/// other in one of 1,716 cases (2 of 14 over 7), whatever their distribution. With two runs it would be one in three.
+const RUNS_OF_UNLIKE: usize = 7;
+/// Lines of a report, the verdict above it not counted.
+pub(crate) const LINES: usize = 15;
+
+/// Options of commands that measure others.
+pub(crate) fn arguments() -> Vec<Arg> {
+    vec![
+        option("event", "EVENT,...", "count these instead of those that are usual; may be given again")
+            .short('e')
+            .value_parser(values::events)
+            .action(ArgAction::Append),
+        flag("counts", "count instructions under Valgrind, exactly and without times; of Python programs their lines. Some fifty times as slow")
+            .conflicts_with("event"),
+        option("runs", "N", "runs: 10, or 2 where they are counted, and 7 if counts differ, unless this says otherwise")
+            .value_parser(value_parser!(u32).range(1..1000)),
+        option("env", "NAME[=VALUE]", "with counts: hand this variable on; programs get PATH only. May be given again")
+            .action(ArgAction::Append),
+        option("folded", "FILE", "with counts: write folded stacks into this file, for a flame graph").value_parser(value_parser!(PathBuf)),
+        option("input", "FILE", "what commands read from standard input; else nothing"),
+        flag("json", "write JSON, with the values of all runs"),
+        option("export-json", "FILE", "write the JSON into this file, beside what is printed").value_parser(value_parser!(PathBuf)),
+    ]
+}
+
+/// Runs of one or of two commands, in turns. The median run of each is the first.
+fn count_all(
+    matches: &ArgMatches,
+    commands: &[Vec<String>],
+    unit: Option<Unit>,
+) -> Result<(Unit, Vec<Vec<Source>>), Failure> {
+    let counter = Counter::new(matches)?;
+    let parts: Vec<&[String]> = commands.iter().map(Vec::as_slice).collect();
+    let units = parts.iter().map(|parts| counter.unit(parts)).collect::<Result<Vec<_>, _>>()?;
+    if units.iter().any(|&of| of != units[0]) {
+        return Err(
+            "one of them is a Python program, and the other is not: their counts are not of one kind".into(),
+        );
+    }
+    let unit = unit.unwrap_or(units[0]);
+    let programs = if parts.len() > 1 && unit != Unit::PythonLines {
+        counter.alike(&parts)
+    } else {
+        vec![None; parts.len()]
+    };
+    for parts in &parts {
+        counter.warm_up(parts)?;
+    }
+    let mut rounds = matches.get_one::<u32>("runs").map_or(2, |&runs| runs as usize);
+    let (mut runs, mut symbols) = (vec![Vec::new(); parts.len()], Symbols::default());
+    let mut progress = Progress::new(true);
+    while runs[0].len() < rounds {
+        let done = runs[0].len();
+        for (at, parts) in parts.iter().enumerate() {
+            progress.update(|_| format!("{} {done} runs counted", bar(done as f64 / rounds as f64)));
+            runs[at].push(counter.count(parts, programs[at].as_deref(), unit, &mut symbols)?);
+        }
+        if runs[0].len() > 1 && !runs.iter().all(|of| is_same(of)) {
+            rounds = rounds.max(RUNS_OF_UNLIKE);
+        }
+    }
+    for of in &mut runs {
+        of.sort_by_key(Source::total);
+        let middle = of.len() / 2;
+        of.swap(0, middle);
+    }
+    Ok((unit, runs))
+}
+
+fn is_same(runs: &[Source]) -> bool {
+    runs.iter().all(|run| run.functions == runs[0].functions)
+}
+
+fn signed(number: i128) -> String {
+    let sign = ["-", "", "+"][(number.signum() + 1) as usize];
+    format!("{sign}{}", count(number.unsigned_abs() as u64, true))
+}
+
+/// In per cent, with as many digits as it takes to see it.
+fn share(part: i128, of: u64) -> String {
+    let share = part as f64 / of as f64 * 100.0;
+    if !share.is_finite() {
+        return "of none".into();
+    }
+    let is_seen =
+        |&digits: &usize| format!("{:.digits$}", share.abs()).contains(|digit| "123456789".contains(digit));
+    format!("{share:+.*} %", (1..9).find(is_seen).unwrap_or(1))
+}
+
+fn at(line: &Line) -> String {
+    format!("{}:{}", short(&line.0), line.1)
+}
+
+/// The first names of a list, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(2);
+    names.iter().take(2).map(|name| fit(name, NAME)).collect::<Vec<_>>().join(", ")
+        + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+/// What helps if functions or lines are missing.
+fn missing<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for source in sources {
+        let all = source.total();
+        let of = |is_one: &dyn Fn(&str) -> bool, has_lines: bool| {
+            let named = source.functions.iter().filter(|(name, _)| is_one(name));
+            named
+                .flat_map(|(_, of)| &of.lines)
+                .filter(|(line, _)| (line.1 > 0) == has_lines)
+                .map(|(_, cost)| cost)
+                .sum::<u64>()
+        };
+        let nameless = of(&|name| name.ends_with("no symbols]"), false);
+        let without_lines = of(&|name| !name.starts_with('['), false);
+        if nameless * 10 > all {
+            notes.push("A program or library has no symbols: build it without strip, or install its debug symbols, to see functions.".to_owned());
+        } else if without_lines * 10 > all {
+            notes.push("Functions without lines have no debug information: build with -g, or debug = \"line-tables-only\" for Rust.".to_owned());
+        }
+    }
+    notes.dedup();
+    notes
+}
+
+/// What counts say about two commands.
+pub(crate) struct Why {
+    names: [String; 2],
+    unit: Unit,
+    runs: [Vec<Source>; 2],
+    difference: Difference,
+}
+
+impl Why {
+    pub(crate) fn count(
+        matches: &ArgMatches,
+        names: &[String; 2],
+        commands: &[Vec<String>],
+        with_misses: bool,
+    ) -> Result<Why, Failure> {
+        let (unit, runs) = count_all(matches, commands, with_misses.then_some(Unit::Misses))?;
+        let why = Why::of(unit, names, runs);
+        if !with_misses {
+            why.write_folded(matches)?;
+        }
+        Ok(why)
+    }
+
+    fn of(unit: Unit, names: &[String; 2], mut runs: Vec<Vec<Source>>) -> Why {
+        let b = runs.pop().unwrap_or_default();
+        let a = runs.pop().unwrap_or_default();
+        let difference = Difference::of(&a, &b);
+        Why { names: names.clone(), unit, runs: [a, b], difference }
+    }
+
+    /// Whether there is one program, and nothing to compare it with.
+    fn is_single(&self) -> bool {
+        self.runs[0][0].processes == 0
+    }
+
+    fn write_folded(&self, matches: &ArgMatches) -> Result<(), Failure> {
+        let Some(file) = matches.get_one::<PathBuf>("folded") else { return Ok(()) };
+        let [a, b] = [0, 1].map(|side| &self.runs[side][0].stacks);
+        let of = |stack: &String| {
+            let first =
+                if self.is_single() { String::new() } else { format!("{} ", a.get(stack).unwrap_or(&0)) };
+            format!("{stack} {first}{}\n", b.get(stack).unwrap_or(&0))
+        };
+        let text: String = a.keys().chain(b.keys().filter(|stack| !a.contains_key(*stack))).map(of).collect();
+        write_file(file, &text)
+    }
+
+    fn range(&self, side: usize) -> [u64; 2] {
+        let totals = || self.runs[side].iter().map(Source::total);
+        [totals().min().unwrap_or(0), totals().max().unwrap_or(0)]
+    }
+
+    /// By which share of A's instructions B has more, if it certainly has more.
+    pub(crate) fn more(&self) -> Option<f64> {
+        let (a, b) = (self.range(0), self.range(1));
+        (b[0] > a[1]).then(|| (b[0] - a[1]) as f64 / a[1].max(1) as f64)
+    }
+
+    /// The difference as a share of A's instructions.
+    pub(crate) fn share(&self) -> f64 {
+        self.difference.total as f64 / self.runs[0][0].total().max(1) as f64
+    }
+
+    pub(crate) fn counts_python(&self) -> bool {
+        self.unit == Unit::PythonLines
+    }
+
+    fn verdict(&self) -> String {
+        let ([a_name, b_name], unit) = (&self.names, self.unit.name());
+        let ([a_least, a_most], [b_least, b_most]) = (self.range(0), self.range(1));
+        let [a, b] = [0, 1].map(|side| self.runs[side][0].total());
+        let total = self.difference.total;
+        let both = format!("{} and {}", count(a, true), count(b, true));
+        let by = count(total.unsigned_abs() as u64, true);
+        match (a_least == a_most && b_least == b_most, total) {
+            _ if self.is_single() => {
+                let processes = plural(self.runs[1][0].processes, "process", "processes");
+                format!("{b_name} executes {by} {unit} in {processes}.")
+            }
+            (true, 0) => {
+                format!("{a_name} and {b_name} execute equally many {unit}, {}: +0.", count(a, true))
+            }
+            _ if b_least > a_most => {
+                format!("{b_name} executes {by} {unit} more than {a_name} ({}): {both}.", share(total, a))
+            }
+            _ if b_most < a_least => {
+                format!("{b_name} executes {by} {unit} fewer than {a_name} ({}): {both}.", share(total, a))
+            }
+            _ => format!(
+                "No evidence that {a_name} and {b_name} differ in {unit}: {} to {}, and {} to {}.",
+                count(a_least, true),
+                count(a_most, true),
+                count(b_least, true),
+                count(b_most, true)
+            ),
+        }
+    }
+
+    /// At most so many lines.
+    pub(crate) fn text(&self, most: usize) -> String {
+        let runs = &self.runs;
+        let mut lines = vec![self.verdict()];
+        let same = match (runs[1].len(), runs.iter().all(|of| is_same(of))) {
+            (1, _) => "",
+            (_, true) => ", all the same",
+            (_, false) => ", which differ",
+        };
+        let [a, b] = [0, 1].map(|side| runs[side][0].processes);
+        let processes =
+            if a > 1 || a > 0 && b > 1 { format!("; {a} and {b} processes") } else { String::new() };
+        let number = plural(runs[1].len(), "run", "runs");
+        let each = if self.is_single() { "" } else { " of each" };
+        lines.push(format!("{}. {number}{each}{same}{processes}.", self.unit.about()));
+        for cause in self.difference.causes.iter().filter(|_| !self.is_single()).take(most / 6) {
+            let below = cause
+                .below
+                .map_or(String::new(), |below| format!(": {} with all that it calls", signed(below)));
+            let [caller, callee] = [&cause.caller, &cause.callee].map(|name| fit(name, NAME));
+            let more = if cause.calls > 0 { "more" } else { "fewer" };
+            let times = plural(cause.calls.unsigned_abs() as usize, "time", "times");
+            lines.push(format!("Cause: {caller} calls {callee} {times} {more}{below}."));
+        }
+        let notes = missing(self.runs.iter().map(|of| &of[0]));
+        let signed = |number: i128| match self.is_single() {
+            true => count(number as u64, true),
+            false => signed(number),
+        };
+        let mut rest = self.difference.total;
+        for part in &self.difference.parts {
+            let taken = part.lines.len().min(if self.is_single() { 1 } else { 2 });
+            if lines.len() + 1 + taken + 1 + notes.len() > most {
+                break;
+            }
+            rest -= part.difference();
+            let what = self.about(part);
+            lines.push(format!("{:>14}  {}{what}", signed(part.difference()), fit(&part.function, NAME)));
+            let mut largest: Vec<_> = part
+                .lines
+                .iter()
+                .filter(|line| line.0.iter().chain(&line.1).any(|line| line.1 > 0))
+                .collect();
+            largest.sort_by_key(|line| std::cmp::Reverse(line.2.abs()));
+            for (a, b, more) in largest.into_iter().take(taken) {
+                let place = match (a, b) {
+                    (_, Some(line)) => at(line),
+                    (Some(line), None) => format!("{} of {}, gone", at(line), self.names[0]),
+                    (None, None) => String::new(),
+                };
+                lines.push(format!("{:>18}  {place}", signed(*more)));
+            }
+        }
+        lines.push(format!("{:>14}  everything else", if rest == 0 { "+0".into() } else { signed(rest) }));
+        lines.extend(notes);
+        lines.iter().map(|line| printable(line) + "\n").collect()
+    }
+
+    /// What is to be said of a part, in parentheses.
+    fn about(&self, part: &Part) -> String {
+        let mut what = Vec::new();
+        match part.cost {
+            [0, b] if self.is_single() => {
+                what.push(format!("{:.1} %", b as f64 / self.difference.total as f64 * 100.0));
+                if part.calls[1] > 0 {
+                    what.push(format!("called {}", plural(part.calls[1] as usize, "time", "times")));
+                }
+            }
+            [0, _] => what.push(format!("not in {}", self.names[0])),
+            [_, 0] => what.push(format!("not in {}", self.names[1])),
+            [a, _] => what.push(share(part.difference(), a)),
+        }
+        if let Some(was) = &part.was {
+            what.push(format!("in place of {was}"));
+        }
+        if part.varies {
+            what.push("varies between runs of one program".into());
+        }
+        let [a, b] = part.calls;
+        if a != b && a > 0 && b > 0 {
+            let only = if part.is_only_called() && !part.varies { "only " } else { "" };
+            let caller = part
+                .caller
+                .as_ref()
+                .map_or(String::new(), |(caller, more)| format!(", {} from {caller}", signed(*more)));
+            what.push(format!("{only}called {} instead of {} times{caller}", count(b, true), count(a, true)));
+        }
+        if !part.inlined_into.is_empty() {
+            what.push(format!("inlined into {}", listed(&part.inlined_into)));
+        }
+        format!("  ({})", what.join("; "))
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let line =
+            |line: &Option<Line>| line.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
+        let parts: Vec<Value> = self.difference.parts.iter().map(|part| {
+            let lines = part.lines.iter().map(|(a, b, more)| json!({ "a": line(a), "b": line(b), "difference": *more as i64 }));
+            json!({
+                "function": part.function, "was": part.was, "difference": part.difference() as i64, "a": part.cost[0], "b": part.cost[1],
+                "calls": part.calls, "only_called": part.is_only_called(), "caller": part.caller.as_ref().map(|(name, _)| name),
+                "inlined_into": part.inlined_into, "varies": part.varies, "lines": lines.collect::<Vec<_>>(),
+            })
+        }).collect();
+        let causes: Vec<Value> = self.difference.causes.iter().map(|cause| {
+            json!({ "caller": cause.caller, "callee": cause.callee, "calls": cause.calls as i64, "below": cause.below.map(|below| below as i64) })
+        }).collect();
+        let of = |side: usize| self.runs[side].iter().map(Source::total).collect::<Vec<_>>();
+        json!({
+            "names": self.names, "unit": self.unit.name(), "simulated": self.unit != Unit::PythonLines, "a": of(0), "b": of(1),
+            "processes": [self.runs[0][0].processes, self.runs[1][0].processes], "exact": self.runs.iter().all(|of| is_same(of)),
+            "difference": self.difference.total as i64, "causes": causes, "parts": parts,
+            "notes": missing(self.runs.iter().map(|of| &of[0])),
+        })
+    }
+}
+
+fn plural(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", count(number as u64, true), if number == 1 { one } else { many })
+}
+
+/// Columns that a name has in a report.
+const NAME: usize = 64;
+
+/// `picollo stat --counts`: where one program's instructions go. It is compared with a program that does nothing.
+pub(crate) fn stat(matches: &ArgMatches, parts: &[String]) -> Result<u8, Failure> {
+    let (unit, mut runs) = count_all(matches, &[parts.to_vec()], None)?;
+    runs.insert(0, vec![Source::default()]);
+    let why = Why::of(unit, &[String::new(), shown(parts)], runs);
+    why.write_folded(matches)?;
+    print_found(matches, || format!("{:#}\n", why.json()), || why.text(LINES))?;
+    Ok(0)
+}

@@ -1,0 +1,246 @@
+//! What was executed, by functions as they stand in the source: an inlined function has its own lines, wherever they were put.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use std::rc::Rc;
+
+use addr2line::Loader;
+use serde_json::Value;
+
+use super::callgrind::{Place, Profile, Symbol};
+
+/// A file and a line in it.
+pub(super) type Line = (String, u64);
+
+/// One function of the source.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(super) struct Function {
+    pub(super) lines: BTreeMap<Line, u64>,
+    pub(super) inlined_into: BTreeSet<String>,
+}
+
+impl Function {
+    pub(super) fn cost(&self) -> u64 {
+        self.lines.values().sum()
+    }
+}
+
+/// One run of a program.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(super) struct Source {
+    pub(super) functions: BTreeMap<String, Function>,
+    /// By caller and callee: the number of calls, and what was executed below.
+    pub(super) calls: BTreeMap<(String, String), (u64, u64)>,
+    /// From the object to the line, joined by semicolons, as flame graphs have them.
+    pub(super) stacks: BTreeMap<String, u64>,
+    pub(super) processes: usize,
+}
+
+impl Source {
+    pub(super) fn total(&self) -> u64 {
+        self.functions.values().map(Function::cost).sum()
+    }
+
+    pub(super) fn of(profile: &Profile, symbols: &mut Symbols, processes: usize) -> Source {
+        let mut source = Source { processes, ..Source::default() };
+        for (place, &cost) in &profile.cells {
+            let symbol = label(&place.object, &place.symbol);
+            let frames = symbols.frames(place);
+            // Lines of the compiler's library move between functions that they are inlined into from build to build: the innermost
+            // function of the project has them.
+            let own =
+                frames.iter().position(|frame| !is_foreign(&frame.file)).or(frames.len().checked_sub(1));
+            let (name, line) = match own {
+                Some(at) if at + 1 == frames.len() => (symbol.clone(), frames[at].line()),
+                Some(at) => (frames[at].function.clone(), frames[at].line()),
+                None => (symbol.clone(), (place.file.to_string(), place.line)),
+            };
+            let mut stack = vec![base(&place.object).to_owned(), symbol.clone()];
+            let inlined = own.map_or(0..0, |at| at..frames.len().saturating_sub(1));
+            stack.extend(frames[inlined].iter().rev().map(|frame| frame.function.clone()));
+            source.add(name.clone(), line, cost, stack);
+            if name != symbol {
+                source.functions.entry(name).or_default().inlined_into.insert(symbol);
+            }
+        }
+        let name = |symbol: &Symbol| label(&symbol.0, &symbol.1);
+        for ((caller, callee), &(calls, below)) in &profile.calls {
+            let arc = source.calls.entry((name(caller), name(callee))).or_default();
+            *arc = (arc.0 + calls, arc.1.saturating_add(below));
+        }
+        source
+    }
+
+    fn add(&mut self, function: String, line: Line, cost: u64, mut stack: Vec<String>) {
+        if line.1 > 0 {
+            stack.push(format!("{}:{}", short(&line.0), line.1));
+        }
+        let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ":").replace('\n', " ")).collect();
+        *self.stacks.entry(stack.join(";")).or_default() += cost;
+        *self.functions.entry(function).or_default().lines.entry(line).or_default() += cost;
+    }
+
+    /// What one Python process wrote.
+    pub(super) fn add_python(&mut self, data: &Value) {
+        self.processes += 1;
+        let rows = |key: &str| data[key].as_array().into_iter().flatten();
+        let text = |row: &Value, at: usize| row[at].as_str().unwrap_or("").to_owned();
+        for row in rows("lines") {
+            let (name, file) = (text(row, 0), text(row, 1));
+            let line = (file.clone(), row[2].as_u64().unwrap_or(0));
+            self.add(name.clone(), line, row[3].as_u64().unwrap_or(0), vec![base(&file).to_owned(), name]);
+        }
+        for row in rows("calls") {
+            self.calls.entry((text(row, 0), text(row, 1))).or_default().0 += row[2].as_u64().unwrap_or(0);
+        }
+    }
+
+    /// How often each function was called.
+    pub(super) fn called(&self) -> BTreeMap<&str, u64> {
+        let mut called = BTreeMap::new();
+        for ((_, callee), (calls, _)) in &self.calls {
+            *called.entry(callee.as_str()).or_default() += calls;
+        }
+        called
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Frame {
+    function: String,
+    file: String,
+    line: u64,
+}
+
+impl Frame {
+    fn line(&self) -> Line {
+        (self.file.clone(), self.line)
+    }
+}
+
+/// Functions by their addresses, from the debug information of objects.
+#[derive(Default)]
+pub(super) struct Symbols {
+    loaders: HashMap<Rc<str>, Option<Loader>>,
+    frames: HashMap<(Rc<str>, u64), Rc<[Frame]>>,
+}
+
+impl Symbols {
+    /// The functions that an address belongs to, from the innermost inlined one on. Nothing without debug information.
+    fn frames(&mut self, place: &Place) -> Rc<[Frame]> {
+        let key = (Rc::clone(&place.object), place.address);
+        if let Some(known) = self.frames.get(&key) {
+            return Rc::clone(known);
+        }
+        let loader = self.loaders.entry(Rc::clone(&place.object));
+        let loader = loader.or_insert_with(|| Loader::new(Path::new(&*place.object)).ok());
+        let mut found = Vec::new();
+        if let Some(mut frames) = loader.as_ref().and_then(|loader| loader.find_frames(place.address).ok()) {
+            while let Ok(Some(frame)) = frames.next() {
+                let function =
+                    frame.function.as_ref().and_then(|name| name.demangle().ok().map(|name| plain(&name)));
+                let location = frame.location.and_then(|at| Some((at.file?.to_owned(), u64::from(at.line?))));
+                if let (Some(function), Some((file, line))) = (function, location) {
+                    found.push(Frame { function, file, line });
+                }
+            }
+        }
+        let found: Rc<[Frame]> = found.into();
+        self.frames.insert(key, Rc::clone(&found));
+        found
+    }
+}
+
+/// The last part of a path.
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The last two parts of a path.
+pub(super) fn short(path: &str) -> String {
+    let parts: Vec<&str> = path.rsplit('/').filter(|part| !part.is_empty() && *part != ".").take(2).collect();
+    parts.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
+/// Whether this is part of a compiler's or the system's library.
+fn is_foreign(file: &str) -> bool {
+    ["/rustc/", "/usr/include/", "/usr/lib/"].iter().any(|start| file.starts_with(start))
+        || file.contains("/rustlib/")
+}
+
+/// What a function is called: functions of libraries with the library.
+fn label(object: &str, symbol: &str) -> String {
+    let name = plain(symbol);
+    let file = base(object);
+    if name.is_empty() || name.starts_with("0x") || name.starts_with("???") {
+        return if file.is_empty() || file == "???" {
+            "[code without a file]".into()
+        } else {
+            format!("[{file}, no symbols]")
+        };
+    }
+    if file.contains(".so") { format!("[{file}] {name}") } else { name }
+}
+
+/// A symbol without what compilers add to it, which differs from build to build.
+fn plain(symbol: &str) -> String {
+    const ADDED: [&str; 8] = ["constprop", "part", "isra", "cold", "lto_priv", "llvm", "localalias", "clone"];
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_hash =
+        |text: &str| (8..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let before = |name, what| str::split(name, what).next().unwrap_or(name);
+    // Versions of symbols come behind an @.
+    let mut name = before(before(symbol, " [clone "), "@@");
+    // Recursion, as Callgrind marks it.
+    name = name.rsplit_once('\'').filter(|(_, level)| is_number(level)).map_or(name, |(name, _)| name);
+    while let Some((rest, end)) = name.rsplit_once('.') {
+        if rest.is_empty() || !(is_number(end) || ADDED.contains(&end)) {
+            break;
+        }
+        name = rest;
+    }
+    let hash = name.rsplit_once("::h").filter(|(_, hash)| hash.len() == 16 && is_hash(hash));
+    name = hash.map_or(name, |(name, _)| name);
+    let mut pieces = name.split('[');
+    let mut result = pieces.next().unwrap_or("").to_owned();
+    for piece in pieces {
+        match piece.split_once(']') {
+            Some((hash, rest)) if is_hash(hash) => result += rest,
+            _ => result = result + "[" + piece,
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_in_each_build() {
+        for (symbol, name) in [
+            ("f", "f"),
+            ("f'2", "f"),
+            ("f.constprop.0", "f"),
+            ("f.part.0.isra.1", "f"),
+            ("f.llvm.123456789", "f"),
+            ("core::fmt::write::h0123456789abcdef", "core::fmt::write"),
+            ("a[0123456789abcdef]::f::<u8>", "a::f::<u8>"),
+            ("f(int) [clone .constprop.0]", "f(int)"),
+            ("operator[](int)", "operator[](int)"),
+            (".text", ".text"),
+            ("<[u8]>::len", "<[u8]>::len"),
+            ("a::helper", "a::helper"),
+            ("qsort@@GLIBC_2.2.5", "qsort"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(symbol), name);
+        }
+        assert_eq!(label("/lib/libc.so.6", "malloc"), "[libc.so.6] malloc");
+        assert_eq!(label("/a/prog", "0x0000000000001040"), "[prog, no symbols]");
+        assert_eq!(
+            (label("???", "???"), short("/a/b/./c.rs")),
+            ("[code without a file]".into(), "b/c.rs".to_owned())
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! The same world for each run, so that counts are the same twice: variables, their size, addresses, names of programs.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::failure::Failure;
+
+/// Fills the variables up, so that the stack begins at the same address whatever they are.
+pub(super) const PADDING: &str = "PICOLLO_PADDING";
+const PAGE: usize = 4096;
+
+/// What programs get: the path, nothing else of the user's but what is asked for, one seed for Python's hashes, and functions of
+/// libraries bound at the start, so that whoever calls one first does not pay for it.
+pub(super) fn environment<'a>(given: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let mut all: Vec<(OsString, OsString)> = vec![("PATH".into(), path)];
+    all.extend(
+        [("HOME", "/"), ("LC_ALL", "C.UTF-8"), ("PYTHONHASHSEED", "0"), ("LD_BIND_NOW", "1")]
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+    for one in given {
+        let (name, value) = match one.split_once('=') {
+            Some((name, value)) => (name, Some(value.into())),
+            None => (one, std::env::var_os(one)),
+        };
+        all.retain(|(known, _)| known != name);
+        all.extend(value.map(|value| (name.into(), value)));
+    }
+    all
+}
+
+/// As much as fills variables and arguments up to whole pages. The name of a program is among them twice: the kernel adds what it was found as.
+pub(super) fn padding(environment: &[(OsString, OsString)], name: &OsStr, arguments: &[String]) -> String {
+    let variables: usize = environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    let arguments: usize = arguments.iter().map(|argument| argument.len() + 1).sum();
+    ".".repeat(PAGE - (variables + 2 * (name.len() + 1) + arguments) % PAGE)
+}
+
+/// Where a shell would find a program.
+pub(super) fn found(name: &str, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let is_program = |file: &Path| {
+        fs::metadata(file).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|file| is_program(file));
+    }
+    let path =
+        environment.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.as_os_str());
+    let directories = std::env::split_paths(path.unwrap_or(OsStr::new("")));
+    directories.map(|directory| directory.join(name)).find(|file| is_program(file))
+}
+
+/// The programs of commands that are to be started by one name, each: none where they have one already, or where a name may have a meaning,
+/// which those of links and of scripts have.
+pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]) -> Vec<Option<PathBuf>> {
+    let as_they_are = vec![None; commands.len()];
+    if commands.iter().all(|parts| parts[0] == commands[0][0]) {
+        return as_they_are;
+    }
+    let plain = |parts: &&[String]| {
+        let file = found(&parts[0], environment)?;
+        let about = fs::symlink_metadata(&file).ok()?;
+        let mut head = [0; 4];
+        File::open(&file).ok()?.read_exact(&mut head).ok()?;
+        if about.is_symlink() || head != *b"\x7fELF" { None } else { file.canonicalize().ok() }
+    };
+    let files: Vec<Option<PathBuf>> = commands.iter().map(plain).collect();
+    if files.iter().all(Option::is_some) { files } else { as_they_are }
+}
+
+/// Programs and their stacks always at the same address. Where a sandbox refuses that, counts may differ, which runs show.
+pub(super) fn same_addresses(command: &mut Command) {
+    // SAFETY: between fork and exec, two system calls that take no memory.
+    unsafe {
+        command.pre_exec(|| {
+            let now = libc::personality(0xffff_ffff);
+            if now >= 0 {
+                libc::personality(now as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A directory of this process, in which files of counts are, and the name that programs share. Its name always has the same length.
+pub(super) struct Directory {
+    pub(super) path: PathBuf,
+    runs: AtomicUsize,
+}
+
+impl Directory {
+    pub(super) fn new() -> Result<Directory, Failure> {
+        let failed = |path: &Path, error: &io::Error| Failure::of_file(path.display(), error);
+        let above = std::env::temp_dir();
+        for attempt in 0..1000 {
+            let path = above.join(format!("picollo-{:010}-{attempt:03}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let private = fs::Permissions::from_mode(0o700);
+                    fs::set_permissions(&path, private).map_err(|error| failed(&path, &error))?;
+                    // A per cent sign is a marker in names that valgrind is given.
+                    if path.as_os_str().as_bytes().contains(&b'%') {
+                        let _ = fs::remove_dir(&path);
+                        return Err(format!("{}: TMPDIR has a per cent sign", above.display()).into());
+                    }
+                    return Ok(Directory { path, runs: AtomicUsize::new(0) });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&above, &error)),
+            }
+        }
+        Err(format!("{}: full of directories of picollo", above.display()).into())
+    }
+
+    /// A new directory for one run.
+    pub(super) fn run(&self) -> Result<PathBuf, Failure> {
+        let path = self.path.join(format!("{}", self.runs.fetch_add(1, Ordering::Relaxed)));
+        fs::create_dir(&path).map_err(|error| Failure::of_file(path.display(), &error))?;
+        Ok(path)
+    }
+
+    /// The name that all programs have, now of this one.
+    pub(super) fn link(&self, program: &Path) -> Result<PathBuf, Failure> {
+        let link = self.path.join("program");
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(program, &link)
+            .map_err(|error| Failure::of_file(link.display(), &error))?;
+        Ok(link)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_world_has_one_size() {
+        let text = |text: &str| OsString::from(text);
+        let size = |environment: &[(OsString, OsString)], name: &str, arguments: &[String]| {
+            let variables: usize = environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+            let others: usize = arguments.iter().map(|argument| argument.len() + 1).sum();
+            variables
+                + 2 * (name.len() + 1)
+                + others
+                + padding(environment, OsStr::new(name), arguments).len()
+        };
+        let (few, many) =
+            (vec![(text("A"), text("b"))], vec![(text("LONGER"), text("value")), (text("C"), text(""))]);
+        for environment in [&few, &many] {
+            for (name, arguments) in [("a", vec![]), ("a/longer/name", vec!["x".repeat(9000)])] {
+                assert_eq!(size(environment, name, &arguments) % PAGE, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn variables_are_asked_for() {
+        let all = environment(["A=1", "PATH=/x", "NO_SUCH_VARIABLE_HERE", "B="].into_iter());
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+        assert_eq!(names, ["HOME", "LC_ALL", "PYTHONHASHSEED", "LD_BIND_NOW", "A", "PATH", "B"]);
+        assert_eq!(all[5].1, "/x");
+    }
+
+    #[test]
+    fn names_that_may_mean_something_stay() {
+        let words = |text: &str| vec![text.to_owned()];
+        let all = environment(std::iter::empty());
+        let directory = std::env::temp_dir().join(format!("picollo-alike-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let name = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+        for program in ["a", "b"] {
+            fs::copy(std::env::current_exe().unwrap(), name(program)).unwrap();
+        }
+        fs::write(name("script"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(name("script"), fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink("a", name("link")).unwrap();
+        let alike = |a: &str, b: &str| alike(&[&words(&name(a)), &words(&name(b))], &all);
+        assert!(alike("a", "b").iter().all(Option::is_some));
+        for (a, b) in [("a", "a"), ("a", "script"), ("link", "b"), ("a", "missing")] {
+            assert_eq!(alike(a, b), [None, None], "{a} {b}");
+        }
+        fs::remove_dir_all(directory).unwrap();
+    }
+}

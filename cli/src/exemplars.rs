@@ -1,0 +1,113 @@
+//! Intervals of collectors of exemplars, from files that services wrote.
+
+// A fuzz target includes it.
+mod json;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use picollo_native::exemplars::Interval;
+
+use crate::failure::Failure;
+use crate::table::printable;
+
+/// Bytes of a file: a day of intervals of a minute is half of it.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The intervals in a file of JSON objects, in their order.
+pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
+    let name = printable(&path.to_string_lossy());
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| Failure::of_file(&name, &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(
+            format!("{name}: more than {} MiB: give the intervals that matter", MOST_BYTES >> 20).into()
+        );
+    }
+    let intervals = std::str::from_utf8(&bytes)
+        .map_err(|error| format!("is not UTF-8, from byte {} on", error.valid_up_to() + 1))
+        .and_then(json::intervals);
+    // A name in it may be long, and anything.
+    intervals.map_err(|fault| {
+        let fault: String = fault.chars().take(300).collect();
+        format!("{name}: {}", printable(&fault)).into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use picollo_native::exemplars::Cause;
+
+    /// An interval as programs are told it.
+    fn whole() -> String {
+        let causes = Cause::ALL
+            .map(|cause| format!("{{\"cause\":\"{}\",\"observations\":0}}", cause.name()))
+            .join(",");
+        format!(
+            "{{\"begin_unix_nanos\":1,\"end_unix_nanos\":2,\"observations\":9,\"slow\":3,\"known\":0,\"controls\":5,\"without_controls\":0,\
+             \"without_evidence\":0,\"causes\":[{causes}],\"exemplars\":[]}}"
+        )
+    }
+
+    #[test]
+    fn what_is_no_interval_is_refused_with_its_place() {
+        let whole = whole();
+        let negative = whole.replace("\"slow\":3", "\"slow\":-3");
+        for (text, expected) in [
+            ("", "has no interval"),
+            (" \n ", "has no interval"),
+            ("[]", "interval 1, .: invalid length 0"),
+            ("{", "interval 1, ?: EOF while parsing an object at line 1 column 1"),
+            ("{\"threshold\":NaN}", "interval 1, threshold: expected value at line 1 column 14"),
+            ("null", "interval 1, .: invalid type: null"),
+            (&negative, "interval 1, slow: invalid value: integer `-3`, expected u64 at line 1 column "),
+            (
+                &whole.replace("run queue", "rain"),
+                "interval 1, causes[1].cause: \"rain\" is no cause that is known",
+            ),
+            (&format!("{whole}\n{whole}\n{{}}"), "interval 3, .: missing field `begin_unix_nanos`"),
+            (&format!("{whole}]"), "interval 2, .: "),
+        ] {
+            let fault = json::intervals(text).expect_err(text);
+            assert!(fault.starts_with(expected), "{fault}");
+        }
+        // Where unknown fields are skipped, and where they are not.
+        for (field, expected) in
+            [("\"later\":", "EOF"), ("\"exemplars\":[{\"later\":", "recursion limit exceeded")]
+        {
+            let deep = format!("{{{field}{}", "[".repeat(1_000_000));
+            let fault = json::intervals(&deep).unwrap_err();
+            assert!(fault.contains(expected), "{fault}");
+        }
+        assert_eq!(json::intervals(&format!("{whole}{whole} {whole}\n")).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn files_are_named_with_their_faults() {
+        let directory = std::env::temp_dir().join(format!("picollo-exemplars-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("a.json");
+        let read_of = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read(&path).map_err(|failure| failure.to_string())
+        };
+        let name = path.display();
+        assert_eq!(
+            read_of(b"{\"a\":\"\xff\"}").unwrap_err(),
+            format!("{name}: is not UTF-8, from byte 7 on")
+        );
+        assert_eq!(read_of(b"").unwrap_err(), format!("{name}: has no interval"));
+        let hostile = whole().replacen("own waiting", "\\u001b[31m", 1);
+        assert!(!read_of(hostile.as_bytes()).unwrap_err().contains('\u{1b}'));
+        assert_eq!(read_of(whole().as_bytes()).unwrap().len(), 1);
+        let file = File::create(&path).unwrap();
+        file.set_len(MOST_BYTES + 1).unwrap();
+        let failure = read(&path).unwrap_err().to_string();
+        assert_eq!(failure, format!("{name}: more than 64 MiB: give the intervals that matter"));
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(read(&path).unwrap_err().to_string(), format!("{name}: No such file or directory"));
+    }
+}

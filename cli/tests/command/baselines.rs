@@ -1,0 +1,182 @@
+//! `picollo compare --save` and `--against`.
+
+use std::path::Path;
+
+use crate::common::{Place, command, text};
+
+use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
+use picollo_native::baseline::{Baseline, Run, environment};
+
+fn picollo(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
+    // This machine may be busy with other tests.
+    let output = command(&["compare", "--keep-disturbed", "--budget", "30"])
+        .current_dir(directory)
+        // Too few for a verdict of two commands, unless somebody asks for more.
+        .args(if arguments.contains(&"--max-blocks") {
+            &[][..]
+        } else {
+            &["--min-blocks", "2", "--max-blocks", "2"]
+        })
+        .args(arguments)
+        .output()
+        .unwrap();
+    let (out, errors) = text(&output);
+    // What it may say of that is not what is tried here.
+    let is_of_noise = |line: &&str| !line.contains(" disturbed: ");
+    let out: String = out.split_inclusive('\n').filter(is_of_noise).collect();
+    (output.status.code().unwrap(), out, errors)
+}
+
+/// Runs as they would have been saved here, of a command that took so many picoseconds.
+fn remember(directory: &Path, name: &str, benchmark: &str, picos: u64, count: usize) {
+    let histogram = SingleWriterHistogram::create(&Options::default()).unwrap();
+    histogram.writer().unwrap().record(picos);
+    for _ in 0..count {
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        let run = Run { environment: environment(), histograms: vec![(benchmark.to_owned(), snapshot)] };
+        Baseline::new(&directory.join(".picollo"), name).unwrap().save(&run).unwrap();
+    }
+}
+
+/// A check that has nothing to go by has not passed; and nothing is run, or saved, for it.
+#[test]
+fn a_missing_baseline_fails() {
+    let guard = Place::new("missing");
+    let place = &guard.0;
+    std::fs::create_dir_all(place).unwrap();
+    let checked = |more: &[&str]| {
+        let arguments =
+            ["--shell", "--name", "it", "--against", "main", "--save", "main", "--fail-if-slower"];
+        picollo(place, &[&arguments[..], more, &["echo run >> runs"]].concat())
+    };
+    let missing = |why: &str| {
+        let (status, out, error) = checked(&[]);
+        let told = "picollo compare: --fail-if-slower has nothing to go by: main: no earlier run of this machine has it, ";
+        assert_eq!((status, out.as_str()), (1, ""), "{error}");
+        assert!(error.starts_with(&format!("{told}{why}. --allow-missing is")), "{error}");
+        assert!(!place.join("runs").exists());
+    };
+    missing("the baseline has no run yet");
+    remember(place, "main", "other", 1_000_000, 1);
+    missing("the baseline has other benchmarks, in 1 run: 'other'");
+    let unlike = place.join(".picollo/main/0-0.hlog");
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/baselines/pytest");
+    let saved = std::fs::read_dir(shared).unwrap().next().unwrap().unwrap().path();
+    let saved = std::fs::read_to_string(saved).unwrap().replace("Tag=test_it.py::test_sort,", "Tag=it,");
+    std::fs::write(&unlike, saved).unwrap();
+    missing("1 earlier run was left out, of a machine with another processor");
+    std::fs::remove_file(unlike).unwrap();
+    // The first run, said to be one; and the second, which there are too few for.
+    for (more, runs) in [(&["--allow-missing"][..], 2), (&[], 3)] {
+        let (status, out, error) = checked(more);
+        assert!(status == 0 && out.contains(&format!("main has {runs} runs")), "{out}{error}");
+    }
+    // Who does not ask for a check is told, and no more.
+    let (status, out, _) = picollo(place, &["--against", "none", "true"]);
+    assert!(status == 0 && out.contains("none: the baseline has no run yet\n"), "{out}");
+    assert_eq!(picollo(place, &["--allow-missing", "true", "true"]).0, 2);
+}
+
+#[test]
+fn runs_are_saved_and_judged() {
+    let guard = Place::new("baselines");
+    let place = &guard.0;
+    std::fs::create_dir_all(place).unwrap();
+
+    let (status, out, _) = picollo(place, &["--against", "main", "true"]);
+    assert_eq!(
+        (status, out.as_str()),
+        (
+            0,
+            "main: no earlier run of this machine has true (--name calls it otherwise)\nmain: the baseline has no run yet\n"
+        )
+    );
+    let (status, out, error) = picollo(place, &["--save", "main", "true"]);
+    assert!(
+        status == 0 && out.starts_with("Saved as .picollo/main/") && out.ends_with("; main has 1 run.\n"),
+        "{out}{error}"
+    );
+    let (status, out, _) = picollo(place, &["--against", "main", "true"]);
+    assert!(status == 0 && out.contains("main: 1 earlier run of 5: too few for a verdict\n"), "{out}");
+
+    // No process takes a microsecond, and this one no hour.
+    remember(place, "short", "true", 1_000_000, 5);
+    remember(place, "long", "true", 3_600_000_000_000_000, 5);
+    let (status, out, _) = picollo(place, &["--against", "short", "--fail-if-slower", "true"]);
+    assert!(status == 3 && out.contains("short: slower: +") && out.contains("not interleaved"), "{out}");
+    assert_eq!(picollo(place, &["--against", "short", "true"]).0, 0, "nobody said that it should fail");
+    let (status, out, _) = picollo(place, &["--against", "long", "--fail-if-slower", "true"]);
+    assert!(status == 0 && out.contains("long: faster: -100.0%"), "{out}");
+    let (_, out, _) = picollo(place, &["--against", "short", "--save", "short", "true"]);
+    assert!(out.ends_with("Not saved, as it is slower: --save without --against does that.\n"), "{out}");
+    assert_eq!(std::fs::read_dir(place.join(".picollo/short")).unwrap().count(), 5);
+    let (_, out, _) = picollo(place, &["--against", "short", "--json", "true"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["against"]["comparison"]["verdict"], "slower");
+    assert_eq!(json["against"]["comparison"]["runs"], 5);
+
+    // What is slower is measured a second time.
+    for (name, looks) in [("long", 1), ("short", 2)] {
+        remember(place, name, "counted", if name == "long" { 3_600_000_000_000_000 } else { 1_000_000 }, 5);
+        let _ = std::fs::remove_file(place.join("runs"));
+        picollo(place, &["--shell", "--name", "counted", "--against", name, "echo run >> runs"]);
+        // Two to warm up, and two blocks of four.
+        let runs = std::fs::read_to_string(place.join("runs")).unwrap().lines().count();
+        assert_eq!(runs, 10 * looks, "{name}");
+    }
+
+    // Of two commands B is judged, and what fails is decided by A and B in turns, whatever is remembered; by a second look at both.
+    let old_and_new = |name: &str, more: &[&str], commands: [&str; 2]| {
+        remember(place, name, "new", if name == "all" { 3_600_000_000_000_000 } else { 1_000_000 }, 5);
+        let _ = std::fs::remove_file(place.join("runs"));
+        let names = ["--shell", "--name", "old", "--name", "new", "--fail-if-slower"];
+        let (status, out, _) = picollo(place, &[&names[..], more, &commands].concat());
+        let runs = std::fs::read_to_string(place.join("runs")).unwrap().lines().count();
+        (status, out, runs)
+    };
+    let (count, slow) = ("echo >> runs", "echo >> runs; sleep 0.3");
+    // Slower in turns, though faster than all that is remembered.
+    let eight = ["--min-blocks", "8", "--max-blocks", "8", "--against", "all"];
+    let (status, out, runs) = old_and_new("all", &eight, [count, slow]);
+    assert!(out.contains("all: faster: -"), "{out}");
+    // Two to warm up, and eight blocks of four. Nothing fails at a first look.
+    let looks = if out.contains("all: slower at a first look") { 2 } else { 1 };
+    assert_eq!(runs, 34 * looks, "{out}");
+    assert_eq!(status == 3, out.contains("slower than old ("), "{out}");
+    assert!(status == 0 || looks == 2, "{out}");
+    // Slower than what is remembered, and not in turns: measured again, and nothing fails. It is saved as a witness of that.
+    let (status, out, runs) =
+        old_and_new("none", &["--against", "none", "--save", "none"], ["echo >> runs; sleep 0.1", count]);
+    assert!(out.contains("none: slower: +") && out.contains("none has 6 runs"), "{out}");
+    assert_eq!((status, runs), (0, 20), "{out}");
+    // Neither: one look.
+    let (status, _, runs) = old_and_new("all", &["--against", "all"], [slow, count]);
+    assert_eq!((status, runs), (0, 10));
+
+    // Another machine's runs are not compared with, and what pytest saved is read; who asks for what it has not is told what it has.
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/baselines");
+    let shared = ["--baselines", shared.to_str().unwrap(), "--against"];
+    let of = |more: &[&str]| picollo(place, &[&shared[..], more].concat());
+    let (status, out, _) = of(&["pytest", "--name", "test_it.py::test_sort", "true"]);
+    assert_eq!(
+        (status, out.as_str()),
+        (
+            0,
+            "pytest: no earlier run of this machine has test_it.py::test_sort (--name calls it otherwise)\n\
+             pytest: 7 earlier runs were left out, of a machine with another processor\n"
+        )
+    );
+    let (_, out, _) = of(&["pytest", "true"]);
+    assert!(
+        out.contains("other benchmarks, in 7 runs: 'test_it.py::test_sort', ")
+            && out.contains(" and 2 more\n"),
+        "{out}"
+    );
+    let (status, _, error) = of(&["of-another-unit", "true"]);
+    assert!(status == 1 && error.contains("is no run of a baseline"), "{error}");
+
+    let (status, _, error) = picollo(place, &["--save", "../out", "true"]);
+    assert!(status == 1 && error.contains("a baseline's name"), "{error}");
+    assert_eq!(picollo(place, &["true"]).0, 2, "one command, and nothing to compare it with");
+}

@@ -1,0 +1,140 @@
+//! Services that publish, each in a process of its own: this test program, which starts itself.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use picollo_core::{Metric, Options};
+use picollo_native::{Segment, SegmentOptions};
+
+/// A directory of its own in memory.
+pub struct Place(pub PathBuf);
+
+impl Place {
+    pub fn new(name: &str) -> Place {
+        Place(format!("/dev/shm/picollo-cli-{name}-{}", std::process::id()).into())
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().into()
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        std::fs::create_dir_all(&self.0).unwrap();
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// A segment of this process in it.
+    pub fn segment(&self, name: &str) -> Segment {
+        let directory = self.0.to_str().unwrap();
+        Segment::create(&SegmentOptions { name, directory, max_bytes: 6 << 20, ..SegmentOptions::default() })
+            .unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A running service; it is killed with this.
+pub struct Service(pub Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Service {
+    /// `what` is for [`a_service`]: entries, each `kind name unit value count help`, with semicolons between them.
+    pub fn start(place: &Place, name: &str, what: &str) -> Service {
+        Service::start_by(Command::new(std::env::current_exe().unwrap()), place, name, what)
+    }
+
+    /// The same with a mount namespace and a `/dev/shm` of its own, as a container has; only for root.
+    pub fn start_contained(place: &Place, name: &str, what: &str) -> Service {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm && exec \"$@\"", "sh"]);
+        command.arg(std::env::current_exe().unwrap());
+        Service::start_by(command, place, name, what)
+    }
+
+    fn start_by(mut command: Command, place: &Place, name: &str, what: &str) -> Service {
+        let mut child = command
+            .args(["--exact", "common::a_service", "--nocapture"])
+            .env("PICOLLO_DIR", &place.0)
+            .env("TEST_SERVICE", format!("{name};{what}"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().ends_with("ready")), "a service that does not start");
+        // Kept open: the test harness there prints at its end.
+        std::thread::spawn(move || lines.for_each(drop));
+        Service(child)
+    }
+
+    /// Ends in an orderly way, or so.
+    pub fn end(mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap();
+    }
+}
+
+/// What a service does; nothing where nobody started one.
+#[test]
+fn a_service() {
+    let Ok(what) = std::env::var("TEST_SERVICE") else { return };
+    let mut parts = what.split(';');
+    let name = parts.next().unwrap();
+    let segment =
+        Segment::create(&SegmentOptions { name, max_bytes: 64 << 20, ..SegmentOptions::default() }).unwrap();
+    let mut histograms = Vec::new();
+    for part in parts.filter(|part| !part.is_empty()) {
+        let mut words = part.splitn(6, ' ');
+        let mut next = || words.next().unwrap();
+        let (kind, name, unit, value, count, help) = (next(), next(), next(), next(), next(), next());
+        let (value, count) = (value.parse().unwrap(), count.parse().unwrap());
+        let unit = if unit == "-" { "" } else { unit };
+        let metric = Metric { name, unit, help, ..Metric::default() };
+        if kind == "counter" {
+            segment.counter(&metric).unwrap().add(count);
+        } else {
+            let histogram = segment.histogram(&metric, &Options::default()).unwrap();
+            histogram.record_n(value, count);
+            histograms.push(histogram);
+        }
+    }
+    println!("ready");
+    std::io::stdout().flush().unwrap();
+    // Each line: how often to record which value into the histogram with which number.
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let numbers: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+        histograms[numbers[0] as usize].record_n(numbers[1], numbers[2]);
+    }
+}
+
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_picollo"));
+    command.args(arguments);
+    command
+}
+
+pub fn picollo(directory: &Path, arguments: &[&str]) -> Output {
+    command(arguments).env("PICOLLO_DIR", directory).output().unwrap()
+}
+
+pub fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{:?}", text(output)))
+}
+
+pub fn text(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr))
+}

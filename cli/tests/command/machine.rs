@@ -1,0 +1,139 @@
+//! Commands about this machine: `probe`, `events`, `hiccup`.
+
+use std::io::Write;
+use std::process::Output;
+
+use crate::common::{Place, command, json};
+
+fn picollo(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+#[test]
+fn what_can_be_counted_is_said_as_the_library_says_it() {
+    let info = picollo_native::probe();
+    let output = picollo(&["probe", "--json"]);
+    let object = json(&output);
+    assert_eq!(object["pmu_available"], info.pmu_available == 1);
+    assert_eq!(object["hypervisor"], info.hypervisor == 1);
+    assert_eq!(output.status.code(), Some(if info.pmu_available == 1 { 0 } else { 3 }));
+    let text = String::from_utf8(picollo(&["probe"]).stdout).unwrap();
+    let cycles = if info.pmu_available == 1 { "yes" } else { "no" };
+    assert!(text.starts_with(&format!("CPU cycles can be counted: {cycles}\n")), "{text}");
+    assert!(text.contains(info.explanation().trim()));
+}
+
+#[test]
+fn events_are_named_and_tried() {
+    let all = json(&picollo(&["events", "--json"]));
+    let names: Vec<&str> =
+        all.as_array().unwrap().iter().map(|event| event["name"].as_str().unwrap()).collect();
+    let has = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    assert!(has("Hardware:CpuCycles") && has("Software:PageFaults"), "{names:?}");
+    let mut once = names.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), names.len(), "a name comes twice");
+    // Each can be given to others by this name, but for codes of libpfm4's that are doubted.
+    for event in all.as_array().unwrap().iter().filter(|event| event["config"].is_string()) {
+        let name = event["name"].as_str().unwrap();
+        assert!(picollo_native::Event::parse(name).is_ok(), "{name}");
+    }
+    for event in all.as_array().unwrap() {
+        assert_eq!(event["available"], event["why_not"].is_null(), "{event}");
+    }
+    let some = json(&picollo(&["events", "FAULTS", "--json"]));
+    assert!(
+        some.as_array().unwrap().iter().all(|event| event["name"]
+            .as_str()
+            .unwrap()
+            .to_lowercase()
+            .contains("faults"))
+    );
+    let none = picollo(&["events", "no such event"]);
+    assert_eq!(none.status.code(), Some(1));
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.starts_with("picollo events: no event has no such event in its name"), "{said}");
+    assert!(!said.contains("Did you mean"), "{said}");
+    let near = String::from_utf8(picollo(&["events", "cylces"]).stderr).unwrap();
+    assert!(near.ends_with(". Did you mean cycles?\n"), "{near}");
+}
+
+/// With libpfm4 told that this is another machine, the names of its maker are listed and counted under, or why not is said.
+#[test]
+fn events_of_the_processors_maker() {
+    let forced = |arguments: &[&str]| {
+        command(arguments).env("LIBPFM_FORCE_PMU", "skx").env("XDG_CONFIG_HOME", "/nowhere").output().unwrap()
+    };
+    let listed = forced(&["events", "l1_miss"]);
+    if String::from_utf8_lossy(&listed.stderr).contains("is not installed here") {
+        // Past the test program, which would swallow it.
+        let _ = std::io::stderr()
+            .write_all(b"SKIPPED: libpfm4 is not installed (ci/setup.sh tests installs it)\n");
+        let plain = String::from_utf8(picollo(&["events"]).stdout).unwrap();
+        assert!(plain.contains("names are not among them: libpfm4"), "{plain}");
+        return;
+    }
+    let text = String::from_utf8(listed.stdout).unwrap();
+    let line = text.lines().find(|line| line.starts_with("skx::MEM_LOAD_RETIRED.L1_MISS ")).unwrap();
+    assert!(text.starts_with("EVENT") && line.contains("missed the L1D"), "{text}");
+    let rows = json(&forced(&["events", "MEM_LOAD_RETIRED", "--json"]));
+    let row =
+        rows.as_array().unwrap().iter().find(|row| row["name"] == "skx::MEM_LOAD_RETIRED.L1_MISS").unwrap();
+    for (key, value) in [("pmu", "skx"), ("config", "0x8d1"), ("config1", "0x0")] {
+        assert_eq!(row[key], value, "{row}");
+    }
+    assert!(row["type"] == 4 && row["about"].as_str().unwrap().contains("missed the L1D"), "{row}");
+    // One whose code is doubted is listed as well, with the reason.
+    let doubted = json(&forced(&["events", "UOPS_RETIRED.STALL_CYCLES", "--json"]));
+    let why = doubted[0]["why_not"].as_str().unwrap();
+    assert!(doubted[0]["available"] == false && why.contains("two codes"), "{doubted}");
+    // Without a pattern their number is told, so that the kernel's are not lost among them.
+    let plain = String::from_utf8(forced(&["events"]).stdout).unwrap();
+    assert!(plain.contains("more are the processor's own") && !plain.contains("skx::"), "{plain}");
+    let near = String::from_utf8(forced(&["events", "mem_load_retired.l1_mizz"]).stderr).unwrap();
+    assert!(near.ends_with(". Did you mean MEM_LOAD_RETIRED.L1_MISS?\n"), "{near}");
+    // What was counted is kept with what was found.
+    let asked = ["--json", "--event=MEM_LOAD_RETIRED.L1_MISS:u", "--event=page-faults"];
+    let stat = json(&forced(&[&["stat", "--runs=2"], &asked[..], &["true"]].concat()));
+    let compare = json(&forced(&[&["compare", "--budget=1"], &asked[..], &["true", "true"]].concat()));
+    for found in [stat, compare] {
+        let event = &found["events"]["MEM_LOAD_RETIRED.L1_MISS:u"];
+        assert_eq!(event["name"], "skx::MEM_LOAD_RETIRED.L1_MISS:u", "{found}");
+        assert!(event["pmu"] == "skx" && event["config"] == "0x8d1" && event["type"] == 4, "{found}");
+        let faults = &found["events"]["page-faults"];
+        assert!(faults["name"] == "Software:PageFaults" && faults["pmu"].is_null(), "{found}");
+    }
+}
+
+/// A program whose status is kept, and which stops its parent: sleeps that were not slept meanwhile are counted, too.
+#[test]
+fn stalls_are_found_and_corrected() {
+    let place = Place::new("stall");
+    let log = place.write("log.hlog", "");
+    let program = "sleep 0.3; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; exit 7";
+    let output = picollo(&["hiccup", "--json", "--force", "-o", &log, "--", "sh", "-c", program]);
+    assert_eq!(output.status.code(), Some(7));
+    let object = json(&output);
+    let max = object["max"].as_u64().unwrap();
+    assert!(max >= 400_000_000, "{object}");
+    let bytes = std::fs::read(&log).unwrap();
+    let (mut total, mut late) = (0, 0);
+    for interval in picollo_core::log::Reader::new(&bytes) {
+        let (interval, mut scratch) = (interval.unwrap(), Vec::new());
+        assert_eq!(interval.tag, Some("hiccup"));
+        let snapshot = interval.decoder(&mut scratch, 1 << 20).unwrap().boxed().unwrap();
+        total += snapshot.counts().total;
+        late += snapshot
+            .recorded_buckets()
+            .filter(|bucket| bucket.lower >= 100_000_000)
+            .map(|bucket| bucket.count)
+            .sum::<u64>();
+    }
+    assert_eq!(Some(total), object["count"].as_u64());
+    let text = String::from_utf8(picollo(&["hiccup", "--for", "0.1"]).stdout).unwrap();
+    assert!(text.contains("How late a thread was that slept for 1.00 ms at a time"), "{text}");
+    assert!(text.contains("run queue: "), "{text}");
+    // A stall of half a second stands for sleeps of 1 ms that were late by 499 ms, 498, and so on.
+    assert!(late >= 300, "{late} of {object}");
+}

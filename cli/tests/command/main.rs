@@ -1,0 +1,17 @@
+//! The command, from outside.
+#![cfg(target_os = "linux")]
+#![allow(missing_docs)]
+
+mod baselines;
+mod common;
+mod counts;
+mod exemplars;
+mod figures;
+mod following;
+mod machine;
+mod manual;
+mod pty;
+mod segments;
+mod serve;
+mod stat;
+mod top;

@@ -1,0 +1,86 @@
+//! Readers beside resets and beside each other: they succeed, whatever the others do.
+#![cfg(feature = "std")]
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot, Mode, Options, SharedHistogram, Storage};
+
+const KINDS: [(Mode, Storage); 6] = [
+    (Mode::Interlocked, Storage::Dense),
+    (Mode::SingleWriter, Storage::Dense),
+    (Mode::ThreadLocal, Storage::Dense),
+    (Mode::PerCpu, Storage::Dense),
+    (Mode::Interlocked, Storage::Sparse),
+    (Mode::SingleWriter, Storage::Sparse),
+];
+
+fn create(mode: Mode, storage: Storage, relative_error: f64) -> SharedHistogram {
+    let options = Options { mode, storage, relative_error, counter_bits: 64, ..Options::default() };
+    // SAFETY: one thread records at a time.
+    unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
+}
+
+/// Does something again and again in another thread, meanwhile.
+fn beside<R>(again: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            while !done.load(Relaxed) {
+                again();
+            }
+        });
+        // Also where the work fails, the other one ends.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        done.store(true, Relaxed);
+        other.join().unwrap();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Resets without a pause, and readers that know no baseline yet.
+#[test]
+fn readers_beside_resets() {
+    for (mode, storage) in KINDS {
+        let histogram = create(mode, storage, 1e-4);
+        (0..1000).for_each(|value| histogram.record(value << 30));
+        beside(
+            || histogram.reset().unwrap(),
+            || {
+                thread::scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|| {
+                            for _ in 0..if cfg!(miri) { 1 } else { 20 } {
+                                let snapshot = histogram.snapshot().unwrap();
+                                assert!(matches!(snapshot.counts().total, 0 | 1000));
+                            }
+                        });
+                    }
+                });
+            },
+        );
+    }
+}
+
+/// Those who only look at doubles, and one who collects.
+#[test]
+fn readers_of_doubles_beside_each_other() {
+    for exact in [false, true] {
+        let options = DoubleOptions { exact, ..DoubleOptions::default() };
+        let histogram = DoubleHistogram::new(&options).unwrap();
+        (-300..300).for_each(|power| histogram.record(f64::from(power).exp2()));
+        let look = || {
+            let mut snapshot = DoubleSnapshot::new();
+            histogram.look(&mut snapshot).unwrap();
+            snapshot.count()
+        };
+        beside(
+            || assert_eq!(look(), 600),
+            || (0..if cfg!(miri) { 1 } else { 50 }).for_each(|_| assert_eq!(look(), 600)),
+        );
+        let collect = || histogram.collect(&mut DoubleSnapshot::new()).unwrap();
+        beside(collect, || {
+            (0..if cfg!(miri) { 1 } else { 50 }).for_each(|_| assert!(matches!(look(), 0 | 600)))
+        });
+    }
+}

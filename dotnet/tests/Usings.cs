@@ -1,0 +1,7 @@
+global using System;
+global using System.Collections.Generic;
+global using System.IO;
+global using System.Linq;
+global using System.Threading;
+global using Picollo.Metrics;
+global using Picollo.PerfEvent;

@@ -1,0 +1,545 @@
+//! How often a benchmark is wrong, where the truth is known: of two programs whose times are made up, on one of two CPUs with neighbours
+//! and a host, a clock that shows the sum of it, and `/proc` as its kernel would write it. The order, the interval, the rule for ending and the
+//! verdict are those of [`Benchmark`].
+//!
+//! `PICOLLO_SIMULATED=4000 cargo test --release -p picollo-native --lib simulation -- --nocapture` prints the tables of docs/comparing.md.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::machine::load::{CpuSet, File, Source, Watch};
+use picollo_core::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
+
+const MILLI: f64 = 1e9;
+const TICK: f64 = 10.0 * MILLI;
+
+/// A sequence of its own (S. Vigna's SplitMix64), seeds that are alike being no harm.
+pub(super) struct Random(pub u64);
+
+impl Random {
+    /// Above 0, and below 1.
+    pub(super) fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.next().ln()).sqrt() * (core::f64::consts::TAU * self.next()).cos()
+    }
+
+    /// Exponential, of this mean.
+    fn wait(&mut self, mean: f64) -> f64 {
+        -mean * self.next().ln()
+    }
+}
+
+/// What a sample takes besides what it should, as a factor.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Noise {
+    /// Normal, by 2 %.
+    Quiet,
+    /// Log-normal, by 5 %.
+    LogNormal,
+    /// By 1 %, and each tenth sample takes up to many times as long: Pareto's distribution without a variance.
+    HeavyTail,
+    /// By 1 %, and by 5 % that last for some twenty samples: autoregressive.
+    Wanders,
+    /// By 0.5 %, on a clock that ticks once in a hundredth of a millisecond: most differences are the same.
+    Ticks,
+    /// Now one time and now another that is 1 % longer, with nothing in between.
+    TwoStates,
+    /// By 1 %, and each eighth sample, always, half as long again: what a fixed order of eight puts on one side.
+    EachEighth,
+}
+
+const NOISES: [Noise; 7] = [
+    Noise::Quiet,
+    Noise::LogNormal,
+    Noise::HeavyTail,
+    Noise::Wanders,
+    Noise::Ticks,
+    Noise::TwoStates,
+    Noise::EachEighth,
+];
+
+/// Who else is on the machine: on and off for times that are exponential, of these means in milliseconds. While they are on, the program runs
+/// and waits in turns of four milliseconds or so.
+#[derive(Clone, Copy, Debug)]
+struct Others {
+    name: &'static str,
+    on: f64,
+    off: f64,
+    /// The host; else two neighbours, one for each CPU.
+    is_steal: bool,
+    /// Whether the kernel tells the pressure.
+    has_pressure: bool,
+}
+
+const fn others(name: &'static str, on: f64, off: f64, is_steal: bool) -> Others {
+    Others { name, on, off, is_steal, has_pressure: true }
+}
+
+const NOBODY: Others = others("nothing", 0.001, 1e9, false);
+const ALWAYS: Others = others("neighbours, always", 1e9, 0.001, false);
+const OTHERS: [Others; 7] = [
+    NOBODY,
+    others("neighbours, 0.3 s of each 1.3", 300.0, 1000.0, false),
+    others("neighbours, 50 ms of each 550", 50.0, 500.0, false),
+    others("neighbours, 5 ms of each 55", 5.0, 50.0, false),
+    ALWAYS,
+    others("steal, 50 ms of each 550", 50.0, 500.0, true),
+    others("steal, 0.5 s of each 1", 500.0, 500.0, true),
+];
+
+/// The machine at some moment. Times are in picoseconds.
+struct World {
+    random: Random,
+    noise: Noise,
+    others: Others,
+    samples: u64,
+    wandered: f64,
+    now: f64,
+    is_on: bool,
+    toggles: f64,
+    /// While others are on: whether it is the program's turn, and until when.
+    is_ours: bool,
+    turns: f64,
+    own: f64,
+    /// Ticks of each CPU: whoever is there at a tick is charged for all of it.
+    busy: [u64; 2],
+    idle: [u64; 2],
+    stolen: f64,
+    waited: f64,
+}
+
+impl World {
+    fn new(seed: u64, noise: Noise, others: Others) -> World {
+        let mut random = Random(seed ^ 0x5DEE_CE66_0000);
+        let is_on = random.next() < others.on / (others.on + others.off);
+        let now = TICK * random.next();
+        let (samples, wandered) = ((8.0 * random.next()) as u64, random.normal());
+        World {
+            random,
+            noise,
+            others,
+            samples,
+            wandered,
+            now,
+            is_on: !is_on,
+            toggles: now,
+            is_ours: true,
+            turns: 0.0,
+            own: 5.0 * MILLI,
+            busy: [100; 2],
+            idle: [100; 2],
+            stolen: 0.0,
+            waited: 0.0,
+        }
+    }
+
+    /// A sample that should take so much: what it takes of a CPU.
+    fn sample(&mut self, time: f64) -> f64 {
+        let World { random, wandered, .. } = self;
+        self.samples += 1;
+        match self.noise {
+            Noise::Quiet => time * (1.0 + 0.02 * random.normal()),
+            Noise::LogNormal => time * (0.05 * random.normal()).exp(),
+            Noise::HeavyTail => {
+                let more = if random.next() < 0.1 { 0.02 * random.next().powf(-1.0 / 1.5) } else { 0.0 };
+                time * (1.0 + 0.01 * random.normal() + more)
+            }
+            Noise::Wanders => {
+                *wandered = 0.95 * *wandered + (1.0f64 - 0.95 * 0.95).sqrt() * random.normal();
+                time * (0.01 * random.normal() + 0.05 * *wandered).exp()
+            }
+            Noise::Ticks => {
+                let tick = MILLI / 100.0;
+                (time * (1.0 + 0.005 * random.normal()) / tick + random.next()).floor() * tick
+            }
+            Noise::TwoStates => time * if random.next() < 0.5 { 1.0 } else { 1.01 },
+            Noise::EachEighth => {
+                time * (1.0 + 0.01 * random.normal()) * if self.samples % 8 == 3 { 1.5 } else { 1.0 }
+            }
+        }
+    }
+
+    /// Runs the program until so much is done of it, and tells how long that took.
+    fn run(&mut self, mut work: f64) -> f64 {
+        let began = self.now;
+        while work > 0.0 {
+            if self.now >= self.toggles {
+                self.is_on = !self.is_on;
+                let mean = if self.is_on { self.others.on } else { self.others.off };
+                self.toggles = self.now + self.random.wait(mean * MILLI);
+            }
+            if self.now >= self.turns {
+                self.is_ours = !self.is_ours;
+                self.turns = self.now + (3.0 + 2.0 * self.random.next()) * MILLI;
+            }
+            let runs = !self.is_on || self.is_ours;
+            // Turns are nothing to who is alone.
+            let mut until = if self.is_on { self.toggles.min(self.turns) } else { self.toggles };
+            if runs {
+                until = until.min(self.now + work);
+            }
+            let step = until - self.now;
+            let ticks = (until / TICK).floor() as u64 - (self.now / TICK).floor() as u64;
+            let has_neighbours = self.is_on && !self.others.is_steal;
+            if runs {
+                self.own += step;
+                work -= step;
+                // Not for the want of a digit.
+                work = if work < 1e-3 { 0.0 } else { work };
+            } else if self.others.is_steal {
+                self.stolen += step;
+            }
+            self.waited += if has_neighbours { step } else { 0.0 };
+            if runs || has_neighbours {
+                self.busy[0] += ticks;
+            }
+            (if has_neighbours { &mut self.busy } else { &mut self.idle })[1] += ticks;
+            self.now = until;
+        }
+        self.now - began
+    }
+}
+
+struct Planted(Arc<Mutex<World>>);
+
+impl Source for Planted {
+    fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize> {
+        let world = self.0.lock().unwrap();
+        let text = match file {
+            File::Stat => {
+                let mut text = String::from("cpu  1 2 3 4 5 6 7 8 0 0\n");
+                for cpu in 0..2 {
+                    let stolen = if cpu == 0 { (world.stolen / TICK) as u64 } else { 3 };
+                    text +=
+                        &format!("cpu{cpu} {} 0 7 {} 0 1 1 {stolen} 0 0\n", world.busy[cpu], world.idle[cpu]);
+                }
+                text + "intr 5 0 0\n"
+            }
+            File::Pressure if !world.others.has_pressure => return None,
+            File::Pressure => {
+                format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={}\n", (world.waited / 1e6) as u64)
+            }
+            File::Frequency => return None,
+        };
+        buffer[..text.len()].copy_from_slice(text.as_bytes());
+        Some(text.len())
+    }
+
+    fn own(&mut self) -> Option<u64> {
+        Some((self.0.lock().unwrap().own / 1e3) as u64)
+    }
+
+    fn allowed(&self) -> CpuSet {
+        CpuSet::ALL
+    }
+
+    fn tick(&self) -> u64 {
+        10_000_000
+    }
+}
+
+/// What is simulated: A takes so long, and B `factor` times that.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    noise: Noise,
+    others: Others,
+    call: f64,
+    factor: f64,
+    options: BenchmarkOptions,
+}
+
+impl Setting {
+    fn run(&self, seed: u64) -> Benchmark {
+        let world = Arc::new(Mutex::new(World::new(seed, self.noise, self.others)));
+        let mut benchmark = Benchmark::create(&self.options, &[]).unwrap();
+        benchmark.simulated = Some(0);
+        benchmark.schedule = Schedule::new(
+            benchmark.limits.repetitions,
+            benchmark.limits.empty_samples != 0,
+            seed.wrapping_mul(0x1234_5678_9ABC_DEF1),
+        );
+        benchmark.watch = Watch::planted(Planted(world.clone()));
+        benchmark.trace = Trace::new(benchmark.watch.tick()).unwrap();
+        benchmark.look();
+        // What calling costs, of code; of programs there are no empty samples.
+        let calling = if benchmark.limits.empty_samples == 0 { 0.0 } else { 2_000.0 };
+        while let Some(Step { side, repetitions }) = benchmark.next().unwrap() {
+            let call = [self.call, self.call * self.factor, 0.0][side as usize] + calling;
+            let mut world = world.lock().unwrap();
+            let work = world.sample(call * repetitions as f64);
+            let took = world.run(work);
+            drop(world);
+            benchmark.done_after(took as u64).unwrap();
+        }
+        benchmark
+    }
+
+    fn all(&self, runs: u64) -> Said {
+        let mut said = Said { runs, ..Said::default() };
+        for seed in 0..runs {
+            let benchmark = self.run(seed);
+            let (result, noise) = (benchmark.result().unwrap(), benchmark.noise().unwrap());
+            let blocks = &result.blocks;
+            let truth = blocks.median_a * (self.factor - 1.0);
+            said.missed += u64::from(truth < blocks.difference_lower || blocks.difference_upper < truth);
+            said.faster += u64::from(blocks.verdict() == Verdict::Faster);
+            said.slower += u64::from(blocks.verdict() == Verdict::Slower);
+            let is_noisy = blocks.flags & COMPARISON_NOISY != 0;
+            said.noisy += u64::from(is_noisy);
+            said.blocks += noise.block_count;
+            said.disturbed += noise.disturbed_count;
+            said.left_out += noise.left_out_count;
+            said.millis += result.elapsed / MILLI as u64;
+            // The words, the numbers and the verdict say the same.
+            assert_eq!(noise.left_out_count + blocks.block_count, noise.block_count);
+            assert!(!is_noisy || (blocks.verdict == 0 && noise.disturbed_count > 0));
+            assert!(noise.left_out_count == 0 || noise.left_out_count == noise.disturbed_count);
+        }
+        said
+    }
+}
+
+/// In how many of the runs the interval missed the truth, and which verdict there was; and of all runs together, the blocks and the time.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+struct Said {
+    runs: u64,
+    missed: u64,
+    faster: u64,
+    slower: u64,
+    noisy: u64,
+    blocks: u64,
+    disturbed: u64,
+    left_out: u64,
+    millis: u64,
+}
+
+impl Said {
+    fn share(&self, count: u64) -> f64 {
+        count as f64 / self.runs as f64
+    }
+
+    fn wrong(&self) -> u64 {
+        self.faster + self.slower
+    }
+
+    fn row(&self, name: &str) -> String {
+        let per_cent = |count| 100.0 * self.share(count);
+        format!(
+            "| {name} | {:.2} % | {:.2} % | {:.2} % | {:.0} | {:.2} s | {:.0} % |\n",
+            per_cent(self.missed),
+            per_cent(self.faster),
+            per_cent(self.slower),
+            self.share(self.blocks),
+            self.share(self.millis) / 1e3,
+            100.0 * self.left_out as f64 / self.blocks as f64,
+        )
+    }
+}
+
+fn runs() -> u64 {
+    std::env::var("PICOLLO_SIMULATED").ok().and_then(|runs| runs.parse().ok()).unwrap_or(300)
+}
+
+/// At most so many of so many, where this share is the truth: four standard deviations.
+fn at_most(runs: u64, share: f64) -> u64 {
+    let mean = runs as f64 * share;
+    (mean + 4.0 * (mean * (1.0 - share)).sqrt()) as u64
+}
+
+/// Two programs, as `picollo compare` has them with its defaults, in so many seconds.
+fn programs(budget_seconds: f64) -> BenchmarkOptions {
+    BenchmarkOptions {
+        flags: BENCHMARK_NO_OVERHEAD,
+        repetitions: 1,
+        min_blocks: 10,
+        budget_seconds,
+        warm_up_seconds: 1e-9,
+        resolution_seconds: 2e-5,
+        confidence: 0.99,
+        ..BenchmarkOptions::default()
+    }
+}
+
+/// Two pieces of code, with the defaults.
+fn code(budget_seconds: f64) -> BenchmarkOptions {
+    BenchmarkOptions { budget_seconds, ..BenchmarkOptions::default() }
+}
+
+/// Without a margin and a resolution, at 95 %: what misses the truth is a wrong verdict.
+fn bare(options: BenchmarkOptions) -> BenchmarkOptions {
+    BenchmarkOptions { relative_threshold: -1.0, resolution_seconds: -1.0, confidence: 0.95, ..options }
+}
+
+/// Programs of 1 ms, in half a second.
+fn short(noise: Noise, factor: f64, precision: f64) -> Setting {
+    let options = BenchmarkOptions { precision, ..bare(programs(0.5)) };
+    Setting { noise, others: NOBODY, call: MILLI, factor, options }
+}
+
+/// Of equals, without a margin: as often as stated at most, however it ends: where something is found, where it is precise enough, and
+/// with the budget.
+#[test]
+fn equals_are_told_apart_as_often_as_stated() {
+    let (mut table, runs) = (String::from("\n"), runs());
+    for noise in NOISES {
+        for precision in [0.0, 0.005, -1.0] {
+            let said = short(noise, 1.0, precision).all(runs);
+            table += &said.row(&format!("{noise:?}, precision {precision}"));
+            assert!(said.wrong() <= at_most(runs, 0.05), "{noise:?} {precision}: {said:?}\n{table}");
+            // Where most differences are none, that is neither.
+            assert!(said.faster.abs_diff(said.slower) <= 4 * (said.wrong().max(4)).isqrt(), "{said:?}");
+        }
+    }
+    println!("{table}");
+}
+
+/// The ratio of B to A lies in the interval as often as stated, though it ends where that looks clear.
+#[test]
+fn intervals_hold_the_truth_as_often_as_stated() {
+    let (mut table, runs) = (String::from("\n"), runs());
+    for noise in &NOISES[..4] {
+        for (factor, precision) in [(1.01, 0.0), (1.05, 0.0), (3.0, 0.0), (3.0, 0.01)] {
+            let said = short(*noise, factor, precision).all(runs);
+            table += &said.row(&format!("{noise:?}, {factor} times, precision {precision}"));
+            assert!(said.missed <= at_most(runs, 0.05), "{noise:?} {factor}: {said:?}\n{table}");
+        }
+    }
+    println!("{table}");
+}
+
+/// As people use it, with the margin of 1 %: equals, and what differs by the margin, are hardly ever told apart; larger differences are found,
+/// never the wrong way round; what is large takes no time, and what is small gets all of the budget.
+#[test]
+fn differences_are_found() {
+    let (mut table, runs) = (String::from("\n"), (runs() / 6).max(20));
+    for noise in &NOISES[..4] {
+        for (form, options, call, stated, seconds) in [
+            ("programs of 20 ms", programs(8.0), 20.0 * MILLI, 0.01, 8.1),
+            ("programs of 2 ms", programs(4.0), 2.0 * MILLI, 0.01, 4.1),
+            ("code of 1 µs", code(2.0), 1e6, 0.05, 2.1),
+        ] {
+            for factor in [1.0, 1.01, 1.03, 2.6] {
+                let said = Setting { noise: *noise, others: NOBODY, call, factor, options }.all(runs);
+                table += &said.row(&format!("{form}, {noise:?}, {factor} times"));
+                assert!(said.millis as f64 <= seconds * 1e3 * runs as f64, "{form} {factor}: {said:?}");
+                if factor < 1.02 {
+                    assert!(said.wrong() <= at_most(runs, stated), "{form} {factor}: {said:?}\n{table}");
+                    continue;
+                }
+                assert_eq!(said.faster, 0, "{form} {factor}: {said:?}\n{table}");
+                // Of 20 ms with so much noise there are too few in 8 s to tell 3 % from a margin of 1 %.
+                let is_hard = factor < 2.0 && call > MILLI * 10.0 && *noise == Noise::LogNormal;
+                assert!(is_hard || said.slower * 100 >= 95 * runs, "{form} {factor}: {said:?}\n{table}");
+                // 2 ms against 5.2 ms: the 11 blocks that an answer takes, or a fiftieth of the budget.
+                let is_quick = factor < 2.0 || call > MILLI * 10.0 || said.millis < 500 * runs;
+                assert!(is_quick, "{form} {factor}: {said:?}\n{table}");
+            }
+        }
+    }
+    println!("{table}");
+}
+
+/// Of equals, on a machine that others use: as often as stated, whether what they disturb is left out, or counts; and what is 5 % slower is
+/// never the faster one.
+#[test]
+fn verdicts_beside_others() {
+    let (mut table, runs) = (String::from("\n"), runs() / 2);
+    let samples = |options| BenchmarkOptions { sample_seconds: 5e-4, precision: -1.0, ..bare(options) };
+    for others in OTHERS {
+        let of = |factor, options| Setting { noise: Noise::Quiet, others, call: 1e6, factor, options };
+        for (name, options, stated) in [
+            ("no margin", samples(code(1.0)), 0.05),
+            ("all kept", BenchmarkOptions { flags: BENCHMARK_KEEP_DISTURBED, ..samples(code(1.0)) }, 0.05),
+            ("as usual", code(2.0), 0.05),
+        ] {
+            let said = of(1.0, options).all(runs);
+            table += &said.row(&format!("{}, equal, {name}", others.name));
+            assert!(said.wrong() <= at_most(runs, stated), "{others:?} {name}: {said:?}\n{table}");
+            // Neither side is preferred: half of what is wrong, either way.
+            assert!(said.faster.abs_diff(said.slower) <= 4 * said.wrong().max(4).isqrt(), "{said:?}");
+        }
+        for (name, call, options) in
+            [("code", 1e6, code(2.0)), ("programs of 20 ms", 20.0 * MILLI, programs(8.0))]
+        {
+            let said = Setting { call, ..of(1.05, options) }.all(runs / 4);
+            table += &said.row(&format!("{}, 5 % slower, {name}", others.name));
+            assert_eq!(said.faster, 0, "{others:?}: {said:?}");
+        }
+    }
+    println!("{table}");
+}
+
+/// Quiet machines lose nothing, moderate noise is overcome. Where all is disturbed, the interval decides: what is 400 times as long is so on
+/// any machine, and what is 2 % longer is unproven, and says by what.
+#[test]
+fn what_is_left_out_and_what_is_unproven() {
+    let of = |others, factor, options| Setting { noise: Noise::Quiet, others, call: 1e6, factor, options };
+    let quiet = of(NOBODY, 1.05, code(2.0)).all(20);
+    assert_eq!((quiet.slower, quiet.noisy, quiet.disturbed), (20, 0, 0), "{quiet:?}");
+    let long = BenchmarkOptions { precision: -1.0, ..code(1.0) };
+    let moderate = of(OTHERS[2], 1.05, long).all(20);
+    assert!(moderate.slower == 20 && moderate.left_out > 0, "{moderate:?}");
+    let always = of(ALWAYS, 400.0, long).all(20);
+    assert_eq!((always.slower, always.noisy, always.left_out), (20, 0, 0), "{always:?}");
+    assert_eq!(always.disturbed, always.blocks);
+    // Samples of the length of a turn: now all of a turn is lost in one, and now none.
+    let long = BenchmarkOptions { sample_seconds: 4e-3, budget_seconds: 0.5, ..long };
+    let close = of(ALWAYS, 1.02, long).all(20);
+    assert!(close.noisy >= 15 && close.faster == 0 && close.left_out == 0, "{close:?}");
+    let benchmark = (0..20).map(|seed| of(ALWAYS, 1.02, long).run(seed));
+    let is_noisy = |benchmark: &Benchmark| benchmark.result().unwrap().blocks.flags & COMPARISON_NOISY != 0;
+    let benchmark = benchmark.into_iter().find(is_noisy).unwrap();
+    let noise = benchmark.noise().unwrap();
+    assert!((noise.others_seconds / noise.seconds - 1.5).abs() < 0.1, "{noise:?}");
+    assert!((noise.pressure_seconds / noise.seconds - 1.0).abs() < 0.01 && noise.cpu_count == 2, "{noise:?}");
+    let mut text = String::new();
+    benchmark.write_markdown(&mut text, "", "", "").unwrap().unwrap();
+    assert!(
+        text.contains(" unproven: noisy |") && text.contains("were disturbed: other programs took 0.7"),
+        "{text}"
+    );
+}
+
+/// Where the kernel does not tell the pressure, the rule goes by what was left idle.
+#[test]
+fn without_pressure() {
+    for others in [NOBODY, OTHERS[1], ALWAYS] {
+        let others = Others { has_pressure: false, ..others };
+        let of = |factor, options| Setting { noise: Noise::Quiet, others, call: 1e6, factor, options };
+        let equal = of(1.0, bare(code(1.0))).all(60);
+        assert!(equal.wrong() <= at_most(60, 0.05), "{others:?}: {equal:?}");
+        let slower = of(1.05, BenchmarkOptions { precision: -1.0, ..code(1.0) }).all(20);
+        assert_eq!(slower.faster, 0, "{others:?}: {slower:?}");
+        let (is_ever, is_always) = (others.on > 1.0, others.off < 1.0);
+        assert_eq!(
+            (slower.disturbed != 0, slower.disturbed == slower.blocks),
+            (is_ever, is_always),
+            "{others:?}: {slower:?}"
+        );
+    }
+}
+
+/// Were blocks left out for what one side took, such as those in which A was interrupted, these simulations would show it.
+#[test]
+fn a_rule_that_looks_at_one_side_is_caught() {
+    let (mut slower, runs) = (0, 40);
+    for seed in 0..runs {
+        let options = BenchmarkOptions { sample_seconds: 5e-4, precision: -1.0, ..bare(code(1.0)) };
+        let setting = Setting { noise: Noise::Quiet, others: ALWAYS, call: 1e6, factor: 1.0, options };
+        let benchmark = setting.run(seed);
+        let (a, b) = benchmark.blocks();
+        let left: Vec<usize> = (0..a.len()).filter(|&at| a[at] < 1.1e6).collect();
+        let of = |side: &[f64]| left.iter().map(|&at| side[at]).collect::<Vec<f64>>();
+        let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
+        let found = compare_blocks(&of(a), &of(b), &mut vec![0.0; left.len()], &options).unwrap();
+        slower += u64::from(found.verdict() == Verdict::Slower);
+    }
+    assert!(slower > at_most(runs, 0.05), "{slower} of {runs}");
+}

@@ -1,0 +1,102 @@
+//! What `cpu.stat` says, in both versions, and what that means for an observation.
+
+use std::path::PathBuf;
+
+use super::*;
+
+/// Groups in a directory.
+struct Tree(PathBuf);
+
+impl Tree {
+    fn new(name: &str) -> Tree {
+        let path = std::env::temp_dir().join(format!("picollo-groups-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Tree(path)
+    }
+
+    fn put(&self, group: &str, text: &str) {
+        let folder = self.0.join(group);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("cpu.stat"), text).unwrap();
+    }
+
+    fn open(&self, group: &str) -> Option<Cgroup> {
+        let mounts = format!("30 22 0:26 / {} rw,nosuid - cgroup2 cgroup2 rw\n", self.0.display());
+        Cgroup::of(&Groups::find("cpu", format!("0::/{group}\n").as_bytes(), mounts.as_bytes())?)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const COUNTED: &str = "usage_usec 77\nnr_periods 100\nnr_throttled 7\nthrottled_usec 1234\nnr_bursts 0\n";
+const UNCOUNTED: &str = "usage_usec 77\nuser_usec 50\nsystem_usec 27\n";
+
+#[test]
+fn groups_above_count_too() {
+    let tree = Tree::new("above");
+    tree.put("app.slice/web.service", UNCOUNTED);
+    tree.put("app.slice", COUNTED);
+    tree.put("", "nr_throttled 1\n");
+    let cgroup = tree.open("app.slice/web.service").unwrap();
+    assert_eq!((cgroup.0.len(), cgroup.throttled(), cgroup.throttled()), (2, Some(8), Some(8)));
+    // It is read anew each time.
+    tree.put("app.slice", "nr_periods 10\nnr_throttled 2\nthrottled_time 5999\n");
+    assert_eq!(cgroup.throttled(), Some(3));
+    // What is not there is not 0.
+    for text in
+        [UNCOUNTED, "", "nr_throttled x\n", "nr_throttled 99999999999999999999\n", "nr_throttled\n", "\u{7f}"]
+    {
+        tree.put("app.slice", text);
+        assert_eq!(cgroup.throttled(), None, "{text}");
+    }
+    // What counts nothing is none.
+    assert!(tree.open("app.slice").is_some());
+    tree.put("", UNCOUNTED);
+    assert!(tree.open("app.slice").is_none() && tree.open("../x").is_none());
+}
+
+/// A tree of more groups than are read: the nearest ones.
+#[test]
+fn the_nearest_groups_are_read() {
+    let tree = Tree::new("nearest");
+    for depth in 0..=10 {
+        let path: String = (1..=depth).map(|at| format!("{at}/")).collect();
+        tree.put(&path, &format!("nr_throttled {}\n", 1 << depth));
+    }
+    let cgroup = tree.open("1/2/3/4/5/6/7/8/9/10").unwrap();
+    assert_eq!(cgroup.throttled(), Some(0b111_1111_1000));
+}
+
+#[test]
+fn growth_is_told_of_what_it_may_have_been_in() {
+    Clock::init();
+    let mut quota =
+        Quota { group: None, throttled: None, read: 0, is_readable: false, grown: Growth::default() };
+    assert_eq!(quota.within(0, 10), None, "unreadable is not none");
+    let t = 1_000_000;
+    quota.seen(Some(5), t);
+    assert_eq!(
+        quota.within(0, 2 * t),
+        Some((0, false)),
+        "what was before the first look is not known to be new"
+    );
+    quota.seen(Some(5), 2 * t);
+    quota.seen(Some(7), 3 * t);
+    // The look before was within: so was all. It was before: perhaps. It was after, or the last one was before: not.
+    assert_eq!(quota.within(2 * t - 5, 3 * t - 5), Some((2, true)));
+    assert_eq!(quota.within(2 * t + 5, 3 * t - 5), Some((2, false)));
+    assert_eq!(quota.within(t, 2 * t), Some((0, false)));
+    assert_eq!(quota.within(3 * t, 4 * t), Some((0, false)));
+    // It waited to be taken in, and was over long before the look.
+    assert_eq!(quota.within(2 * t - 5, 3 * t - t / 2), Some((2, false)));
+    quota.seen(None, 4 * t);
+    assert_eq!(quota.within(2 * t + 5, 3 * t), None);
+    // When in all that time it grew, nobody knows.
+    quota.seen(Some(9), 5 * t);
+    assert_eq!(quota.within(4 * t + 5, 5 * t), Some((2, false)));
+}

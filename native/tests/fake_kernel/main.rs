@@ -1,0 +1,13 @@
+//! Sessions, events and explanations on a kernel in memory, which refuses and answers oddly where it is told to.
+#![allow(clippy::result_large_err)] // errors carry their text by value
+
+mod answers;
+mod diagnosis;
+#[path = "../common/fake.rs"]
+mod fake;
+mod hybrid;
+mod model;
+mod opening;
+mod pinning;
+mod sysfs;
+mod user_reads;

@@ -1,4 +1,4 @@
-"""Histograms that others watch while the program runs. See ``docs/segments.md``."""
+"""Histograms that others watch while the program runs. See ``docs/observing.md``."""
 
 from __future__ import annotations
 

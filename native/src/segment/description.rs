@@ -16,7 +16,7 @@ pub enum SegmentKind {
 pub struct SegmentOptions<'a> {
     /// What it is called: 1 to 64 letters, digits, `_` and `-`. Empty: as the program, with `_` for other characters.
     pub name: &'a str,
-    /// An existing directory that it goes to, or one that is made; empty: see docs/segments.md for where that is.
+    /// An existing directory that it goes to, or one that is made; empty: see docs/observing.md for where that is.
     pub directory: &'a str,
     /// The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory only as entries are made.
     pub max_bytes: u64,

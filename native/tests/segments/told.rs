@@ -126,7 +126,7 @@ fn names_and_labels_are_told() {
         ("names", std::process::id(), 1, true)
     );
     assert!(info.memory > 0 && info.memory < SMALL && info.capacity >= SMALL, "{info:?}");
-    // About what docs/segments.md says of a histogram with the default layout, for each set of cells that there is.
+    // About what docs/observing.md says of a histogram with the default layout, for each set of cells that there is.
     assert!(entry.bytes > 18_000, "{}", entry.bytes);
     let plain = SegmentOptions { interlocked: true, ..called("plain") };
     let plain = Segment::create(&plain).unwrap();

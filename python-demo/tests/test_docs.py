@@ -13,7 +13,7 @@ import picollo
 DOCS = REPOSITORY / "docs"
 
 
-@pytest.mark.parametrize("page", ["python.md", "comparing.md", "counters.md", "doubles-and-sparse.md", "metrics.md"])
+@pytest.mark.parametrize("page", ["python.md", "comparing.md", "counters.md", "doubles-and-sparse.md", "interchange.md", "metrics.md"])
 def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
     for module in ("numpy", "pandas", "matplotlib"):
         pytest.importorskip(module)

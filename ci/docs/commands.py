@@ -27,6 +27,7 @@ ELSEWHERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make test": (".ci/run", "ci/run.py commit"),
     "make install PREFIX=$HOME/.local": ("ci/install.sh", "make"),
     "git clone <this repository> && cd picollo": ("ci/install.sh", "make"),
+    "make stage": ("Makefile", "demo: stage"),
     "cc example.c -Wl,-rpath,$PWD/target/stage/lib $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": (
         "ci/docs/readme.py",
         "run_c",

@@ -1,5 +1,6 @@
-"""Runs the C and Python examples of README.md, the C example of docs/why-slow.md, and the first program of docs/cpp.md, as a reader would,
-against the staged library: C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and a reader does not.
+"""Runs the C, C++ and Python examples of README.md, the C example of docs/why-slow.md, and the first program of docs/cpp.md, as a reader
+would, against the staged library: C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and
+a reader does not.
 
 Runs what the rows of docs/from-hdrhistogram.md say in C and Python, too, and looks whether the test of those in Rust is current. (Those
 in C++ and C# are for ci/cpp.sh and ci/dotnet.sh.)
@@ -54,13 +55,14 @@ def run_python(code, folder):
     return run([sys.executable, "-c", code], cwd=folder, env=given)
 
 
-COMPILED = {"c": run_c, "c++": run_cpp}
+COMPILED = {"c": (run_c, "cc"), "c++": (run_cpp, "g++")}
 
 
-def ways_to_compile(blocks):
-    """The commands below an example: each block that calls a compiler is one way."""
-    ways = itertools.takewhile(lambda block: block[0] == "sh" and block[1].startswith(("cc ", "g++ ")), blocks)
-    return [commands for _, commands in ways]
+def ways_to_compile(blocks, compiler):
+    """The commands below an example, or below others that follow it: each call of its compiler begins one way."""
+    below = itertools.takewhile(lambda block: block[0] in COMPILED or block[0] == "sh" and block[1].startswith(("cc ", "g++ ")), blocks)
+    shell = "".join(commands for language, commands in below if language == "sh")
+    return [way for way in re.split(r"^(?=cc |g\+\+ )", shell, flags=re.MULTILINE) if way.startswith(compiler + " ")]
 
 
 def check(page, languages, expected=r"1,000 values|^\| Percentile \|.*1,000 \|"):
@@ -71,7 +73,8 @@ def check(page, languages, expected=r"1,000 values|^\| Percentile \|.*1,000 \|")
         if language not in languages:
             continue
         if language in COMPILED:
-            ways = [functools.partial(COMPILED[language], commands=way) for way in ways_to_compile(blocks[number + 1 :])]
+            runner, compiler = COMPILED[language]
+            ways = [functools.partial(runner, commands=way) for way in ways_to_compile(blocks[number + 1 :], compiler)]
             assert ways, f"no commands below the {language} example"
         else:
             ways = [run_python]
@@ -119,12 +122,12 @@ def check_rows():
 
 def main():
     # The other blocks of docs/cpp.md are no whole programs: ci/cpp.sh.
-    of_readme, of_cpp = check("README.md", ("c", "python")), check("docs/cpp.md", ("c++",))
+    of_readme, of_cpp = check("README.md", ("c", "c++", "python")), check("docs/cpp.md", ("c++",))
     of_slow = check("docs/why-slow.md", ("c",), r"^own waiting +\d+% +\d+ ")
     of_rows = check_rows()
     passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_rows))
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or of_readme[0] < 3 or of_cpp[0] < 1 or of_slow[0] < 1 else 0
+    return 1 if failed or of_readme[0] < 4 or of_cpp[0] < 1 or of_slow[0] < 1 else 0
 
 
 if __name__ == "__main__":

@@ -40,7 +40,13 @@ impl Display for Failure {
 
 impl From<picollo_native::Error> for Failure {
     fn from(error: picollo_native::Error) -> Failure {
-        Failure::Told(error.message().to_owned())
+        Failure::Told(error.to_string())
+    }
+}
+
+impl From<picollo_core::Error> for Failure {
+    fn from(error: picollo_core::Error) -> Failure {
+        Failure::Told(error.to_string())
     }
 }
 

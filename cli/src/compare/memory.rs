@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use picollo_core::{
-    COMPARISON_NOISY, CompareOptions, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict,
+    COMPARISON_NOISY, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict,
 };
-use picollo_native::baseline::{Against, Baseline, Environment, Run, environment, judge, missing};
+use picollo_native::baseline::{Against, Baseline, Run, environment, judge, missing};
 use serde_json::{Value, json};
 
 use super::metric::Kind;
@@ -30,11 +30,8 @@ impl Memory {
         against: Option<&str>,
         benchmark: String,
     ) -> Result<Memory, Failure> {
-        let open = |name: Option<&str>| {
-            name.map(|name| Baseline::new(Path::new(directory), name))
-                .transpose()
-                .map_err(|error| error.to_string())
-        };
+        let open =
+            |name: Option<&str>| name.map(|name| Baseline::new(Path::new(directory), name)).transpose();
         let names = [save, against].map(|name| name.unwrap_or_default().to_owned());
         Ok(Memory { save: open(save)?, against: open(against)?, names, benchmark })
     }
@@ -42,7 +39,7 @@ impl Memory {
     /// An error where there is no earlier run to judge by: before anything is run for it.
     pub(super) fn demand(&self) -> Result<(), Failure> {
         let Some(baseline) = &self.against else { return Ok(()) };
-        let earlier = baseline.runs().map_err(|error| error.to_string())?;
+        let earlier = baseline.runs()?;
         match missing(&earlier, &self.benchmark, &environment()) {
             None => Ok(()),
             Some(why) => Err(Failure::Told(format!(
@@ -63,15 +60,9 @@ impl Memory {
         arguments: &Arguments,
     ) -> Result<Option<Against>, Failure> {
         let Some(baseline) = &self.against else { return Ok(None) };
-        let earlier = baseline.runs().map_err(|error| error.to_string())?;
-        let options = CompareOptions {
-            confidence: arguments.confidence,
-            relative_threshold: arguments.relative_threshold(),
-            resolution: super::metric::TIME * 1e12,
-            ..CompareOptions::default()
-        };
-        let against = judge(&earlier, &self.benchmark, &histogram(measured)?, &environment(), &options);
-        let mut against = against.map_err(|error| error.to_string())?;
+        let earlier = baseline.runs()?;
+        let options = arguments.judging(super::metric::TIME * 1e12);
+        let mut against = judge(&earlier, &self.benchmark, &histogram(measured)?, &environment(), &options)?;
         // These are no turns: what disturbed is in the one and not in the others.
         if measured.is_disturbed
             && let Some(found) = &mut against.comparison
@@ -93,9 +84,8 @@ impl Memory {
             return Ok("Not saved, as the machine was too noisy: --keep-disturbed does that.\n".into());
         }
         let histograms = vec![(self.benchmark.clone(), histogram(measured)?)];
-        let environment: Environment = environment();
-        let path = baseline.save(&Run { environment, histograms }).map_err(|error| error.to_string())?;
-        let count = baseline.runs().map_err(|error| error.to_string())?.len();
+        let path = baseline.save(&Run { environment: environment(), histograms })?;
+        let count = baseline.runs()?.len();
         let plural = if count == 1 { "" } else { "s" };
         Ok(format!("Saved as {}; {} has {count} run{plural}.\n", path.display(), self.names[0]))
     }

@@ -52,19 +52,10 @@ pub(crate) const WALL: usize = 0;
 
 /// All metrics: those of processes, then the events.
 pub(crate) fn all(events: &[String]) -> Vec<Metric> {
-    let of_processes = OF_PROCESSES.iter().map(|&(name, key, kind, resolution)| Metric {
-        name: name.into(),
-        key: key.into(),
-        kind,
-        resolution,
-    });
-    let of_events = events.iter().map(|event| Metric {
-        name: event.clone(),
-        key: event.clone(),
-        kind: Kind::Count,
-        resolution: 0.0,
-    });
-    of_processes.chain(of_events).collect()
+    let of_events = events.iter().map(|event| (event.as_str(), event.as_str(), Kind::Count, 0.0));
+    let all = OF_PROCESSES.into_iter().chain(of_events);
+    all.map(|(name, key, kind, resolution)| Metric { name: name.into(), key: key.into(), kind, resolution })
+        .collect()
 }
 
 impl Kind {
@@ -86,24 +77,19 @@ impl Kind {
 }
 
 impl Metric {
+    /// Whether a value is not known above the memory with which a program began.
+    pub(crate) fn is_bound(&self, value: f64) -> bool {
+        self.key == "memory" && value <= floor() + MEMORY
+    }
+
     /// For people. A process starts with the peak memory of who started it, so that what is not above that is known as a bound only.
     pub(crate) fn write(&self, value: f64) -> String {
-        at_most(&self.key, self.kind, value, floor())
+        format!("{}{}", if self.is_bound(value) { "≤ " } else { "" }, self.kind.write(value))
     }
 }
 
-/// Whether what is known by this key is not known above the memory with which a program began.
-pub(crate) fn is_bound(key: &str, value: f64, floor: f64) -> bool {
-    key == "memory" && value <= floor + MEMORY
-}
-
-/// As [`Metric::write`], of what is known by its key.
-pub(crate) fn at_most(key: &str, kind: Kind, value: f64, floor: f64) -> String {
-    format!("{}{}", if is_bound(key, value, floor) { "≤ " } else { "" }, kind.write(value))
-}
-
 /// KiB: the peak memory of this program so far, with which Linux lets each program begin that it starts; 0 where the kernel does not say.
-pub(crate) fn floor() -> f64 {
+fn floor() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
@@ -133,10 +119,9 @@ mod tests {
 
     #[test]
     fn memory_that_was_there_before_is_a_bound() {
-        let written = |key, value| at_most(key, Kind::Kibibytes, value, 5000.0);
-        assert_eq!(written("memory", 5100.0), "≤ 5.0 MiB");
-        assert_eq!(written("memory", 5300.0), "5.2 MiB");
-        assert_eq!(written("other", 4000.0), "3.9 MiB");
-        assert!(floor() > 0.0 || !cfg!(target_os = "linux"));
+        let metrics = all(&[]);
+        let [memory, other] = [4, 5].map(|at: usize| &metrics[at]);
+        assert!(floor() > 0.0 && memory.write(floor() + 100.0).starts_with("≤ "));
+        assert!(!memory.is_bound(1e12) && !other.is_bound(0.0));
     }
 }

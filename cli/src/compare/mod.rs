@@ -6,7 +6,6 @@ pub(crate) mod metric;
 mod report;
 pub(crate) mod runner;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
@@ -16,20 +15,21 @@ use picollo_core::{
     compare_block_ratios,
 };
 use picollo_native::{
-    BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side, probe,
+    BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side,
 };
-
 use serde_json::{Value, json};
 
 use crate::counts::{LINES, Why};
 use crate::failure::{Failure, print_found};
 use crate::progress::{Progress, bar};
+use crate::stat;
+use crate::values::{flag, option, subcommand};
 use memory::Memory;
 use metric::{Kind, Metric, WALL};
+use report::Report;
 use runner::{Run, Runner, split};
 
-const ABOUT: &str = "Which of two commands is faster, and by how much";
-const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
+const HELP: &str = "Which of two commands is faster, and by how much
 
 Runs the commands A and B in turns, in blocks (A B B A or B A A B, by a coin), until the answer can no longer change, or the budget is spent. \
 The answer is about the wall time. CPU time and peak memory are shown, too, and what --event counts; --all shows everything that is measured, and figures, as \
@@ -69,14 +69,8 @@ pub(crate) const SLOWER: u8 = 3;
 const EXCUSED: &str = "--fail-if-slower: not failed, as nothing is proven on so noisy a machine.";
 
 pub(crate) fn command() -> Command {
-    let option = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
     let count = || value_parser!(u32).range(1..i64::from(i32::MAX));
-    Command::new("compare").about(ABOUT).long_about(LONG_ABOUT).args([
+    subcommand("compare", HELP).args([
         Arg::new("a").value_name("CMD_A").required(true).help("a command with its arguments, as one argument"),
         Arg::new("b")
             .value_name("CMD_B")
@@ -119,36 +113,31 @@ fn finite(text: &str) -> Result<f64, String> {
 fn positive(text: &str) -> Result<f64, String> {
     finite(text)
         .ok()
-        .filter(|number| 0.0 < *number && *number <= 1e6)
-        .ok_or_else(|| format!("must be above 0: {text}"))
+        .filter(|&number| 0.0 < number && number <= 1e6)
+        .ok_or(format!("must be above 0: {text}"))
 }
 
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     finite(text)
         .ok()
-        .filter(|number| 0.0 < *number && *number < 1.0)
-        .ok_or_else(|| format!("must be between 0 and 1: {text}"))
+        .filter(|&number| 0.0 < number && number < 1.0)
+        .ok_or(format!("must be between 0 and 1: {text}"))
 }
 
 /// What the command line says.
 struct Arguments {
     names: [String; 2],
-    budget: f64,
-    precision: f64,
-    min_blocks: u32,
-    max_blocks: u32,
     warm_up: u32,
-    threshold: f64,
-    confidence: f64,
+    options: BenchmarkOptions,
     events: Vec<String>,
     has_all: bool,
-    keeps_disturbed: bool,
 }
 
 impl Arguments {
-    /// How the library has it: 0 is its default of one per cent, and no threshold at all is below that.
-    fn relative_threshold(&self) -> f64 {
-        if self.threshold > 0.0 { self.threshold } else { -1.0 }
+    /// How something is judged that cannot be told apart below a resolution.
+    fn judging(&self, resolution: f64) -> CompareOptions {
+        let BenchmarkOptions { confidence, relative_threshold, .. } = self.options;
+        CompareOptions { confidence, relative_threshold, resolution, ..CompareOptions::default() }
     }
 }
 
@@ -197,8 +186,6 @@ struct Compared {
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let number = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(0.0);
-    let count = |name: &str| matches.get_one::<u32>(name).copied().unwrap_or(1);
     let texts =
         |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
     let mut names = texts("name");
@@ -206,21 +193,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("counts") {
         return by_counts(matches, &[names[0].clone(), names[1].clone()]);
     }
+    let wants_events = ["all", "json"].iter().any(|name| matches.get_flag(name));
     let arguments = Arguments {
         names: [names[0].clone(), names[1].clone()],
-        budget: number("budget"),
-        precision: precision(matches),
-        min_blocks: count("min-blocks"),
-        max_blocks: count("max-blocks"),
-        warm_up: count("warm-up"),
-        threshold: number("threshold"),
-        confidence: number("confidence"),
-        events: events(
-            matches.get_many::<Vec<String>>("event").into_iter().flatten().flatten().cloned().collect(),
-            matches.get_flag("all") || matches.get_flag("json") || matches.contains_id("export-json"),
-        ),
+        warm_up: matches.get_one("warm-up").copied().unwrap_or(1),
+        options: options(matches),
+        events: stat::events(matches, wants_events || matches.contains_id("export-json")),
         has_all: matches.get_flag("all"),
-        keeps_disturbed: matches.get_flag("keep-disturbed"),
     };
     let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let a = command("a").unwrap_or_default();
@@ -234,18 +213,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         memory.demand()?;
     }
     let with_shell = matches.get_flag("shell");
-    let mut runner = Runner::of(
-        vec![split(a, with_shell)?, split(b, with_shell)?],
-        matches.get_flag("show-output"),
-        matches.get_flag("ignore-failure"),
-        matches.get_one::<String>("input").map(PathBuf::from),
-        &arguments.events,
-    )?;
-    let why = if matches.get_flag("why") {
-        Some(Why::count(matches, &arguments.names, &runner.commands, false)?)
-    } else {
-        None
-    };
+    let commands = vec![split(a, with_shell)?, split(b, with_shell)?];
+    let mut runner = Runner::of(commands, matches, &arguments.events)?;
+    let why = matches.get_flag("why").then(|| Why::count(matches, &arguments.names, &runner.commands, false));
+    let why = why.transpose()?;
     let began = Instant::now();
     let mut measured = measure(&mut runner, &arguments)?;
     let mut compared = compare(&measured, &arguments)?;
@@ -274,9 +245,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         .map(|why| unexplained(matches, why, &arguments, &runner, &compared))
         .transpose()?
         .flatten();
+    let report = Report { arguments: &arguments, runner: &runner, measured: &measured, compared: &compared };
     let json = || {
         let remembered = against.as_ref().map(|against| memory.json(against, is_second_look));
-        let figures = figures::json(&figures::of(&measured, &arguments));
         let why = why.as_ref().map(|why| {
             let mut why = why.json();
             why["unexplained"] = unexplained
@@ -285,13 +256,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
                 .into();
             why
         });
-        report::json(&arguments, &runner, &measured, &compared, figures, remembered, why)
+        report.json(remembered, why)
     };
     let text = || {
         let mut text = String::new();
         if !is_alone {
             text += &format!("{}\n", report::sentence(&arguments, wall));
-            text += &report::text(&arguments, &runner, &measured, &compared, took);
+            text += &report.text(took);
             if arguments.has_all || matches.contains_id("event") {
                 text += &figures::text(&figures::of(&measured, &arguments), &arguments);
             }
@@ -359,22 +330,32 @@ fn unexplained(
     Ok(Some((what, misses)))
 }
 
-/// What is counted: what the user says, else, where all is to be told, what is usual, where there is a PMU.
-fn events(asked: Vec<String>, has_all: bool) -> Vec<String> {
-    if asked.is_empty() && has_all && probe().pmu_available == 1 {
-        return crate::stat::EVENTS.map(str::to_owned).to_vec();
-    }
-    asked
-}
-
-/// How well the difference has to be known, as the library has it. Of runs that others are judged by it has to be, whatever the answer is.
-fn precision(matches: &ArgMatches) -> f64 {
+/// What the command line says, as the library has it.
+fn options(matches: &ArgMatches) -> BenchmarkOptions {
+    let number = |name: &str| matches.get_one::<f64>(name).copied();
+    let count = |name: &str| matches.get_one::<u32>(name).copied().unwrap_or(1);
+    let keeps_disturbed = matches.get_flag("keep-disturbed");
     let is_remembered = matches.contains_id("save") || matches.contains_id("against");
-    match matches.get_one::<f64>("precision") {
-        Some(&asked) if asked > 0.0 => asked,
-        Some(_) => -1.0,
-        None if is_remembered => 0.005,
-        None => 0.0,
+    BenchmarkOptions {
+        flags: BENCHMARK_NO_OVERHEAD | if keeps_disturbed { BENCHMARK_KEEP_DISTURBED } else { 0 },
+        budget_seconds: number("budget").unwrap_or_default(),
+        // Of runs that others are judged by it has to be known, whatever the answer is.
+        precision: match number("precision") {
+            Some(asked) if asked > 0.0 => asked,
+            Some(_) => -1.0,
+            None if is_remembered => 0.005,
+            None => 0.0,
+        },
+        // 0 is the library's default of one per cent, and no threshold at all is below that.
+        relative_threshold: number("threshold").filter(|&threshold| threshold > 0.0).unwrap_or(-1.0),
+        resolution_seconds: metric::TIME,
+        // 0 is a tenth of the budget: as good as nothing.
+        warm_up_seconds: 1e-9,
+        repetitions: 1,
+        confidence: number("confidence").unwrap_or_default(),
+        min_blocks: count("min-blocks"),
+        max_blocks: count("max-blocks"),
+        ..BenchmarkOptions::default()
     }
 }
 
@@ -401,25 +382,10 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
             *last = runner.run(which)?.wall;
         }
     }
-    let options = BenchmarkOptions {
-        flags: BENCHMARK_NO_OVERHEAD | if arguments.keeps_disturbed { BENCHMARK_KEEP_DISTURBED } else { 0 },
-        budget_seconds: arguments.budget,
-        precision: arguments.precision,
-        relative_threshold: arguments.relative_threshold(),
-        resolution_seconds: metric::TIME,
-        // 0 is a tenth of the budget: as good as nothing.
-        warm_up_seconds: 1e-9,
-        repetitions: 1,
-        confidence: arguments.confidence,
-        min_blocks: arguments.min_blocks,
-        max_blocks: arguments.max_blocks,
-        ..BenchmarkOptions::default()
-    };
-    let failed = |error: picollo_native::Error| Failure::Told(error.to_string());
-    let mut benchmark = Benchmark::create(&options, &[]).map_err(failed)?;
+    let mut benchmark = Benchmark::create(&arguments.options, &[])?;
     let mut samples: Vec<(Side, Run)> = Vec::new();
     let mut progress = Progress::new(true);
-    while let Some(step) = benchmark.next().map_err(failed)? {
+    while let Some(step) = benchmark.next()? {
         let (share, runs) = (benchmark.progress(), samples.len());
         progress.update(|_: Duration| {
             let times = ["A", "B"].iter().zip(last).filter(|(_, wall)| wall.is_finite());
@@ -430,7 +396,7 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
         let which = (step.side == Side::B) as usize;
         let run = runner.run(which)?;
         let counts = benchmark.is_measuring();
-        benchmark.done_after((run.wall * 1e12) as u64).map_err(failed)?;
+        benchmark.done_after((run.wall * 1e12) as u64)?;
         last[which] = run.wall;
         if counts {
             samples.push((step.side, run));
@@ -439,11 +405,12 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
     // Without what was begun of a block when the budget was spent.
     let (blocks, _) = samples.as_chunks::<4>();
     let blocks: Vec<Block> = blocks.iter().map(block_of).collect();
-    let noise = benchmark.noise().map_err(failed)?;
+    let noise = benchmark.noise()?;
     let is_left_out = |at: &usize| noise.left_out_count != 0 && benchmark.disturbed().get(*at) == Some(&true);
     let left_out = (0..blocks.len()).filter(is_left_out).collect();
-    let wall = in_seconds(benchmark.result().map_err(failed)?.blocks);
-    let is_disturbed = 2 * noise.disturbed_count > noise.block_count && !arguments.keeps_disturbed;
+    let wall = in_seconds(benchmark.result()?.blocks);
+    let is_disturbed = 2 * noise.disturbed_count > noise.block_count
+        && arguments.options.flags & BENCHMARK_KEEP_DISTURBED == 0;
     let look_confidence = benchmark.look_confidence();
     Ok(Measured { blocks, left_out, noise, wall, look_confidence, is_disturbed })
 }
@@ -488,13 +455,8 @@ fn judge(
     if a.is_empty() {
         return Ok(None);
     }
-    let options = CompareOptions {
-        confidence: arguments.confidence,
-        look_confidence: measured.look_confidence,
-        relative_threshold: arguments.relative_threshold(),
-        resolution: metric.resolution,
-        ..CompareOptions::default()
-    };
+    let options =
+        CompareOptions { look_confidence: measured.look_confidence, ..arguments.judging(metric.resolution) };
     Ok(Some(compare_block_ratios(&a, &b, &mut vec![0.0; a.len()], &options)?))
 }
 

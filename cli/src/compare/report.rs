@@ -8,6 +8,7 @@ use picollo_core::{
 };
 use serde_json::{Map, Value, json};
 
+use super::figures;
 use super::metric::Metric;
 use super::runner::Runner;
 use super::{Arguments, Compared, Measured};
@@ -81,42 +82,93 @@ fn row(Compared { metric, found }: &Compared) -> Vec<String> {
 
 const BELOW_RESOLUTION: &str = "below what this measurement can tell";
 
-/// The table, with what it is of.
-pub(super) fn text(
-    arguments: &Arguments,
-    runner: &Runner,
-    measured: &Measured,
-    compared: &[Compared],
-    took: Duration,
-) -> String {
-    let mut text = String::new();
-    for (name, command) in arguments.names.iter().zip(&runner.commands) {
-        let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
-        text += &format!("{}: {}\n", printable(name), printable(&command));
+/// What there is to report.
+pub(super) struct Report<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) runner: &'a Runner,
+    pub(super) measured: &'a Measured,
+    pub(super) compared: &'a [Compared],
+}
+
+impl Report<'_> {
+    /// The table, with what it is of.
+    pub(super) fn text(&self, took: Duration) -> String {
+        let Report { arguments, runner, measured, compared } = *self;
+        let mut text = String::new();
+        for (name, command) in arguments.names.iter().zip(&runner.commands) {
+            let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
+            text += &format!("{}: {}\n", printable(name), printable(&command));
+        }
+        let (blocks, took) = (measured.blocks.len(), took.as_secs_f64());
+        let plural = if blocks == 1 { "" } else { "s" };
+        text += &format!("{} runs of each in {blocks} block{plural}, {took:.1} s\n\n", 2 * blocks);
+        // What neither has a trace of is not worth a line.
+        let has_trace = |compared: &Compared| {
+            compared.metric.key != "major_faults"
+                || compared.found.is_none_or(|found| found.median_a != 0.0 || found.median_b != 0.0)
+        };
+        let is_shown = |compared: &&Compared| {
+            let key = compared.metric.key.as_str();
+            let is_asked =
+                ["wall", "cpu", "memory"].contains(&key) || arguments.events.iter().any(|event| event == key);
+            has_trace(compared) && (arguments.has_all || is_asked)
+        };
+        let [a, b] = &arguments.names;
+        let rows: Vec<Vec<String>> = compared.iter().filter(is_shown).map(row).collect();
+        text += &table(&["Per run", a, b, "Difference", "Verdict"], &rows, &[0, 4], Form::Text);
+        text.push('\n');
+        for message in runner.missing().into_iter().chain(runner.multiplexed()) {
+            text += &format!("{}\n\n", printable(&message));
+        }
+        text
     }
-    let (blocks, took) = (measured.blocks.len(), took.as_secs_f64());
-    let plural = if blocks == 1 { "" } else { "s" };
-    text += &format!("{} runs of each in {blocks} block{plural}, {took:.1} s\n\n", 2 * blocks);
-    // What neither has a trace of is not worth a line.
-    let has_trace = |compared: &Compared| {
-        compared.metric.key != "major_faults"
-            || compared.found.is_none_or(|found| found.median_a != 0.0 || found.median_b != 0.0)
-    };
-    let is_shown = |compared: &&Compared| {
-        let key = compared.metric.key.as_str();
-        let is_asked =
-            ["wall", "cpu", "memory"].contains(&key) || arguments.events.iter().any(|event| event == key);
-        has_trace(compared) && (arguments.has_all || is_asked)
-    };
-    let headings =
-        ["Per run", &arguments.names[0], &arguments.names[1], "Difference", "Verdict"].map(str::to_owned);
-    let rows: Vec<Vec<String>> = compared.iter().filter(is_shown).map(row).collect();
-    text += &table(&headings, &rows, &[0, 4], Form::Text);
-    text.push('\n');
-    for message in runner.missing().into_iter().chain(runner.multiplexed()) {
-        text += &format!("{}\n\n", printable(&message));
+
+    /// Everything, with the times of all blocks.
+    pub(super) fn json(&self, against: Option<Value>, why: Option<Value>) -> String {
+        let Report { arguments, runner, measured, compared } = *self;
+        let mut metrics = Map::new();
+        for (at, Compared { metric, found }) in compared.iter().enumerate() {
+            let value = found.map_or(Value::Null, |found| {
+                // What is not finite is null.
+                json!({
+                    "a": found.median_a,
+                    "b": found.median_b,
+                    "difference": found.difference,
+                    "lower": Some(found.difference_lower).filter(|lower| lower.is_finite()).map(|lower| lower.max(-found.median_a)),
+                    "upper": found.difference_upper,
+                    "coverage": found.coverage,
+                    "margin": found.margin,
+                    "margin_by": if has(&found, COMPARISON_MARGIN_IS_RESOLUTION) { "resolution" } else { "threshold" },
+                    "resolution": found.resolution,
+                    "below_resolution": has(&found, COMPARISON_BELOW_RESOLUTION),
+                    "smallest_detectable": found.smallest_detectable,
+                    "lag1": found.lag1,
+                    "autocorrelated": has(&found, COMPARISON_AUTOCORRELATED),
+                    "verdict": verdict(metric, &found),
+                    "blocks": measured.blocks.iter().map(|block| json!([block[0][at], block[1][at]])).collect::<Vec<_>>(),
+                })
+            });
+            metrics.insert(metric.key.clone(), value);
+        }
+        let mut noise = super::noise(&measured.noise);
+        noise["noisy"] = has(&measured.wall, COMPARISON_NOISY).into();
+        noise["left_out"] = json!(measured.left_out);
+        let mut all = json!({
+            "names": arguments.names,
+            "commands": runner.commands,
+            "block_count": measured.blocks.len(),
+            "metrics": metrics,
+            "events": runner.events_json(&arguments.events),
+            "noise": noise,
+            "figures": figures::json(&figures::of(measured, arguments)),
+        });
+        for (key, value) in [("against", against), ("why", why)] {
+            if let Some(value) = value {
+                all[key] = value;
+            }
+        }
+        format!("{all:#}\n")
     }
-    text
 }
 
 /// The answer: the library's, but for what is to be done where there were too few runs.
@@ -148,60 +200,6 @@ pub(super) fn differences(compared: &[Compared]) -> String {
         return "No difference is proven in page faults, waiting, run queue, context switches, peak memory and system time.".into();
     }
     format!("What differs: {}.", differ.join(", "))
-}
-
-/// Everything, with the times of all blocks.
-pub(super) fn json(
-    arguments: &Arguments,
-    runner: &Runner,
-    measured: &Measured,
-    compared: &[Compared],
-    figures: Value,
-    against: Option<Value>,
-    why: Option<Value>,
-) -> String {
-    let mut metrics = Map::new();
-    for (at, Compared { metric, found }) in compared.iter().enumerate() {
-        let value = found.map_or(Value::Null, |found| {
-            // What is not finite is null.
-            json!({
-                "a": found.median_a,
-                "b": found.median_b,
-                "difference": found.difference,
-                "lower": Some(found.difference_lower).filter(|lower| lower.is_finite()).map(|lower| lower.max(-found.median_a)),
-                "upper": found.difference_upper,
-                "coverage": found.coverage,
-                "margin": found.margin,
-                "margin_by": if has(&found, COMPARISON_MARGIN_IS_RESOLUTION) { "resolution" } else { "threshold" },
-                "resolution": found.resolution,
-                "below_resolution": has(&found, COMPARISON_BELOW_RESOLUTION),
-                "smallest_detectable": found.smallest_detectable,
-                "lag1": found.lag1,
-                "autocorrelated": has(&found, COMPARISON_AUTOCORRELATED),
-                "verdict": verdict(metric, &found),
-                "blocks": measured.blocks.iter().map(|block| json!([block[0][at], block[1][at]])).collect::<Vec<_>>(),
-            })
-        });
-        metrics.insert(metric.key.clone(), value);
-    }
-    let mut noise = super::noise(&measured.noise);
-    noise["noisy"] = has(&measured.wall, COMPARISON_NOISY).into();
-    noise["left_out"] = json!(measured.left_out);
-    let mut all = json!({
-        "names": arguments.names,
-        "commands": runner.commands,
-        "block_count": measured.blocks.len(),
-        "metrics": metrics,
-        "events": runner.events_json(&arguments.events),
-        "noise": noise,
-        "figures": figures,
-    });
-    for (key, value) in [("against", against), ("why", why)] {
-        if let Some(value) = value {
-            all[key] = value;
-        }
-    }
-    format!("{all:#}\n")
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Starts commands, and measures what they take.
 
+use std::fmt::Display;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
+use clap::ArgMatches;
 use picollo_native::{
     EVENT_INFO_USER_ONLY, Event, READING_SCALED, ReadMode, Reading, SESSION_INHERIT,
     SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
@@ -50,27 +52,22 @@ impl Runner {
     /// Of commands in parts.
     pub(crate) fn of(
         commands: Vec<Vec<String>>,
-        shows_output: bool,
-        ignores_failure: bool,
-        input: Option<PathBuf>,
+        matches: &ArgMatches,
         events: &[String],
     ) -> Result<Runner, Failure> {
         let session = if events.is_empty() {
             None
         } else {
-            let events = events.iter().map(|event| Event::parse(event)).collect::<Result<Vec<_>, _>>();
+            let events = events.iter().map(|event| Event::parse(event)).collect::<Result<Vec<_>, _>>()?;
             // Counts what is started from now on, too.
             let flags = SESSION_INHERIT | SESSION_SKIP_UNAVAILABLE;
-            let session = events.and_then(|events| {
-                Session::create(&SessionOptions { flags, ..SessionOptions::default() }, &events)
-            });
-            Some(session.map_err(|error| error.to_string())?)
+            Some(Session::create(&SessionOptions { flags, ..SessionOptions::default() }, &events)?)
         };
         Ok(Runner {
             commands,
-            shows_output,
-            ignores_failure,
-            input,
+            shows_output: matches.get_flag("show-output"),
+            ignores_failure: matches.get_flag("ignore-failure"),
+            input: matches.get_one::<String>("input").map(PathBuf::from),
             session,
             readings: vec![Reading::default(); events.len()],
             scaled: vec![false; events.len()],
@@ -111,7 +108,7 @@ impl Runner {
         values.push(run_queue.map(|queue| (wall - user - system - queue).max(0.0)));
         self.read()?;
         if let Some(session) = &self.session {
-            session.readings(true, &mut self.readings).map_err(|error| error.to_string())?;
+            session.readings(true, &mut self.readings)?;
             for (scaled, reading) in self.scaled.iter_mut().zip(&self.readings) {
                 *scaled |= reading.is_counted() && reading.flags & READING_SCALED != 0;
             }
@@ -123,10 +120,7 @@ impl Runner {
     }
 
     fn read(&mut self) -> Result<(), Failure> {
-        match &mut self.session {
-            Some(session) => Ok(session.read(ReadMode::Syscall).map_err(|error| error.to_string())?),
-            None => Ok(()),
-        }
+        Ok(self.session.as_mut().map_or(Ok(()), |session| session.read(ReadMode::Syscall))?)
     }
 
     /// What the events are, under the names that they were asked for by.
@@ -179,8 +173,13 @@ fn time_on_run_queue(pid: u32) -> Option<f64> {
             return None;
         }
     }
-    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
-    Some(text.split(' ').nth(1)?.parse::<f64>().ok()? / 1e9)
+    Some(on_run_queue(pid)? as f64 / 1e9)
+}
+
+/// Nanoseconds that a thread was ready and had no processor, by its name in `/proc`.
+pub(crate) fn on_run_queue(thread: impl Display) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
+    text.split(' ').nth(1)?.parse().ok()
 }
 
 /// What a command reads: a file from its start, or nothing.

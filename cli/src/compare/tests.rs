@@ -5,16 +5,10 @@ use super::*;
 fn arguments() -> Arguments {
     Arguments {
         names: ["A".into(), "B".into()],
-        budget: 1.0,
-        precision: 0.0,
-        min_blocks: 1,
-        max_blocks: 100,
         warm_up: 1,
-        threshold: 0.01,
-        confidence: 0.99,
+        options: BenchmarkOptions { confidence: 0.99, ..BenchmarkOptions::default() },
         events: Vec::new(),
         has_all: false,
-        keeps_disturbed: false,
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use picollo_core::text::Unit;
 use picollo_core::{
     FIGURES, Figure, FigureCounts, FigureEstimate, Unknown, estimate_figure, estimate_figure_difference,
     event_of_figure,
 };
 use picollo_native::Event;
+use serde_json::{Value, json};
 
 use super::Measure;
 use crate::compare::metric;
@@ -58,17 +60,15 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn of(measures: &'a [Measure]) -> Columns<'a> {
         let events = measures.iter().skip(metric::OF_PROCESS);
-        let events = events.filter_map(|measure| Some((Event::parse(&measure.key).ok()?, measure)));
+        let events = events.filter_map(|measure| Some((Event::parse(&measure.metric.key).ok()?, measure)));
         Columns { measures, events: events.collect(), known: HashMap::new() }
     }
 
     fn find(&mut self, spelling: &str) -> Option<Column> {
-        if let Some(known) = self.known.get(spelling) {
-            return known.clone();
+        if !self.known.contains_key(spelling) {
+            self.known.insert(spelling.to_owned(), self.look_up(spelling));
         }
-        let column = self.look_up(spelling);
-        drop(self.known.insert(spelling.to_owned(), column.clone()));
-        column
+        self.known.get(spelling).cloned().flatten()
     }
 
     /// A row of a figure's events for each run.
@@ -86,7 +86,10 @@ impl<'a> Columns<'a> {
     /// What the kernel says of processes, or what was counted.
     fn look_up(&self, spelling: &str) -> Option<Column> {
         let of = |key: &str| {
-            self.measures.iter().find(|measure| measure.key == key).map(|measure| measure.values.clone())
+            self.measures
+                .iter()
+                .find(|measure| measure.metric.key == key)
+                .map(|measure| measure.values.clone())
         };
         let nanos = |values: Column| values.into_iter().map(|value| value.map(|value| value * 1e9)).collect();
         match spelling {
@@ -106,6 +109,32 @@ impl<'a> Columns<'a> {
             Some(measure.values.clone())
         })
     }
+}
+
+impl Derived {
+    /// For programs, with the name of what an interval is of; where it is not known, why not.
+    pub(crate) fn json(&self, of: &str) -> Value {
+        match &self.value {
+            Ok(found) => {
+                json!({ "value": found.value, "lower": found.lower, "upper": found.upper, of: found.scopes })
+            }
+            Err(why) => json!({ "value": null, "why_not": why }),
+        }
+    }
+
+    /// For people: the value, with its unit, and its interval; or why it is not known.
+    pub(crate) fn text(&self, write: fn(f64) -> String) -> Result<[String; 2], String> {
+        let found = self.value.as_ref().map_err(String::clone)?;
+        let write = |value: f64| if value.is_finite() { write(value) } else { "n/a".into() };
+        let space = if self.figure.unit.is_empty() { "" } else { " " };
+        let interval = format!("[{}, {}]", write(found.lower), write(found.upper));
+        Ok([write(found.value) + space + self.figure.unit, interval])
+    }
+}
+
+/// Four digits that count.
+pub(crate) fn number(value: f64) -> String {
+    Unit::NONE.number(value).to_string()
 }
 
 /// What is known, or why not, in words.

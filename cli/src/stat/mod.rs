@@ -3,21 +3,18 @@
 pub(crate) mod figures;
 mod report;
 
-use std::path::PathBuf;
-
 use clap::{Arg, ArgMatches, Command, value_parser};
 use picollo_core::{Figure, FigureCounts, FigureEstimate, estimate_figure};
 use picollo_native::{NoiseWatch, probe};
 
-use crate::compare::metric::{self, Kind};
+use crate::compare::metric::{self, Metric};
 use crate::compare::runner::{Run, Runner, shown, split};
 use crate::counts;
 use crate::failure::{Failure, print_found};
 use crate::progress::{Progress, bar};
-use crate::values::{flag, option};
+use crate::values::{flag, option, subcommand};
 
-const ABOUT: &str = "What a command takes: time, memory, events, and figures derived from them";
-const LONG_ABOUT: &str = "What a command takes: time, memory, events, and figures derived from them, as instructions per cycle.
+const HELP: &str = "What a command takes: time, memory, events, and figures derived from them, as instructions per cycle
 
 Runs the command some times, and tells of each measure the mean, the interval of the mean, and the spread of the runs (their standard deviation). \
 Linux lets a new process begin with the peak memory of this program: what is not above that is shown as a bound, with a ≤. \
@@ -35,13 +32,11 @@ programs it has the lines that they execute.
 Exit status: 0, 1 for an error, 2 for wrong usage.";
 
 /// What is counted where nobody says what.
-pub(crate) const EVENTS: [&str; 6] =
+const EVENTS: [&str; 6] =
     ["cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"];
 
 pub(crate) fn command() -> Command {
-    Command::new("stat")
-        .about(ABOUT)
-        .long_about(LONG_ABOUT)
+    subcommand("stat", HELP)
         .args([
             Arg::new("command")
                 .value_name("COMMAND")
@@ -64,11 +59,19 @@ pub(crate) fn command() -> Command {
         .args(counts::arguments())
 }
 
+/// What is counted: what the user says, else what is usual, where there is a PMU and somebody wants to see it.
+pub(crate) fn events(matches: &ArgMatches, is_wanted: bool) -> Vec<String> {
+    let asked = matches.get_many::<Vec<String>>("event").into_iter().flatten().flatten().cloned();
+    let events: Vec<String> = asked.collect();
+    match events[..] {
+        [] if is_wanted && probe().pmu_available == 1 => EVENTS.map(str::to_owned).to_vec(),
+        _ => events,
+    }
+}
+
 /// Something that was measured in each run.
 pub(crate) struct Measure {
-    name: String,
-    key: String,
-    kind: Kind,
+    metric: Metric,
     /// `None` where it was not counted.
     pub(crate) values: Vec<Option<f64>>,
     mean: Option<FigureEstimate>,
@@ -79,13 +82,7 @@ const MEAN: Figure =
     Figure { name: "mean", unit: "", events: &["value", "runs"], about: "", value: |sums| sums[0] / sums[1] };
 
 impl Measure {
-    pub(crate) fn new(
-        name: String,
-        key: String,
-        kind: Kind,
-        values: Vec<Option<f64>>,
-        confidence: f64,
-    ) -> Measure {
+    pub(crate) fn new(metric: Metric, values: Vec<Option<f64>>, confidence: f64) -> Measure {
         let numbers: Vec<f64> = values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
         // The mean is the ratio of a sum to the number of runs.
         let rows: Vec<f64> = numbers.iter().flat_map(|&number| [number, 1.0]).collect();
@@ -93,7 +90,7 @@ impl Measure {
         let mean = mean.ok().and_then(Result::ok);
         // Of some runs alone it would be of other runs than the rest.
         let mean = mean.filter(|_| values.iter().all(Option::is_some));
-        Measure { name, key, kind, values, mean }
+        Measure { metric, values, mean }
     }
 
     /// The standard deviation of the runs.
@@ -114,32 +111,21 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("counts") {
         return counts::stat(matches, &parts);
     }
-    let mut events: Vec<String> =
-        matches.get_many::<Vec<String>>("event").into_iter().flatten().flatten().cloned().collect();
+    let events = events(matches, true);
     let confidence = matches.get_one::<f64>("confidence").copied().unwrap_or(0.95);
     let has_pmu = probe().pmu_available == 1;
-    if events.is_empty() && has_pmu {
-        events.extend(EVENTS.map(str::to_owned));
-    }
-    let mut runner = Runner::of(
-        vec![parts.clone()],
-        matches.get_flag("show-output"),
-        matches.get_flag("ignore-failure"),
-        matches.get_one::<String>("input").map(PathBuf::from),
-        &events,
-    )?;
+    let mut runner = Runner::of(vec![parts.clone()], matches, &events)?;
     let warm_up = matches.get_one::<u32>("warm-up").copied().unwrap_or(1);
     let number = matches.get_one::<u32>("runs").copied().unwrap_or(10);
     let mut runs: Vec<Run> = Vec::new();
     let mut progress = Progress::new(true);
-    let told = |error: picollo_native::Error| Failure::Told(error.to_string());
-    let mut watch = NoiseWatch::create().map_err(told)?;
+    let mut watch = NoiseWatch::create()?;
     for at in 0..warm_up + number {
         progress.update(|_| format!("{} run {at}", bar(f64::from(at) / f64::from(warm_up + number))));
         watch.begin();
         let run = runner.run(0)?;
         if at >= warm_up {
-            watch.end().map_err(told)?;
+            watch.end()?;
             runs.push(run);
         }
     }
@@ -148,10 +134,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let measures: Vec<Measure> = metric::all(&events)
         .into_iter()
         .enumerate()
-        .map(|(at, metric)| {
-            let values = runs.iter().map(|run| run.values[at]).collect();
-            Measure::new(metric.name, metric.key, metric.kind, values, confidence)
-        })
+        .map(|(at, metric)| Measure::new(metric, runs.iter().map(|run| run.values[at]).collect(), confidence))
         .collect();
     let derived = figures::of(&measures, confidence);
     let mut notes = runner.missing();

@@ -1,12 +1,10 @@
 //! What `picollo stat` says: for people, and for programs.
 
-use picollo_core::text::Unit;
 use picollo_native::BenchmarkNoise;
 use serde_json::{Map, Value, json};
 
 use super::Measure;
-use super::figures::Derived;
-use crate::compare::metric;
+use super::figures::{self, Derived};
 use crate::table::{Form, printable, table};
 
 pub(super) struct Report<'a> {
@@ -22,22 +20,16 @@ pub(super) struct Report<'a> {
     pub(super) noise: BenchmarkNoise,
 }
 
-/// Four digits that count.
-fn figure(value: f64) -> String {
-    Unit::NONE.number(value).to_string()
-}
-
 impl Report<'_> {
     pub(super) fn text(&self, has_all: bool) -> String {
         let mut text = format!("{}\n{} runs\n\n", printable(&self.command), self.runs);
         let interval = format!("{:.0}% interval", self.confidence * 100.0);
         let rows: Vec<Vec<String>> = self.measures.iter().map(row).collect();
-        let headings = ["Per run", "Mean", &interval, "Spread"].map(str::to_owned);
-        text += &table(&headings, &rows, &[0], Form::Text);
+        text += &table(&["Per run", "Mean", &interval, "Spread"], &rows, &[0], Form::Text);
         let known = |derived: &&Derived| has_all || derived.value.is_ok();
         let rows: Vec<Vec<String>> = self.derived.iter().filter(known).map(derived_row).collect();
         if !rows.is_empty() {
-            let headings = ["Figure", "Value", &interval, "What it is"].map(str::to_owned);
+            let headings = ["Figure", "Value", &interval, "What it is"];
             text += &format!("\n{}", table(&headings, &rows, &[0, 3], Form::Text));
         }
         for note in &self.notes {
@@ -47,7 +39,6 @@ impl Report<'_> {
     }
 
     pub(super) fn json(&self) -> String {
-        let estimate = |found: &picollo_core::FigureEstimate| json!({ "value": found.value, "lower": found.lower, "upper": found.upper, "runs": found.scopes });
         let measures: Map<String, Value> = self
             .measures
             .iter()
@@ -58,18 +49,14 @@ impl Report<'_> {
                         "spread": measure.spread(), "runs": measure.values,
                     })
                 });
-                (measure.key.clone(), value)
+                (measure.metric.key.clone(), value)
             })
             .collect();
         let figures: Map<String, Value> = self
             .derived
             .iter()
             .map(|derived| {
-                let value = match &derived.value {
-                    Ok(found) => estimate(found),
-                    Err(why) => json!({ "value": null, "why_not": why }),
-                };
-                let mut value = value;
+                let mut value = derived.json("runs");
                 value["unit"] = json!(derived.figure.unit);
                 value["events"] = json!(derived.figure.events);
                 (derived.figure.name.to_owned(), value)
@@ -85,60 +72,30 @@ impl Report<'_> {
 }
 
 fn row(measure: &Measure) -> Vec<String> {
+    let (metric, name) = (&measure.metric, measure.metric.name.clone());
     let Some(mean) = &measure.mean else {
-        return [measure.name.as_str(), "not counted", "", ""].map(str::to_owned).to_vec();
+        return vec![name, "not counted".into(), String::new(), String::new()];
     };
-    let floor = metric::floor();
-    if metric::is_bound(&measure.key, mean.value, floor) {
+    if metric.is_bound(mean.value) {
         // How that varies says nothing of the command.
-        let bound = metric::at_most(&measure.key, measure.kind, mean.value, floor);
-        return vec![measure.name.clone(), bound, String::new(), String::new()];
+        return vec![name, metric.write(mean.value), String::new(), String::new()];
     }
-    let write =
-        |value: f64| if value.is_finite() { measure.kind.write(value.max(0.0)) } else { "n/a".into() };
+    let write = |value: f64| if value.is_finite() { metric.kind.write(value.max(0.0)) } else { "n/a".into() };
     let spread = match measure.spread() {
         Some(spread) if mean.value > 0.0 => format!("{:.1} %", spread / mean.value * 100.0),
         Some(_) => "0 %".into(),
         None => "n/a".into(),
     };
-    let interval = format!("[{}, {}]", write(mean.lower), write(mean.upper));
-    vec![measure.name.clone(), write(mean.value), interval, spread]
+    vec![name, write(mean.value), format!("[{}, {}]", write(mean.lower), write(mean.upper)), spread]
 }
 
 fn derived_row(derived: &Derived) -> Vec<String> {
-    match &derived.value {
-        Err(why) => vec![derived.figure.name.to_owned(), "not known".into(), String::new(), why.clone()],
-        Ok(found) => {
-            let unit = if derived.figure.unit.is_empty() {
-                String::new()
-            } else {
-                format!(" {}", derived.figure.unit)
-            };
-            let write = |value: f64| if value.is_finite() { figure(value) } else { "n/a".into() };
-            vec![
-                derived.figure.name.to_owned(),
-                write(found.value) + &unit,
-                format!("[{}, {}]", write(found.lower), write(found.upper)),
-                derived.figure.about.split_inclusive(". ").next().unwrap_or("").trim().to_owned(),
-            ]
+    let name = derived.figure.name.to_owned();
+    match derived.text(figures::number) {
+        Ok([value, interval]) => {
+            let about = derived.figure.about.split_inclusive(". ").next().unwrap_or("").trim();
+            vec![name, value, interval, about.to_owned()]
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_that_count() {
-        for (value, text) in [
-            (0.0, "0"),
-            (1.23456, "1.235"),
-            (123_456.7, "123,457"),
-            (0.001_234_56, "0.001235"),
-            (-2.5, "−2.5"),
-        ] {
-            assert_eq!(figure(value), text);
-        }
+        Err(why) => vec![name, "not known".into(), String::new(), why],
     }
 }

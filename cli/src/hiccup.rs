@@ -4,16 +4,16 @@
 //! interval would have delayed more than one sleep: what those would have found is recorded as well (Gil Tene's correction for coordinated
 //! omission, as in jHiccup).
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command as Program, ExitStatus};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use picollo_core::{Options, SharedHistogram, Since, Snapshot};
-use picollo_native::unix_nanos;
+use picollo_native::{NoiseWatch, unix_nanos};
 use serde_json::json;
 
+use crate::compare::runner::on_run_queue;
 use crate::failure::{Failure, print};
 use crate::record::Log;
 use crate::show::{RANKS, add_percentiles, human, percentiles};
@@ -41,19 +41,6 @@ pub(crate) fn command() -> Command {
         flag("json", "for programs: nanoseconds"),
         Arg::new("program").value_name("CMD").num_args(1..).last(true).help("runs as long as this program"),
     ])
-}
-
-/// What the system says of the time since it was started: ticks of all CPUs together, those of them that the hypervisor took, and nanoseconds
-/// that this thread was ready and did not run.
-fn accounts() -> (u64, u64, Option<u64>) {
-    let read = |file| fs::read_to_string(file).unwrap_or_default();
-    let stat = read("/proc/stat");
-    let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
-    let fields: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
-    let ready = read("/proc/thread-self/schedstat");
-    let ready = ready.split_ascii_whitespace().nth(1).and_then(|field| field.parse().ok());
-    // What guests take is in the time of users as well.
-    (fields.iter().take(8).sum(), fields.get(7).copied().unwrap_or(0), ready)
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -97,7 +84,7 @@ fn start(matches: &ArgMatches) -> Result<Option<Child>, Failure> {
 struct Measured {
     snapshot: Box<Snapshot>,
     seconds: f64,
-    /// The share of the time of all CPUs that the hypervisor took.
+    /// The share of the time of its CPUs that the hypervisor took.
     stolen: Option<f64>,
     /// Nanoseconds that the thread was ready and did not run.
     ready: Option<u64>,
@@ -114,11 +101,11 @@ fn measure(
     const SECOND: Duration = Duration::from_secs(1);
     // HdrHistogram's three digits, up to an hour.
     let options = Options { relative_error: 0.0005, max_trackable: 3_600_000_000_000, ..Options::default() };
-    let histogram = SharedHistogram::create(&options).map_err(|error| format!("a histogram: {error}"))?;
-    let new = || Snapshot::boxed(*histogram.layout()).map_err(|error| format!("a snapshot: {error}"));
-    let (mut all, mut second) = (new()?, new()?);
+    let histogram = SharedHistogram::create(&options)?;
+    let (mut all, mut second) =
+        (Snapshot::boxed(*histogram.layout())?, Snapshot::boxed(*histogram.layout())?);
     let expected = interval.as_nanos() as u64;
-    let (ticks, stolen, ready) = accounts();
+    let (mut watch, ready) = (NoiseWatch::create()?, on_run_queue("thread-self"));
     let start = Instant::now();
     let (mut line_start, mut line_unix) = (start, unix_nanos());
     let mut status = None;
@@ -141,18 +128,19 @@ fn measure(
         if is_last || line_start.elapsed() >= SECOND {
             if let Some(log) = log {
                 let seconds = line_start.elapsed().as_secs_f64();
-                histogram.update(&mut second, Since::PreviousUpdate).map_err(|error| format!("{error}"))?;
+                histogram.update(&mut second, Since::PreviousUpdate)?;
                 log.write_snapshot("hiccup", &second, line_unix, seconds)?;
             }
             (line_start, line_unix) = (Instant::now(), unix_nanos());
         }
         if is_last {
             let seconds = start.elapsed().as_secs_f64();
-            let after = accounts();
-            histogram.update(&mut all, Since::Reset).map_err(|error| format!("{error}"))?;
-            let ticks = after.0.saturating_sub(ticks);
-            let stolen = (ticks > 0).then(|| after.1.saturating_sub(stolen) as f64 / ticks as f64);
-            let ready = after.2.zip(ready).map(|(after, before)| after.saturating_sub(before));
+            histogram.update(&mut all, Since::Reset)?;
+            let noise = watch.noise();
+            let stolen = noise.steal_seconds / (noise.seconds * f64::from(noise.cpu_count));
+            let stolen = Some(stolen).filter(|share| share.is_finite());
+            let ready =
+                on_run_queue("thread-self").zip(ready).map(|(after, before)| after.saturating_sub(before));
             return Ok((Measured { snapshot: all, seconds, stolen, ready }, status));
         }
     }
@@ -177,7 +165,7 @@ fn text_of(found: &Measured, interval: Duration) -> String {
     for ((_, name), value) in RANKS.iter().zip(percentiles(&found.snapshot).into_iter().flatten()) {
         text += &format!("  {name:<6} {:>9}\n", human(value, "ns"));
     }
-    let stolen = found.stolen.map(|share| format!("{:.2} % of the time of all CPUs", share * 100.0));
+    let stolen = found.stolen.map(|share| format!("{:.2} % of the time of its CPUs", share * 100.0));
     let ready = found.ready.map(|nanos| format!("{} in all, of {seconds} s", human(nanos, "ns")));
     for (name, known) in [("steal", stolen), ("run queue", ready)] {
         text += &format!("  {name}: {}\n", known.unwrap_or_else(|| "not known".into()));

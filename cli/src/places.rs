@@ -1,7 +1,7 @@
 //! Where programs publish: this user's directories, and for those who may look at others', theirs and those of containers.
 
 use std::collections::HashSet;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -18,35 +18,26 @@ use crate::values::{flag, option};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     directory: Option<PathBuf>,
-    user: Option<u32>,
     all: bool,
 }
 
-pub(crate) fn arguments() -> [Arg; 3] {
+pub(crate) fn arguments() -> [Arg; 2] {
     [
         option("directory", "PATH", "look there and nowhere else")
             .value_parser(value_parser!(PathBuf))
-            .conflicts_with_all(["user", "all"]),
-        option(
-            "user",
-            "NAME",
-            "look at what this user publishes, a name or a number, also in containers: for root, and oneself",
-        )
-        .conflicts_with("all"),
+            .conflicts_with("all"),
         flag("all", "look at what anybody publishes, also in containers, as far as this user may"),
     ]
 }
 
 impl Places {
-    pub(crate) fn of(matches: &ArgMatches) -> Result<Places, Failure> {
-        let user = matches.get_one::<String>("user").map(|name| user_of(name)).transpose()?;
-        let directory = matches.get_one::<PathBuf>("directory").cloned();
-        Ok(Places { directory, user, all: matches.get_flag("all") })
+    pub(crate) fn of(matches: &ArgMatches) -> Places {
+        Places { directory: matches.get_one("directory").cloned(), all: matches.get_flag("all") }
     }
 
     /// Whether others' are asked for as well.
     pub(crate) fn are_others(&self) -> bool {
-        self.user.is_some() || self.all
+        self.all
     }
 
     /// What is named like a segment in them; and which directories cannot be looked into, a sentence each. Where all are asked for, those that
@@ -55,7 +46,7 @@ impl Places {
         let mut all = Vec::new();
         if self.are_others() {
             let mut seen = HashSet::new();
-            for directory in self.directories() {
+            for directory in directories_of_all() {
                 // By what it is: a directory is found under the root of each of its processes.
                 let Ok(data) = fs::metadata(&directory) else { continue };
                 if data.is_dir() && seen.insert((data.dev(), data.ino())) {
@@ -89,42 +80,25 @@ impl Places {
     pub(crate) fn in_directory(directory: PathBuf) -> Places {
         Places { directory: Some(directory), ..Places::default() }
     }
-
-    /// Where they may be: the usual places, and what processes have in their environment, below each root that a process has.
-    fn directories(&self) -> Vec<PathBuf> {
-        let mut roots = HashSet::new();
-        let mut found = Vec::new();
-        usual_below(Path::new("/"), self.user, &mut found);
-        roots.insert(root_of(Path::new("/proc/self")));
-        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let is_process = process.file_name().as_bytes().iter().all(u8::is_ascii_digit);
-            let is_wanted = |user| process.metadata().is_ok_and(|data| data.uid() == user);
-            if !is_process {
-                continue;
-            }
-            let root = process.path().join("root");
-            if roots.insert(root_of(&process.path())) {
-                usual_below(&root, self.user, &mut found);
-            }
-            if self.user.is_none_or(is_wanted) {
-                found.extend(named_in(&process.path().join("environ")).iter().map(|path| below(&root, path)));
-            }
-        }
-        found
-    }
 }
 
-/// A user's number.
-fn user_of(name: &str) -> Result<u32, Failure> {
-    if let Ok(number) = name.parse() {
-        return Ok(number);
+/// Where segments may be: the usual places, and what processes have in their environment, below each root that a process has.
+fn directories_of_all() -> Vec<PathBuf> {
+    let mut found = usual_below(Path::new("/"));
+    let mut roots = HashSet::from([root_of(Path::new("/proc/self"))]);
+    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if !process.file_name().as_bytes().iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        let root = process.path().join("root");
+        if roots.insert(root_of(&process.path())) {
+            found.extend(usual_below(&root));
+        }
+        // Paths as the process sees them.
+        let named = named_in(&process.path().join("environ"));
+        found.extend(named.iter().map(|path| root.join(path.strip_prefix("/").unwrap_or(path))));
     }
-    let unknown = || Failure::Told(format!("there is no user {name:?}; a number will do as well"));
-    let text = CString::new(name).map_err(|_| unknown())?;
-    // SAFETY: the name ends in a zero. What is returned is the C library's until the next call, and nobody else calls it.
-    let entry = unsafe { libc::getpwnam(text.as_ptr()) };
-    // SAFETY: where there is an entry, it is whole.
-    unsafe { entry.as_ref() }.map(|entry| entry.pw_uid).ok_or_else(unknown)
+    found
 }
 
 /// A user's name, or number where there is none.
@@ -143,29 +117,12 @@ fn root_of(process: &Path) -> Option<(PathBuf, PathBuf)> {
     Some((fs::read_link(process.join("ns/mnt")).ok()?, fs::read_link(process.join("root")).ok()?))
 }
 
-/// A path as a process sees it.
-fn below(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
 /// The directories that segments are in unless a program was told otherwise.
-fn usual_below(root: &Path, user: Option<u32>, found: &mut Vec<PathBuf>) {
-    if let Some(user) = user {
-        for path in [
-            format!("dev/shm/picollo-{user}"),
-            format!("dev/shm/picollo-{user}-own"),
-            format!("run/user/{user}/picollo"),
-        ] {
-            found.push(root.join(path));
-        }
-        return;
-    }
+fn usual_below(root: &Path) -> Vec<PathBuf> {
     let inside = |path: &str| fs::read_dir(root.join(path)).into_iter().flatten().flatten();
-    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"picollo-");
-    found.extend(inside("dev/shm").filter(|entry| is_ours(&entry.file_name())).map(|entry| entry.path()));
-    for directory in ["run/user", "run"] {
-        found.extend(inside(directory).map(|entry| entry.path().join("picollo")));
-    }
+    let in_memory = inside("dev/shm").filter(|entry| entry.file_name().as_bytes().starts_with(b"picollo-"));
+    let of_users = inside("run/user").chain(inside("run")).map(|entry| entry.path().join("picollo"));
+    in_memory.map(|entry| entry.path()).chain(of_users).collect()
 }
 
 /// The directories that a process was told.

@@ -14,8 +14,8 @@ use picollo_native::Place;
 
 use crate::exemplars;
 use crate::failure::{Failure, write_file};
-use crate::hlog::ANY_COUNTERS;
 use crate::hlog::source::Source;
+use crate::hlog::{ANY_COUNTERS, NO_INTERVAL};
 use crate::reader::{self, Reader, Reading, Sum};
 use crate::table::{count, printable};
 use crate::values::{self, option, subcommand};
@@ -78,14 +78,14 @@ struct Pictured {
 
 impl Pictured {
     fn new(title: String, unit: &str, first: &Snapshot) -> Result<Pictured, Failure> {
-        let all = Snapshot::boxed_alone(*first.layout()).map_err(no_memory)?;
+        let all = Snapshot::boxed_alone(*first.layout())?;
         Ok(Pictured { title, unit: unit.into(), slices: Vec::new(), all, merged: 1, waiting: 0 })
     }
 
     fn add(&mut self, when: String, snapshot: &Snapshot) -> Result<(), Failure> {
         // A log may change its layout: the widest range holds all.
         if snapshot.layout().max_trackable() > self.all.layout().max_trackable() {
-            let mut wider = Snapshot::boxed_alone(*snapshot.layout()).map_err(no_memory)?;
+            let mut wider = Snapshot::boxed_alone(*snapshot.layout())?;
             wider.merge(&self.all);
             self.all = wider;
         }
@@ -96,7 +96,7 @@ impl Pictured {
                 self.waiting -= 1;
             }
             _ => {
-                self.slices.push((when, snapshot.boxed_copy().map_err(no_memory)?));
+                self.slices.push((when, snapshot.boxed_copy()?));
                 self.waiting = self.merged - 1;
             }
         }
@@ -115,10 +115,6 @@ impl Pictured {
         }
         Ok(())
     }
-}
-
-fn no_memory(error: picollo_core::Error) -> Failure {
-    Failure::Told(format!("a snapshot: {error}"))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -203,7 +199,7 @@ fn of_log(file: &str, wanted: &str, unit: &str) -> Result<Vec<Pictured>, Failure
         let mut reader = state.on(line);
         while let Some(interval) = reader.next() {
             let taken = interval
-                .map_err(|_| "this is no interval of a log".to_owned())
+                .map_err(|_| NO_INTERVAL.into())
                 .and_then(|interval| take(&mut found, &interval, wanted, unit));
             taken.map_err(|fault| format!("{name}:{}: {fault}", reader.line()))?;
         }
@@ -217,7 +213,7 @@ fn take(
     interval: &Interval<'_>,
     wanted: &str,
     unit: &str,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let tag = interval.tag.unwrap_or("");
     if !tag.contains(wanted) || found.len() == MOST_HISTOGRAMS && !found.contains_key(tag) {
         return Ok(());
@@ -227,13 +223,12 @@ fn take(
     let snapshot = decoded.map_err(|error| format!("the histogram: {error}"))?;
     if !found.contains_key(tag) {
         let name = if tag.is_empty() { "untagged" } else { tag };
-        let pictured = Pictured::new(name.into(), unit, &snapshot).map_err(|failure| failure.to_string())?;
-        found.insert(tag.into(), pictured);
+        found.insert(tag.into(), Pictured::new(name.into(), unit, &snapshot)?);
     }
     let pictured = found.get_mut(tag).ok_or("a tag that is gone")?;
     // Times before 1970 are relative: as they are.
     let nanos = (interval.start_seconds.max(0.0) * 1e9) as u64;
-    pictured.add(time_of_day(nanos), &snapshot).map_err(|failure| failure.to_string())
+    pictured.add(time_of_day(nanos), &snapshot)
 }
 
 /// What only this page has.

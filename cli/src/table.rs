@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use picollo_core::text::Grouped;
+use picollo_core::text::{Grouped, Markdown};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How a table is written.
@@ -40,25 +40,34 @@ fn screen() -> Option<usize> {
 /// A table; the columns `left` are aligned to the left, the others to the right. As text it fits a terminal: long names in columns
 /// on the left are cut in the middle. In a pipe and in other forms every name is whole. A name that is too long for [`USUAL`] columns
 /// makes its own line longer, and no other line.
-pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: &[usize], form: Form) -> String {
+pub(crate) fn table(
+    headings: &[impl AsRef<str>],
+    rows: &[Vec<String>],
+    left: &[usize],
+    form: Form,
+) -> String {
     table_within(headings, rows, left, form, screen())
 }
 
 fn table_within(
-    headings: &[String],
+    headings: &[impl AsRef<str>],
     rows: &[Vec<String>],
     left: &[usize],
     form: Form,
     screen: Option<usize>,
 ) -> String {
-    let lines = std::iter::once(headings).chain(rows.iter().map(Vec::as_slice));
+    let headings: Vec<String> = headings.iter().map(|heading| heading.as_ref().to_owned()).collect();
+    let lines = std::iter::once(&headings).chain(rows);
     if form == Form::Csv {
-        let line = |cells: &[String]| cells.iter().map(|cell| csv(cell)).collect::<Vec<_>>().join(",") + "\n";
+        let line =
+            |cells: &Vec<String>| cells.iter().map(|cell| csv(cell)).collect::<Vec<_>>().join(",") + "\n";
         return lines.map(line).collect();
     }
-    let escape = if form == Form::Text { str::to_owned } else { markdown };
-    let mut lines: Vec<Vec<String>> =
-        lines.map(|line| line.iter().map(|cell| escape(&printable(cell))).collect()).collect();
+    let escaped = |cell: &String| match printable(cell) {
+        cell if form == Form::Text => cell,
+        cell => Markdown(&cell).to_string(),
+    };
+    let mut lines: Vec<Vec<String>> = lines.map(|line| line.iter().map(escaped).collect()).collect();
     let widest = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0).max(3);
     let mut widths: Vec<usize> = (0..headings.len()).map(widest).collect();
     if form == Form::Text {
@@ -133,17 +142,6 @@ fn csv(cell: &str) -> String {
     }
 }
 
-fn markdown(cell: &str) -> String {
-    let mut result = String::new();
-    for character in cell.chars() {
-        if r"\|`*_<>[]".contains(character) {
-            result.push('\\');
-        }
-        result.push(character);
-    }
-    result
-}
-
 /// A number with so many decimals, and commas between thousands where that is asked for.
 pub(crate) fn number(value: f64, decimals: usize, with_commas: bool) -> String {
     let text = format!("{value:.decimals$}");
@@ -167,10 +165,10 @@ mod tests {
     /// Names make way for numbers where a terminal is narrow, down to a width.
     #[test]
     fn long_names_are_cut_on_a_terminal() {
-        let cells = |line: [&str; 3]| line.map(str::to_owned).to_vec();
         let name = format!("{}{{route=/pay}}", "n".repeat(300));
-        let (headings, rows) =
-            (cells(["ENTRY", "COUNT", "p50"]), [cells([&name, "10", "8.03 µs"]), cells(["支付", "1", "2"])]);
+        let headings = ["ENTRY", "COUNT", "p50"];
+        let rows =
+            [[name.as_str(), "10", "8.03 µs"], ["支付", "1", "2"]].map(|row| row.map(str::to_owned).to_vec());
         let within = |screen| table_within(&headings, &rows, &[0], Form::Text, screen);
         for columns in [40, 79, 80, 200] {
             let text = within(Some(columns));
@@ -192,10 +190,9 @@ mod tests {
     /// A pipe gets whole names, and one long name does not widen the lines of the others.
     #[test]
     fn one_long_name_widens_its_own_line_of_a_pipe() {
-        let cells = |line: [&str; 2]| line.map(str::to_owned).to_vec();
         let name = "n".repeat(300);
-        let rows = [cells([&name, "10"]), cells(["short", "1"])];
-        let text = table_within(&cells(["ENTRY", "COUNT"]), &rows, &[0], Form::Text, None);
+        let rows = [[name.as_str(), "10"], ["short", "1"]].map(|row| row.map(str::to_owned).to_vec());
+        let text = table_within(&["ENTRY", "COUNT"], &rows, &[0], Form::Text, None);
         let widths: Vec<usize> = text.lines().map(str::len).collect();
         assert!(widths == [80, 307, 80] && text.contains(&name), "{widths:?}\n{text}");
     }
@@ -218,9 +215,9 @@ mod tests {
 
     #[test]
     fn tables() {
-        let cells = |line: &[&str]| line.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
-        let (headings, rows) =
-            (cells(&["Tag", "Count"]), [cells(&["a|b", "1"]), cells(&["x,\"y\u{1b}[1m\u{202e}", "1,000"])]);
+        let headings = ["Tag", "Count"];
+        let rows =
+            [["a|b", "1"], ["x,\"y\u{1b}[1m\u{202e}", "1,000"]].map(|row| row.map(str::to_owned).to_vec());
         let text = table(&headings, &rows, &[0], Form::Text);
         let wanted = ["Tag                Count", "a|b                    1", r#"x,"y\x1b[1m\u202e  1,000"#];
         assert_eq!(text.lines().collect::<Vec<_>>(), wanted);

@@ -158,21 +158,17 @@ def test_hgrm(log: Path, tmp_path: Path) -> None:
     total, put = (Snapshot.merged(interval.snapshot for interval in picollo.read_log(log, tag=tag)) for tag in (None, "PUT"))
     assert run(log, "--format", "hgrm", "--ticks", 2, "--scale", "us")[0] == total.hgrm(2, 1000)
     assert run(log, "--format", "hgrm-csv")[0] == total.hgrm(csv=True)
-    # Several: with a comment before each, or in files of their own.
+    # Several: with a comment before each.
     out, _ = run(log, "--format", "hgrm", "--by-tag", "--window", 5)
     assert re.findall(r"^#\[(.* s)\]$", out, re.MULTILINE)[1:3] == ["no tag, 5-10 s", "GET, 0-5 s"]
-    assert run(log, "--format", "hgrm", "--by-tag", "-o", tmp_path / "a.hgrm")[0] == ""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.GET.hgrm", "a.PUT.hgrm", "a.no_tag.hgrm"]
-    assert (tmp_path / "a.PUT.hgrm").read_text() == put.hgrm()
+    assert run(log, "--format", "hgrm", "--tag", "PUT", "-o", tmp_path / "put.hgrm")[0] == ""
+    assert (tmp_path / "put.hgrm").read_text() == put.hgrm()
 
 
-def test_tags_are_no_paths_and_act_on_no_terminal(tmp_path: Path) -> None:
-    path, out = tmp_path / "a.hlog", tmp_path / "out"
-    out.mkdir()
-    tags = ["../../up", "/etc/passwd", "..", "a|b", "A|B", "größe", "\u202eevil", "escape"]
+def test_tags_act_on_no_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a.hlog"
+    tags = ["a|b", "A|B", "größe", "\u202eevil", "escape"]
     picollo.write_log(path, [LogInterval(0, 1, filled([1]), tag) for tag in tags])
-    run(path, "--format", "hgrm", "--by-tag", "-o", out / "x.hgrm")
-    assert len(list(out.iterdir())) == len(tags) and sorted(p.name for p in tmp_path.iterdir()) == ["a.hlog", "out"]
     # Text is UTF-8, whatever the locale says; what acts on a terminal is written out, and nothing ends a cell.
     path.write_bytes(path.read_bytes().replace(b"escape", b"a\x1b[31mb"))
     text, _ = run(path, "--by-tag", "--format", "markdown", env={**os.environ, "LC_ALL": "C"})

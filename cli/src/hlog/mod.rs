@@ -4,22 +4,21 @@ mod groups;
 mod reading;
 pub(crate) mod source;
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use picollo_core::ValueSelection;
 use picollo_core::text::HgrmFormat;
-use picollo_core::{Error, Snapshot, ValueSelection};
 
 use crate::failure::{Failure, print, write_file};
 use crate::progress::Progress;
 use crate::table::{self, Form, printable, table};
-use crate::values::{self, Scale, Time, flag, option, subcommand};
+use crate::values::{self, Scale, flag, option, subcommand};
 pub(crate) use groups::ANY_COUNTERS;
-use groups::Group;
-use reading::{Choice, Reading};
+use groups::{Group, Groups};
+pub(crate) use reading::NO_INTERVAL;
+use reading::Reading;
 
 const HELP: &str = "Percentiles of histogram logs (.hlog), by tag and time
 
@@ -72,9 +71,7 @@ pub(crate) fn command() -> Command {
         option("ticks", "N", "rows of hgrm for each halving of the distance to 100%")
             .default_value("5")
             .value_parser(value_parser!(u32).range(1..=1_000_000)),
-        option("output", "FILE", "write there; several hgrm go to several files, named like it")
-            .short('o')
-            .value_parser(value_parser!(PathBuf)),
+        option("output", "FILE", "write there").short('o').value_parser(value_parser!(PathBuf)),
         flag("skip-errors", "report lines that cannot be read, and go on"),
         flag("no-progress", "no progress bar"),
     ])
@@ -86,55 +83,39 @@ fn scale_of(matches: &ArgMatches) -> Scale {
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let text = |name| matches.get_one::<String>(name).map_or("", String::as_str);
-    let ranks = matches.get_one::<Vec<f64>>("percentiles").cloned().unwrap_or_default();
     let files: Vec<String> = matches.get_many("files").into_iter().flatten().cloned().collect();
-    let mut reading = Reading::new(Choice {
-        tags: matches.get_many("tag").map(|tags| tags.cloned().collect()),
-        start: matches.get_one::<Time>("start").copied(),
-        end: matches.get_one::<Time>("end").copied(),
-        by_tag: matches.get_flag("by-tag"),
-        window: matches.get_one::<Duration>("window").map(Duration::as_secs_f64),
-        skip_errors: matches.get_flag("skip-errors"),
-    });
+    let mut reading = Reading::new(matches);
     reading.read(&files, Progress::new(!matches.get_flag("no-progress")))?;
     if reading.groups.len() == 0 {
         return Err(reading.why_nothing(files.len()).into());
     }
-    if reading.groups.ratio != 1.0 {
-        let ratio = reading.groups.ratio;
+    let mut groups = std::mem::replace(&mut reading.groups, Groups::new());
+    if groups.ratio != 1.0 {
+        let ratio = groups.ratio;
         Failure::Told(format!("these are histograms of doubles: values are to be multiplied by {ratio}"))
             .tell("hlog");
     }
-    match text("format") {
-        format @ ("hgrm" | "hgrm-csv") => write_hgrm(matches, &mut reading, format == "hgrm-csv")?,
-        format => {
-            let form = match format {
-                "csv" => Form::Csv,
-                "markdown" => Form::Markdown,
-                _ => Form::Text,
-            };
-            let text = table_of(matches, &mut reading, &ranks, form)?;
-            match matches.get_one::<PathBuf>("output") {
-                None => print(&text)?,
-                Some(path) => write_file(path, &text)?,
-            }
-        }
+    let text = match text("format") {
+        "hgrm" => hgrm_of(matches, &reading, &mut groups, HgrmFormat::Columns)?,
+        "hgrm-csv" => hgrm_of(matches, &reading, &mut groups, HgrmFormat::Csv)?,
+        "csv" => table_of(matches, &reading, &mut groups, Form::Csv)?,
+        "markdown" => table_of(matches, &reading, &mut groups, Form::Markdown)?,
+        _ => table_of(matches, &reading, &mut groups, Form::Text)?,
+    };
+    match matches.get_one::<PathBuf>("output") {
+        None => print(&text)?,
+        Some(path) => write_file(path, &text)?,
     }
     Ok(0)
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Told(error.to_string())
-    }
-}
-
 fn table_of(
     matches: &ArgMatches,
-    reading: &mut Reading,
-    ranks: &[f64],
+    reading: &Reading,
+    groups: &mut Groups,
     form: Form,
 ) -> Result<String, Failure> {
+    let ranks = matches.get_one::<Vec<f64>>("percentiles").cloned().unwrap_or_default();
     let is_csv = form == Form::Csv;
     let (by_tag, has_windows) = (matches.get_flag("by-tag"), matches.contains_id("window"));
     let mut headings = Vec::new();
@@ -160,7 +141,6 @@ fn table_of(
     };
     let scaled = |value: f64| table::number(value / divisor, decimals, !is_csv);
     let shift = if is_csv { reading.origin.unwrap_or(0.0) } else { 0.0 };
-    let mut groups = std::mem::replace(&mut reading.groups, groups::Groups::new());
     let mut rows = Vec::new();
     groups.for_each::<Failure>(|group, snapshot| {
         let mut row = Vec::new();
@@ -176,7 +156,7 @@ fn table_of(
         } else {
             row.push(scaled(snapshot.moments().mean));
             let mut found = vec![0; ranks.len()];
-            snapshot.percentile_values(ranks, selection, &mut found)?;
+            snapshot.percentile_values(&ranks, selection, &mut found)?;
             row.extend(found.iter().map(|&value| {
                 if divisor == 1.0 { table::count(value, !is_csv) } else { scaled(value as f64) }
             }));
@@ -192,50 +172,24 @@ fn table_of(
     })
 }
 
-fn write_hgrm(matches: &ArgMatches, reading: &mut Reading, is_csv: bool) -> Result<(), Failure> {
+/// Distributions, with a comment before each where there are several.
+fn hgrm_of(
+    matches: &ArgMatches,
+    reading: &Reading,
+    groups: &mut Groups,
+    format: HgrmFormat,
+) -> Result<String, Failure> {
     let ticks = matches.get_one::<u32>("ticks").copied().unwrap_or(5);
-    let format = if is_csv { HgrmFormat::Csv } else { HgrmFormat::Columns };
     let divisor = scale_of(matches).divisor;
-    let mut groups = std::mem::replace(&mut reading.groups, groups::Groups::new());
-    let several = groups.len() > 1;
-    let mut used = HashSet::new();
-    let mut is_first = true;
-    groups.for_each::<Failure>(|group, snapshot: &Snapshot| {
-        let mut text = String::new();
-        snapshot.write_hgrm(&mut text, ticks, divisor, format)?;
-        let name = name_of(matches, reading, group);
-        let Some(output) = matches.get_one::<PathBuf>("output") else {
-            if several {
-                // A comment, to those who read this.
-                text = format!("{}#[{}]\n{text}", if is_first { "" } else { "\n" }, printable(&name));
-                is_first = false;
-            }
-            return print(&text);
-        };
-        write_file(&if several { beside(output, &name, &mut used) } else { output.clone() }, &text)
-    })
-}
-
-/// A path like another, for one of several. Tags are anybody's text, and no paths.
-fn beside(output: &Path, name: &str, used: &mut HashSet<String>) -> PathBuf {
-    let safe: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
-    let safe = match safe.trim_matches('.') {
-        "" => "_",
-        safe => safe,
-    };
-    let (mut unique, mut number) = (safe.to_owned(), 2);
-    // File systems may take upper and lower case for the same.
-    while !used.insert(unique.to_lowercase()) {
-        unique = format!("{safe}-{number}");
-        number += 1;
-    }
-    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let extension = match part(output.extension()) {
-        extension if extension.is_empty() => extension,
-        extension => format!(".{extension}"),
-    };
-    output.with_file_name(format!("{}.{unique}{extension}", part(output.file_stem())))
+    let (mut text, is_one) = (String::new(), groups.len() == 1);
+    groups.for_each::<Failure>(|group, snapshot| {
+        if !is_one {
+            let space = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{space}#[{}]\n", printable(&name_of(matches, reading, group)));
+        }
+        Ok(snapshot.write_hgrm(&mut text, ticks, divisor, format)?)
+    })?;
+    Ok(text)
 }
 
 fn name_of(matches: &ArgMatches, reading: &Reading, group: &Group) -> String {

@@ -1,7 +1,9 @@
 //! Goes through all logs, and picks what was asked for.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use clap::ArgMatches;
 use picollo_core::log::{Interval, Reader};
 use picollo_core::{Error, Snapshot};
 
@@ -19,21 +21,16 @@ const NAMED: usize = 100;
 /// Times are written with three decimals. Half a millisecond more or less is the rounding of their sums.
 const ROUNDING: f64 = 0.0005;
 
-/// What to pick, and how to group it.
-pub(super) struct Choice {
-    /// None: all of them.
-    pub(super) tags: Option<Vec<String>>,
-    pub(super) start: Option<Time>,
-    pub(super) end: Option<Time>,
-    pub(super) by_tag: bool,
-    /// In seconds.
-    pub(super) window: Option<f64>,
-    pub(super) skip_errors: bool,
-}
-
-/// What was read so far.
+/// What to pick, how to group it, and what was read so far.
 pub(super) struct Reading {
-    choice: Choice,
+    /// None: all of them.
+    wanted: Option<Vec<String>>,
+    start: Option<Time>,
+    end: Option<Time>,
+    by_tag: bool,
+    /// In seconds.
+    window: Option<f64>,
+    skip_errors: bool,
     /// When the first log begins.
     pub(super) origin: Option<f64>,
     tags: BTreeSet<String>,
@@ -45,9 +42,25 @@ pub(super) struct Reading {
 /// What is wrong with a line.
 type Fault = String;
 
+/// A line that is not even that.
+pub(crate) const NO_INTERVAL: &str =
+    "this is no interval of a log: [Tag=...,] begin, length, maximum and a histogram";
+
 impl Reading {
-    pub(super) fn new(choice: Choice) -> Reading {
-        Reading { choice, origin: None, tags: BTreeSet::new(), seen: 0, skipped: 0, groups: Groups::new() }
+    pub(super) fn new(matches: &ArgMatches) -> Reading {
+        Reading {
+            wanted: matches.get_many("tag").map(|tags| tags.cloned().collect()),
+            start: matches.get_one("start").copied(),
+            end: matches.get_one("end").copied(),
+            by_tag: matches.get_flag("by-tag"),
+            window: matches.get_one("window").map(Duration::as_secs_f64),
+            skip_errors: matches.get_flag("skip-errors"),
+            origin: None,
+            tags: BTreeSet::new(),
+            seen: 0,
+            skipped: 0,
+            groups: Groups::new(),
+        }
     }
 
     pub(super) fn read(&mut self, files: &[String], mut progress: Progress) -> Result<(), Failure> {
@@ -65,15 +78,11 @@ impl Reading {
                 let mut reader = state.on(line);
                 // Not by `for`: the reader is asked where it is.
                 while let Some(interval) = reader.next() {
-                    let result = interval
-                        .map_err(|_| {
-                            "this is no interval of a log: [Tag=...,] begin, length, maximum and a histogram"
-                                .into()
-                        })
-                        .and_then(|interval| self.take(&interval));
+                    let result =
+                        interval.map_err(|_| NO_INTERVAL.into()).and_then(|interval| self.take(&interval));
                     if let Err(fault) = result {
                         let what = format!("{name}:{}: {fault}", reader.line());
-                        if !self.choice.skip_errors {
+                        if !self.skip_errors {
                             return Err(format!("{what}\n(--skip-errors goes on after such lines)").into());
                         }
                         self.skipped += 1;
@@ -85,13 +94,8 @@ impl Reading {
                 }
                 done += line.len() as u64;
                 // Of what is packed there is more than the file has bytes.
-                progress.update(|took| {
-                    format!(
-                        "{}  {}",
-                        of_bytes(done, total.filter(|&total| done <= total), took),
-                        printable(&name)
-                    )
-                });
+                let total = total.filter(|&total| done <= total);
+                progress.update(|took| format!("{}  {}", of_bytes(done, total, took), printable(&name)));
                 state = reader.on(&[]);
             }
         }
@@ -134,13 +138,13 @@ impl Reading {
             Time::Absolute(seconds) => seconds - ROUNDING,
             Time::Relative(seconds) => origin + seconds - ROUNDING,
         };
-        self.choice.tags.as_ref().is_none_or(|tags| tags.iter().any(|known| known == tag))
-            && self.choice.start.is_none_or(|time| start >= seconds(time))
-            && self.choice.end.is_none_or(|time| start < seconds(time))
+        self.wanted.as_ref().is_none_or(|tags| tags.iter().any(|known| known == tag))
+            && self.start.is_none_or(|time| start >= seconds(time))
+            && self.end.is_none_or(|time| start < seconds(time))
     }
 
     fn group_of(&self, tag: &str, start: f64) -> Result<Group, Fault> {
-        let window = match self.choice.window {
+        let window = match self.window {
             None => 0,
             Some(width) => {
                 let after = start - self.origin.unwrap_or(0.0);
@@ -151,12 +155,12 @@ impl Reading {
                 ((after + ROUNDING) / width).floor() as i64
             }
         };
-        Ok(Group { tag: if self.choice.by_tag { tag.to_owned() } else { String::new() }, window })
+        Ok(Group { tag: if self.by_tag { tag.to_owned() } else { String::new() }, window })
     }
 
     /// Begin and end of a window, in seconds after the origin.
     pub(super) fn span_of(&self, group: &Group) -> (f64, f64) {
-        let width = self.choice.window.unwrap_or(0.0);
+        let width = self.window.unwrap_or(0.0);
         (group.window as f64 * width, (group.window + 1) as f64 * width)
     }
 

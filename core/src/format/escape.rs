@@ -23,7 +23,7 @@ impl fmt::Display for Line<'_> {
 
 /// A name in a Markdown heading or table cell, shown literally by every renderer and close to plain text in a terminal:
 /// a character that means nothing to Markdown where it stands has no backslash.
-pub(crate) struct Markdown<'a>(pub &'a str);
+pub struct Markdown<'a>(pub &'a str);
 
 impl fmt::Display for Markdown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -37,7 +37,7 @@ use core::fmt::{self, Write};
 
 pub use crate::format::buffer::{BufferWriter, Written, write_c_string};
 #[doc(hidden)] // For what native writes.
-pub use crate::format::escape::Json;
+pub use crate::format::escape::{Json, Markdown};
 #[doc(hidden)] // As above.
 pub use crate::format::number::Grouped;
 #[doc(hidden)] // As above.

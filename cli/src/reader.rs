@@ -25,8 +25,9 @@ pub(crate) fn title(entry: &SegmentEntry) -> String {
 }
 
 /// Which segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Target {
+    #[default]
     All,
     Path(PathBuf),
     /// A process, a segment's name, or a program.
@@ -78,6 +79,7 @@ pub(crate) enum Reading {
     },
 }
 
+#[derive(Default)]
 pub(crate) struct Entry {
     pub(crate) about: SegmentEntry,
     pub(crate) title: String,
@@ -103,6 +105,7 @@ pub(crate) struct Open {
 }
 
 /// Reads all segments that are meant, also those that come later.
+#[derive(Default)]
 pub(crate) struct Reader {
     places: Places,
     pub(crate) target: Target,
@@ -159,20 +162,7 @@ fn file_of(path: &Path) -> Option<(u64, u64)> {
 
 impl Reader {
     pub(crate) fn new(target: Target, places: Places) -> Reader {
-        Reader {
-            places,
-            target,
-            pid: None,
-            wanted: String::new(),
-            reads_ended: true,
-            segments: Vec::new(),
-            passed: HashMap::new(),
-            looked_at: None,
-            troubles: Vec::new(),
-            told: HashSet::new(),
-            interval: Interval::default(),
-            read_at: None,
-        }
+        Reader { places, target, reads_ended: true, ..Reader::default() }
     }
 
     /// Only what is live, of one process where that is given.
@@ -180,17 +170,20 @@ impl Reader {
         Reader { pid, reads_ended: false, ..Reader::new(Target::All, places) }
     }
 
+    /// What the command line names, not read yet.
+    pub(crate) fn wanted(matches: &ArgMatches) -> Reader {
+        let target = Target::of(matches.get_one::<String>("target").map(String::as_str));
+        Reader { pid: matches.get_one("pid").copied(), ..Reader::new(target, Places::of(matches)) }
+    }
+
     /// As the command line says, read once. An error where there is nothing.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Reader, Failure> {
         let text = |name| matches.get_one::<String>(name).map(String::as_str);
-        let mut reader = Reader::new(Target::of(text("target")), Places::of(matches)?);
-        reader.pid = matches.get_one("pid").copied();
+        let mut reader = Reader::wanted(matches);
         reader.wanted = text("match").unwrap_or_default().to_owned();
         reader.read();
         reader.choose(text("target"))?;
-        if let ([], Some(trouble)) = (&reader.segments[..], reader.troubles.first()) {
-            return Err(trouble.as_str().into());
-        }
+        reader.demand(matches)?;
         let mut entries = reader.segments.iter().flat_map(|segment| &segment.entries);
         if !entries.any(|entry| entry.is_read) && !reader.wanted.is_empty() {
             let (target, wanted) = (text("target").unwrap_or("anybody"), &reader.wanted);
@@ -206,10 +199,6 @@ impl Reader {
             return Ok(());
         };
         match &self.segments[..] {
-            [] if self.troubles.is_empty() => {
-                let of = self.pid.map_or(String::new(), |pid| format!(" and process {pid}"));
-                Err(format!("no segment of {target}{of}; `picollo list` shows those that there are").into())
-            }
             [] | [_] => Ok(()),
             several => {
                 let pids: Vec<String> = several.iter().map(|one| one.info.pid.to_string()).collect();
@@ -217,6 +206,19 @@ impl Reader {
                 Err(format!("{number} segments of {target} have ended; choose one of them by --pid: {pids}")
                     .into())
             }
+        }
+    }
+
+    /// An error where nothing was found that could be read, or is of a target.
+    pub(crate) fn demand(&self, matches: &ArgMatches) -> Result<(), Failure> {
+        match (&self.segments[..], self.troubles.first(), matches.get_one::<String>("target")) {
+            ([], Some(trouble), _) => Err(trouble.as_str().into()),
+            ([], None, Some(target)) => {
+                let of = self.pid.map_or(String::new(), |pid| format!(" and process {pid}"));
+                let target = printable(target);
+                Err(format!("no segment of {target}{of}; `picollo list` shows those that there are").into())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -360,15 +362,7 @@ impl Open {
         troubles.extend(self.viewer.faults().iter().cloned());
         while self.entries.len() < self.viewer.length() {
             let Ok(about) = self.viewer.entry(self.entries.len()) else { break };
-            self.entries.push(Entry {
-                about: about.clone(),
-                title: title(about),
-                reading: None,
-                is_read: false,
-                is_first: false,
-                is_retired: false,
-                number: 0,
-            });
+            self.entries.push(Entry { about: about.clone(), title: title(about), ..Entry::default() });
         }
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if entry.is_retired || !entry.title.contains(wanted) {

@@ -12,12 +12,11 @@ mod watch;
 use std::io::{IsTerminal, stdin, stdout};
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 
 use self::watch::Watch;
 use crate::failure::Failure;
-use crate::places::{self, Places};
-use crate::reader::Target;
+use crate::reader::{self, Reader};
 use crate::values::{option, subcommand};
 
 const HELP: &str = "The histograms of running programs, live: rates and percentiles of each interval
@@ -37,14 +36,10 @@ Ctrl-Z stops it as any program. For pipes and programs `picollo show --every 1s`
   picollo top checkout --interval 100ms";
 
 pub(crate) fn command() -> Command {
-    subcommand("top", HELP).args(places::arguments()).args([
-        Arg::new("target")
-            .value_name("PID|NAME|PATH")
-            .help("a process, segments or programs of a name, or a file"),
-        option("interval", "TIME", "how long intervals are, such as 1s or 250ms; at least 50ms")
-            .default_value("1s")
-            .value_parser(crate::values::duration),
-    ])
+    let interval = option("interval", "TIME", "how long intervals are, such as 1s or 250ms; at least 50ms");
+    subcommand("top", HELP)
+        .args(reader::arguments())
+        .arg(interval.default_value("1s").value_parser(crate::values::duration))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -53,17 +48,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             "this needs a terminal; `picollo show --every 1s` writes lines, with --json for programs".into(),
         );
     }
-    let target = matches.get_one::<String>("target").map(String::as_str);
-    let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
-    let interval = interval.max(Duration::from_millis(50));
-    let mut watch = Watch::new(Target::of(target), Places::of(matches)?, interval);
+    let interval = matches.get_one::<Duration>("interval").copied().unwrap_or_default();
+    let mut watch = Watch::new(Reader::wanted(matches), interval.max(Duration::from_millis(50)));
     watch.read();
-    if let (true, Some(trouble)) = (watch.is_empty(), &watch.trouble) {
-        return Err(trouble.as_str().into());
-    }
-    if let (true, Some(target)) = (watch.is_empty(), target) {
-        let target = crate::table::printable(target);
-        return Err(format!("no segment of {target}; `picollo list` shows those that there are").into());
-    }
+    watch.reader.demand(matches)?;
     terminal::run(&mut watch).map(|()| 0)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Last {
     pub(crate) lost: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) pid: u32,
     pub(crate) entry: SegmentEntry,
@@ -52,15 +52,6 @@ pub(crate) struct Row {
     since: Option<Box<Snapshot>>,
 }
 
-/// Why there is nothing to compare.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Change {
-    /// No mark, or no histogram.
-    None,
-    TooFew,
-    Found(Box<Comparison>),
-}
-
 impl Row {
     pub(crate) fn new(process: &str, pid: u32, entry: SegmentEntry) -> Row {
         Row {
@@ -68,15 +59,8 @@ impl Row {
             pid,
             entry,
             is_live: true,
-            last: Last::default(),
             is_since_start: true,
-            total: 0,
-            p99s: VecDeque::new(),
-            coarse: VecDeque::new(),
-            snapshot: None,
-            whole: None,
-            before: None,
-            since: None,
+            ..Row::default()
         }
     }
 
@@ -135,14 +119,10 @@ impl Row {
         self.since.is_some()
     }
 
-    /// How a quantile since the mark differs from before.
-    pub(crate) fn change(&self, quantile: f64) -> Change {
-        let (Some(before), Some(since)) = (&self.before, &self.since) else { return Change::None };
+    /// How a quantile since the mark differs from before; an error where there is too little for that, and nothing without a mark.
+    pub(crate) fn change(&self, quantile: f64) -> Option<picollo_core::Result<Comparison>> {
         let options = CompareOptions { quantile, ..CompareOptions::default() };
-        match before.compare(since, &options) {
-            Ok(found) => Change::Found(Box::new(found)),
-            Err(_) => Change::TooFew,
-        }
+        Some(self.before.as_ref()?.compare(self.since.as_ref()?, &options))
     }
 
     /// No writer is left: what it had stays.

@@ -9,7 +9,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 use super::detail;
-use super::row::{Change, Row};
+use super::row::Row;
 use super::state::{Column, State};
 use super::watch::Watch;
 use crate::show::RANKS;
@@ -77,7 +77,7 @@ fn draw_colored(buffer: &mut Buffer, watch: &mut Watch, state: &mut State) {
     }
     let shown = state.shown(&watch.rows);
     if state.selected_row(&watch.rows).is_none() {
-        state.selected = shown.first().map(|&at| watch.rows[at].0);
+        state.selected = shown.first().copied();
         state.is_open &= state.selected.is_some();
     }
     let bar = bar_of(watch, state, shown.len());
@@ -102,7 +102,7 @@ fn draw_colored(buffer: &mut Buffer, watch: &mut Watch, state: &mut State) {
     } else if state.is_open {
         if let Some(number) = state.selected {
             let whole = watch.since_start(number);
-            if let Some((_, row)) = state.selected_row(&watch.rows) {
+            if let Some(row) = state.selected_row(&watch.rows) {
                 let whole = whole.as_ref().or(row.whole.as_ref());
                 detail::draw(buffer, inside, row, whole.map(AsRef::as_ref), state, watch);
             }
@@ -132,7 +132,7 @@ and p99 of the last minute. `since start` until the first one is over.
 any key: back";
 
 fn bar_of(watch: &Watch, state: &State, shown: usize) -> String {
-    let (all, live) = (watch.rows.len(), watch.rows.iter().filter(|(_, row)| row.is_live).count());
+    let (all, live) = (watch.rows.len(), watch.rows.values().filter(|row| row.is_live).count());
     let mut bar = format!("picollo top  {all} entries");
     if live < all {
         bar += &format!(", {} ended", all - live);
@@ -153,32 +153,28 @@ fn bar_of(watch: &Watch, state: &State, shown: usize) -> String {
     bar
 }
 
-fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown: &[usize]) {
+fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown: &[u64]) {
     if watch.rows.is_empty() {
         put(buffer, area, 1, "  nobody publishes here; whoever begins to is shown", PLAIN);
         return;
     }
-    let is_marked = watch.rows.iter().any(|(_, row)| row.has_mark());
+    let is_marked = watch.rows.values().any(Row::has_mark);
     let columns = columns(area.width, is_marked);
     state.page = usize::from(area.height - 1).max(1);
-    let place = state.place(&watch.rows, shown);
+    let place = state.place(shown);
     state.top = state.top.min(place).max((place + 1).saturating_sub(state.page));
     state.top = state.top.min(shown.len().saturating_sub(state.page));
     for line in 0..area.height {
-        let at = (state.top + usize::from(line)).checked_sub(1);
-        let row = match line {
-            0 => None,
-            _ => match at.and_then(|at| shown.get(at)) {
-                Some(&at) => Some(&watch.rows[at]),
-                None => break,
-            },
+        let number = match usize::from(line).checked_sub(1).map(|line| shown.get(state.top + line)) {
+            Some(None) => break,
+            number => number.flatten(),
         };
-        let is_selected = row.is_some_and(|(number, _)| Some(*number) == state.selected);
+        let is_selected = number.is_some() && number == state.selected.as_ref();
         let mut x = 0;
         for &(cell, width) in &columns {
-            let (text, style) = match row {
+            let (text, style) = match number {
                 None => heading(cell, state),
-                Some((_, row)) => content(cell, width, row, state, watch),
+                Some(number) => content(cell, width, &watch.rows[number], state, watch),
             };
             // Bars upside down would say the opposite.
             let is_inverse = is_selected && cell != Cell::Line;
@@ -232,9 +228,9 @@ fn content(cell: Cell, width: u16, row: &Row, state: &State, watch: &Watch) -> (
 /// A change in one line, and how it looks.
 pub(crate) fn change(row: &Row, quantile: f64) -> (String, Style) {
     match row.change(quantile) {
-        Change::None => (String::new(), PLAIN),
-        Change::TooFew => ("too few yet".into(), FAINT),
-        Change::Found(found) => {
+        None => (String::new(), PLAIN),
+        Some(Err(_)) => ("too few yet".into(), FAINT),
+        Some(Ok(found)) => {
             let style = match Verdict::from_code(found.verdict) {
                 Verdict::Faster => BETTER,
                 Verdict::Slower => WORSE,

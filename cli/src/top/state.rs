@@ -1,14 +1,20 @@
 //! What somebody has chosen to see, and what keys do.
 
+use std::collections::BTreeMap;
+
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::row::Row;
 use crate::show::RANKS;
 use crate::table::count;
 
+/// All rows, by their numbers.
+type Rows = BTreeMap<u64, Row>;
+
 /// What rows are sorted by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Column {
+    #[default]
     Name,
     Rate,
     /// At one of the ranks.
@@ -16,15 +22,10 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    const ALL: [Column; 7] = [
-        Column::Name,
-        Column::Rate,
-        Column::Value(0),
-        Column::Value(1),
-        Column::Value(2),
-        Column::Value(3),
-        Column::Value(4),
-    ];
+    const ALL: [Column; 7] = {
+        use Column::{Name, Rate, Value};
+        [Name, Rate, Value(0), Value(1), Value(2), Value(3), Value(4)]
+    };
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -52,7 +53,7 @@ fn natural(title: &str) -> String {
     key
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) sorted_by: Column,
     /// Names from z to a, numbers from small to large.
@@ -88,34 +89,22 @@ pub(crate) enum Action {
 
 impl State {
     pub(crate) fn new() -> State {
-        State {
-            sorted_by: Column::Name,
-            is_inverted: false,
-            filter: String::new(),
-            is_typing: false,
-            is_paused: false,
-            selected: None,
-            is_open: false,
-            is_help: false,
-            quantile: 0.99,
-            top: 0,
-            page: 1,
-            message: String::new(),
-        }
+        State { quantile: 0.99, page: 1, ..State::default() }
     }
 
-    /// Positions of the rows that are shown, in their order.
-    pub(crate) fn shown(&self, rows: &[(u64, Row)]) -> Vec<usize> {
+    /// Numbers of the rows that are shown, in their order.
+    pub(crate) fn shown(&self, rows: &Rows) -> Vec<u64> {
         let wanted = self.filter.to_lowercase();
-        let is_wanted = |at: &usize| wanted.is_empty() || rows[*at].1.title.to_lowercase().contains(&wanted);
-        let mut shown: Vec<usize> = (0..rows.len()).filter(is_wanted).collect();
-        let row = |at: usize| &rows[at].1;
+        let is_wanted = |row: &Row| wanted.is_empty() || row.title.to_lowercase().contains(&wanted);
+        let mut shown: Vec<u64> =
+            rows.iter().filter(|(_, row)| is_wanted(row)).map(|(&number, _)| number).collect();
+        let row = |number: u64| &rows[&number];
         match self.sorted_by {
             Column::Name => shown.sort_by_cached_key(|&at| (natural(&row(at).title), &row(at).title)),
             // The largest first; those without a value last.
             Column::Rate => shown.sort_by(|&a, &b| row(b).last.per_second.total_cmp(&row(a).last.per_second)),
             Column::Value(rank) => {
-                let key = |at: usize| row(at).last.values.map(|values| values[rank]);
+                let key = |at: u64| row(at).last.values.map(|values| values[rank]);
                 shown.sort_by_key(|&at| std::cmp::Reverse(key(at)));
             }
         }
@@ -126,15 +115,15 @@ impl State {
     }
 
     /// Where the selected row is among those that are shown; the first where it is not.
-    pub(crate) fn place(&self, rows: &[(u64, Row)], shown: &[usize]) -> usize {
-        shown.iter().position(|&at| Some(rows[at].0) == self.selected).unwrap_or(0)
+    pub(crate) fn place(&self, shown: &[u64]) -> usize {
+        shown.iter().position(|&number| Some(number) == self.selected).unwrap_or(0)
     }
 
-    pub(crate) fn selected_row<'a>(&self, rows: &'a [(u64, Row)]) -> Option<(u64, &'a Row)> {
-        rows.iter().find(|(number, _)| Some(*number) == self.selected).map(|(number, row)| (*number, row))
+    pub(crate) fn selected_row<'a>(&self, rows: &'a Rows) -> Option<&'a Row> {
+        rows.get(&self.selected?)
     }
 
-    pub(crate) fn key(&mut self, key: KeyEvent, rows: &[(u64, Row)]) -> Action {
+    pub(crate) fn key(&mut self, key: KeyEvent, rows: &Rows) -> Action {
         self.message.clear();
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control && key.code == KeyCode::Char('c') {
@@ -173,8 +162,8 @@ impl State {
             KeyCode::Enter => {
                 self.move_by(0, rows);
                 let selected = self.selected_row(rows);
-                let counter = selected.filter(|(_, row)| row.is_counter());
-                self.message = counter.map_or(String::new(), |(_, row)| {
+                let counter = selected.filter(|row| row.is_counter());
+                self.message = counter.map_or(String::new(), |row| {
                     let total = count(row.total, true);
                     format!("{}: {total} in all; a counter has no percentiles to show", row.title)
                 });
@@ -215,10 +204,10 @@ impl State {
         self.is_inverted = false;
     }
 
-    fn move_by(&mut self, by: isize, rows: &[(u64, Row)]) {
+    fn move_by(&mut self, by: isize, rows: &Rows) {
         let shown = self.shown(rows);
         let Some(last) = shown.len().checked_sub(1) else { return };
-        let at = (self.place(rows, &shown) as isize).saturating_add(by).clamp(0, last as isize);
-        self.selected = Some(rows[shown[at as usize]].0);
+        let at = (self.place(&shown) as isize).saturating_add(by).clamp(0, last as isize);
+        self.selected = Some(shown[at as usize]);
     }
 }

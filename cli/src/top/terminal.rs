@@ -15,6 +15,7 @@ use ratatui_crossterm::crossterm::terminal::{
 };
 use ratatui_crossterm::crossterm::{cursor, execute};
 
+use super::row::Row;
 use super::screen;
 use super::state::{Action, State};
 use super::watch::Watch;
@@ -200,10 +201,10 @@ fn follow(
                 Action::Quit => return Ok(()),
                 Action::Stop => asked.pause.store(true, SeqCst),
                 Action::Mark => {
-                    watch.rows.iter_mut().for_each(|(_, row)| row.mark());
+                    watch.rows.values_mut().for_each(Row::mark);
                     state.message = "marked: changes are against what was seen before".into();
                 }
-                Action::Unmark => watch.rows.iter_mut().for_each(|(_, row)| row.unmark()),
+                Action::Unmark => watch.rows.values_mut().for_each(Row::unmark),
                 Action::ForgetEnded => watch.forget_ended(),
                 Action::Record => state.message = record_or_end(log),
             },
@@ -232,7 +233,7 @@ impl Log {
     fn write(&mut self, watch: &Watch) -> Result<(), Failure> {
         let Some(seconds) = watch.seconds else { return Ok(()) };
         let start = unix_nanos().saturating_sub((seconds * 1e9) as u64);
-        for (_, row) in &watch.rows {
+        for row in watch.rows.values() {
             if let Some(snapshot) =
                 row.snapshot.as_deref().filter(|_| row.last.count > 0 && !row.is_since_start)
             {

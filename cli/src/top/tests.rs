@@ -12,8 +12,7 @@ use super::row::Row;
 use super::screen;
 use super::state::{Action, State};
 use super::watch::Watch;
-use crate::places::Places;
-use crate::reader::Target;
+use crate::reader::Reader;
 
 const SIZES: [(u16, u16); 6] = [(80, 24), (200, 60), (40, 10), (20, 4), (10, 2), (1, 1)];
 
@@ -55,7 +54,7 @@ impl Shown {
 }
 
 fn watch(rows: Vec<Row>) -> Watch {
-    let mut watch = Watch::new(Target::All, Places::default(), Duration::from_secs(1));
+    let mut watch = Watch::new(Reader::default(), Duration::from_secs(1));
     watch.rows = (1..).zip(rows).collect();
     watch.seconds = Some(1.0);
     watch
@@ -272,9 +271,9 @@ fn changes_since_a_mark() {
     press(&mut state, &watch, "c");
     assert!(lines(&mut watch, &mut state, (80, 24))[1].contains("p50 SINCE"));
     // Without the mark all is as before.
-    watch.rows.iter_mut().for_each(|(_, row)| row.unmark());
+    watch.rows.values_mut().for_each(Row::unmark);
     assert!(!lines(&mut watch, &mut state, (80, 24))[1].contains("SINCE"));
-    assert!(watch.rows.iter().all(|(_, row)| !row.has_mark()));
+    assert!(watch.rows.values().all(|row| !row.has_mark()));
 }
 
 /// An interval around few values, or values that are far apart, reaches below nothing.
@@ -315,10 +314,11 @@ fn memory_is_bounded() {
     let mut watch = watch((0..100).map(|_| Row::new("p", 1, SegmentEntry::default())).collect());
     let (points, columns) = (watch.points(), watch.columns());
     for _ in 0..320 {
-        watch.rows[0].1.is_since_start = false;
-        watch.rows[0].1.take(&snapshot, 1.0, points, columns);
+        let row = watch.rows.get_mut(&1).unwrap();
+        row.is_since_start = false;
+        row.take(&snapshot, 1.0, points, columns);
     }
-    let row = &watch.rows[0].1;
+    let row = &watch.rows[&1];
     assert!(row.coarse.len() == columns && columns > 80 && row.p99s.len() == 60, "{columns}");
     let bytes: usize = row.coarse.iter().map(|coarse| size_of_val(&**coarse) + 16).sum();
     assert!(100 * bytes < 20 << 20, "{bytes}");

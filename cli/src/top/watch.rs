@@ -1,14 +1,13 @@
 //! The rows of `picollo top`, of all segments that are asked for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use picollo_core::Snapshot;
 use picollo_native::unix_nanos;
 
 use super::row::{COARSE_BYTES, Row};
-use crate::places::Places;
-use crate::reader::{Open, Reader, Reading, Target};
+use crate::reader::{Open, Reader, Reading};
 
 /// Memory for distributions of the last minutes, of all rows together.
 const MOST_COARSE: usize = 20 << 20;
@@ -16,13 +15,14 @@ const MOST_COLUMNS: usize = 300;
 /// More that ended are forgotten, the oldest first.
 pub(crate) const MOST_ENDED: usize = 200;
 
+#[derive(Default)]
 pub(crate) struct Watch {
-    reader: Reader,
+    pub(crate) reader: Reader,
     pub(crate) interval: Duration,
     /// How many segments of a name there have been.
     names: HashMap<String, u32>,
-    /// In the order in which they came, each with a number that stays.
-    pub(crate) rows: Vec<(u64, Row)>,
+    /// By numbers that stay, in the order in which they came.
+    pub(crate) rows: BTreeMap<u64, Row>,
     last_number: u64,
     /// How long the last interval was; none before there is one.
     pub(crate) seconds: Option<f64>,
@@ -31,21 +31,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(target: Target, places: Places, interval: Duration) -> Watch {
-        Watch {
-            reader: Reader::new(target, places),
-            interval,
-            names: HashMap::new(),
-            rows: Vec::new(),
-            last_number: 0,
-            seconds: None,
-            trouble: None,
-        }
-    }
-
-    /// Whether anything was found.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.reader.segments.is_empty()
+    pub(crate) fn new(reader: Reader, interval: Duration) -> Watch {
+        Watch { reader, interval, ..Watch::default() }
     }
 
     /// How many points the line of the last minute has.
@@ -84,17 +71,12 @@ impl Watch {
                 self.last_number += 1;
                 entry.number = self.last_number;
                 let row = Row::new(&segment.label, segment.info.pid, entry.about.clone());
-                self.rows.push((entry.number, row));
+                self.rows.insert(entry.number, row);
             }
-            // Rows are in the order of their numbers.
-            let Ok(at) = self.rows.binary_search_by_key(&entry.number, |(number, _)| *number) else {
-                continue;
-            };
             if entry.is_retired {
-                self.rows.remove(at);
-                continue;
+                self.rows.remove(&entry.number);
             }
-            let row = &mut self.rows[at].1;
+            let Some(row) = self.rows.get_mut(&entry.number) else { continue };
             if entry.is_read {
                 row.is_since_start = entry.is_first;
                 let length = match self.seconds {
@@ -115,9 +97,8 @@ impl Watch {
     }
 
     fn forget(&mut self) {
-        let mut too_many =
-            self.rows.iter().filter(|(_, row)| !row.is_live).count().saturating_sub(MOST_ENDED);
-        self.rows.retain(|(_, row)| {
+        let mut too_many = self.rows.values().filter(|row| !row.is_live).count().saturating_sub(MOST_ENDED);
+        self.rows.retain(|_, row| {
             let is_forgotten = too_many > 0 && !row.is_live;
             too_many -= usize::from(is_forgotten);
             !is_forgotten
@@ -126,7 +107,7 @@ impl Watch {
 
     /// Takes those that ended off the screen.
     pub(crate) fn forget_ended(&mut self) {
-        self.rows.retain(|(_, row)| row.is_live);
+        self.rows.retain(|_, row| row.is_live);
     }
 
     /// Everything since the beginning of one, for its curve.
@@ -149,6 +130,8 @@ mod tests {
     use picollo_native::{Segment, SegmentOptions, Viewer};
 
     use super::*;
+    use crate::places::Places;
+    use crate::reader::Target;
 
     /// A directory of its own, with one segment to copy.
     struct Place {
@@ -206,8 +189,8 @@ mod tests {
         }
 
         fn watch(&self) -> Watch {
-            let places = Places::in_directory(self.directory.clone());
-            Watch::new(Target::All, places, Duration::from_secs(1))
+            let reader = Reader::new(Target::All, Places::in_directory(self.directory.clone()));
+            Watch::new(reader, Duration::from_secs(1))
         }
     }
 
@@ -232,12 +215,12 @@ mod tests {
         for number in 1..=2000 {
             let (file, path) = place.copy(number);
             watch.read();
-            assert_eq!(watch.rows.iter().filter(|(_, row)| row.is_live).count(), 2, "{:?}", watch.trouble);
+            assert_eq!(watch.rows.values().filter(|row| row.is_live).count(), 2, "{:?}", watch.trouble);
             // The end of every other one is seen while its file is there, and that file stays.
             drop(file);
             if number % 2 == 0 {
                 watch.read();
-                assert!(watch.rows.iter().all(|(_, row)| !row.is_live));
+                assert!(watch.rows.values().all(|row| !row.is_live));
                 // Let the directory not grow.
                 if number > 100 {
                     fs::remove_file(path).unwrap();
@@ -269,7 +252,7 @@ mod tests {
         watch.read();
         watch.read();
         let rows = |watch: &Watch| -> Vec<(String, bool, u64)> {
-            watch.rows.iter().map(|(_, row)| (row.entry.name.clone(), row.is_live, row.total)).collect()
+            watch.rows.values().map(|row| (row.entry.name.clone(), row.is_live, row.total)).collect()
         };
         assert_eq!(rows(&watch), [("second".to_owned(), true, 1)]);
         assert!(watch.trouble.as_ref().unwrap().contains("copied.1.1"), "{:?}", watch.trouble);
@@ -282,9 +265,9 @@ mod tests {
         // Cut off, it is tried again; and once it is gone it has ended.
         file.set_len(4096).unwrap();
         watch.read();
-        assert!(watch.trouble.is_some() && watch.rows.iter().all(|(_, row)| row.is_live));
+        assert!(watch.trouble.is_some() && watch.rows.values().all(|row| row.is_live));
         fs::remove_file(&path).unwrap();
         watch.read();
-        assert!(watch.rows.iter().all(|(_, row)| !row.is_live), "{:?}", rows(&watch));
+        assert!(watch.rows.values().all(|row| !row.is_live), "{:?}", rows(&watch));
     }
 }

@@ -146,21 +146,20 @@ fn text_of(rows: &[Row], says_why: bool) -> String {
     }
     let has_about = rows.iter().any(|row| row.about.is_some());
     // Reasons are long: nothing comes behind them.
-    let mut headings = vec!["EVENT".to_owned(), "WHAT IT COUNTS".to_owned(), "COUNTED HERE".to_owned()];
+    let of = |name: &str, about: &str, counted: String| match has_about {
+        true => vec![name.to_owned(), about.to_owned(), counted],
+        false => vec![name.to_owned(), counted],
+    };
     let cells = |row: &Row| {
         let counted = match &row.why_not {
             None => "yes".to_owned(),
             Some(why) if says_why => format!("no: {why}"),
             Some(_) => "no".to_owned(),
         };
-        vec![row.name.clone(), row.about.clone().unwrap_or_default(), counted]
+        of(&row.name, row.about.as_deref().unwrap_or_default(), counted)
     };
-    let mut rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    if !has_about {
-        headings.remove(1);
-        rows.iter_mut().for_each(|row| drop(row.remove(1)));
-    }
-    table(&headings, &rows, &[0, 1, 2], Form::Text)
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    table(&of("EVENT", "WHAT IT COUNTS", "COUNTED HERE".into()), &rows, &[0, 1, 2], Form::Text)
 }
 
 /// All that have a name, in order, each once.

@@ -55,32 +55,19 @@ mod tests {
     #[test]
     fn what_is_no_interval_is_refused_with_its_place() {
         let whole = whole();
-        let negative = whole.replace("\"slow\":3", "\"slow\":-3");
         for (text, expected) in [
-            ("", "has no interval"),
-            (" \n ", "has no interval"),
-            ("[]", "interval 1, .: invalid length 0"),
-            ("{", "interval 1, ?: EOF while parsing an object at line 1 column 1"),
-            ("{\"threshold\":NaN}", "interval 1, threshold: expected value at line 1 column 14"),
-            ("null", "interval 1, .: invalid type: null"),
-            (&negative, "interval 1, slow: invalid value: integer `-3`, expected u64 at line 1 column "),
+            (" \n ".into(), "has no interval"),
+            ("{\"threshold\":NaN}".into(), "interval 1, threshold: expected value at line 1 column 14"),
+            (whole.replace("run queue", "rain"), "interval 1, causes[1].cause: \"rain\" is no cause"),
+            (format!("{whole}\n{whole}\n{{}}"), "interval 3, .: missing field `begin_unix_nanos`"),
+            (format!("{whole}]"), "interval 2, .: "),
             (
-                &whole.replace("run queue", "rain"),
-                "interval 1, causes[1].cause: \"rain\" is no cause that is known",
+                format!("{{\"exemplars\":[{{\"later\":{}", "[".repeat(1_000_000)),
+                "interval 1, exemplars[0].later",
             ),
-            (&format!("{whole}\n{whole}\n{{}}"), "interval 3, .: missing field `begin_unix_nanos`"),
-            (&format!("{whole}]"), "interval 2, .: "),
         ] {
-            let fault = json::intervals(text).expect_err(text);
+            let fault = json::intervals(&text).unwrap_err();
             assert!(fault.starts_with(expected), "{fault}");
-        }
-        // Where unknown fields are skipped, and where they are not.
-        for (field, expected) in
-            [("\"later\":", "EOF"), ("\"exemplars\":[{\"later\":", "recursion limit exceeded")]
-        {
-            let deep = format!("{{{field}{}", "[".repeat(1_000_000));
-            let fault = json::intervals(&deep).unwrap_err();
-            assert!(fault.contains(expected), "{fault}");
         }
         assert_eq!(json::intervals(&format!("{whole}{whole} {whole}\n")).unwrap().len(), 3);
     }

@@ -20,7 +20,7 @@ Looks into the directories of this user: $PICOLLO_DIR, or $RUNTIME_DIRECTORY/pic
 A segment is live while a process has it mapped, and ended otherwise: it crashed, or was asked to keep its file. What is not believed is \
 told on standard error, and the exit status is 1 then.
 
-With --all or --user it also looks where others publish: in the usual directories of all users, in those that running processes were told, and \
+With --all it also looks where others publish: in the usual directories of all users, in those that running processes were told, and \
 in containers, below /proc/PID/root. What this user may not read is left out; root may read all. Processes of a container are \
 told as they see themselves.
 
@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let places = Places::of(matches)?;
+    let places = Places::of(matches);
     let mut reader = Reader::new(Target::All, places.clone());
     reader.look();
     let failed = reader.tell("list");
@@ -48,11 +48,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         print(if failed { "" } else { "nobody publishes here\n" })?;
     } else {
         let now = unix_nanos();
-        let mut headings =
-            ["NAME", "PROGRAM", "PID", "SINCE", "ENTRIES", "MEMORY", "STATE"].map(str::to_owned).to_vec();
+        let mut headings = vec!["NAME", "PROGRAM", "PID", "SINCE", "ENTRIES", "MEMORY", "STATE"];
         let mut rows: Vec<Vec<String>> = good.iter().map(|open| row(&open.info, now)).collect();
         if places.are_others() {
-            headings.extend(["USER", "DIRECTORY"].map(str::to_owned));
+            headings.extend(["USER", "DIRECTORY"]);
             rows.iter_mut().zip(good).for_each(|(row, open)| row.extend(whose(open.path())));
         }
         print(&table(&headings, &rows, &[0, 1, 6, 7, 8], Form::Text))?;

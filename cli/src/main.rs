@@ -32,28 +32,25 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use failure::Failure;
 
-/// What a subcommand is: its name, its command line, and what runs it. What it returns is the exit status.
-struct Subcommand {
-    command: fn() -> Command,
-    run: fn(&ArgMatches) -> Result<u8, Failure>,
-}
+/// A subcommand: its command line, and what runs it and returns the exit status.
+type Subcommand = (fn() -> Command, fn(&ArgMatches) -> Result<u8, Failure>);
 
 const SUBCOMMANDS: &[Subcommand] = &[
-    Subcommand { command: compare::command, run: compare::run },
-    Subcommand { command: stat::command, run: stat::run },
-    Subcommand { command: hlog::command, run: hlog::run },
-    Subcommand { command: top::command, run: top::run },
-    Subcommand { command: list::command, run: list::run },
-    Subcommand { command: show::command, run: show::run },
-    Subcommand { command: serve::command, run: serve::run },
-    Subcommand { command: push::command, run: push::run },
-    Subcommand { command: record::command, run: record::run },
-    Subcommand { command: report::command, run: report::run },
-    Subcommand { command: hiccup::command, run: hiccup::run },
-    Subcommand { command: prune::command, run: prune::run },
-    Subcommand { command: probe::command, run: probe::run },
-    Subcommand { command: events::command, run: events::run },
-    Subcommand { command: manual::command, run: manual::run },
+    (compare::command, compare::run),
+    (stat::command, stat::run),
+    (hlog::command, hlog::run),
+    (top::command, top::run),
+    (list::command, list::run),
+    (show::command, show::run),
+    (serve::command, serve::run),
+    (push::command, push::run),
+    (record::command, record::run),
+    (report::command, report::run),
+    (hiccup::command, hiccup::run),
+    (prune::command, prune::run),
+    (probe::command, probe::run),
+    (events::command, events::run),
+    (manual::command, manual::run),
 ];
 
 /// The command line.
@@ -68,7 +65,7 @@ fn tree_of(has: impl Fn(&Command) -> bool) -> Command {
         .about("Histograms and counters from the command line")
         .subcommand_required(true)
         .arg_required_else_help(true);
-    command.subcommands(SUBCOMMANDS.iter().map(|known| (known.command)()).filter(has))
+    command.subcommands(SUBCOMMANDS.iter().map(|(command, _)| command()).filter(has))
 }
 
 fn main() -> ExitCode {
@@ -77,10 +74,8 @@ fn main() -> ExitCode {
     }
     let matches = tree().get_matches();
     let Some((name, matches)) = matches.subcommand() else { return ExitCode::from(2) };
-    let Some(chosen) = SUBCOMMANDS.iter().find(|known| (known.command)().get_name() == name) else {
-        return ExitCode::from(2);
-    };
-    match (chosen.run)(matches) {
+    let chosen = SUBCOMMANDS.iter().find(|(command, _)| command().get_name() == name);
+    match chosen.map_or(Ok(2), |(_, run)| run(matches)) {
         Ok(status) => ExitCode::from(status),
         Err(failure) => {
             failure.tell(name);

@@ -104,7 +104,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     settings.notes.iter().for_each(|note| tell(note));
     let exposed = Exposed::new(Wanted {
         command: "push",
-        places: Places::of(matches)?,
+        places: Places::of(matches),
         pid: None,
         by_process: matches.get_flag("by-process"),
         is_native: true,

@@ -48,8 +48,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let (is_json, is_raw) = (matches.get_flag("json"), matches.get_flag("raw"));
     if let Some(&every) = matches.get_one::<Duration>("every") {
-        let count = matches.get_one::<u64>("count").copied().unwrap_or(u64::MAX);
-        return lines(matches, every, count, is_json, is_raw);
+        return lines(matches, every);
     }
     let mut reader = Reader::of(matches)?;
     let sums = reader.sums();
@@ -62,8 +61,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     } else {
         let mut text = heading(&reader);
         let rows: Vec<Vec<String>> = sums.iter().map(|sum| row(sum, is_raw)).collect();
-        let mut headings = vec!["ENTRY".to_owned(), "COUNT".to_owned()];
-        headings.extend(RANKS.map(|(_, name)| name.to_owned()));
+        let headings = [&["ENTRY", "COUNT"], &RANKS.map(|(_, name)| name)[..]].concat();
         text += &table(&headings, &rows, &[0], Form::Text);
         print(&text)?;
     }
@@ -84,17 +82,11 @@ fn heading(reader: &Reader) -> String {
 }
 
 /// What is recorded from now on.
-fn lines(
-    matches: &ArgMatches,
-    every: Duration,
-    count: u64,
-    is_json: bool,
-    is_raw: bool,
-) -> Result<u8, Failure> {
+fn lines(matches: &ArgMatches, every: Duration) -> Result<u8, Failure> {
     let blocked = Blocked::new();
     let mut reader = Reader::of(matches)?;
     let mut pace = Pace::new(blocked, every);
-    for _ in 0..count {
+    for _ in 0..matches.get_one::<u64>("count").copied().unwrap_or(u64::MAX) {
         if pace.wait_until(None::<Instant>) {
             break;
         }
@@ -102,7 +94,7 @@ fn lines(
         reader.tell("show");
         let mut text = String::new();
         for sum in reader.sums() {
-            if is_json {
+            if matches.get_flag("json") {
                 let mut object = json!({
                     "start_unix_nanos": reader.interval.start_unix_nanos,
                     "seconds": reader.interval.seconds,
@@ -112,7 +104,7 @@ fn lines(
                 }
                 text += &format!("{object}\n");
             } else {
-                text += &line(&sum, reader.interval, is_raw);
+                text += &line(&sum, reader.interval, matches.get_flag("raw"));
             }
         }
         print(&text)?;

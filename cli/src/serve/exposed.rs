@@ -60,22 +60,18 @@ enum Copied {
     Counter(MetricCounter),
 }
 
-fn told(error: impl std::fmt::Display) -> Failure {
-    Failure::Told(format!("the metrics cannot be made: {error}"))
-}
-
 impl Exposed {
     pub(crate) fn new(wanted: Wanted) -> Result<Exposed, Failure> {
         let mut registry = Registry::new();
         let help = "Segments of live processes that are read";
         let live = Metric { name: "picollo_segments", help, ..Metric::default() };
-        let (_, live) = registry.add_gauge(&live).map_err(told)?;
+        let (_, live) = registry.add_gauge(&live)?;
         let mut gauge = |reason| {
             let labels = [("reason", reason)];
             let help = "Histograms and counters that are not among these metrics: they have the name, but not the kind, unit or layout \
                         of others, or cannot be read";
             let metric = Metric { name: "picollo_left_out", help, labels: &labels, ..Metric::default() };
-            registry.add_gauge(&metric).map_err(told).map(|(_, gauge)| gauge)
+            registry.add_gauge(&metric).map(|(_, gauge)| gauge)
         };
         let left_out = [gauge(REASONS[0])?, gauge(REASONS[1])?];
         Ok(Exposed {

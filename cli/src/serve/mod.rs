@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgMatches, Command, value_parser};
-use picollo_core::Exposition;
 use picollo_serve::{Answer, Server, exposition};
 
 use self::bounds::Bounds;
@@ -57,19 +56,14 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let wanted = Wanted {
         command: "serve",
-        places: Places::of(matches)?,
+        places: Places::of(matches),
         pid: matches.get_one("pid").copied(),
         by_process: matches.get_flag("by-process"),
         is_native: matches.get_flag("native"),
         bounds: matches.get_one("bounds").cloned().unwrap_or(bounds::DEFAULT),
     };
     if matches.get_flag("once") {
-        let mut exposed = Exposed::new(wanted)?;
-        exposed.refresh();
-        let registry = exposed.registry();
-        let mut registry = registry.lock().map_err(|_| "a panic")?;
-        registry.update(picollo_native::unix_nanos()).map_err(|error| error.to_string())?;
-        let text = registry.encode_to_vec(Exposition::PrometheusText).map_err(|error| error.to_string())?;
+        let text = scrape(&Mutex::new(None), &|| Exposed::new(wanted.clone()), "")?.body;
         return match matches.get_one::<PathBuf>("output") {
             Some(path) => replace(path, &text),
             None => print(&String::from_utf8_lossy(&text)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{Place, command, text};
+use crate::common::{Place, command, told};
 
 use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
 use picollo_native::baseline::{Baseline, Run, environment};
@@ -20,11 +20,10 @@ fn picollo(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
         .args(arguments)
         .output()
         .unwrap();
-    let (out, errors) = text(&output);
+    let (status, out, errors) = told(&output);
     // What it may say of that is not what is tried here.
     let is_of_noise = |line: &&str| !line.contains(" disturbed: ");
-    let out: String = out.split_inclusive('\n').filter(is_of_noise).collect();
-    (output.status.code().unwrap(), out, errors)
+    (status, out.split_inclusive('\n').filter(is_of_noise).collect(), errors)
 }
 
 /// Runs as they would have been saved here, of a command that took so many picoseconds.
@@ -153,28 +152,6 @@ fn runs_are_saved_and_judged() {
     // Neither: one look.
     let (status, _, runs) = old_and_new("all", &["--against", "all"], [slow, count]);
     assert_eq!((status, runs), (0, 10));
-
-    // Another machine's runs are not compared with, and what pytest saved is read; who asks for what it has not is told what it has.
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/baselines");
-    let shared = ["--baselines", shared.to_str().unwrap(), "--against"];
-    let of = |more: &[&str]| picollo(place, &[&shared[..], more].concat());
-    let (status, out, _) = of(&["pytest", "--name", "test_it.py::test_sort", "true"]);
-    assert_eq!(
-        (status, out.as_str()),
-        (
-            0,
-            "pytest: no earlier run of this machine has test_it.py::test_sort (--name calls it otherwise)\n\
-             pytest: 7 earlier runs were left out, of a machine with another processor\n"
-        )
-    );
-    let (_, out, _) = of(&["pytest", "true"]);
-    assert!(
-        out.contains("other benchmarks, in 7 runs: 'test_it.py::test_sort', ")
-            && out.contains(" and 2 more\n"),
-        "{out}"
-    );
-    let (status, _, error) = of(&["of-another-unit", "true"]);
-    assert!(status == 1 && error.contains("is no run of a baseline"), "{error}");
 
     let (status, _, error) = picollo(place, &["--save", "../out", "true"]);
     assert!(status == 1 && error.contains("a baseline's name"), "{error}");

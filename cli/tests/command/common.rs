@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use picollo_core::{Metric, Options};
+use picollo_core::log::Reader;
+use picollo_core::{Metric, Options, Snapshot};
 use picollo_native::{Segment, SegmentOptions};
 
 /// A directory of its own in memory.
@@ -126,8 +127,37 @@ pub fn command(arguments: &[&str]) -> Command {
     command
 }
 
+pub fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
 pub fn picollo(directory: &Path, arguments: &[&str]) -> Output {
     command(arguments).env("PICOLLO_DIR", directory).output().unwrap()
+}
+
+/// Status, and what was printed.
+pub fn told(output: &Output) -> (i32, String, String) {
+    let (shown, errors) = text(output);
+    (output.status.code().unwrap(), shown, errors)
+}
+
+pub fn send(child: &Child, signal: i32) {
+    // SAFETY: our own child, which was not waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+}
+
+/// The intervals of a log: tags and counts.
+pub fn read_log(path: impl AsRef<Path>) -> Vec<(String, Box<Snapshot>)> {
+    let bytes = std::fs::read(path.as_ref()).unwrap();
+    let (mut found, mut reader, mut scratch) = (Vec::new(), Reader::new(&bytes), Vec::new());
+    while let Some(interval) = reader.next() {
+        let interval = interval.unwrap();
+        // Other readers leave out what began before the log did.
+        assert!(reader.start_seconds().unwrap() <= interval.start_seconds, "{}", path.as_ref().display());
+        let snapshot = interval.decoder(&mut scratch, 1 << 20).unwrap().boxed().unwrap();
+        found.push((interval.tag.unwrap().to_owned(), snapshot));
+    }
+    found
 }
 
 pub fn json(output: &Output) -> serde_json::Value {

@@ -4,16 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Place, picollo, text};
+use crate::common::{Place, picollo, told};
 use picollo_core::{Metric, Options, SharedHistogram};
 use picollo_native::exemplars::{Collector, Context, ExemplarOptions, Interval};
 
 /// Status, and what was told on standard error.
-fn report(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = picollo(&place.0, &[&["report"], arguments].concat());
-    let (told, errors) = text(&output);
-    assert_eq!(told, "");
-    (output.status.code(), errors)
+fn report(place: &Place, arguments: &[&str]) -> (i32, String) {
+    let (status, shown, errors) = told(&picollo(&place.0, &[&["report"], arguments].concat()));
+    assert_eq!(shown, "");
+    (status, errors)
 }
 
 fn json(interval: &Interval) -> String {
@@ -53,7 +52,7 @@ fn a_page_says_what_the_collector_says() {
     let interval = collected();
     let file = place.write("slow <b>&.json", json(&interval) + "\n" + &json(&interval) + "\n");
     let page = place.path("page.html");
-    assert_eq!(report(&place, &["--exemplars", &file, "-o", &page]), (Some(0), String::new()));
+    assert_eq!(report(&place, &["--exemplars", &file, "-o", &page]), (0, String::new()));
     let text = fs::read_to_string(&page).unwrap();
     // There is one writer: the same bytes as of the interval itself, once for each object.
     let section = html(&interval);
@@ -67,7 +66,7 @@ fn a_page_says_what_the_collector_says() {
     let segment = place.segment("checkout");
     let metric = Metric { name: "latency", unit: "ns", ..Metric::default() };
     segment.histogram(&metric, &Options::default()).unwrap().record(7);
-    assert_eq!(report(&place, &["checkout", "--exemplars", &file, "-o", &page]), (Some(0), String::new()));
+    assert_eq!(report(&place, &["checkout", "--exemplars", &file, "-o", &page]), (0, String::new()));
     let text = fs::read_to_string(&page).unwrap();
     let (histogram, slow) = (text.find("<h2>latency</h2>").unwrap(), text.find(&section).unwrap());
     assert!(
@@ -90,7 +89,7 @@ fn a_page_needs_something_to_be_of() {
         (vec!["--exemplars", &cut, "-o", &page], 1, "picollo report: /dev/shm/"),
     ] {
         let (found, text) = report(&place, &arguments);
-        assert!(found == Some(status) && text.contains(told), "{text}");
+        assert!(found == status && text.contains(told), "{text}");
     }
     assert!(!Path::new(&page).exists());
     // Of long files, the last.
@@ -99,7 +98,7 @@ fn a_page_needs_something_to_be_of() {
     let rest = format!("{interval}\n").repeat(129);
     let many = place.write("many.json", marked("7") + "\n" + &rest);
     let file = place.write("slow.json", marked("9"));
-    assert_eq!(report(&place, &["--exemplars", &many, "--exemplars", &file, "-o", &page]).0, Some(0));
+    assert_eq!(report(&place, &["--exemplars", &many, "--exemplars", &file, "-o", &page]).0, 0);
     let text = fs::read_to_string(&page).unwrap();
     assert_eq!(text.matches("<section").count(), 100);
     assert!(text.contains("The last 100 intervals; 31 before them are not shown."));

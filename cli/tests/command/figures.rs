@@ -4,46 +4,38 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::common::{command, text};
+use crate::common::{run, text};
 
 fn compare(arguments: &[&str]) -> Output {
     let blocks =
         ["compare", "--budget=20", "--precision=0", "--min-blocks=6", "--max-blocks=6", "--keep-disturbed"];
-    command(&blocks).args(arguments).output().unwrap()
+    run(&[&blocks, arguments].concat())
 }
 
 fn json(arguments: &[&str]) -> Value {
     crate::common::json(&compare(&[&["--json"], arguments].concat()))
 }
 
-fn turns(number: u32) -> String {
-    format!("sh -c 'i=0; while [ $i -lt {number} ]; do i=$((i+1)); done'")
-}
-
 #[test]
 fn figures_are_of_the_sums_of_both() {
+    let turns = |number| format!("sh -c 'i=0; while [ $i -lt {number} ]; do i=$((i+1)); done'");
     let found = json(&[&turns(2000), &turns(6000)]);
-    let (metrics, figures) = (&found["metrics"], &found["figures"]);
     let sum = |key: &str, side: usize| -> f64 {
-        metrics[key]["blocks"].as_array().unwrap().iter().map(|block| block[side].as_f64().unwrap()).sum()
+        let blocks = found["metrics"][key]["blocks"].as_array().unwrap().iter();
+        blocks.map(|block| block[side].as_f64().unwrap()).sum()
     };
-    for (name, over, below, factor) in
-        [("cpus", "cpu", "wall", 1.0), ("faults-per-second", "page_faults", "cpu", 1.0)]
-    {
-        let figure = &figures[name];
-        let values = [("a", 0), ("b", 1)].map(|(side, at)| {
-            let value = figure[side]["value"].as_f64().unwrap();
-            let expected = factor * sum(over, at) / sum(below, at);
-            assert!((value / expected - 1.0).abs() < 1e-9, "{name}: {value} and not {expected}");
-            let [lower, upper] = ["lower", "upper"].map(|end| figure[side][end].as_f64().unwrap());
-            assert!(lower <= value && value <= upper && figure[side]["blocks"] == 6, "{figure}");
-            value
-        });
-        let difference = figure["difference"]["value"].as_f64().unwrap();
-        assert!((difference - (values[1] - values[0])).abs() <= 1e-9 * values[0].abs(), "{figure}");
-        let [lower, upper] = ["lower", "upper"].map(|end| figure["difference"][end].as_f64().unwrap());
-        assert!(lower <= difference && difference <= upper, "{figure}");
+    let figure = &found["figures"]["cpus"];
+    let [a, b, difference] = ["a", "b", "difference"].map(|side| {
+        let [value, lower, upper] =
+            ["value", "lower", "upper"].map(|end| figure[side][end].as_f64().unwrap());
+        assert!(lower <= value && value <= upper && figure[side]["blocks"] == 6, "{figure}");
+        value
+    });
+    for (value, side) in [(a, 0), (b, 1)] {
+        let expected = sum("cpu", side) / sum("wall", side);
+        assert!((value / expected - 1.0).abs() < 1e-9, "{value} and not {expected}");
     }
+    assert!((difference - (b - a)).abs() <= 1e-9 * a.abs(), "{figure}");
 }
 
 #[test]

@@ -7,8 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Place, Service, command, json, picollo, text};
-use picollo_core::log::Reader;
+use crate::common::{Place, Service, command, json, picollo, read_log, send, text};
 use picollo_core::{Metric, Options, SharedHistogram};
 use picollo_native::Segment;
 
@@ -25,27 +24,15 @@ fn start_by(mut command: Command, directory: &Path) -> Child {
     command.env("PICOLLO_DIR", directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn send(child: &Child, signal: i32) {
-    // SAFETY: our own child, which was not waited for.
-    assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
-}
-
 fn interrupt(child: &Child) {
     send(child, libc::SIGINT);
 }
 
 /// The total of each tag in a log, and the largest value.
-fn read_log(path: impl AsRef<Path>) -> HashMap<String, (u64, u64)> {
-    let bytes = fs::read(path.as_ref()).unwrap();
+fn totals(path: impl AsRef<Path>) -> HashMap<String, (u64, u64)> {
     let mut found: HashMap<String, (u64, u64)> = HashMap::new();
-    let mut reader = Reader::new(&bytes);
-    while let Some(interval) = reader.next() {
-        let interval = interval.unwrap();
-        // Other readers leave out what began before the log did.
-        assert!(reader.start_seconds().unwrap() <= interval.start_seconds, "{}", path.as_ref().display());
-        let mut scratch = Vec::new();
-        let snapshot = interval.decoder(&mut scratch, 1 << 20).unwrap().boxed().unwrap();
-        let entry = found.entry(interval.tag.unwrap().to_owned()).or_default();
+    for (tag, snapshot) in read_log(path) {
+        let entry = found.entry(tag).or_default();
         entry.0 += snapshot.counts().total;
         entry.1 = entry.1.max(snapshot.highest_recorded().map_or(0, |bucket| bucket.upper));
     }
@@ -154,7 +141,7 @@ fn a_log_has_all_that_was_recorded_over_restarts() {
         told.iter().any(|line| line.contains("request: written with 1 significant digit (3.12 %)")),
         "{told:?}"
     );
-    let found = read_log(log);
+    let found = totals(log);
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found["request"].0, 5);
     assert_eq!(found["with;comma<b>"].0, 3);
@@ -205,7 +192,7 @@ fn logs_are_rotated_and_lose_nothing() {
     let sum: u64 = logs
         .iter()
         .filter(|path| path.exists())
-        .map(|path| read_log(path).values().map(|(total, _)| total).sum::<u64>())
+        .map(|path| totals(path).values().map(|(total, _)| total).sum::<u64>())
         .sum();
     assert!(logs[1].exists() && fs::metadata(&logs[1]).unwrap().len() <= 2000);
     assert_eq!(sum, total);
@@ -255,12 +242,12 @@ fn workers_that_were_spawned_are_one_service() {
     }
     // A fourth that starts meanwhile is one of them, with all that it has.
     workers.push(Service::start(&place, "web", what));
-    while read_log(log).get("request").is_none_or(|(total, _)| *total < 130) {
+    while totals(log).get("request").is_none_or(|(total, _)| *total < 130) {
         std::thread::sleep(Duration::from_millis(20));
     }
     interrupt(&child);
     assert!(child.wait_with_output().unwrap().status.success());
-    assert_eq!(read_log(log)["request"].0, 130);
+    assert_eq!(totals(log)["request"].0, 130);
 
     let page = place.path("page.html");
     let output = picollo(&place.0, &["report", "web", "--match", "request", "-o", &page]);

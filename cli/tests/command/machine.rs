@@ -1,23 +1,21 @@
 //! Commands about this machine: `probe`, `events`, `hiccup`.
 
+use std::collections::HashSet;
 use std::io::Write;
-use std::process::Output;
 
-use crate::common::{Place, command, json};
+use serde_json::Value;
 
-fn picollo(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
-}
+use crate::common::{Place, command, json, read_log, run, text};
 
 #[test]
 fn what_can_be_counted_is_said_as_the_library_says_it() {
     let info = picollo_native::probe();
-    let output = picollo(&["probe", "--json"]);
+    let output = run(&["probe", "--json"]);
     let object = json(&output);
     assert_eq!(object["pmu_available"], info.pmu_available == 1);
     assert_eq!(object["hypervisor"], info.hypervisor == 1);
     assert_eq!(output.status.code(), Some(if info.pmu_available == 1 { 0 } else { 3 }));
-    let text = String::from_utf8(picollo(&["probe"]).stdout).unwrap();
+    let text = text(&run(&["probe"])).0;
     let cycles = if info.pmu_available == 1 { "yes" } else { "no" };
     assert!(text.starts_with(&format!("CPU cycles can be counted: {cycles}\n")), "{text}");
     assert!(text.contains(info.explanation().trim()));
@@ -25,37 +23,27 @@ fn what_can_be_counted_is_said_as_the_library_says_it() {
 
 #[test]
 fn events_are_named_and_tried() {
-    let all = json(&picollo(&["events", "--json"]));
+    let all = json(&run(&["events", "--json"]));
     let names: Vec<&str> =
         all.as_array().unwrap().iter().map(|event| event["name"].as_str().unwrap()).collect();
     let has = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     assert!(has("Hardware:CpuCycles") && has("Software:PageFaults"), "{names:?}");
-    let mut once = names.clone();
-    once.sort_unstable();
-    once.dedup();
-    assert_eq!(once.len(), names.len(), "a name comes twice");
-    // Each can be given to others by this name, but for codes of libpfm4's that are doubted.
-    for event in all.as_array().unwrap().iter().filter(|event| event["config"].is_string()) {
-        let name = event["name"].as_str().unwrap();
-        assert!(picollo_native::Event::parse(name).is_ok(), "{name}");
-    }
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "a name comes twice");
     for event in all.as_array().unwrap() {
+        // Each can be given to others by this name, but for codes of libpfm4's that are doubted.
+        let name = event["name"].as_str().unwrap();
+        assert!(event["config"].is_null() || picollo_native::Event::parse(name).is_ok(), "{name}");
         assert_eq!(event["available"], event["why_not"].is_null(), "{event}");
     }
-    let some = json(&picollo(&["events", "FAULTS", "--json"]));
-    assert!(
-        some.as_array().unwrap().iter().all(|event| event["name"]
-            .as_str()
-            .unwrap()
-            .to_lowercase()
-            .contains("faults"))
-    );
-    let none = picollo(&["events", "no such event"]);
+    let some = json(&run(&["events", "FAULTS", "--json"]));
+    let named = |event: &Value| event["name"].as_str().unwrap().to_lowercase().contains("faults");
+    assert!(some.as_array().unwrap().iter().all(named), "{some}");
+    let none = run(&["events", "no such event"]);
     assert_eq!(none.status.code(), Some(1));
-    let said = String::from_utf8(none.stderr).unwrap();
+    let said = text(&none).1;
     assert!(said.starts_with("picollo events: no event has no such event in its name"), "{said}");
     assert!(!said.contains("Did you mean"), "{said}");
-    let near = String::from_utf8(picollo(&["events", "cylces"]).stderr).unwrap();
+    let near = text(&run(&["events", "cylces"])).1;
     assert!(near.ends_with(". Did you mean cycles?\n"), "{near}");
 }
 
@@ -66,17 +54,17 @@ fn events_of_the_processors_maker() {
         command(arguments).env("LIBPFM_FORCE_PMU", "skx").env("XDG_CONFIG_HOME", "/nowhere").output().unwrap()
     };
     let listed = forced(&["events", "l1_miss"]);
-    if String::from_utf8_lossy(&listed.stderr).contains("is not installed here") {
+    let (shown, refused) = text(&listed);
+    if refused.contains("is not installed here") {
         // Past the test program, which would swallow it.
         let _ = std::io::stderr()
             .write_all(b"SKIPPED: libpfm4 is not installed (ci/setup.sh tests installs it)\n");
-        let plain = String::from_utf8(picollo(&["events"]).stdout).unwrap();
+        let plain = text(&run(&["events"])).0;
         assert!(plain.contains("names are not among them: libpfm4"), "{plain}");
         return;
     }
-    let text = String::from_utf8(listed.stdout).unwrap();
-    let line = text.lines().find(|line| line.starts_with("skx::MEM_LOAD_RETIRED.L1_MISS ")).unwrap();
-    assert!(text.starts_with("EVENT") && line.contains("missed the L1D"), "{text}");
+    let line = shown.lines().find(|line| line.starts_with("skx::MEM_LOAD_RETIRED.L1_MISS ")).unwrap();
+    assert!(shown.starts_with("EVENT") && line.contains("missed the L1D"), "{shown}");
     let rows = json(&forced(&["events", "MEM_LOAD_RETIRED", "--json"]));
     let row =
         rows.as_array().unwrap().iter().find(|row| row["name"] == "skx::MEM_LOAD_RETIRED.L1_MISS").unwrap();
@@ -89,9 +77,9 @@ fn events_of_the_processors_maker() {
     let why = doubted[0]["why_not"].as_str().unwrap();
     assert!(doubted[0]["available"] == false && why.contains("two codes"), "{doubted}");
     // Without a pattern their number is told, so that the kernel's are not lost among them.
-    let plain = String::from_utf8(forced(&["events"]).stdout).unwrap();
+    let plain = text(&forced(&["events"])).0;
     assert!(plain.contains("more are the processor's own") && !plain.contains("skx::"), "{plain}");
-    let near = String::from_utf8(forced(&["events", "mem_load_retired.l1_mizz"]).stderr).unwrap();
+    let near = text(&forced(&["events", "mem_load_retired.l1_mizz"])).1;
     assert!(near.ends_with(". Did you mean MEM_LOAD_RETIRED.L1_MISS?\n"), "{near}");
     // What was counted is kept with what was found.
     let asked = ["--json", "--event=MEM_LOAD_RETIRED.L1_MISS:u", "--event=page-faults"];
@@ -112,26 +100,20 @@ fn stalls_are_found_and_corrected() {
     let place = Place::new("stall");
     let log = place.write("log.hlog", "");
     let program = "sleep 0.3; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; exit 7";
-    let output = picollo(&["hiccup", "--json", "--force", "-o", &log, "--", "sh", "-c", program]);
+    let output = run(&["hiccup", "--json", "--force", "-o", &log, "--", "sh", "-c", program]);
     assert_eq!(output.status.code(), Some(7));
     let object = json(&output);
     let max = object["max"].as_u64().unwrap();
     assert!(max >= 400_000_000, "{object}");
-    let bytes = std::fs::read(&log).unwrap();
     let (mut total, mut late) = (0, 0);
-    for interval in picollo_core::log::Reader::new(&bytes) {
-        let (interval, mut scratch) = (interval.unwrap(), Vec::new());
-        assert_eq!(interval.tag, Some("hiccup"));
-        let snapshot = interval.decoder(&mut scratch, 1 << 20).unwrap().boxed().unwrap();
+    for (tag, snapshot) in read_log(log) {
+        assert_eq!(tag, "hiccup");
         total += snapshot.counts().total;
-        late += snapshot
-            .recorded_buckets()
-            .filter(|bucket| bucket.lower >= 100_000_000)
-            .map(|bucket| bucket.count)
-            .sum::<u64>();
+        let later = snapshot.recorded_buckets().filter(|bucket| bucket.lower >= 100_000_000);
+        late += later.map(|bucket| bucket.count).sum::<u64>();
     }
     assert_eq!(Some(total), object["count"].as_u64());
-    let text = String::from_utf8(picollo(&["hiccup", "--for", "0.1"]).stdout).unwrap();
+    let text = text(&run(&["hiccup", "--for", "0.1"])).0;
     assert!(text.contains("How late a thread was that slept for 1.00 ms at a time"), "{text}");
     assert!(text.contains("run queue: "), "{text}");
     // A stall of half a second stands for sleeps of 1 ms that were late by 499 ms, 498, and so on.

@@ -3,6 +3,8 @@
 #![allow(missing_docs)]
 
 mod baselines;
+#[path = "../../../serve/src/otlp/tests/peer.rs"]
+mod collector;
 mod common;
 mod counts;
 mod exemplars;

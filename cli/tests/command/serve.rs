@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::common::{Place, Service, command, picollo, text};
+use crate::collector::collector;
+use crate::common::{Place, Service, command, picollo, send, text};
 
 /// What services are called: as this program, in the 15 characters that Linux keeps.
 fn program() -> String {
@@ -83,15 +84,8 @@ fn three_services() {
     first.end();
 }
 
-/// `picollo serve` while it runs.
-struct Serving(std::process::Child, String);
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+/// `picollo serve` while it runs, and what it printed.
+struct Serving(Service, String);
 
 impl Serving {
     fn start(directory: &Path, arguments: &[&str]) -> Serving {
@@ -104,7 +98,7 @@ impl Serving {
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Serving(child, line.trim_end().to_owned())
+        Serving(Service(child), line.trim_end().to_owned())
     }
 
     fn port(&self) -> u16 {
@@ -117,8 +111,8 @@ impl Serving {
 
     /// As a service manager does.
     fn terminate(mut self) -> Option<i32> {
-        Command::new("kill").arg(self.0.id().to_string()).status().unwrap();
-        self.0.wait().unwrap().code()
+        send(&self.0.0, libc::SIGTERM);
+        self.0.0.wait().unwrap().code()
     }
 }
 
@@ -228,30 +222,6 @@ fn processes_of_one_name_are_summed() {
     assert_eq!(all(), (None, None, 0.0));
 }
 
-/// Takes one request, and answers it; its head and body.
-fn collect(listener: &TcpListener, status: &str) -> (String, Vec<u8>) {
-    let (stream, _) = listener.accept().unwrap();
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().unwrap();
-        }
-        head += &line;
-        if line == "\r\n" {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    write!(reader.get_mut(), "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
-    (head, body)
-}
-
 fn has(body: &[u8], text: &str) -> bool {
     body.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -260,18 +230,21 @@ fn has(body: &[u8], text: &str) -> bool {
 fn pushes() {
     let place = Place::new("push");
     let _service = Service::start(&place, "one", &format!("{NS};counter jobs - 0 7 Jobs"));
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let refusal = ok.replace("200 OK", "400 Bad Request");
+    let answers = [&[ok, &refusal], &[ok; 1000][..]].concat();
+    let (url, requests) = collector(&answers);
+    let base = url.trim_end_matches("/v1/metrics");
     let push = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut command = command(&["push"]);
         command.args(arguments).env("PICOLLO_DIR", &place.0).stderr(Stdio::piped());
         command.envs(variables.iter().copied()).spawn().unwrap()
     };
     let child = push(
-        &["--otlp", &url, "--once"],
+        &["--otlp", base, "--once"],
         &[("OTEL_SERVICE_NAME", "the-shop"), ("OTEL_EXPORTER_OTLP_HEADERS", "x-token=abc")],
     );
-    let (head, body) = collect(&listener, "200 OK");
+    let (head, body) = requests.recv().unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     let head = head.to_ascii_lowercase();
     assert!(head.starts_with("post /v1/metrics ") && head.contains("x-token: abc"), "{head}");
@@ -280,22 +253,20 @@ fn pushes() {
         assert!(has(&body, text), "no {text}");
     }
     // The environment's collector; one that refuses for good.
-    let child = push(&["--once"], &[("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", &format!("{url}/other"))]);
-    let (head, _) = collect(&listener, "400 Bad Request");
+    let child = push(&["--once"], &[("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", &format!("{base}/other"))]);
+    let (head, _) = requests.recv().unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(head.starts_with("POST /other "), "{head}");
     let (_, errors) = text(&output);
     assert_eq!((output.status.code(), errors.lines().count()), (Some(1), 1), "{errors}");
     assert!(errors.contains("refused (status 400)"), "{errors}");
     // Again and again, and once more at the end.
-    let mut child = push(&["--otlp", &url, "--interval", "50ms"], &[]);
+    let mut child = push(&["--otlp", base, "--interval", "50ms"], &[]);
     for _ in 0..3 {
-        assert!(has(&collect(&listener, "200 OK").1, "request_seconds"));
+        assert!(has(&requests.recv().unwrap().1, "request_seconds"));
     }
-    Command::new("kill").arg(child.id().to_string()).status().unwrap();
-    let last = std::thread::spawn(move || while listener.accept().is_ok() {});
+    send(&child, libc::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    drop(last);
     for (arguments, why) in
         [(&["--otlp", "ftp://a"][..], "begins with http"), (&["--interval", "no"], "no duration")]
     {

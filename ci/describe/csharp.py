@@ -182,6 +182,18 @@ def _field(description: Description, struct: Struct, field: Field) -> str:
     return f"public fixed {_number(description, field.base)} {name}[{name}Length]"
 
 
+def _declared_together(fields: list[str]) -> str:
+    """Fields in their order; those of one type that follow one another share a declaration."""
+    lines: list[str] = []
+    for field in fields:
+        kind, _, name = field.rpartition(" ")
+        if lines and "[" not in field and lines[-1].startswith(f"{kind} ") and len(lines[-1]) + len(name) < 120:
+            lines[-1] += f", {name}"
+        else:
+            lines.append(field)
+    return "".join(f"    {line};\n" for line in lines)
+
+
 def _struct(description: Description, struct: Struct) -> str:
     code = ""
     for field in struct.fields:
@@ -192,7 +204,7 @@ def _struct(description: Description, struct: Struct) -> str:
             f"/// <summary>The {field.name} of a {struct.name}: C# has no fixed buffer of structs.</summary>\n"
             f"internal struct {name}\n{{\n"
             f"    public const int Count = {field.length};\n\n"
-            + "".join(f"    public {type_of(field.base)} {one};\n" for one in elements)
+            + _declared_together([f"public {type_of(field.base)} {one}" for one in elements])
             + "}\n\n"
         )
     lengths = [
@@ -204,7 +216,7 @@ def _struct(description: Description, struct: Struct) -> str:
     return (
         f"{code}internal {unsafe}struct {camel(struct.name)}\n{{\n"
         + ("".join(lengths) + "\n" if lengths else "")
-        + "".join(f"    {_field(description, struct, one)};\n" for one in struct.fields)
+        + _declared_together([_field(description, struct, one) for one in struct.fields])
         + "}\n"
     )
 

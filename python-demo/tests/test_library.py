@@ -17,7 +17,7 @@ from picollo import _library, _prototypes
 from picollo import _structs as structs
 
 sys.path.insert(0, str(REPOSITORY / "ci" / "describe"))
-from description import Description  # noqa: E402
+from description import Description, camel  # noqa: E402
 
 DESCRIPTION = Description()
 
@@ -102,8 +102,8 @@ def test_functions() -> None:
 
 @pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the first sizes described are those of 64-bit targets")
 def test_structs() -> None:
-    ours = {str(own.__doc__).strip("`"): own for own in vars(structs).values() if isinstance(own, type) and issubclass(own, ctypes.Structure)}
-    expected = {struct.name: struct for struct in DESCRIPTION.structs}
+    ours = {name: own for name, own in vars(structs).items() if isinstance(own, type) and issubclass(own, ctypes.Structure)}
+    expected = {camel(struct.name[len("picollo_") :]): struct for struct in DESCRIPTION.structs}
     assert len(ours) > 20
     for name, own in ours.items():
         fields = [(field.name, field.offset, field.size) for field in expected[name].fields]

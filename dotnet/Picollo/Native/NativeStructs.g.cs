@@ -12,96 +12,63 @@ internal unsafe struct PicolloError
 {
     public const int MessageLength = 496;
 
-    public int Status;
-    public int OsErrno;
-    public int EventIndex;
+    public int Status, OsErrno, EventIndex;
     public uint Reserved;
     public fixed byte Message[MessageLength];
 }
 
 internal struct PicolloHistogramOptions
 {
-    public uint StructSize;
-    public uint Mode;
-    public uint Storage;
-    public uint CounterBits;
+    public uint StructSize, Mode, Storage, CounterBits;
     public double RelativeError;
-    public uint SignificantDigits;
-    public uint Flags;
-    public ulong MinTrackable;
-    public ulong MaxTrackable;
-    public ulong MaxBytes;
-    public ulong Unit;
+    public uint SignificantDigits, Flags;
+    public ulong MinTrackable, MaxTrackable, MaxBytes, Unit;
 }
 
 internal unsafe struct PicolloRecorder
 {
-    public ulong Length;
-    public ulong FirstIndex;
-    public uint BlockScale;
-    public uint CounterBits;
-    public void* Counters;
-    public void* Histogram;
-    public void* Owner;
-    public void* Reserved;
+    public ulong Length, FirstIndex;
+    public uint BlockScale, CounterBits;
+    public void* Counters, Histogram, Owner, Reserved;
 }
 
 internal unsafe struct PicolloAtomicRecorder
 {
-    public ulong Length;
-    public ulong FirstIndex;
-    public uint BlockScale;
-    public uint Reserved;
+    public ulong Length, FirstIndex;
+    public uint BlockScale, Reserved;
     public ulong* Counters;
     public void* Histogram;
 }
 
 internal struct PicolloBucket
 {
-    public ulong Lower;
-    public ulong Upper;
-    public ulong Step;
-    public ulong Count;
-    public ulong StorageIndex;
-    public ulong LogicalIndex;
+    public ulong Lower, Upper, Step, Count, StorageIndex, LogicalIndex;
 }
 
 internal struct PicolloPercentile
 {
     public double Rank;
-    public ulong Value;
-    public ulong TargetCount;
+    public ulong Value, TargetCount;
     public PicolloBucket Bucket;
 }
 
 internal struct PicolloCounts
 {
-    public ulong Total;
-    public ulong Underflow;
-    public ulong Overflow;
-    public ulong Lost;
+    public ulong Total, Underflow, Overflow, Lost;
 }
 
 internal struct PicolloLayout
 {
-    public ulong MinTrackable;
-    public ulong MaxTrackable;
-    public ulong FirstIndex;
-    public ulong Length;
+    public ulong MinTrackable, MaxTrackable, FirstIndex, Length;
     public double RelativeError;
-    public uint BlockScale;
-    public uint SignificantDigits;
+    public uint BlockScale, SignificantDigits;
     public ulong Unit;
 }
 
 internal struct PicolloStep
 {
-    public ulong From;
-    public ulong To;
-    public ulong AddedCount;
-    public ulong CumulativeCount;
-    public double Rank;
-    public double RankLevel;
+    public ulong From, To, AddedCount, CumulativeCount;
+    public double Rank, RankLevel;
 }
 
 /// <summary>The percentiles of a picollo_summary: C# has no fixed buffer of structs.</summary>
@@ -109,100 +76,48 @@ internal struct SummaryPercentiles
 {
     public const int Count = 16;
 
-    public PicolloPercentile P0;
-    public PicolloPercentile P1;
-    public PicolloPercentile P5;
-    public PicolloPercentile P10;
-    public PicolloPercentile P25;
-    public PicolloPercentile P50;
-    public PicolloPercentile P75;
-    public PicolloPercentile P90;
-    public PicolloPercentile P925;
-    public PicolloPercentile P95;
-    public PicolloPercentile P975;
-    public PicolloPercentile P99;
-    public PicolloPercentile P999;
-    public PicolloPercentile P9999;
-    public PicolloPercentile P99999;
-    public PicolloPercentile P100;
+    public PicolloPercentile P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100;
 }
 
 internal struct PicolloSummary
 {
-    public ulong TotalCount;
-    public ulong UnderflowCount;
-    public ulong OverflowCount;
-    public ulong LostCount;
-    public double Mean;
-    public double Stddev;
-    public double RelativeError;
-    public ulong MinTrackable;
-    public ulong MaxTrackable;
-    public ulong TimestampUnixNanos;
-    public uint ValueSelection;
-    public uint Flags;
+    public ulong TotalCount, UnderflowCount, OverflowCount, LostCount;
+    public double Mean, Stddev, RelativeError;
+    public ulong MinTrackable, MaxTrackable, TimestampUnixNanos;
+    public uint ValueSelection, Flags;
     public SummaryPercentiles Percentiles;
 }
 
 internal unsafe struct PicolloLogInterval
 {
-    public double StartSeconds;
-    public double EndSeconds;
-    public double Max;
-    public double LogStartSeconds;
-    public double LogBaseSeconds;
-    public ulong Position;
-    public ulong Line;
+    public double StartSeconds, EndSeconds, Max, LogStartSeconds, LogBaseSeconds;
+    public ulong Position, Line;
     public byte* Tag;
     public UIntPtr TagLength;
 }
 
 internal struct PicolloCompareOptions
 {
-    public uint StructSize;
-    public uint Flags;
-    public double Quantile;
-    public double Confidence;
-    public double RelativeThreshold;
-    public double AbsoluteThreshold;
-    public double Power;
-    public double Resolution;
+    public uint StructSize, Flags;
+    public double Quantile, Confidence, RelativeThreshold, AbsoluteThreshold, Power, Resolution;
 }
 
 internal struct PicolloComparison
 {
-    public QuantileInterval A;
-    public QuantileInterval B;
-    public double Difference;
-    public double DifferenceLower;
-    public double DifferenceUpper;
-    public double BucketWidth;
-    public double Margin;
-    public double SmallestDetectable;
-    public double MannWhitneyU;
-    public double MannWhitneyZ;
-    public double MannWhitneyP;
-    public double CommonLanguage;
-    public double CliffsDelta;
-    public double KsDistance;
-    public double KsP;
-    public double CohensD;
-    public uint Verdict;
-    public uint Flags;
+    public QuantileInterval A, B;
+    public double Difference, DifferenceLower, DifferenceUpper, BucketWidth, Margin, SmallestDetectable, MannWhitneyU;
+    public double MannWhitneyZ, MannWhitneyP, CommonLanguage, CliffsDelta, KsDistance, KsP, CohensD;
+    public uint Verdict, Flags;
 }
 
 internal struct PicolloPictureOptions
 {
-    public uint StructSize;
-    public uint Theme;
-    public uint Width;
-    public uint Height;
+    public uint StructSize, Theme, Width, Height;
 }
 
 internal struct PicolloDoubleOptions
 {
-    public uint StructSize;
-    public uint Flags;
+    public uint StructSize, Flags;
     public double RelativeError;
     public ulong MaxBytes;
 }
@@ -212,22 +127,7 @@ internal struct DoubleSummaryPercentiles
 {
     public const int Count = 16;
 
-    public DoublePercentile P0;
-    public DoublePercentile P1;
-    public DoublePercentile P5;
-    public DoublePercentile P10;
-    public DoublePercentile P25;
-    public DoublePercentile P50;
-    public DoublePercentile P75;
-    public DoublePercentile P90;
-    public DoublePercentile P925;
-    public DoublePercentile P95;
-    public DoublePercentile P975;
-    public DoublePercentile P99;
-    public DoublePercentile P999;
-    public DoublePercentile P9999;
-    public DoublePercentile P99999;
-    public DoublePercentile P100;
+    public DoublePercentile P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100;
 }
 
 internal struct PicolloDoubleSummary
@@ -238,23 +138,17 @@ internal struct PicolloDoubleSummary
 
 internal unsafe struct PicolloLabel
 {
-    public byte* Name;
-    public byte* Value;
+    public byte* Name, Value;
 }
 
 internal unsafe struct PicolloMetricOptions
 {
-    public uint StructSize;
-    public uint Flags;
+    public uint StructSize, Flags;
     public double Divisor;
-    public ulong LabelsLength;
-    public ulong CreatedUnixNanos;
-    public byte* Name;
-    public byte* Help;
-    public byte* Unit;
+    public ulong LabelsLength, CreatedUnixNanos;
+    public byte* Name, Help, Unit;
     public PicolloLabel* Labels;
-    public uint MaxBuckets;
-    public uint Reserved;
+    public uint MaxBuckets, Reserved;
 }
 
 internal unsafe struct PicolloMetricExemplar
@@ -272,39 +166,26 @@ internal unsafe struct PicolloMetricExemplar
 
 internal unsafe struct PicolloSegmentOptions
 {
-    public uint StructSize;
-    public uint Flags;
+    public uint StructSize, Flags;
     public ulong MaxBytes;
-    public byte* Name;
-    public byte* Directory;
+    public byte* Name, Directory;
 }
 
 internal struct PicolloExemplarsOptions
 {
-    public uint StructSize;
-    public uint Flags;
+    public uint StructSize, Flags;
     public ulong Threshold;
-    public uint Unit;
-    public uint Slowest;
-    public uint Threads;
-    public uint Rate;
-    public uint Controls;
-    public uint Reserved;
+    public uint Unit, Slowest, Threads, Rate, Controls, Reserved;
 }
 
 internal unsafe struct PicolloExemplarScope
 {
     public const int ReservedLength = 3;
 
-    public ulong Start;
-    public ulong Due;
-    public ulong Checkpoint;
-    public ulong Number;
+    public ulong Start, Due, Checkpoint, Number;
     public fixed ulong Reserved[ReservedLength];
-    public void* Thread;
-    public void* Exemplars;
-    public uint Label;
-    public uint IsControl;
+    public void* Thread, Exemplars;
+    public uint Label, IsControl;
 }
 
 internal unsafe struct PicolloExemplarContext
@@ -320,54 +201,25 @@ internal unsafe struct PicolloExemplarContext
 
 internal struct PicolloExemplar
 {
-    public ulong Value;
-    public ulong WallNanos;
-    public ulong UnixNanos;
-    public ulong WindowNanos;
-    public ulong CpuNanos;
-    public ulong RunDelayNanos;
-    public ulong OffNanos;
-    public ulong PreemptedNanos;
-    public ulong FaultNanos;
-    public ulong ExcessNanos;
-    public ulong Instructions;
-    public ulong Cycles;
+    public ulong Value, WallNanos, UnixNanos, WindowNanos, CpuNanos, RunDelayNanos, OffNanos, PreemptedNanos, FaultNanos;
+    public ulong ExcessNanos, Instructions, Cycles;
     public double UsualIpc;
     public ulong Reserved;
     public PicolloExemplarContext Context;
-    public uint Cause;
-    public uint Known;
-    public uint Missing;
-    public uint Label;
+    public uint Cause, Known, Missing, Label;
     public int Thread;
-    public uint Cpu;
-    public uint Voluntary;
-    public uint Involuntary;
-    public uint MinorFaults;
-    public uint MajorFaults;
-    public uint Throttled;
-    public uint IsSlow;
+    public uint Cpu, Voluntary, Involuntary, MinorFaults, MajorFaults, Throttled, IsSlow;
 }
 
 internal struct PicolloExemplarInterval
 {
-    public ulong BeginUnixNanos;
-    public ulong EndUnixNanos;
-    public ulong Threshold;
-    public ulong Observations;
-    public ulong Slow;
-    public ulong Known;
-    public ulong Controls;
-    public ulong ExcessNanos;
-    public ulong Length;
+    public ulong BeginUnixNanos, EndUnixNanos, Threshold, Observations, Slow, Known, Controls, ExcessNanos, Length;
 }
 
 internal struct PicolloExemplarShare
 {
     public double Share;
-    public ulong ExcessNanos;
-    public ulong Observations;
-    public ulong TypicalNanos;
+    public ulong ExcessNanos, Observations, TypicalNanos;
 }
 
 internal unsafe struct PicolloEvent
@@ -375,15 +227,9 @@ internal unsafe struct PicolloEvent
     public const int UnitLength = 16;
     public const int NameLength = 128;
 
-    public ulong Config;
-    public ulong Config1;
-    public ulong Config2;
-    public ulong Config3;
+    public ulong Config, Config1, Config2, Config3;
     public double Scale;
-    public uint Type;
-    public uint BpType;
-    public uint Modifiers;
-    public uint Reserved;
+    public uint Type, BpType, Modifiers, Reserved;
     public fixed byte Unit[UnitLength];
     public fixed byte Name[NameLength];
 }
@@ -392,10 +238,7 @@ internal unsafe struct PicolloPerfInfo
 {
     public const int ExplanationLength = 480;
 
-    public uint PmuAvailable;
-    public uint UserReadAvailable;
-    public uint FixedCounters;
-    public uint ProgrammableCounters;
+    public uint PmuAvailable, UserReadAvailable, FixedCounters, ProgrammableCounters;
     public int Paranoid;
     public uint Hypervisor;
     public fixed byte Explanation[ExplanationLength];
@@ -403,65 +246,42 @@ internal unsafe struct PicolloPerfInfo
 
 internal struct PicolloSessionOptions
 {
-    public uint StructSize;
-    public uint Flags;
+    public uint StructSize, Flags;
     public double RelativeError;
-    public int Thread;
-    public int Cpu;
-    public uint CounterBits;
-    public uint Reserved;
+    public int Thread, Cpu;
+    public uint CounterBits, Reserved;
 }
 
 internal unsafe struct PicolloEventInfo
 {
     public const int MessageLength = 248;
 
-    public ulong NotCountedCount;
-    public ulong OverheadFast;
-    public ulong OverheadSyscall;
-    public int Status;
-    public int OsErrno;
-    public uint Group;
-    public uint Flags;
+    public ulong NotCountedCount, OverheadFast, OverheadSyscall;
+    public int Status, OsErrno;
+    public uint Group, Flags;
     public fixed byte Message[MessageLength];
 }
 
 internal struct PicolloBenchmarkOptions
 {
-    public uint StructSize;
-    public uint Flags;
-    public uint MinBlocks;
-    public uint MaxBlocks;
+    public uint StructSize, Flags, MinBlocks, MaxBlocks;
     public ulong Repetitions;
-    public double BudgetSeconds;
-    public double WarmUpSeconds;
-    public double SampleSeconds;
-    public double Precision;
-    public double Confidence;
-    public double RelativeThreshold;
-    public double ResolutionSeconds;
+    public double BudgetSeconds, WarmUpSeconds, SampleSeconds, Precision, Confidence, RelativeThreshold, ResolutionSeconds;
 }
 
 internal struct PicolloBenchmarkOutcome
 {
     public BlockComparison Blocks;
-    public double OverheadA;
-    public double OverheadB;
-    public ulong RepetitionsA;
-    public ulong RepetitionsB;
-    public ulong SampleCount;
-    public ulong Elapsed;
-    public double OverheadErrorA;
-    public double OverheadErrorB;
+    public double OverheadA, OverheadB;
+    public ulong RepetitionsA, RepetitionsB, SampleCount, Elapsed;
+    public double OverheadErrorA, OverheadErrorB;
     public ulong EmptyCount;
-    public uint Flags;
-    public uint Reserved;
+    public uint Flags, Reserved;
 }
 
 internal struct PicolloBenchmarkCounts
 {
-    public double A;
-    public double B;
+    public double A, B;
     public int Status;
     public uint Reserved;
 }

@@ -12,7 +12,7 @@ from . import _structs as structs
 from ._fields import flag, integer, number, pair
 from ._handle import locked
 from ._library import held, released
-from ._text import html_table, read_text
+from ._text import read_text
 from .errors import check
 from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
@@ -187,21 +187,9 @@ class Comparison(_Judged, SideBySide):
         compared, arguments = byref(self._raw), self._arguments(title)
         return read_text(lambda *buffer: held.comparison_format(compared, *arguments, form, *buffer), "comparison")
 
-    def _repr_html_(self) -> str:
-        plain = Comparison(self._raw, self.before, self.after, "", "", "")
-        diff, table, *notes = plain.markdown().split("\n\n")
-        headings = self._headings()
-        return html_table(diff, self._title, headings) + html_table(table, "", headings) + _notes("".join(notes))
-
     def __repr__(self) -> str:
         lower, upper = self.interval
         return f"<picollo.Comparison P{self._raw.a.quantile * 100:g} {self.difference:+g} [{lower:+g}, {upper:+g}] {self.verdict_text}>"
-
-
-def _notes(notes: str) -> str:
-    """The notes below a table; they are our own words."""
-    items = "".join(f"<li>{line[2:]}</li>" for line in notes.splitlines() if line.startswith("- "))
-    return f"<ul>{items}</ul>" if items else ""
 
 
 class BlockComparison(_Judged):

@@ -320,9 +320,6 @@ class Histogram(Recorder):
     def _repr_markdown_(self) -> str:
         return self.summary()._repr_markdown_()
 
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
     def __reduce__(self) -> Any:
         # Copies come from here as well: histograms with the same options, and the counts as of now.
         snapshot = self.snapshot()

@@ -608,9 +608,6 @@ class Snapshot(Handle):
     def _repr_markdown_(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         if self._pointer is None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Optional, TypeVar, Union
 from . import _structs as structs
 from ._fields import Field, integer, number
 from ._library import held
-from ._text import Texts, c_text, html_table, read_text
+from ._text import Texts, c_text, read_text
 from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
 
@@ -80,9 +80,6 @@ class NamedSummary(Texts, Generic[Value]):
 
     def _own_title(self) -> str:
         return self._name
-
-    def _repr_html_(self) -> str:
-        return html_table(self.markdown(""), self._name)
 
 
 def _at(rank: float, doc: str) -> Field[int]:
@@ -210,10 +207,6 @@ class SideBySide(Texts):
             unit = next((known for known in _UNITS if ends == {f"{known})"}), "")
         return super().text(title, unit)
 
-    def _headings(self) -> dict[int, str]:
-        """Of the columns in HTML, where names are escaped for HTML and not for Markdown."""
-        return {1: self.before_name or "Before", 2: self.after_name or "After"}
-
 
 class SummaryDiff(SideBySide):
     """Two summaries side by side, the change of every row, and the effect size. ``str()`` is short and for people."""
@@ -223,10 +216,6 @@ class SummaryDiff(SideBySide):
     def _format(self, form: int, title: Optional[str]) -> str:
         arguments = self._arguments(title)
         return read_text(lambda *buffer: held.summary_format_diff(*arguments, form, *buffer), "diff")
-
-    def _repr_html_(self) -> str:
-        plain = SummaryDiff(self.before, self.after, "", "", "")
-        return html_table(plain.markdown(), self._title, self._headings())
 
 
 def _summary_from_bytes(raw: bytes, name: str) -> Summary:

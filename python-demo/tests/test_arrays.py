@@ -94,7 +94,7 @@ def test_neither_is_needed_nor_loaded() -> None:
         import picollo
         histogram = picollo.Histogram()
         histogram.record(5)
-        str(histogram), histogram.snapshot().buckets(), histogram._repr_html_()
+        str(histogram), histogram.snapshot().buckets(), histogram._repr_markdown_()
         for name in ("numpy", "pandas", "matplotlib"):
             assert name not in sys.modules, name
             sys.modules[name] = None

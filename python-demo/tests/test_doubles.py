@@ -175,7 +175,7 @@ def test_text_and_buckets() -> None:
     assert json.loads(summary.json("other"))["title"] == "other"
     assert summary[50] == pytest.approx(25, rel=0.01) and summary.percentiles[5].target_count == 50
     assert summary.as_dict()["p99"] == pytest.approx(49.5, rel=0.01)
-    assert "<table" in summary._repr_html_() and "Ratio" in repr(histogram)
+    assert summary._repr_markdown_() == summary.markdown() and "Ratio" in repr(histogram)
     assert str(pickle.loads(pickle.dumps(summary))) == str(summary)
     with pytest.raises(KeyError):
         summary[33]

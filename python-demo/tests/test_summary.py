@@ -1,22 +1,16 @@
-"""Summaries, diffs and their texts, in notebooks too. What the texts say is tested in core."""
+"""Summaries, diffs and their texts. What the texts say is tested in core."""
 
 from __future__ import annotations
 
 import copy
 import datetime
-import html
 import json
 import math
 import pickle
-import re
 import time
-from html.parser import HTMLParser
-from typing import Any, Optional
 
 import pytest
 from conftest import assert_refused
-from hypothesis import given
-from hypothesis import strategies as st
 
 import picollo
 from picollo import Histogram
@@ -117,73 +111,3 @@ def test_summaries_outlive_and_travel() -> None:
     summary = of(1, 2, 3, name="x")
     for other in (pickle.loads(pickle.dumps(summary)), copy.copy(summary), copy.deepcopy(summary)):
         assert str(other) == str(summary) and other.percentiles == summary.percentiles and other.name == "x"
-
-
-# ── what notebooks show ────────────────────────────────────────────────────────────────────────────────
-
-
-class Table(HTMLParser):
-    """Reads a table back, and insists on tags that are closed in order, and on the page's own colours, so that the same table can be read
-    on light and dark."""
-
-    def __init__(self, thing: Any) -> None:
-        super().__init__()
-        self.text: str = thing._repr_html_()
-        self.rows: list[list[str]] = []
-        self.caption: Optional[str] = None
-        self.open: list[str] = []
-        self.feed(self.text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attributes: Any) -> None:
-        assert tag in ("table", "caption", "thead", "tbody", "tr", "th", "td"), tag
-        assert [name for name, _ in attributes] in ([], ["style"])
-        for _, style in attributes:
-            assert set(re.findall(r"(?:^|;)color:([^;]+)", style)) <= {"inherit"}
-            assert "background:" not in style or "background:none" in style
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("th", "td"):
-            self.rows[-1].append("")
-        elif tag == "caption":
-            self.caption = ""
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1] in ("th", "td"):
-            self.rows[-1][-1] += data
-        elif self.open[-1] == "caption":
-            self.caption = (self.caption or "") + data
-        else:
-            assert data.strip() == ""
-
-
-def cells(markdown: str) -> list[list[str]]:
-    """The rows of the library's table, without its rules and empty rows."""
-    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in markdown.splitlines() if line[0] == "|"]
-    return [row for row in rows if any(row) and not row[0].startswith(":--")]
-
-
-@pytest.mark.parametrize("values", [[], [0], range(1000), [2**64 - 1]])
-def test_tables_are_the_librarys(values: Any) -> None:
-    made = histogram(*values, name="latency (ns)")
-    table = Table(made.summary())
-    assert table.caption == "latency (ns)" and table.rows == cells(made.summary().markdown("")) and len(table.rows) == 19
-    for other in (made, made.snapshot()):
-        assert Table(other).rows[1:18] == table.rows[1:18]
-    diff = made.diff(histogram(5, name="new"), "Faster")
-    table = Table(diff)
-    assert (table.caption, table.rows[0][1:3]) == ("Faster", ["latency (ns)", "new"]) and table.rows == cells(diff.markdown(""))
-    assert Table(histogram()).caption is None and Table(histogram().diff(histogram())).rows[0][1:3] == ["Before", "After"]
-
-
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=20) | st.sampled_from(["<script>", 'a "q" & <b>', "a|b\\`"]))
-def test_names_are_escaped(name: str) -> None:
-    made = histogram(1, name=name)
-    table = Table(made.diff(histogram(2, name="b")))
-    assert table.rows[0][1] == (name or "Before") and html.escape(name) in table.text
-    assert Table(made).caption == (name or None)

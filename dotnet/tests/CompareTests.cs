@@ -140,27 +140,6 @@ public static class CompareTests
     }
 
     [Test]
-    public static void WhatOthersDidMeanwhile()
-    {
-        // Whatever this machine does: the numbers, the verdict and the text agree.
-        var options = new BenchmarkOptions { BudgetSeconds = 10, WarmUpSeconds = 0.05, SampleSeconds = 0.0001, MaxBlocks = 60, Precision = -1 };
-        Benchmark run = Benchmark.Run(() => CpuUtils.AddChain256(4), () => CpuUtils.AddChain256(12), options);
-        BenchmarkNoise noise = run.Noise;
-        Check.Equal(60ul, noise.BlockCount);
-        Check.Equal(noise.BlockCount, noise.LeftOutCount + run.Blocks.BlockCount);
-        Check.True(noise.LeftOutCount <= noise.DisturbedCount && noise.DisturbedCount <= noise.BlockCount, run.Format());
-        Check.Equal(run.IsNoisy ? Verdict.NoEvidence : Verdict.Slower, run.Verdict, run.Format());
-        Check.Equal(run.IsNoisy, run.Format().Contains("unproven: noisy"));
-        Check.Equal(noise.DisturbedCount != 0, run.Format().Contains(noise.LeftOutCount == 0 ? " disturbed" : " left out"));
-        Check.True(noise.Seconds > 0 && noise.Seconds <= run.Elapsed.TotalSeconds + 1, run.Format());
-        Check.True(double.IsNaN(noise.StealSeconds) || noise.StealSeconds >= 0, "never an invented number");
-        Check.True(double.IsNaN(noise.PressureSeconds) || noise.PressureSeconds <= noise.Seconds, "pressure");
-        Check.True(double.IsNaN(noise.OthersSeconds) || (noise.OthersSeconds >= 0 && noise.CpuCount >= 1), "others");
-        Check.Equal(double.IsNaN(noise.FrequencyLow), double.IsNaN(noise.FrequencyHigh));
-        Check.True(double.IsNaN(noise.FrequencyLow) || noise.FrequencyLow <= noise.FrequencyHigh, "frequency");
-    }
-
-    [Test]
     public static void BenchmarksAreChecked()
     {
         Action nothing = () => { };

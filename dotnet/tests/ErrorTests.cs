@@ -29,6 +29,7 @@ public static class ErrorTests
             Check.Equal(histogram.GetBucket(5000).Upper, histogram.GetPercentileValue(50));
             Check.Equal(histogram.GetBucket(5000).Upper, histogram.GetSummary().P50.Value);
             Check.Equal(middle, histogram.GetPercentileValue(50, EquivalentValueSelection.Midpoint));
+            Check.Equal(histogram.GetBucket(5000).Lower, histogram.GetPercentile(50).GetValue(EquivalentValueSelection.LowerBound));
         }
         finally
         {

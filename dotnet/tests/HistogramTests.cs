@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>Recording, percentiles, buckets and ranges, against numbers that are known.</summary>
+/// <summary>Recording without a call, beside recording in the library.</summary>
 public static class HistogramTests
 {
     internal static HdrHistogram Worked() =>
@@ -46,27 +46,6 @@ public static class HistogramTests
         Check.True(histogram.LostCount > 0, "lost, and not silently");
     }
 
-    /// <summary>The bucket of a million at an error of 1 %, worked out in the documentation.</summary>
-    [Test]
-    public static void AMillion()
-    {
-        HdrHistogram histogram = HdrHistogram.Factory.WithRelativeError(0.01).Create();
-        histogram.Record(1000000, 3);
-        Bucket bucket = histogram.GetBucket(1000000);
-        Check.Equal(954, bucket.LogicalIndex);
-        Check.Equal(999424ul, bucket.Lower);
-        Check.Equal(1007615ul, bucket.Upper);
-        Check.Equal(8192ul, bucket.Step);
-        Check.Equal(1003520ul, bucket.MidPoint);
-        Check.Equal(3ul, bucket.Count);
-        Check.Equal(1003520ul, histogram.GetPercentileValue(50));
-        Check.Equal(999424ul, histogram.GetPercentileValue(50, EquivalentValueSelection.LowerBound));
-        Check.Equal(1007615ul, histogram.GetPercentileValue(50, EquivalentValueSelection.UpperBound));
-        Check.Equal(999424ul, histogram.GetPercentile(50).GetValue(EquivalentValueSelection.LowerBound));
-        Check.Equal(100.0, histogram.GetRank(1000000));
-        Check.Equal(0.0, histogram.GetRank(900000));
-    }
-
     [Test]
     public static void SummaryKnowsWhen()
     {
@@ -76,20 +55,5 @@ public static class HistogramTests
         var slack = TimeSpan.FromMilliseconds(20);
         Check.Equal(DateTimeKind.Utc, summary.TimestampUtc.Kind);
         Check.True(summary.TimestampUtc >= before - slack && summary.TimestampUtc <= after + slack, $"{summary.TimestampUtc:O}");
-    }
-
-    [Test]
-    public static void ExactRanges()
-    {
-        HdrHistogram histogram = HdrHistogram.Create();
-        Check.True(histogram.RecordInRange(10, 10, 20), "the bounds belong to the range");
-        Check.True(histogram.RecordInRange(20, 10, 20, true), "both");
-        Check.True(!histogram.RecordInRange(9, 10, 20), "below");
-        Check.True(!histogram.RecordInRange(21, 10, 20, throwOnOutOfRange: false), "above");
-        var thrown = Check.Throws<ArgumentOutOfRangeException>(() => histogram.RecordInRange(5, 10, 20, true));
-        Check.True(thrown.Message.Contains("10 to 20"), thrown.Message);
-        Check.Equal(2ul, histogram.TotalCount);
-        Check.Equal(2ul, histogram.UnderflowCount);
-        Check.Equal(3ul, histogram.OverflowCount);
     }
 }

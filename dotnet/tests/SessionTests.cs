@@ -110,20 +110,6 @@ public static class SessionTests
     }
 
     [Test]
-    public static void TheOpeningThread()
-    {
-        using PerfEventCounterSession session = Software();
-        PicolloException failure = null;
-        ModeTests.Run(1, thread =>
-        {
-            failure = Check.Fails(PicolloStatus.WrongThread, () => session.Read());
-            session.Read(PerfReadMode.SystemCall);
-            session.Record(deltas: true);
-        });
-        Check.True(failure != null, "refused");
-    }
-
-    [Test]
     public static void ThreadsTakeTurns()
     {
         using (PerfEventCounterSession session = Software())

@@ -28,30 +28,6 @@ public static class SnapshotTests
     }
 
     [Test]
-    public static void Deltas()
-    {
-        HdrHistogram histogram = HdrHistogram.Create();
-        histogram.Record(1);
-        HdrHistogramSnapshot snapshot = histogram.GetSnapshot(), other = histogram.GetSnapshot();
-        histogram.Record(2);
-        histogram.Record(2);
-        snapshot.Update(deltas: true);
-        Check.Equal(2ul, snapshot.TotalCount);
-        Check.Equal(2ul, snapshot.GetPercentileValue(0));
-        histogram.Record(3);
-        histogram.Reset();
-        histogram.Record(4);
-        snapshot.Update(deltas: true);
-        Check.True(snapshot.BucketsWithValues.Select(b => b.Lower).SequenceEqual(new ulong[] { 3, 4 }), "undisturbed by the reset");
-        snapshot.Update(deltas: true);
-        Check.Equal(0ul, snapshot.TotalCount);
-        other.Update(deltas: true);
-        Check.Equal(4ul, other.TotalCount, "the other reader");
-        snapshot.Update(deltas: false);
-        Check.Equal(1ul, snapshot.TotalCount, "since the reset");
-    }
-
-    [Test]
     public static void OutliveTheirHistogram()
     {
         HdrHistogram histogram = HdrHistogram.Create();

@@ -82,68 +82,6 @@ public static class ThreadMemoryTests
         Check.Throws<ObjectDisposedException>(() => disposed.Record(1));
     }
 
-    /// <summary>Threads begin and end while others reset, read, dispose and collect: every value is there in the end.</summary>
-    [Test]
-    public static void NothingIsLostWhenThreadsEnd()
-    {
-        HdrHistogram histogram = Local();
-        HdrHistogramSnapshot intervals = histogram.GetSnapshot();
-        bool done = false;
-        ulong seen = 0, reads = 0;
-        var others = new List<Thread>
-        {
-            new Thread(() =>
-            {
-                for (; !Volatile.Read(ref done); Thread.Sleep(1))
-                    histogram.Reset();
-            }),
-            new Thread(() =>
-            {
-                // Intervals between readings, which resets do not disturb.
-                for (; !Volatile.Read(ref done); reads++)
-                {
-                    Thread.Sleep(1);
-                    intervals.Update(true);
-                    seen += intervals.TotalCount;
-                }
-            }),
-            new Thread(() =>
-            {
-                for (; !Volatile.Read(ref done); Thread.Sleep(1))
-                    GC.Collect(0);
-            })
-        };
-        others.ForEach(other => other.Start());
-        const int AtOnce = 8, Each = 50;
-        int rounds = s_long ? 1250 : 250;
-        for (int round = 0; round < rounds; round++)
-        {
-            HdrHistogram brief = Local();
-            ModeTests.Run(AtOnce, thread =>
-            {
-                for (ulong value = 0; value < Each; value++)
-                {
-                    histogram.Record(value);
-                    if (thread == 0 && value == Each / 2)
-                        brief.Dispose();
-                    try
-                    {
-                        brief.Record(value);
-                    }
-                    catch (ObjectDisposedException)
-                    {
-                    }
-                }
-            });
-        }
-        Volatile.Write(ref done, true);
-        others.ForEach(other => other.Join());
-        intervals.Update(true);
-        seen += intervals.TotalCount;
-        Check.Equal((ulong)rounds * AtOnce * Each, seen);
-        Check.True(reads > 10, $"read {reads} times only");
-    }
-
     /// <summary>One thread makes, records, disposes or forgets: memory does not grow.</summary>
     [Test]
     public static void RecordForgetCollect()

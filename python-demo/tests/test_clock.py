@@ -63,22 +63,5 @@ def test_bad_arguments() -> None:
     for ticks in (-1, 2**64):
         with pytest.raises(ValueError, match="ticks must be within"):
             clock.convert(ticks)
-
-
-def test_known_work_takes_known_time() -> None:
-    """256 dependent additions a repetition take at least a cycle each on any machine, so they grow with repetitions."""
-    histogram = Histogram()
-
-    def best(repetitions: int) -> int:
-        times = []
-        for _ in range(20):
-            with histogram.nano_scope() as scope:
-                picollo.work.add_chain_256(repetitions)
-            times.append(scope.elapsed)
-        return min(times)
-
-    one, ten = best(1_000), best(10_000)
-    assert 5 < ten / one < 20 and 0.05 < ten / (10_000 * 256) < 10
     with pytest.raises(ValueError):
         picollo.work.add_chain_256(-1)
-    picollo.work.add_chain_256(0)

@@ -12,7 +12,7 @@ import types
 from typing import Any
 
 import pytest
-from conftest import assert_refused
+from conftest import assert_refused, outcome
 
 import picollo
 from picollo import Cause, Exemplars, Histogram, KeptExemplar, TraceContext, errors
@@ -277,6 +277,8 @@ def test_wrong_arguments() -> None:
     with slow.scope() as scope, pytest.raises(RuntimeError, match="already active"):
         scope.__enter__()
     assert slow.collect().observations == 1
+    prepared = outcome(slow.prepare_thread)
+    assert prepared is None or prepared[0] is errors.UnsupportedError
 
 
 def test_closing() -> None:

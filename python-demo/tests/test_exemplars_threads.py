@@ -161,23 +161,3 @@ def test_fork() -> None:
     scope.__exit__(None, None, None)
     interval = slow.collect()
     assert interval.observations == histogram.total_count == 51
-
-
-def test_threads_that_come_and_go() -> None:
-    histogram = Histogram()
-    slow = Exemplars(histogram, 1, threads=4)
-    descriptors = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
-
-    def work() -> None:
-        # Of five at once, one cannot.
-        with contextlib.suppress(errors.UnsupportedError):
-            slow.prepare_thread()
-        with slow.scope():
-            time.sleep(0.001)
-
-    for _ in range(40):
-        in_threads(*[work] * 5)
-    assert histogram.total_count == 200 and slow.collect().slow == 200
-    slow.close()
-    if descriptors is not None:
-        assert len(os.listdir("/proc/self/fd")) <= descriptors + 8

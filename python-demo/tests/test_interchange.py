@@ -182,15 +182,6 @@ def test_what_cannot_be_added_or_taken_away() -> None:
     assert histogram.total_count == 4
 
 
-def test_corrected() -> None:
-    histogram = filled([100, 1000], significant_digits=3, max=10_000)
-    by_hand = Histogram(significant_digits=3, max=10_000)
-    for value in (100, 1000):
-        by_hand.record_corrected(value, 100)
-    assert content(histogram.snapshot().corrected(100)) == content(by_hand.snapshot())
-    assert histogram.snapshot().corrected(0).total_count == 2
-
-
 def test_hgrm() -> None:
     snapshot = Snapshot.decode(GOLDEN)
     lines = snapshot.hgrm().splitlines()

@@ -73,13 +73,6 @@ def test_record_n_and_in_range_and_reset() -> None:
     assert (summary.min_trackable, summary.max_trackable) == (100, 200)
 
 
-def test_footprint() -> None:
-    # 28,672 counters, with two baselines for live reset.
-    assert 3 * 8 * 28_672 <= Histogram(0.001).footprint < 3 * 8 * 28_672 + 4096
-    assert Histogram(0.01, 50, 100).footprint < 4096
-    assert Histogram(0.001, counter_bits=32).footprint < Histogram(0.001).footprint
-
-
 def test_much_memory_is_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"takes \d{3} MB \(relative_error=1e-06, .*min and max") as caught:
         Histogram(1e-6).close()
@@ -125,17 +118,6 @@ def test_options_that_cannot_be() -> None:
         Histogram(unit="ns")  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
         Histogram().max_trackable = 5  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("options", [{"mode": mode} for mode in ("interlocked", "thread_local", "per_cpu")] + [{"storage": "sparse"}])
-def test_other_kinds_work_or_say_that_they_do_not(options: Any) -> None:
-    try:
-        histogram = Histogram(**options)
-    except picollo.UnsupportedError as error:
-        pytest.skip(f"this library does not offer it: {error}")
-    histogram.record_many(range(1000))
-    histogram.record(5)
-    assert histogram.total_count == 1001
 
 
 @pytest.mark.parametrize(("name", "factor"), [("nano_scope", 1), ("micro_scope", 1000), ("milli_scope", 10**6), ("tick_scope", None)])

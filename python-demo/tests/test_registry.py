@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Callable, Iterator
 
 import pytest
-from conftest import in_threads
 
 import picollo
 from picollo import DoubleHistogram, Exemplar, Histogram, Registry
@@ -303,24 +302,6 @@ def test_removing_and_closing() -> None:
     for call in (registry.update, registry.encode, lambda: registry.remove(1), lambda: registry.add(Histogram(), "x"), counter.add):
         with pytest.raises(picollo.ClosedError):
             call()
-
-
-def test_threads() -> None:
-    registry, histogram = Registry(), Histogram(0.1, max=1000)
-    failures = []
-
-    def work(label: str) -> None:
-        try:
-            for _ in range(100):
-                number = registry.add(histogram, "x", labels={"thread": label})
-                histogram.record(5)
-                families(registry)
-                registry.remove(number)
-        except BaseException as error:
-            failures.append(error)
-
-    in_threads(*(partial(work, str(n)) for n in range(4)))
-    assert not failures and registry.openmetrics() == "# EOF\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import gc
 import mmap
@@ -54,28 +53,8 @@ def test_page_faults_are_counted() -> None:
         summary = session.histogram("page-faults").summary()
         assert summary.total_count == 6 and 100 <= summary.min < 150 and 200 <= summary.max
         assert "##### page-faults" in str(session) and "##### task-clock" in str(session)
-
-
-def test_breakpoints_count_exactly() -> None:
-    """A hardware breakpoint counts writes to one word: what is expected is known to the last one."""
-    word = ctypes.c_uint64()
-    try:
-        session = Session([f"mem:{ctypes.addressof(word):#x}/8:w"])
-    except picollo.PicolloError as error:
-        pytest.skip(f"this machine has no hardware breakpoints: {error}")
-    for writes in (0, 1, 1234):
-        with session.measure() as measurement:
-            for value in range(writes):
-                word.value = value
-        assert measurement.readings[0].value == writes
-    assert session.readings(deltas=False)[0].value == 1235
-    assert [(b.lower, b.count) for b in session.histogram(0).snapshot().buckets()][:2] == [(0, 1), (1, 1)]
-    session.reset()
-    assert session.histogram(0).total_count == 0
-    word.value = 1
-    session.read("syscall")
-    assert session.readings(deltas=True)[0].value == 1
-    assert session.readings(deltas=False)[0].value == 1
+        session.reset()
+        assert session.histogram("page-faults").total_count == 0
 
 
 def test_read_and_record_by_hand() -> None:

@@ -51,6 +51,34 @@ HOLDERS = {
     "picollo_comparison": "Metrics.HdrComparison",
     "picollo_benchmark_outcome": "Metrics.Benchmark",
 }
+# Groups of constants that are enumerations: their place, and what is said of them.
+GROUPS = {
+    "STATUS": ("Picollo.PicolloStatus", "Why a call of the library did not succeed."),
+    "PLACEMENT": ("Picollo.Metrics.MergePlacement", "Where a bucket's count goes when it is merged into finer ones. Into coarser ones each way is exact."),
+    "TEXT": ("Picollo.Metrics.TextFormat", "How a summary is written."),
+    "ENCODING": ("Picollo.Metrics.SnapshotEncoding", "How a snapshot is written as bytes."),
+    "VERDICT": ("Picollo.Metrics.Verdict", "What a comparison amounts to."),
+    "COMPARISON": ("Picollo.Metrics.ComparisonNotes", "What to know about a comparison."),
+    "PICTURE": ("Picollo.Metrics.Picture", "What a picture shows."),
+    "THEME": ("Picollo.Metrics.PictureTheme", "Whether a picture is light or dark."),
+    "EXPOSITION": ("Picollo.Metrics.ExpositionFormat", "The formats that a registry is written in."),
+    "CAUSE": ("Picollo.Metrics.Cause", "Where the time went that a slow observation took more than is usual."),
+    "MISSING": ("Picollo.Metrics.MissingEvidence", "Why nothing is known of where the time of an observation went."),
+    "READING": ("Picollo.PerfEvent.PerfReadingFlags", "What is known of a reading."),
+}
+# Those whose numbers have no sign.
+UNSIGNED = {"EXPOSITION", "CAUSE", "MISSING", "READING"}
+# Those of their members that are none in C#: FormatSparkline draws the one, and ExemplarInterval.ToHtml writes the other.
+NO_MEMBERS = {"PICOLLO_PICTURE_SPARKLINE", "PICOLLO_TEXT_HTML"}
+MEMBERS = {"PICOLLO_EXPOSITION_OPENMETRICS": "OpenMetrics"}
+# What the words of C are in C#.
+WORDS = {
+    r"PICOLLO_EXEMPLARS_COUNTERS": "ExemplarOptions.UsesCounters", r"PICOLLO_METRIC_NATIVE": "MetricOptions.Native",
+    r": see smallest_detectable": "", r"; out_length[^.]*": "", r"the errno": "OsErrno", r" See \"Text for people\".": "",
+    r" \(in JSON, [^)]*\)": "",
+    r" Without an allocator, or [^.]*\.": "", r" The format is described[^.]*\.md\.": "", r", or a pointer is not aligned for what it points to": "",
+    r"; picollo_\w+": "",
+}  # fmt: skip
 # Fields that are called otherwise in C#.
 RENAMED = {
     "a": "Before",
@@ -292,8 +320,27 @@ def results(description: Description, space: str) -> str:
         for one in description.structs
         if (RESULTS.get(one.name) or HOLDERS.get(one.name, "")).startswith(space + ".")
     ]
+    space = f"Picollo.{space}".rstrip(".")
+    parts = [_enum(description, group) for group, (place, _) in GROUPS.items() if place.rpartition(".")[0] == space] + parts
     about = "// What a struct or class is stands where the rest of it is.\n\n"
-    return f"{HEAD}namespace Picollo.{space};\n\n{about}" + "\n".join(parts)
+    return f"{HEAD}namespace {space};\n\n{about}" + "\n".join(parts)
+
+
+def _enum(description: Description, group: str) -> str:
+    (place, about), members = GROUPS[group], ""
+    constants = [one for one in description.constants if one.group == group and one.name not in NO_MEMBERS]
+    is_flags = constants[0].kind == "flag"
+    if is_flags:
+        members = "    /// <summary>Nothing.</summary>\n    None = 0,\n"
+    for one in constants:
+        text = description.documentation["", one.name].removeprefix("Set when ")
+        text = html.escape(text[0].upper() + text[1:], quote=False)
+        for word, own in WORDS.items():
+            text = re.sub(word, own, text)
+        name = MEMBERS.get(one.name) or camel(re.sub(rf"^PICOLLO_(ERR_|{group}_)?", "", one.name))
+        members += f"{_summary(text)}    {name} = {one.expression},\n"
+    head = f"/// <summary>{about}</summary>\n" + "[Flags]\n" * is_flags
+    return f"{head}public enum {place.rpartition('.')[2]}{' : uint' * (group in UNSIGNED)}\n{{\n{members}}}\n"
 
 
 def _safe_handles() -> set[str]:

@@ -136,7 +136,7 @@ class Description:
             for one in file["functions"]
         ]  # fmt: skip
         self.struct_names = {one.name for one in self.structs}
-        #: What the headers say of a field, by its struct and its name, and of a struct, by its name and "".
+        #: What the headers say of a field, by its struct and its name, of a struct, by its name and "", and of a constant, by "" and its name.
         self.documentation: dict[tuple[str, str], str] = {}
         for header in sorted(HEADERS.glob("*.h")):
             self.documentation.update(_documentation(header.read_text(encoding="utf-8")))
@@ -151,6 +151,8 @@ def _documentation(header: str) -> dict[tuple[str, str], str]:
         found[struct["name"], ""] = _plain(struct["about"])
         for field in re.finditer(_COMMENT.format("about") + r"[^;/]*?(?P<name>\w+)(?:\[\w+\])?;", struct["body"], re.S):
             found[struct["name"], field["name"]] = _plain(field["about"])
+    for constant in re.finditer(_COMMENT.format("about") + r"#define (?P<name>\w+)", header, re.S):
+        found["", constant["name"]] = _plain(constant["about"])
     return found
 
 

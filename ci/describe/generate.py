@@ -32,6 +32,7 @@ def files() -> dict[str, str]:
         "dotnet/Picollo/Native/Constants.g.cs": csharp.constants(description),
         "dotnet/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
         "dotnet/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),
+        "dotnet/Picollo/Results.g.cs": csharp.results(description, ""),
         "dotnet/Picollo/Metrics/Results.g.cs": csharp.results(description, "Metrics"),
         "dotnet/Picollo/PerfEvent/Results.g.cs": csharp.results(description, "PerfEvent"),
     }

@@ -1,50 +1,5 @@
 namespace Picollo.Metrics;
 
-/// <summary>What a comparison amounts to.</summary>
-public enum Verdict
-{
-    /// <summary>Neither faster nor slower, as far as can be seen. Not the same as equal.</summary>
-    NoEvidence = Constants.VerdictNoEvidence,
-
-    /// <summary>The newer values are smaller, by more than the margin.</summary>
-    Faster = Constants.VerdictFaster,
-
-    /// <summary>The newer values are larger, by more than the margin.</summary>
-    Slower = Constants.VerdictSlower
-}
-
-/// <summary>What to know about a comparison.</summary>
-[Flags]
-public enum ComparisonNotes
-{
-    /// <summary>Nothing.</summary>
-    None = 0,
-
-    /// <summary>There are too few observations for an end of an interval.</summary>
-    TooFew = Constants.ComparisonTooFew,
-
-    /// <summary>All of the interval lies inside the margin: the two are the same, as far as it matters.</summary>
-    WithinMargin = Constants.ComparisonWithinMargin,
-
-    /// <summary>Observations were out of range or lost: they are in none of the numbers.</summary>
-    OutOfRange = Constants.ComparisonOutOfRange,
-
-    /// <summary>The precisions differ.</summary>
-    LayoutsDiffer = Constants.ComparisonLayoutsDiffer,
-
-    /// <summary>Blocks depend on those before them: the interval is wider for it, up to all of their range.</summary>
-    Autocorrelated = Constants.ComparisonAutocorrelated,
-
-    /// <summary>The margin is what can be told apart at all, and not what matters.</summary>
-    MarginIsResolution = Constants.ComparisonMarginIsResolution,
-
-    /// <summary>The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different.</summary>
-    BelowResolution = Constants.ComparisonBelowResolution,
-
-    /// <summary>Others disturbed too much of the measurement: nothing is proven, and the verdict is no evidence.</summary>
-    Noisy = Constants.ComparisonNoisy
-}
-
 /// <summary>What to compare and what counts.</summary>
 public sealed class CompareOptions
 {

@@ -1,18 +1,5 @@
 namespace Picollo.Metrics;
 
-/// <summary>Where a bucket's count goes when it is merged into finer ones. Into coarser ones each way is exact.</summary>
-public enum MergePlacement
-{
-    /// <summary>To the bucket of its midpoint, whole.</summary>
-    Midpoint = Constants.PlacementMidpoint,
-
-    /// <summary>It is divided among all buckets that it has values of, in proportion, and rounding loses nothing.</summary>
-    Spread = Constants.PlacementSpread,
-
-    /// <summary>To the bucket of its smallest value, whole, as in the Add of HdrHistogram: for sums of logs that are to be the same.</summary>
-    LowEnds = Constants.PlacementLowEnds
-}
-
 public sealed unsafe partial class HdrHistogramSnapshot
 {
     /// <summary>An empty snapshot without a histogram behind it, to merge others into.</summary>

@@ -1,21 +1,5 @@
 namespace Picollo.Metrics;
 
-/// <summary>How a summary is written.</summary>
-public enum TextFormat
-{
-    /// <summary>A heading and a table, for reports and terminals.</summary>
-    Markdown = Constants.TextMarkdown,
-
-    /// <summary>One line without a line break, for logs.</summary>
-    Line = Constants.TextLine,
-
-    /// <summary>One JSON object with exact numbers.</summary>
-    Json = Constants.TextJson,
-
-    /// <summary>A few lines for people, the answer first, in the unit that the title ends with: <c>Latency (ns)</c>.</summary>
-    Human = Constants.TextHuman
-}
-
 /// <summary>Totals, mean, deviation and the usual percentiles of one moment.</summary>
 /// <remarks>
 /// Hand one to <see cref="ReadOnlyHdrHistogram.GetSummary"/> to fill it again: that allocates nothing. Not synchronised: fill

@@ -1,31 +1,5 @@
 namespace Picollo.Metrics;
 
-/// <summary>What a picture shows.</summary>
-public enum Picture
-{
-    /// <summary>The value at each percentile, on a scale where every further nine has the same width.</summary>
-    Percentiles = Constants.PicturePercentiles,
-
-    /// <summary>Which share of the observations is in each of many equal parts of the axis of values.</summary>
-    Density = Constants.PictureDensity,
-
-    /// <summary>Snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal.</summary>
-    HeatMap = Constants.PictureHeatMap
-}
-
-/// <summary>Whether a picture is light or dark.</summary>
-public enum PictureTheme
-{
-    /// <summary>Light, or dark where the reader prefers that.</summary>
-    Auto = Constants.ThemeAuto,
-
-    /// <summary>Light everywhere.</summary>
-    Light = Constants.ThemeLight,
-
-    /// <summary>Dark everywhere.</summary>
-    Dark = Constants.ThemeDark
-}
-
 public abstract unsafe partial class ReadOnlyHdrHistogram
 {
     /// <summary>

@@ -1,18 +1,5 @@
 namespace Picollo.Metrics;
 
-/// <summary>How a snapshot is written as bytes.</summary>
-public enum SnapshotEncoding
-{
-    /// <summary>HdrHistogram's V2.</summary>
-    HdrV2 = Constants.EncodingHdrV2,
-
-    /// <summary>HdrHistogram's V2, compressed: what its logs hold.</summary>
-    HdrV2Compressed = Constants.EncodingHdrV2Compressed,
-
-    /// <summary>Picollo's own: any layout, everything that a snapshot holds, and a checksum.</summary>
-    Native = Constants.EncodingNative
-}
-
 public abstract unsafe partial class ReadOnlyHdrHistogram
 {
     /// <summary>Whoever holds two gates holds this as well, so that two that want each other's do not wait for each other.</summary>

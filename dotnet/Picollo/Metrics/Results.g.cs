@@ -3,6 +3,171 @@ namespace Picollo.Metrics;
 
 // What a struct or class is stands where the rest of it is.
 
+/// <summary>Where a bucket's count goes when it is merged into finer ones. Into coarser ones each way is exact.</summary>
+public enum MergePlacement
+{
+    /// <summary>A bucket's count goes, whole, to the bucket of its midpoint.</summary>
+    Midpoint = 0,
+    /// <summary>A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding.</summary>
+    Spread = 1,
+    /// <summary>A bucket's count goes, whole, to the bucket of its smallest value, as in the add of every HdrHistogram: a sum of
+    /// intervals of a log is theirs.</summary>
+    LowEnds = 2,
+}
+
+/// <summary>How a summary is written.</summary>
+public enum TextFormat
+{
+    /// <summary>A heading and a table, for reports and terminals. Numbers are grouped and rounded.</summary>
+    Markdown = 0,
+    /// <summary>One line without a line break, for logs. Numbers are grouped and rounded.</summary>
+    Line = 1,
+    /// <summary>One JSON object, for programs. Numbers are exact; what does not exist is null.</summary>
+    Json = 2,
+    /// <summary>A few lines for people, at most 80 columns wide, without a line break at the end: the answer first, short, with three
+    /// digits and units that fit.</summary>
+    Human = 4,
+}
+
+/// <summary>How a snapshot is written as bytes.</summary>
+public enum SnapshotEncoding
+{
+    /// <summary>HdrHistogram's V2.</summary>
+    HdrV2 = 0,
+    /// <summary>HdrHistogram's V2, compressed: what its logs hold.</summary>
+    HdrV2Compressed = 1,
+    /// <summary>Picollo's own: everything that a snapshot holds, with a checksum.</summary>
+    Native = 2,
+}
+
+/// <summary>What a comparison amounts to.</summary>
+public enum Verdict
+{
+    /// <summary>The interval of the difference reaches into the margin: neither faster nor slower, as far as can be seen. Not the same as
+    /// equal.</summary>
+    NoEvidence = 0,
+    /// <summary>B's values are smaller, by more than the margin.</summary>
+    Faster = 1,
+    /// <summary>B's values are larger, by more than the margin.</summary>
+    Slower = 2,
+}
+
+/// <summary>What to know about a comparison.</summary>
+[Flags]
+public enum ComparisonNotes
+{
+    /// <summary>Nothing.</summary>
+    None = 0,
+    /// <summary>There are too few observations for an end of an interval.</summary>
+    TooFew = 1 << 0,
+    /// <summary>The whole interval of the difference lies inside the margin: the two are the same, as far as it matters.</summary>
+    WithinMargin = 1 << 1,
+    /// <summary>Observations were out of range or lost: they are in none of the numbers, on either side.</summary>
+    OutOfRange = 1 << 2,
+    /// <summary>The buckets of the two differ: ranks are then compared by those of the coarser.</summary>
+    LayoutsDiffer = 1 << 4,
+    /// <summary>The blocks depend on those before them: the interval is wider for it, up to all of their range.</summary>
+    Autocorrelated = 1 << 5,
+    /// <summary>The margin is what can be told apart at all, and not what matters: the option resolution, or the width of a
+    /// bucket.</summary>
+    MarginIsResolution = 1 << 6,
+    /// <summary>The whole interval of the difference lies inside a margin that is what can be told apart at all: below what this
+    /// measurement can tell, neither equal nor different.</summary>
+    BelowResolution = 1 << 7,
+    /// <summary>Other programs or the host disturbed too much of the measurement, so that nothing is proven: the verdict is no
+    /// evidence.</summary>
+    Noisy = 1 << 8,
+}
+
+/// <summary>What a picture shows.</summary>
+public enum Picture
+{
+    /// <summary>The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.</summary>
+    Percentiles = 0,
+    /// <summary>Which share of the observations is in each of many equal parts of the axis of values.</summary>
+    Density = 1,
+    /// <summary>The snapshots from left to right as columns, values upwards, and how many observations there are as the color. Not for
+    /// terminals.</summary>
+    HeatMap = 2,
+}
+
+/// <summary>Whether a picture is light or dark.</summary>
+public enum PictureTheme
+{
+    /// <summary>Light, or dark where the reader prefers that.</summary>
+    Auto = 0,
+    /// <summary>On white.</summary>
+    Light = 1,
+    /// <summary>On black.</summary>
+    Dark = 2,
+}
+
+/// <summary>The formats that a registry is written in.</summary>
+public enum ExpositionFormat : uint
+{
+    /// <summary>OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.</summary>
+    OpenMetrics = 0,
+    /// <summary>Prometheus' text, text/plain; version=0.0.4; charset=utf-8.</summary>
+    PrometheusText = 1,
+    /// <summary>Prometheus' Protocol Buffers, application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
+    /// encoding=delimited. Native histograms, where MetricOptions.Native asks for them, are in no other.</summary>
+    PrometheusProtobuf = 2,
+    /// <summary>OpenTelemetry's protocol, OTLP, application/x-protobuf: an ExportMetricsServiceRequest with cumulative counts and
+    /// exponential histograms.</summary>
+    Otlp = 3,
+}
+
+/// <summary>Where the time went that a slow observation took more than is usual.</summary>
+public enum Cause : uint
+{
+    /// <summary>Off the CPU by its own call: a lock, a disk, another process, sleep.</summary>
+    OwnWaiting = 1,
+    /// <summary>Ready, and not running: preempted, or woken late.</summary>
+    RunQueue = 2,
+    /// <summary>The same, while the thread's group was throttled at some time: its quota of CPU time may be the reason.</summary>
+    RunQueueOrQuota = 3,
+    /// <summary>Not running because the group's quota of CPU time was used up.</summary>
+    Throttled = 4,
+    /// <summary>Off the CPU; which of these is not known.</summary>
+    OffCpu = 5,
+    /// <summary>Handling page faults.</summary>
+    PageFaults = 6,
+    /// <summary>More instructions were executed. Only where they are counted, by ExemplarOptions.UsesCounters.</summary>
+    MoreInstructions = 7,
+    /// <summary>Instructions took more cycles. Only where they are counted.</summary>
+    SlowerInstructions = 8,
+    /// <summary>On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a
+    /// hypervisor took.</summary>
+    OnCpu = 9,
+    /// <summary>In none of the accounts.</summary>
+    Unexplained = 10,
+    /// <summary>No cause makes up more than half.</summary>
+    Several = 11,
+    /// <summary>There is no evidence, or nothing that it could be compared with.</summary>
+    NotKnown = 12,
+}
+
+/// <summary>Why nothing is known of where the time of an observation went.</summary>
+public enum MissingEvidence : uint
+{
+    /// <summary>There is evidence.</summary>
+    Nothing = 0,
+    /// <summary>It was timed elsewhere, or by an event loop.</summary>
+    TimedElsewhere = 1,
+    /// <summary>It ended on another thread than it began on.</summary>
+    OtherThread = 2,
+    /// <summary>It began before a fork.</summary>
+    Forked = 3,
+    /// <summary>Too many were slow at once: it was only kept.</summary>
+    TooMany = 4,
+    /// <summary>It held so many other scopes that its beginning was forgotten.</summary>
+    Overwritten = 5,
+    /// <summary>What the system says contradicts itself.</summary>
+    Contradictory = 6,
+    /// <summary>The system has no such accounts.</summary>
+    Unsupported = 7,
+}
+
 public readonly partial struct HdrFootprint
 {
     /// <summary>Number of counters of the layout.</summary>

@@ -6,25 +6,6 @@ internal static class Constants
 {
     internal const int AbiVersion = 2;
 
-    internal const int Ok = 0;
-    internal const int End = -100;
-    internal const int ErrNullPointer = -1;
-    internal const int ErrInvalidArgument = -2;
-    internal const int ErrOutOfMemory = -3;
-    internal const int ErrBufferTooSmall = -4;
-    internal const int ErrUnsupported = -5;
-    internal const int ErrIncompatible = -6;
-    internal const int ErrCorrupt = -7;
-    internal const int ErrEmpty = -8;
-    internal const int ErrWrongThread = -9;
-    internal const int ErrOs = -10;
-    internal const int ErrPermission = -11;
-    internal const int ErrNoSuchEvent = -12;
-    internal const int ErrNotCounted = -13;
-    internal const int ErrBusy = -14;
-    internal const int ErrForked = -15;
-    internal const int ErrPanic = -127;
-
     internal const int StorageSparse = 1;
 
     internal const int ModeInterlocked = 0;
@@ -39,51 +20,19 @@ internal static class Constants
 
     internal const int InlineVersion = 1;
 
-    internal const int PlacementMidpoint = 0;
-    internal const int PlacementSpread = 1;
-    internal const int PlacementLowEnds = 2;
-
     internal const int TextMarkdown = 0;
-    internal const int TextLine = 1;
     internal const int TextJson = 2;
     internal const int TextHuman = 4;
     internal const int TextHtml = 6;
 
-    internal const int EncodingHdrV2 = 0;
-    internal const int EncodingHdrV2Compressed = 1;
-    internal const int EncodingNative = 2;
-
-    internal const int VerdictNoEvidence = 0;
-    internal const int VerdictFaster = 1;
-    internal const int VerdictSlower = 2;
-
-    internal const int ComparisonTooFew = 1 << 0;
-    internal const int ComparisonWithinMargin = 1 << 1;
-    internal const int ComparisonOutOfRange = 1 << 2;
-    internal const int ComparisonLayoutsDiffer = 1 << 4;
-    internal const int ComparisonAutocorrelated = 1 << 5;
-    internal const int ComparisonMarginIsResolution = 1 << 6;
-    internal const int ComparisonBelowResolution = 1 << 7;
-    internal const int ComparisonNoisy = 1 << 8;
-
     internal const int FigurePartial = 1 << 1;
 
-    internal const int ThemeAuto = 0;
-    internal const int ThemeLight = 1;
-    internal const int ThemeDark = 2;
-
-    internal const int PicturePercentiles = 0;
-    internal const int PictureDensity = 1;
-    internal const int PictureHeatMap = 2;
     internal const int PictureSparkline = 3;
 
     internal const int DoubleDotnetRanks = 1 << 0;
     internal const int DoubleExactSum = 1 << 1;
 
     internal const int ExpositionOpenmetrics = 0;
-    internal const int ExpositionPrometheusText = 1;
-    internal const int ExpositionPrometheusProtobuf = 2;
-    internal const int ExpositionOtlp = 3;
 
     internal const int MetricNoCreated = 1 << 0;
     internal const int MetricNative = 1 << 1;
@@ -103,34 +52,12 @@ internal static class Constants
     internal const int UnitMillis = 3;
     internal const int UnitPicos = 4;
 
-    internal const int CauseOwnWaiting = 1;
-    internal const int CauseRunQueue = 2;
-    internal const int CauseRunQueueOrQuota = 3;
-    internal const int CauseThrottled = 4;
-    internal const int CauseOffCpu = 5;
-    internal const int CausePageFaults = 6;
-    internal const int CauseMoreInstructions = 7;
-    internal const int CauseSlowerInstructions = 8;
-    internal const int CauseOnCpu = 9;
-    internal const int CauseUnexplained = 10;
-    internal const int CauseSeveral = 11;
-    internal const int CauseNotKnown = 12;
-
     internal const int KnownAccounts = 1 << 0;
     internal const int KnownRunDelay = 1 << 1;
     internal const int KnownQuota = 1 << 2;
     internal const int KnownRing = 1 << 3;
     internal const int KnownFaultTimes = 1 << 4;
     internal const int KnownCounters = 1 << 5;
-
-    internal const int MissingNothing = 0;
-    internal const int MissingTimedElsewhere = 1;
-    internal const int MissingOtherThread = 2;
-    internal const int MissingForked = 3;
-    internal const int MissingTooMany = 4;
-    internal const int MissingOverwritten = 5;
-    internal const int MissingContradictory = 6;
-    internal const int MissingUnsupported = 7;
 
     internal const int ExemplarsNoRing = 1 << 0;
     internal const int ExemplarsCounters = 1 << 3;
@@ -152,12 +79,6 @@ internal static class Constants
 
     internal const int ReadAuto = 0;
     internal const int ReadSyscall = 1;
-
-    internal const int ReadingFast = 1 << 0;
-    internal const int ReadingClean = 1 << 1;
-    internal const int ReadingScaled = 1 << 2;
-    internal const int ReadingResync = 1 << 3;
-    internal const int ReadingTimesStale = 1 << 4;
 
     internal const int EventInfoFast = 1 << 3;
 

@@ -158,25 +158,3 @@ public enum PerfReadMode
     SystemCall = Constants.ReadSyscall
 }
 
-/// <summary>What is known of a reading.</summary>
-[Flags]
-public enum PerfReadingFlags : uint
-{
-    /// <summary>Nothing of the below.</summary>
-    None = 0,
-
-    /// <summary>Read in user space, without a system call.</summary>
-    Fast = Constants.ReadingFast,
-
-    /// <summary>The thread was provably not interrupted since the previous reading.</summary>
-    Clean = Constants.ReadingClean,
-
-    /// <summary>The counter had to share; the value is extrapolated.</summary>
-    Scaled = Constants.ReadingScaled,
-
-    /// <summary>Someone reset the counter: the delta starts anew.</summary>
-    Resync = Constants.ReadingResync,
-
-    /// <summary>The times are those of the last time the thread was scheduled.</summary>
-    TimesStale = Constants.ReadingTimesStale
-}

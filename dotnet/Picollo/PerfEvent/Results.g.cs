@@ -3,6 +3,24 @@ namespace Picollo.PerfEvent;
 
 // What a struct or class is stands where the rest of it is.
 
+/// <summary>What is known of a reading.</summary>
+[Flags]
+public enum PerfReadingFlags : uint
+{
+    /// <summary>Nothing.</summary>
+    None = 0,
+    /// <summary>Read in user space; for a delta, at both ends.</summary>
+    Fast = 1 << 0,
+    /// <summary>Provably not descheduled since the previous read.</summary>
+    Clean = 1 << 1,
+    /// <summary>The event shared a counter with others, so the value is extrapolated.</summary>
+    Scaled = 1 << 2,
+    /// <summary>Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing.</summary>
+    Resync = 1 << 3,
+    /// <summary>The times are from the last system call, not from this moment.</summary>
+    TimesStale = 1 << 4,
+}
+
 public readonly partial struct PerfEventCounterValue
 {
     /// <summary>The count, extrapolated where the event was multiplexed, less the overhead where the session subtracts it.</summary>

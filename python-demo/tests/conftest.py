@@ -138,12 +138,3 @@ def command_environment(**changes: str) -> dict[str, str]:
     """For ``python -m picollo``, with this package and the command of :func:`native_command`."""
     found = {"PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
     return {**os.environ, **found, **changes}
-
-
-@pytest.fixture(scope="session")
-def pmu() -> picollo.PerfInfo:
-    """Skips, saying why, on machines without hardware counters."""
-    info = picollo.perf_probe()
-    if not info.pmu_available:
-        pytest.skip(f"needs hardware counters: {info.explanation}")
-    return info

@@ -42,7 +42,6 @@ def check_counters(text: str, title: str) -> None:
 
 def test_every_demo_is_tested_and_run() -> None:
     demos = {path.stem for path in (PACKAGE_ROOT / "demos").glob("*.py")}
-    # Partitions have a file of their own.
     assert {f"test_{demo}" for demo in demos} <= set(globals())
     script = (PACKAGE_ROOT / "run-demos.sh").read_text()
     assert all(demo in script for demo in demos)

@@ -13,7 +13,7 @@ import pytest
 from conftest import PACKAGE_ROOT, REPOSITORY, run_python
 
 import picollo
-from picollo import _library, _prototypes
+from picollo import _library
 from picollo import _structs as structs
 
 sys.path.insert(0, str(REPOSITORY / "ci" / "describe"))
@@ -81,23 +81,6 @@ def test_all_places_are_listed_and_the_package_comes_first(tmp_path: Path) -> No
 
 
 # ── as C has them: sizes and offsets of the description, which a C program holds against the header (``c-tests/layout_generated.py``) ──
-
-
-def test_functions() -> None:
-    """For ctypes as C passes it: how many arguments, and of which size."""
-    functions = {function.short: function for function in DESCRIPTION.functions}
-    assert len(_prototypes.PROTOTYPES) > 100 and ctypes.sizeof(_prototypes.HOT_U64) == 8
-    sizes = {"int32_t": 4, "uint32_t": 4, "uint64_t": 8, "double": 8, "size_t": ctypes.sizeof(ctypes.c_size_t)}
-    sizes.update({alias: sizes[of] for alias, of in DESCRIPTION.aliases.items()})
-    for name, (result, arguments) in _prototypes.PROTOTYPES.items():
-        function = functions[name]
-        assert len(arguments) == len(function.parameters), name
-        for argument, parameter in zip(arguments, function.parameters):
-            is_pointer = parameter.pointers > 0
-            expected = ctypes.sizeof(ctypes.c_void_p) if is_pointer else sizes[parameter.base]
-            assert ctypes.sizeof(argument) == expected, (name, parameter.name)
-            assert (argument is ctypes.c_double) == (parameter.base == "double" and not is_pointer), (name, parameter.name)
-        assert (result is None) == (function.returns == "void"), name
 
 
 @pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the first sizes described are those of 64-bit targets")

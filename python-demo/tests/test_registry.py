@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 import pickle
 import random
 import time
@@ -94,25 +93,6 @@ def test_doubles_summaries_counters_and_gauges() -> None:
     skew.record_many([0.25, 0.5])
     got = samples(families(registry)["again_seconds"])
     assert (got["_count", ""], got["_sum", ""]) == (2, 0.75)
-
-
-def test_otlp() -> None:
-    values = [5, 1_000, 2**30, 2**36]
-    histogram, registry = Histogram(0.001, max=2**40), Registry()
-    registry.add(histogram, "request.time_seconds", unit="seconds", divisor=1e9, labels={"http.method": "GET"})
-    hits, depth = registry.add_counter("http.hits", help="Served"), registry.add_gauge("depth")
-    histogram.record_many(values)
-    hits.add(7)
-    depth.set(2.5)
-    found = otlp(registry)
-    times, counted = found["request.time_seconds"], found["http.hits"]
-    (point,) = times.exponential_histogram.data_points
-    assert times.unit == "s" and [(of.key, of.value.string_value) for of in point.attributes] == [("http.method", "GET")]
-    assert 0 < point.start_time_unix_nano <= point.time_unix_nano
-    assert point.count == len(values) == point.zero_count + sum(point.positive.bucket_counts)
-    assert [point.sum, point.min, point.max] == pytest.approx([sum(values) / 1e9, 5e-9, 2**36 / 1e9], rel=0.001)
-    assert counted.description == "Served" and counted.sum.is_monotonic and counted.sum.data_points[0].as_int == 7
-    assert found["depth"].gauge.data_points[0].as_double == 2.5
 
 
 #: Blocks of 64 buckets: half a bucket is less than one per cent of a value.
@@ -302,31 +282,3 @@ def test_removing_and_closing() -> None:
     for call in (registry.update, registry.encode, lambda: registry.remove(1), lambda: registry.add(Histogram(), "x"), counter.add):
         with pytest.raises(picollo.ClosedError):
             call()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_goes_on_by_itself() -> None:
-    registry, histogram = Registry(), Histogram(0.01, max=1000)
-    registry.add(histogram, "x", native=True)
-    hits = registry.add_counter("hits")
-    histogram.record(5)
-    hits.add(1)
-    registry.update()
-    child = os.fork()
-    if child == 0:
-        # Nothing but its exit is seen of what goes wrong there.
-        wrong = 99
-        try:
-            histogram.record(5)
-            hits.add(1)
-            registry.add_gauge("depth").set(2.0)
-            text = registry.encode("prometheus-text").decode()
-            found = ("x_count 2\n" in text, "hits_total 2\n" in text, "depth 2.0\n" in text)
-            wrong = 0 if all(found) and all(map(registry.encode, ("openmetrics", "prometheus-protobuf", "otlp"))) else 1
-        finally:
-            os._exit(wrong)
-    assert os.waitpid(child, 0)[1] == 0
-    text = registry.encode("prometheus-text").decode()
-    assert "x_count 1\n" in text and "hits_total 1\n" in text and "depth" not in text
-    assert b"hits_total" in registry.encode("prometheus-protobuf")

@@ -62,6 +62,7 @@ def test_what_is_refused(place: str) -> None:
     assert_refused(
         (lambda: segment.histogram("x", relative_error=0.1), picollo.IncompatibleError, ""),
         (lambda: segment.counter("x"), picollo.IncompatibleError, ""),
+        (lambda: segment.counter("n", striped=True) and segment.counter("n"), picollo.IncompatibleError, "another name or label"),
         (lambda: segment.histogram(""), picollo.InvalidArgumentError, "has a name"),
         (lambda: segment.histogram("x").reset(), picollo.UnsupportedError, ""),
         (lambda: picollo.Segment("refusals", directory=place), picollo.InvalidArgumentError, "already"),
@@ -70,25 +71,6 @@ def test_what_is_refused(place: str) -> None:
         (lambda: pickle.dumps(segment), TypeError, "cannot be pickled"),
         (lambda: segment.close() or segment.histogram("y"), picollo.ClosedError, ""),  # type: ignore[func-returns-value]
     )
-
-
-def test_workers_count_in_words_of_their_own(place: str) -> None:
-    segment = picollo.Segment("striped", directory=place, max_bytes=8 << 20)
-    counted = segment.counter("counted", labels={"of": "workers"}, striped=True)
-    for _ in range(2):
-        child = os.fork()
-        if child == 0:
-            for _ in range(1000):
-                counted.add()
-            segment.counter("counted", labels={"of": "workers"}, striped=True).add(10)
-            os._exit(0)
-        assert wait(child) == 0
-    assert counted.value == 2020
-    with pytest.raises(picollo.IncompatibleError, match="another name or label"):
-        segment.counter("counted", labels={"of": "workers"})
-    del segment
-    counted.add()
-    assert counted.value == 2021
 
 
 def test_retired_names_are_free(place: str) -> None:

@@ -139,7 +139,7 @@ def test_a_disturbance_is_no_alarm(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines([f"{NAME} * 2.00 ms before  faster: *"])
 
 
-def test_a_reference_decides(project: pytest.Pytester) -> None:
+def test_a_reference_is_measured_in_turns(project: pytest.Pytester) -> None:
     project.makepyfile(
         test_it="""
         def short():
@@ -155,15 +155,8 @@ def test_a_reference_decides(project: pytest.Pytester) -> None:
             assert str(picollo(long, short, keep_disturbed=True).verdict) == "slower"
         """
     )
-    for name in ("test_faster", "test_slower"):
-        remember(project.path, "short", 1_000, benchmark=f"test_it.py::{name}")
-        remember(project.path, "long", 3_600_000_000_000_000, benchmark=f"test_it.py::{name}")
-    # A machine that is busy needs longer until it is clear.
-    long = ("--picollo-budget", "4")
-    # Of its own nothing fails. Against earlier runs it is what was measured in turns that decides, whatever these say.
-    run(project, *long).assert_outcomes(passed=2)
-    run(project, *long, "--picollo-against", "short").assert_outcomes(passed=1, failed=1)
-    run(project, *long, "--picollo-against", "long").assert_outcomes(passed=1, failed=1)
+    # A machine that is busy needs longer until it is clear. Of its own nothing fails.
+    run(project, "--picollo-budget", "4").assert_outcomes(passed=2)
 
 
 def test_a_reference_decides_by_a_second_look(project: pytest.Pytester) -> None:

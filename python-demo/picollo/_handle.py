@@ -119,6 +119,15 @@ class Recorder(Handle):
         return f"<picollo.{type(self).__name__}{name} {'closed' if self.closed else self.summary().line('')}>"
 
 
+def ask(snapshot: Any, function: Any, kind: Any, what: str, *arguments: Any) -> Any:
+    """What a function of the library says of a snapshot: a struct or number of this kind."""
+    found = kind()
+    with snapshot._lock:
+        status = function(snapshot._handle(), *arguments, byref(found))
+    check(status, what)
+    return found
+
+
 def new_lock(is_held: bool = True) -> ContextManager[Any]:
     """A lock that lets calls on one object follow one another.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
 from ._fields import flag, integer, number, pair
-from ._handle import locked
+from ._handle import ask, locked
 from ._library import held, released
 from ._text import read_text
 from .errors import check
@@ -268,13 +268,8 @@ def quantile_interval(
     """
     options_from(quantile, confidence, 0, 0, 0.5)
     snapshot = snapshot_of(snapshot, _COMPARED)
-    raw = structs.QuantileInterval()
-    with snapshot._lock:
-        status = snapshot._functions.snapshot_quantile_interval(
-            snapshot._handle(), quantile, confidence, byref(raw)
-        )
-    check(status, "quantile interval")
-    return _interval_from(raw)
+    function = snapshot._functions.snapshot_quantile_interval
+    return _interval_from(ask(snapshot, function, structs.QuantileInterval, "quantile interval", quantile, confidence))
 
 
 def compare(

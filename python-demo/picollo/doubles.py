@@ -10,7 +10,7 @@ from . import arrays
 from . import _structs as structs
 from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
-from ._handle import Handle, Recorder, locked, new_lock
+from ._handle import Handle, Recorder, ask, locked, new_lock
 from ._library import held, own, released
 from .errors import BufferTooSmallError, InvalidArgumentError, check
 from .summary import NamedSummary
@@ -150,10 +150,7 @@ class DoubleSnapshot(Handle):
     @property
     def statistics(self) -> DoubleStatistics:
         """Totals and moments."""
-        raw = structs.DoubleStatistics()
-        with self._lock:
-            check(held.double_snapshot_statistics(self._handle(), byref(raw)), "statistics")
-        return _statistics(raw)
+        return _statistics(ask(self, held.double_snapshot_statistics, structs.DoubleStatistics, "statistics"))
 
     @property
     def total_count(self) -> int:
@@ -186,10 +183,7 @@ class DoubleSnapshot(Handle):
 
     def summary(self) -> DoubleSummary:
         """Statistics and sixteen percentiles; of nothing, too."""
-        raw = structs.DoubleSummary()
-        with self._lock:
-            check(held.double_snapshot_summary(self._handle(), byref(raw)), "summary")
-        return DoubleSummary(raw, self._name)
+        return DoubleSummary(ask(self, held.double_snapshot_summary, structs.DoubleSummary, "summary"), self._name)
 
     def buckets(self) -> list[DoubleBucket]:
         """The buckets that have counts, in ascending order."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
 from . import _structs as structs
 from ._arguments import choice, u64
+from ._handle import ask
 from ._library import held, released
 from .errors import CorruptError, IncompatibleError, InvalidArgumentError, OutOfMemoryError, UnsupportedError, check, from_status
 
@@ -143,10 +144,8 @@ def precision_of(layout: Layout) -> dict[str, Any]:
 
 
 def raw_layout(snapshot: Snapshot) -> structs.Layout:
-    raw = structs.Layout()
-    with snapshot._lock:
-        check(held.snapshot_layout(snapshot._handle(), byref(raw)), "layout")
-    return raw
+    found: structs.Layout = ask(snapshot, held.snapshot_layout, structs.Layout, "layout")
+    return found
 
 
 def with_interval(made: Snapshot, source: Snapshot) -> Snapshot:

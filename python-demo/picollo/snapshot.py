@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 from . import arrays, interchange, picture
 from . import _structs as structs
 from ._arguments import choice, u64
-from ._handle import Handle, locked, new_lock
+from ._handle import Handle, ask, locked, new_lock
 from ._library import Functions, held, own, released
 from ._text import c_text, read_bytes, read_text
 from .errors import BufferTooSmallError, IncompatibleError, InvalidArgumentError, check
@@ -148,9 +148,7 @@ class Snapshot(Handle):
     @property
     def counts(self) -> Counts:
         """The totals."""
-        raw = structs.Counts()
-        with self._lock:
-            check(self._functions.snapshot_counts(self._handle(), byref(raw)), "counts")
+        raw = ask(self, self._functions.snapshot_counts, structs.Counts, "counts")
         return Counts(raw.total, raw.underflow, raw.overflow, raw.lost)
 
     @property
@@ -199,18 +197,11 @@ class Snapshot(Handle):
         It may be anything that someone wrote."""
         if self._ratio is not None:
             return self._ratio
-        ratio = c_double()
-        with self._lock:
-            check(held.snapshot_value_ratio(self._handle(), byref(ratio)), "value ratio")
-        return ratio.value
+        return float(ask(self, held.snapshot_value_ratio, c_double, "value ratio").value)
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
         """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
-        raw = structs.Summary()
-        code = selection_code(values)
-        with self._lock:
-            check(self._functions.snapshot_summary(self._handle(), code, byref(raw)), "summary")
-        return Summary(raw, self._name)
+        return Summary(ask(self, self._functions.snapshot_summary, structs.Summary, "summary", selection_code(values)), self._name)
 
     def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
         """The percentile at a rank from 0 to 100.
@@ -257,14 +248,8 @@ class Snapshot(Handle):
         :param interpolate: count the value's own bucket in proportion to where the value lies in it, instead of whole.
         :raises EmptyError: when nothing was recorded.
         """
-        rank = c_double()
-        value = u64(value, "value")
-        with self._lock:
-            status = self._functions.snapshot_rank_of_value(
-                self._handle(), value, bool(interpolate), byref(rank)
-            )
-        check(status, f"rank of {value}")
-        return rank.value
+        function, value = self._functions.snapshot_rank_of_value, u64(value, "value")
+        return float(ask(self, function, c_double, f"rank of {value}", value, bool(interpolate)).value)
 
     def bucket_of(self, value: int) -> Bucket:
         """The bucket of a value, with its count.
@@ -282,11 +267,8 @@ class Snapshot(Handle):
 
     def count_between(self, low: int, high: int) -> int:
         """How many observations are in the buckets of ``low`` and ``high``, and between them; 0 where ``low`` is above ``high``."""
-        count = c_uint64()
-        low, high = u64(low, "low"), u64(high, "high")
-        with self._lock:
-            check(self._functions.snapshot_count_between(self._handle(), low, high, byref(count)), "count between")
-        return count.value
+        function = self._functions.snapshot_count_between
+        return int(ask(self, function, c_uint64, "count between", u64(low, "low"), u64(high, "high")).value)
 
     def linear_steps(self, width: int) -> list[CountStep]:
         """Steps of equal width, until everything recorded is covered: they end at ``width - 1``, ``2 * width - 1``, ...
@@ -452,11 +434,8 @@ class Snapshot(Handle):
     def corrected(self, expected_interval: int) -> Snapshot:
         """A copy with the values that were held up (coordinated omission): what :meth:`Histogram.record_corrected` would have
         recorded, from the buckets."""
-        pointer = c_void_p()
         interval = u64(expected_interval, "expected_interval")
-        with self._lock:
-            status = self._functions.snapshot_corrected(self._handle(), interval, byref(pointer))
-        check(status, "corrected")
+        pointer = ask(self, self._functions.snapshot_corrected, c_void_p, "corrected", interval)
         return interchange.with_interval(self._adopt(pointer, self._name), self)
 
     def encode(self, encoding: interchange.Encoding = "native") -> bytes:
@@ -625,10 +604,7 @@ class Snapshot(Handle):
         return self._copied(self._name)
 
     def _copied(self, name: str) -> Snapshot:
-        pointer = c_void_p()
-        with self._lock:
-            check(self._functions.snapshot_copy(self._handle(), byref(pointer)), "copy")
-        copy = self._adopt(pointer, name)
+        copy = self._adopt(ask(self, self._functions.snapshot_copy, c_void_p, "copy"), name)
         copy._ratio = self._ratio
         return interchange.with_interval(copy, self)
 

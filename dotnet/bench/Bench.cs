@@ -8,7 +8,7 @@ using Picollo.Metrics;
 namespace Picollo.Bench;
 
 /// <summary>
-/// What a record costs from C#, beside the inlined recorders of C and C++ on the same values in the same process: by turns, so that
+/// What a record costs from C#, beside the inlined recorders of C on the same values in the same process: by turns, so that
 /// they meet the same machine; medians of the rounds.
 /// </summary>
 public static unsafe class Program
@@ -26,9 +26,6 @@ public static unsafe class Program
     private static extern void bench_c_inline(void* recorder, ulong* values, UIntPtr length);
 
     [DllImport("picollo_bench")]
-    private static extern void bench_cpp_inline(IntPtr histogram, ulong* values, UIntPtr length);
-
-    [DllImport("picollo_bench")]
     private static extern void bench_c_atomic(void* recorder, ulong* values, UIntPtr length);
 
     [DllImport("picollo_bench")]
@@ -42,9 +39,6 @@ public static unsafe class Program
 
     [DllImport("picollo")]
     private static extern int picollo_histogram_atomic_recorder(IntPtr histogram, uint version, void* recorder);
-
-    [DllImport("picollo")]
-    private static extern void picollo_histogram_record(IntPtr histogram, ulong value);
 
     [DllImport("picollo", EntryPoint = "picollo_histogram_record")]
     [SuppressGCTransition]
@@ -76,11 +70,10 @@ public static unsafe class Program
 
         string[] names =
         {
-            "C, inline recorder, single writer", "C++, `picollo::recorder`, single writer", "C, exported, single writer",
-            "C, exported, thread-local", "C, exported, interlocked", "C, inline recorder, interlocked", Bare, "C#, `Record`, single writer",
+            "C, inline recorder, single writer", "C, exported, thread-local", "C, exported, interlocked", "C, inline recorder, interlocked", Bare, "C#, `Record`, single writer",
             "C#, `Record`, single writer, 32-bit",
             "C#, `HdrRecorder`, single writer", "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local",
-            "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition, single writer", "C#, P/Invoke, single writer",
+            "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition, single writer",
             "C#, `Record(ReadOnlySpan)`, single writer, batch", "C#, `Record`, interlocked, 32-bit", "C#, `Record`, per CPU",
             Again
         };
@@ -90,16 +83,6 @@ public static unsafe class Program
             {
                 fixed (ulong* values = s_values)
                     bench_c_inline((void*)pointer, values, (UIntPtr)Values);
-            },
-            () =>
-            {
-                fixed (ulong* values = s_values)
-                    bench_cpp_inline(histogram, values, (UIntPtr)Values);
-            },
-            () =>
-            {
-                fixed (ulong* values = s_values)
-                    bench_c_call(histogram, values, (UIntPtr)Values);
             },
             () =>
             {
@@ -120,7 +103,7 @@ public static unsafe class Program
             () => Record(single), () => Record(narrow), () => Record(recorder), () => Record(local),
             () => Record(localRecorder), () => Record(interlocked),
             () => CallSuppressed(histogram),
-            () => Call(histogram), () => single.Record(s_values), () => RecordByCall(narrowShared), () => RecordByCall(perCpu),
+            () => single.Record(s_values), () => RecordByCall(narrowShared), () => RecordByCall(perCpu),
             () => Increment(cells)
         };
 
@@ -204,13 +187,6 @@ public static unsafe class Program
         for (int i = 0; i < Values; i++)
             s_cells[i] = (int)layout.GetBucket(values[i]).StorageIndex;
         return (int)layout.CounterCount;
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Call(IntPtr histogram)
-    {
-        foreach (ulong value in s_values)
-            picollo_histogram_record(histogram, value);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -1,6 +1,6 @@
-// The loops of C and C++ that the benchmark of .NET is measured against, in a library that it loads. Both are compiled by the
-// same compiler; the first is what a C program would write.
-#include <picollo.hpp>
+// The loops that the benchmark of .NET is measured against, as a C program would write them, in a library that it loads.
+#include <picollo.h>
+#include <picollo_inline.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +12,6 @@ void bench_c_inline(const picollo_recorder *recorder, const std::uint64_t *value
 {
     const picollo_recorder own = *recorder;
     for (std::size_t i = 0; i < length; i++) picollo_recorder_record(&own, values[i]);
-}
-
-// C++: picollo::recorder.
-void bench_cpp_inline(picollo_histogram *histogram, const std::uint64_t *values, std::size_t length)
-{
-    picollo_recorder filled;
-    if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &filled) != PICOLLO_OK) return;
-    picollo::recorder recorder(filled);
-    for (const std::uint64_t value : picollo::span<const std::uint64_t>(values, length)) recorder.record(value);
 }
 
 // C: picollo_inline.h, by atomic additions.

@@ -247,15 +247,9 @@ def options_from(
             raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
     if math.isnan(relative_threshold) or math.isnan(absolute_threshold) or math.isnan(resolution):
         raise ValueError("a threshold must be a number")
-    raw = structs.CompareOptions()
-    raw.struct_size = ctypes.sizeof(raw)
-    raw.quantile = quantile
-    raw.confidence = confidence
-    raw.relative_threshold = relative_threshold if relative_threshold > 0 else -1
-    raw.absolute_threshold = absolute_threshold
-    raw.power = power
-    raw.resolution = resolution
-    return raw
+    share = relative_threshold if relative_threshold > 0 else -1
+    size = ctypes.sizeof(structs.CompareOptions)
+    return structs.CompareOptions(size, 0, quantile, confidence, share, absolute_threshold, power, resolution)
 
 
 def quantile_interval(

@@ -93,10 +93,8 @@ def svg(
     :param width: in CSS pixels (default: 720).
     :param height: in CSS pixels (default: 400).
     """
-    options = structs.PictureOptions()
-    options.struct_size = ctypes.sizeof(options)
-    options.theme = code(theme, _THEMES, "theme")
-    options.width, options.height = size(width, "width"), size(height, "height")
+    sizes = ctypes.sizeof(structs.PictureOptions), code(theme, _THEMES, "theme"), size(width, "width"), size(height, "height")
+    options = structs.PictureOptions(*sizes)
     kind_code = code(kind, KINDS, "kind")
     texts = c_text(title, "title"), c_text(unit, "unit")
     return Svg(

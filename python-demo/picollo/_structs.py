@@ -118,42 +118,11 @@ UNIT_MICROS = 2
 UNIT_MILLIS = 3
 UNIT_PICOS = 4
 
-CAUSE_OWN_WAITING = 1
-CAUSE_RUN_QUEUE = 2
-CAUSE_RUN_QUEUE_OR_QUOTA = 3
-CAUSE_THROTTLED = 4
-CAUSE_OFF_CPU = 5
-CAUSE_PAGE_FAULTS = 6
-CAUSE_MORE_INSTRUCTIONS = 7
-CAUSE_SLOWER_INSTRUCTIONS = 8
-CAUSE_ON_CPU = 9
-CAUSE_UNEXPLAINED = 10
-CAUSE_SEVERAL = 11
-CAUSE_NOT_KNOWN = 12
-
-KNOWN_ACCOUNTS = 1 << 0
-KNOWN_RUN_DELAY = 1 << 1
-KNOWN_QUOTA = 1 << 2
-KNOWN_RING = 1 << 3
-KNOWN_FAULT_TIMES = 1 << 4
-KNOWN_COUNTERS = 1 << 5
-
-MISSING_NOTHING = 0
-MISSING_TIMED_ELSEWHERE = 1
-MISSING_OTHER_THREAD = 2
-MISSING_FORKED = 3
-MISSING_TOO_MANY = 4
-MISSING_OVERWRITTEN = 5
-MISSING_CONTRADICTORY = 6
-MISSING_UNSUPPORTED = 7
-
 EXEMPLARS_NO_RING = 1 << 0
 EXEMPLARS_COUNTERS = 1 << 3
 EXEMPLARS_NO_SLOWEST = 1 << 1
 
 EXEMPLAR_KEPT = 1
-
-CPU_UNKNOWN = 4294967295
 
 SESSION_PINNED = 1 << 0
 SESSION_KERNEL = 1 << 1
@@ -363,25 +332,6 @@ class ExemplarScope(ctypes.Structure):
 
 class ExemplarContext(ctypes.Structure):
     _fields_ = _fields(c_uint64 * 2, "words", c_uint8 * 16, "trace_id", c_uint8 * 8, "span_id")
-
-
-class Exemplar(ctypes.Structure):
-    _fields_ = _fields(
-        c_uint64, "value wall_nanos unix_nanos window_nanos cpu_nanos run_delay_nanos off_nanos preempted_nanos "
-        "fault_nanos excess_nanos instructions cycles", c_double, "usual_ipc", c_uint64, "reserved",
-        ExemplarContext, "context", c_uint32, "cause known missing label", c_int32, "thread",
-        c_uint32, "cpu voluntary involuntary minor_faults major_faults throttled is_slow",
-    )
-
-
-class ExemplarInterval(ctypes.Structure):
-    _fields_ = _fields(
-        c_uint64, "begin_unix_nanos end_unix_nanos threshold observations slow known controls excess_nanos length",
-    )
-
-
-class ExemplarShare(ctypes.Structure):
-    _fields_ = _fields(c_double, "share", c_uint64, "excess_nanos observations typical_nanos")
 
 
 class Event(ctypes.Structure):

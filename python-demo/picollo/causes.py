@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from ctypes import c_uint64
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
@@ -44,9 +45,6 @@ class Cause(enum.Enum):
         return self.value
 
 
-CAUSES: Dict[int, Cause] = {getattr(structs, f"CAUSE_{cause.name}"): cause for cause in Cause}
-
-
 class TraceContext(NamedTuple):
     """What leads from an observation to its request."""
 
@@ -80,11 +78,9 @@ class CauseShare(NamedTuple):
     typical_nanos: Optional[int]
 
     @classmethod
-    def _of(cls, cause: Cause, raw: structs.ExemplarShare, excess: int) -> CauseShare:
-        if cause in (Cause.SEVERAL, Cause.NOT_KNOWN):
-            return cls(None, None, raw.observations, None)
-        typical = raw.typical_nanos if raw.observations else None
-        return cls(raw.share if excess else None, raw.excess_nanos, raw.observations, typical)
+    def _of(cls, told: Dict[str, Any], excess: int) -> CauseShare:
+        nanos = told["excess_nanos"]
+        return cls(nanos / excess if nanos is not None and excess else None, nanos, told["observations"], told["typical_nanos"])
 
 
 class KeptExemplar(NamedTuple):
@@ -138,55 +134,38 @@ class KeptExemplar(NamedTuple):
     throttled: Optional[int]
 
     @classmethod
-    def _of(cls, raw: structs.Exemplar) -> KeptExemplar:
-        def known(bits: int, value: int) -> Optional[int]:
-            return value if raw.known & bits else None
-
-        accounts, ring, context, cause = structs.KNOWN_ACCOUNTS, structs.KNOWN_RING, raw.context, CAUSES[raw.cause]
-        return cls(
-            value=raw.value,
-            cause=cause,
-            time=raw.unix_nanos / 1e9,
-            trace_id=_digits(context.trace_id),
-            span_id=_digits(context.span_id),
-            words=(context.words[0], context.words[1]),
-            label=raw.label,
-            thread=raw.thread,
-            cpu=None if raw.cpu == structs.CPU_UNKNOWN else raw.cpu,
-            excess_nanos=None if cause in (Cause.SEVERAL, Cause.NOT_KNOWN) else raw.excess_nanos,
-            missing=_MISSING.get(raw.missing, "not known"),
-            window_nanos=known(accounts, raw.window_nanos),
-            on_cpu_nanos=known(accounts, raw.cpu_nanos),
-            run_delay_nanos=known(structs.KNOWN_RUN_DELAY, raw.run_delay_nanos),
-            off_cpu_nanos=known(ring, raw.off_nanos),
-            preempted_nanos=known(ring, raw.preempted_nanos),
-            fault_nanos=known(structs.KNOWN_FAULT_TIMES, raw.fault_nanos),
-            instructions=known(structs.KNOWN_COUNTERS, raw.instructions),
-            cycles=known(structs.KNOWN_COUNTERS, raw.cycles),
-            usual_ipc=raw.usual_ipc or None,
-            voluntary_switches=known(accounts, raw.voluntary),
-            involuntary_switches=known(accounts, raw.involuntary),
-            minor_faults=known(accounts, raw.minor_faults),
-            major_faults=known(accounts, raw.major_faults),
-            throttled=known(structs.KNOWN_QUOTA, raw.throttled),
-        )
+    def _of(cls, told: Dict[str, Any]) -> KeptExemplar:
+        cause = Cause(told["cause"])
+        own = {
+            "cause": cause,
+            "time": told["unix_nanos"] / 1e9,
+            "words": tuple(told["words"]),
+            "excess_nanos": None if cause in (Cause.SEVERAL, Cause.NOT_KNOWN) else told["excess"].get(cause.value, 0),
+            "missing": _MISSING.get(told["missing"], "not known"),
+            **{name: told[name] if told[name].strip("0") else "" for name in ("trace_id", "span_id")},
+            **{name: told[other] for name, other in _OTHERWISE.items()},
+        }
+        return cls(**{name: own[name] if name in own else told[name] for name in cls._fields})
 
 
-_MISSING: Dict[int, str] = {
-    structs.MISSING_NOTHING: "",
-    structs.MISSING_TIMED_ELSEWHERE: "timed elsewhere, or by an event loop",
-    structs.MISSING_OTHER_THREAD: "ended on another thread than it began on",
-    structs.MISSING_FORKED: "began before a fork",
-    structs.MISSING_TOO_MANY: "too many were slow at once",
-    structs.MISSING_OVERWRITTEN: "held so many other scopes that its beginning was forgotten",
-    structs.MISSING_CONTRADICTORY: "its accounts contradict themselves",
-    structs.MISSING_UNSUPPORTED: "the system has no such accounts",
+#: What is called otherwise in JSON.
+_OTHERWISE = {
+    "on_cpu_nanos": "cpu_nanos",
+    "off_cpu_nanos": "off_nanos",
+    "voluntary_switches": "voluntary",
+    "involuntary_switches": "involuntary",
 }
 
-
-def _digits(raw: Any) -> str:
-    identifier = bytes(raw)
-    return identifier.hex() if any(identifier) else ""
+_MISSING = {
+    None: "",
+    "timed_elsewhere": "timed elsewhere, or by an event loop",
+    "other_thread": "ended on another thread than it began on",
+    "forked": "began before a fork",
+    "too_many": "too many were slow at once",
+    "overwritten": "held so many other scopes that its beginning was forgotten",
+    "contradictory": "its accounts contradict themselves",
+    "unsupported": "the system has no such accounts",
+}
 
 
 class ExemplarInterval:
@@ -196,33 +175,25 @@ class ExemplarInterval:
         "_html", "_json", "_markdown", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
     )
 
-    def __init__(
-        self,
-        totals: structs.ExemplarInterval,
-        exemplars: Tuple[KeptExemplar, ...],
-        shares: Dict[Cause, CauseShare],
-        text: str,
-        json: str,
-        markdown: str,
-        html: str,
-    ) -> None:
+    def __init__(self, text: str, as_json: str, markdown: str, html: str) -> None:
         """Not for callers."""
+        told: Dict[str, Any] = json.loads(as_json)
         #: When it began and ended, in seconds since 1970.
-        self.begin: float = totals.begin_unix_nanos / 1e9
-        self.end: float = totals.end_unix_nanos / 1e9
+        self.begin: float = told["begin_unix_nanos"] / 1e9
+        self.end: float = told["end_unix_nanos"] / 1e9
         #: Above which an observation was slow, as recorded; ``None`` where that was not known, in the first interval: then the slowest are.
-        self.threshold: Optional[int] = totals.threshold or None
+        self.threshold: Optional[int] = told["threshold"]
         #: How many observations there were, how many of them slow, and of how many of these the causes are known.
-        self.observations: int = totals.observations
-        self.slow: int = totals.slow
-        self.known: int = totals.known
+        self.observations: int = told["observations"]
+        self.slow: int = told["slow"]
+        self.known: int = told["known"]
         #: How many ordinary ones were looked into so far, to know what is usual.
-        self.controls: int = totals.controls
+        self.controls: int = told["controls"]
         #: The slowest, slowest first, and after them the latest of each octave of values.
-        self.exemplars = exemplars
+        self.exemplars: Tuple[KeptExemplar, ...] = tuple(map(KeptExemplar._of, told["exemplars"]))
         #: How much of the excess went to each cause.
-        self.shares = shares
-        self._text, self._json, self._markdown, self._html = text, json, markdown, html
+        self.shares = {Cause(one["cause"]): CauseShare._of(one, told["excess_nanos"]) for one in told["causes"]}
+        self._text, self._json, self._markdown, self._html = text, as_json, markdown, html
 
     def text(self) -> str:
         """A table for people, and the slowest with their traces."""

@@ -17,7 +17,7 @@ from ._text import read_text
 from .errors import check, check_detail
 from .histogram import Histogram
 from .registry import Registry
-from .causes import CAUSES, CauseShare, ExemplarInterval, KeptExemplar, TraceContext
+from .causes import ExemplarInterval, TraceContext
 
 __all__ = ["ExemplarScope", "Exemplars"]
 
@@ -244,24 +244,11 @@ class Exemplars(Handle):
 
 def _interval(handle: c_void_p) -> ExemplarInterval:
     """What the library knows of the interval that was collected last."""
-    totals, kept, share = structs.ExemplarInterval(), structs.Exemplar(), structs.ExemplarShare()
-    check(held.exemplars_interval(handle, byref(totals)), "exemplars")
-    exemplars: list[KeptExemplar] = []
-    while True:
-        status = held.exemplars_get(handle, len(exemplars), byref(kept))
-        if status == structs.END:
-            break
-        check(status, "exemplar")
-        exemplars.append(KeptExemplar._of(kept))
-    shares = {}
-    for number, cause in CAUSES.items():
-        check(held.exemplars_share(handle, number, byref(share)), "share of a cause")
-        shares[cause] = CauseShare._of(cause, share, totals.excess_nanos)
-    text = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HUMAN, *buffer), "table of causes")
-    json = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_JSON, *buffer), "causes as JSON")
-    markdown = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_MARKDOWN, *buffer), "causes as Markdown")
-    html = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HTML, *buffer), "causes as HTML")
-    return ExemplarInterval(totals, tuple(exemplars), shares, text, json, markdown, html)
+
+    def text(form: int) -> str:
+        return read_text(lambda *buffer: released.exemplars_format(handle, form, *buffer), "interval of exemplars")
+
+    return ExemplarInterval(*map(text, (structs.TEXT_HUMAN, structs.TEXT_JSON, structs.TEXT_MARKDOWN, structs.TEXT_HTML)))
 
 
 def _count(value: Any, least: int, name: str) -> int:

@@ -88,6 +88,8 @@ macro_rules! of_evidence {
             $($field: Option<$number>,)*
             #[serde(skip_deserializing)]
             ipc: Option<f64>,
+            #[serde(default)]
+            missing: Option<Missing>,
         }
 
         impl From<Evidence> for OfEvidence {
@@ -95,6 +97,7 @@ macro_rules! of_evidence {
                 OfEvidence {
                     $($field: evidence.knows($bit).then_some(evidence.$field),)*
                     ipc: evidence.ipc().map(digits),
+                    missing: Some(evidence.missing).filter(|&why| why != Missing::Nothing),
                 }
             }
         }
@@ -105,7 +108,8 @@ macro_rules! of_evidence {
             fn try_from(told: OfEvidence) -> Result<Evidence, &'static str> {
                 let known = 0 $(| if told.$field.is_some() { $bit } else { 0 })*;
                 let is_whole = $(told.$field.is_some() == (known & $bit != 0))&&*;
-                let evidence = Evidence { known, $($field: told.$field.unwrap_or(0),)* ..Evidence::default() };
+                let missing = told.missing.unwrap_or_default();
+                let evidence = Evidence { known, missing, $($field: told.$field.unwrap_or(0),)* ..Evidence::default() };
                 is_whole.then_some(evidence).ok_or("what becomes known together is known in part")
             }
         }

@@ -84,6 +84,8 @@ fn programs_are_told_exactly() {
         ("/exemplars/4/trace_id", json!("4b".repeat(16))),
         ("/exemplars/4/span_id", json!("07".repeat(8))),
         ("/exemplars/4/words", json!([5, 6])),
+        ("/exemplars/4/missing", Value::Null),
+        ("/exemplars/5/missing", json!("other_thread")),
     ] {
         assert_eq!(told.pointer(pointer), Some(&expected), "{pointer}");
     }

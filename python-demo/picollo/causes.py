@@ -136,7 +136,7 @@ class KeptExemplar(NamedTuple):
     @classmethod
     def _of(cls, told: Dict[str, Any]) -> KeptExemplar:
         cause = Cause(told["cause"])
-        own = {
+        own: Dict[str, Any] = {
             "cause": cause,
             "time": told["unix_nanos"] / 1e9,
             "words": tuple(told["words"]),

@@ -9,7 +9,7 @@ use picollo_serve::otlp::{Export, Outcome, PushError, Pusher, Report, Settings};
 
 use crate::failure::Failure;
 use crate::places::{self, Places};
-use crate::serve::{Exposed, Wanted, bounds};
+use crate::serve::{Exposed, Wanted};
 use crate::signals;
 use crate::table::printable;
 use crate::values::{self, flag, option, subcommand};
@@ -105,10 +105,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let exposed = Exposed::new(Wanted {
         command: "push",
         places: Places::of(matches),
-        pid: None,
         by_process: matches.get_flag("by-process"),
         is_native: true,
-        bounds: bounds::DEFAULT,
+        ..Wanted::default()
     })?;
     let registered = RegistryExport::new(exposed.registry());
     let mut published = Published { exposed, registered };

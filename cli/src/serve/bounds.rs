@@ -11,9 +11,12 @@ pub(crate) enum Bounds {
     At(Vec<f64>),
 }
 
-/// The bounds unless somebody asks for others. Between two of them values differ by 25 % at most, and so much a percentile is off at most
-/// that a server takes from between them.
-pub(crate) const DEFAULT: Bounds = Bounds::PerPower(4);
+impl Default for Bounds {
+    /// Between two of them values differ by 25 % at most, and so much a percentile is off at most that a server takes from between them.
+    fn default() -> Bounds {
+        Bounds::PerPower(4)
+    }
+}
 
 /// As many as a metric may have.
 const MOST: usize = 500;
@@ -78,7 +81,7 @@ mod tests {
     fn bounds_are_ends_of_buckets_and_close_together() {
         for error in [0.1, 0.05, 0.01, 0.001] {
             let layout = Layout::new(error, 1, 3_600_000_000_000);
-            let bounds = DEFAULT.of(&layout, 1e9);
+            let bounds = Bounds::default().of(&layout, 1e9);
             assert!(bounds.len() < 200 && bounds.is_sorted_by(|a, b| a < b), "{bounds:?}");
             for &bound in &bounds {
                 assert_eq!(layout.bucket_of(bound).unwrap().upper, bound, "{error}");
@@ -89,7 +92,7 @@ mod tests {
             assert_eq!(far, None);
         }
         let whole = Layout::new(0.01, 0, u64::MAX);
-        assert!(DEFAULT.of(&whole, 1.0).len() <= MOST);
+        assert!(Bounds::default().of(&whole, 1.0).len() <= MOST);
         assert_eq!(Bounds::At(vec![0.001, 0.25]).of(&whole, 1e9), [1_000_000, 250_000_000]);
         assert_eq!(Bounds::PerPower(1).of(&Layout::new(0.01, 1, 100), 1.0), [1, 3, 7, 15, 31, 63]);
     }

@@ -17,7 +17,7 @@ use crate::reader::{Entry, Reader, Reading};
 const REASONS: [&str; 2] = ["conflict", "unreadable"];
 
 /// What somebody wants to be served.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     /// Who tells what is left out.
     pub(crate) command: &'static str,

@@ -1,7 +1,7 @@
 //! `picollo serve`: what is published, for Prometheus.
 
-pub(crate) mod bounds;
-pub(crate) mod exposed;
+mod bounds;
+mod exposed;
 mod naming;
 
 use std::fs::Permissions;
@@ -60,7 +60,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         pid: matches.get_one("pid").copied(),
         by_process: matches.get_flag("by-process"),
         is_native: matches.get_flag("native"),
-        bounds: matches.get_one("bounds").cloned().unwrap_or(bounds::DEFAULT),
+        bounds: matches.get_one("bounds").cloned().unwrap_or_default(),
     };
     if matches.get_flag("once") {
         let text = scrape(&Mutex::new(None), &|| Exposed::new(wanted.clone()), "")?.body;
@@ -137,14 +137,8 @@ mod tests {
     use super::*;
 
     fn exposed(directory: &Path) -> Result<Exposed, Failure> {
-        Exposed::new(Wanted {
-            command: "serve",
-            places: Places::in_directory(directory.into()),
-            pid: None,
-            by_process: false,
-            is_native: false,
-            bounds: bounds::DEFAULT,
-        })
+        let places = Places::in_directory(directory.into());
+        Exposed::new(Wanted { command: "serve", places, ..Wanted::default() })
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use picollo_native::unix_nanos;
 use picollo_serve::RegistryExport;
-use picollo_serve::otlp::{Export, Outcome, PushError, Pusher, Report, Settings};
+use picollo_serve::otlp::{Export, Outcome, PushError, Pusher, Settings};
 
 use crate::failure::Failure;
 use crate::places::{self, Places};
@@ -118,7 +118,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         return Ok(!matches!(result, Ok(Outcome::Accepted)) as u8);
     }
     let signals = signals::Blocked::new();
-    let pusher = Pusher::start(settings, published, |report: &Report| tell_result(&report.result))
+    let pusher = Pusher::start(settings, published, tell_result)
         .map_err(|error| Failure::of_file("a thread", &error))?;
     signals.wait(None);
     drop(pusher);

@@ -14,8 +14,8 @@
 //! // As OTEL_EXPORTER_OTLP_ENDPOINT and its siblings say.
 //! if let Some(settings) = otlp::Settings::from_environment()? {
 //!     let export = RegistryExport::new(registry);
-//!     let pusher = otlp::Pusher::start(settings, export, |report| {
-//!         if let Err(error) = &report.result {
+//!     let pusher = otlp::Pusher::start(settings, export, |result| {
+//!         if let Err(error) = result {
 //!             eprintln!("metrics: {error}");
 //!         }
 //!     })?;

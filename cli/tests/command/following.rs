@@ -28,6 +28,12 @@ fn interrupt(child: &Child) {
     send(child, libc::SIGINT);
 }
 
+fn wait_for(file: &str) {
+    while !Path::new(file).exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// The total of each tag in a log, and the largest value.
 fn totals(path: impl AsRef<Path>) -> HashMap<String, (u64, u64)> {
     let mut found: HashMap<String, (u64, u64)> = HashMap::new();
@@ -119,9 +125,7 @@ fn a_log_has_all_that_was_recorded_over_restarts() {
     let mut child = start(&place.0, &["record", "logged", "-o", log, "--interval", "100ms"]);
     let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
     // The log is made when the program was found. Of what was there before nothing is in it.
-    while !Path::new(log).exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(log);
     service.end();
     assert!(errors.any(|line| line.unwrap().contains("has ended")));
     let again =
@@ -171,9 +175,7 @@ fn logs_are_rotated_and_lose_nothing() {
         &place.0,
         &["record", "rotated", "-o", log, "--interval", "10ms", "--rotate", "2kB", "--keep", "3"],
     );
-    while !Path::new(log).exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(log);
     std::thread::sleep(Duration::from_millis(300));
     let mut total = 0;
     for number in 0..2000u64 {
@@ -234,9 +236,7 @@ fn workers_that_were_spawned_are_one_service() {
 
     let log = &*place.path("web.hlog");
     let child = start(&place.0, &["record", "web", "-o", log, "--interval", "50ms"]);
-    while !Path::new(log).exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(log);
     for worker in &mut workers {
         writeln!(worker.0.stdin.as_mut().unwrap(), "0 3290000 10").unwrap();
     }

@@ -31,17 +31,6 @@ pub trait Export: Send {
     fn accepted(&mut self);
 }
 
-/// How one push ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Report {
-    /// What the collector made of it.
-    pub result: Result<Outcome, PushError>,
-    /// How often it was sent: 0 where it could not even be encoded.
-    pub attempts: u32,
-    /// Bytes of the request.
-    pub bytes: usize,
-}
-
 /// A thread that pushes; it pushes once more when this is dropped, for what came since.
 ///
 /// Pushes are an interval apart, from beginning to beginning. Where a collector is busy or away, the same is sent again, after 1, 2, 4 …
@@ -55,11 +44,11 @@ pub struct Pusher {
 }
 
 impl Pusher {
-    /// Starts the thread. `tell` is called after each push, by that thread: to log what failed.
+    /// Starts the thread. `tell` is called after each push, by that thread, with what the collector made of it: to log what failed.
     pub fn start<E, T>(settings: Settings, mut export: E, mut tell: T) -> std::io::Result<Pusher>
     where
         E: Export + 'static,
-        T: FnMut(&Report) + Send + 'static,
+        T: FnMut(&Result<Outcome, PushError>) + Send + 'static,
     {
         let (alarm, end) = channel();
         let thread = thread::Builder::new().name("picollo-push".into()).spawn(move || {
@@ -94,14 +83,15 @@ fn wait_until(moment: Instant, end: &Receiver<()>) -> bool {
 }
 
 /// One push, with what has to be repeated.
-fn push(settings: &Settings, export: &mut impl Export, deadline: Instant, end: &Receiver<()>) -> Report {
-    let request = match export.encode(settings, unix_nanos()) {
-        Ok(request) => request,
-        Err(what) => return Report { result: Err(PushError::Encoding(what)), attempts: 0, bytes: 0 },
-    };
-    let (mut pause, mut attempts) = (Duration::from_secs(1), 0);
+fn push(
+    settings: &Settings,
+    export: &mut impl Export,
+    deadline: Instant,
+    end: &Receiver<()>,
+) -> Result<Outcome, PushError> {
+    let request = export.encode(settings, unix_nanos()).map_err(PushError::Encoding)?;
+    let mut pause = Duration::from_secs(1);
     loop {
-        attempts += 1;
         let result = settings.post(&request);
         let after = match &result {
             Err(PushError::Later { after, .. }) => after.unwrap_or(pause),
@@ -114,7 +104,7 @@ fn push(settings: &Settings, export: &mut impl Export, deadline: Instant, end: &
                 if result.is_ok() {
                     export.accepted();
                 }
-                return Report { result, attempts, bytes: request.len() };
+                return result;
             }
         }
     }

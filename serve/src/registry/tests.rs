@@ -135,8 +135,8 @@ fn a_silent_collector_blocks_nobody() {
     let (hits, registry) = counting();
     let (tell, reports) = std::sync::mpsc::channel::<Result<Outcome, crate::otlp::PushError>>();
     let soon = Settings { interval: std::time::Duration::from_millis(1), ..settings };
-    let pusher = Pusher::start(soon, RegistryExport::new(registry.clone()), move |report| {
-        let _ = tell.send(report.result.clone());
+    let pusher = Pusher::start(soon, RegistryExport::new(registry.clone()), move |result| {
+        let _ = tell.send(result.clone());
     })
     .unwrap();
     // It has the request, and 20 seconds for an answer.

@@ -49,6 +49,8 @@ static void accessors()
     native.context.span_id[7] = 0xab;
     native.known = PICOLLO_KNOWN_ACCOUNTS | PICOLLO_KNOWN_RUN_DELAY | PICOLLO_KNOWN_RING | PICOLLO_KNOWN_FAULT_TIMES | PICOLLO_KNOWN_COUNTERS;
     const picollo::exemplar all(native);
+    CHECK(all.native().known == native.known);
+    picollo::no_context()();
     CHECK(all.cause() == picollo::cause::own_waiting && all.value() == 1 && all.began().time_since_epoch() == 2s && all.thread() == 3 && all.cpu() == 4u);
     CHECK(all.is_slow() && all.excess() == 5ns && all.window() == 6ns && all.on_cpu() == 7ns && all.run_delay() == 8ns && all.off_cpu() == 9ns);
     CHECK(all.preempted() == 10ns && all.page_faults() == 11ns && all.instructions() == 12u && all.cycles() == 13u && all.usual_ipc() == 1.5);

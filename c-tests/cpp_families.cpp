@@ -207,6 +207,7 @@ static void comparing()
     CHECK(must(slower.text("Release", "1.0", "1.1")).find("1.1") != std::string::npos);
     CHECK(must(slower.text("", "", "", picollo::format::line)).find('\n') == std::string::npos);
     CHECK_U64(20000, slower.before().total_count());
+    CHECK(slower.after().p50().value > slower.before().p50().value);
     CHECK(must(a.quantile_interval(0.99)).coverage >= 0.95);
     FAILS(empty, picollo::compare(a, must(must(picollo::histogram::create()).snapshot())));
     FAILS(invalid_argument, a.quantile_interval(2));
@@ -241,6 +242,7 @@ static void benchmarks()
     FAILS(empty, begun.measured());
     FAILS(empty, begun.noise());
     FAILS(invalid_argument, begun.samples(7));
+    FAILS(invalid_argument, begun.counter(0));
 }
 
 static void pictures()
@@ -274,7 +276,8 @@ static void doubles()
     CHECK(must(snapshot.quantile(0)) < -0.2 && must(snapshot.quantile(1)) > 3.49);
     CHECK(must(snapshot.buckets()).size() == 4);
     const picollo::double_summary summary = must(snapshot.summary());
-    CHECK(summary.p100().value > 3.49);
+    CHECK(summary.p0().rank == 0 && summary.p50().rank == 50 && summary.p90().rank == 90 && summary.p95().rank == 95);
+    CHECK(summary.p99().rank == 99 && summary.p99_9().rank == 99.9 && summary.p100().value > 3.49 && summary.statistics().sum == 3.25);
     CHECK(must(summary.table("Skew")).rfind("##### Skew", 0) == 0);
     CHECK(written(summary).find(" values, 1 not finite\n") != std::string::npos);
     FAILS(invalid_argument, snapshot.quantile(1.5));
@@ -289,6 +292,9 @@ static void doubles()
     CHECK_U64(1, must(histogram.collect(quantiles, found)).count);
     CHECK(std::fabs(found[0] - 9) < 0.01 && found[0] == found[1]);
     FAILS(buffer_too_small, histogram.collect(quantiles, picollo::span<double>(found, 1)));
+    must(snapshot.quantiles(quantiles, found));
+    CHECK(std::fabs(found[0] - 9) < 0.01 && found[0] == found[1]);
+    FAILS(buffer_too_small, snapshot.quantiles(quantiles, picollo::span<double>(found, 1)));
     picollo::double_snapshot none = must(picollo::double_snapshot::create());
     FAILS(empty, none.quantile(0.5));
     must(none.merge(snapshot));
@@ -435,6 +441,37 @@ static void segments()
     FAILS(os, picollo::segment::attach(std::string(place) + "/nothing.1.2"));
 }
 
+/* What is made without a word of how. */
+static void constructors()
+{
+#ifndef PICOLLO_NO_EXCEPTIONS
+    CHECK_U64(0, picollo::double_snapshot().statistics().count);
+    CHECK_U64(0, picollo::snapshot(digits().snapshot().layout()).counts().total);
+    setenv("PICOLLO_DIR", place, 1);
+    CHECK(picollo::segment(std::string("named")).path().find("/named.") != std::string::npos);
+    unsetenv("PICOLLO_DIR");
+#endif
+}
+
+static void options_are_set_by_their_names()
+{
+    const picollo_benchmark_options benchmark =
+        picollo::benchmark_options().repetitions(3).precision(0.5).relative_threshold(0.25).resolution(2).no_overhead().native();
+    CHECK(benchmark.repetitions == 3 && benchmark.precision == 0.5 && benchmark.relative_threshold == 0.25);
+    CHECK(benchmark.resolution_seconds == 2 && benchmark.flags == PICOLLO_BENCHMARK_NO_OVERHEAD);
+    const picollo_compare_options compare = picollo::compare_options().absolute_threshold(3).power(0.5).native();
+    CHECK(compare.absolute_threshold == 3 && compare.power == 0.5);
+    CHECK(picollo::double_options().relative_error(0.25).native().relative_error == 0.25);
+    const picollo_histogram_options sparse = picollo::options().sparse(4096).native();
+    CHECK(sparse.storage == PICOLLO_STORAGE_SPARSE && sparse.max_bytes == 4096);
+    CHECK(picollo::picture_options().dark().light().native().theme == PICOLLO_THEME_LIGHT);
+    const picollo_session_options session =
+        picollo::session_options().pinned().kernel().inherit().ordered().subtract_overhead().thread(7).on_cpu(1).native();
+    CHECK(session.flags == (PICOLLO_SESSION_PINNED | PICOLLO_SESSION_KERNEL | PICOLLO_SESSION_INHERIT | PICOLLO_SESSION_ORDERED |
+                            PICOLLO_SESSION_SUBTRACT | PICOLLO_SESSION_ON_CPU));
+    CHECK(session.thread == 7 && session.cpu == 1);
+}
+
 static void remove_place()
 {
     (void)rmdir(place);
@@ -453,8 +490,12 @@ int main()
     RUN(doubles);
     RUN(registries);
     RUN(scalable_counters);
+    RUN(options_are_set_by_their_names);
     /* Before the library's own handler is there, which removes the files: it then runs after it. */
     if (mkdtemp(place) == nullptr || std::atexit(remove_place) != 0) SKIPPED("no directory in /dev/shm");
-    else RUN(segments);
+    else {
+        RUN(segments);
+        RUN(constructors);
+    }
     return report();
 }

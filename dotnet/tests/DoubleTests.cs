@@ -27,6 +27,20 @@ public static class DoubleTests
         Check.True(histogram.FootprintInBytes > 1000, "its memory");
     }
 
+    /// <summary>The middle of two is the second in .NET, and the first elsewhere.</summary>
+    [Test]
+    public static void RanksAndExactSums()
+    {
+        DoubleHistogram dotnet = DoubleHistogram.Factory.WithDotNetRanks().Create();
+        DoubleHistogram exact = DoubleHistogram.Factory.WithDotNetRanks().WithDotNetRanks(false).WithExactSum().Create();
+        foreach (DoubleHistogram histogram in new[] { dotnet, exact })
+            histogram.Record(new[] { 1.0, 2 });
+        Check.Near(2, dotnet.Collect().GetQuantile(0.5), 0.001);
+        DoubleSnapshot snapshot = exact.Collect();
+        Check.Near(1, snapshot.GetQuantile(0.5), 0.001);
+        Check.Equal(3.0, snapshot.Statistics.Sum);
+    }
+
     [Test]
     public static void Intervals()
     {

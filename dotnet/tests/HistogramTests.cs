@@ -56,4 +56,17 @@ public static class HistogramTests
         Check.Equal(DateTimeKind.Utc, summary.TimestampUtc.Kind);
         Check.True(summary.TimestampUtc >= before - slack && summary.TimestampUtc <= after + slack, $"{summary.TimestampUtc:O}");
     }
+
+    /// <summary>More than are asked for in one call of the library.</summary>
+    [Test]
+    public static void ManyRanksAtOnce()
+    {
+        HdrHistogram histogram = HdrHistogram.Create();
+        for (ulong value = 1; value <= 100; value++)
+            histogram.Record(value);
+        double[] ranks = Enumerable.Range(1, 100).Select(rank => (double)rank).ToArray();
+        var percentiles = new Percentile[ranks.Length];
+        histogram.GetPercentiles(ranks, percentiles);
+        Check.True(percentiles.Select(percentile => percentile.Value).SequenceEqual(ranks.Select(rank => (ulong)rank)), "in order");
+    }
 }

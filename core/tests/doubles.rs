@@ -212,6 +212,21 @@ fn compatible_ranks_are_those_of_dot_net() {
 }
 
 #[test]
+fn what_is_exact_on_one_side_alone_is_not_exact() {
+    let of = |exact, value| {
+        let histogram = DoubleHistogram::new(&DoubleOptions { exact, ..DoubleOptions::default() }).unwrap();
+        histogram.record(value);
+        collected(&histogram)
+    };
+    for (mut into, from) in [(of(true, 3.0), of(false, 5e6)), (of(false, 3.0), of(true, 5e6))] {
+        into.merge(&from).unwrap();
+        let statistics = into.statistics();
+        let [sum, min, max] = [(statistics.sum, 5e6 + 3.0), (statistics.min, 3.0), (statistics.max, 5e6)];
+        assert!([sum, min, max].iter().all(|&(found, value)| is_within(0.001, found, value)), "{statistics:?}");
+    }
+}
+
+#[test]
 fn errors_and_emptiness() {
     let histogram = DoubleHistogram::new(&DoubleOptions::default()).unwrap();
     let mut out = [0.0; 2];

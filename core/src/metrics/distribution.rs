@@ -348,6 +348,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn what_has_lost_less_than_before_began_anew() {
+        let having = |lost, not_finite| {
+            let keys = Keys::Integers(Layout::with_scale(2, 0, 100).unwrap());
+            Distribution { lost, not_finite, ..Distribution::new(keys, 1.0, &[10.0], 100, &[]).unwrap() }
+        };
+        assert!(having(3, 0).since(&having(5, 0)).is_none() && having(0, 3).since(&having(0, 5)).is_none());
+        let since = having(5, 1).since(&having(3, 1)).unwrap();
+        assert_eq!((since.lost, since.not_finite), (2, 0));
+    }
+
     proptest! {
         /// The same, however it is added up.
         #[test]

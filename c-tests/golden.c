@@ -575,6 +575,12 @@ static void logs(void)
     }
     CHECK_U64(strlen(log), interval.position);
     picollo_log_reader_free(reader);
+    /* A tag ends with a NUL here, and has none. */
+    FORMAT(picollo_log_format_interval, snapshot, 2, 1, "tag");
+    text[5] = 0;
+    CHECK_OK(picollo_log_reader_create(text, 6 + strlen(text + 6), &reader));
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_next(reader, &interval));
+    picollo_log_reader_free(reader);
     STATUS(picollo_log_format_header(INFINITY, NULL, log, sizeof log, &length));
     STATUS(picollo_log_format_header(0, "\xff", log, sizeof log, &length));
     STATUS(picollo_log_format_interval(snapshot, NAN, 1, NULL, log, sizeof log, &length));
@@ -646,6 +652,7 @@ static void comparisons(void)
 static void figures(void)
 {
     static const double counts[] = {3, 2, 5, 4, 9, 5};
+    const double not_counted[] = {3, NAN};
     picollo_figure_estimate estimate;
     picollo_error error;
     CHECK_OK(picollo_figure_compute("ipc", "instructions  cycles ", counts, 3, 0.9, &estimate, &error));
@@ -655,6 +662,9 @@ static void figures(void)
     say("%s\n", error.message);
     STATUS(picollo_figure_compute("ipc", "cycles", counts, 6, 0, &estimate, &error));
     say("%s\n", error.message);
+    /* The event of the caller's, not of the figure's. */
+    CHECK_STATUS(PICOLLO_ERR_NOT_COUNTED, picollo_figure_compute("ipc", "cycles instructions", not_counted, 1, 0, &estimate, &error));
+    CHECK(error.event_index == 1);
 }
 
 static void pictures(void)
@@ -689,6 +699,7 @@ static void doubles(void)
     picollo_double_statistics statistics;
     picollo_double_summary summary;
     double found[2] = {7, 7};
+    const double two[] = {0.5, 2};
     size_t bytes = 0;
     how.relative_error = 0.01;
     how.flags = PICOLLO_DOUBLE_EXACT_SUM | PICOLLO_DOUBLE_DOTNET_RANKS;
@@ -742,6 +753,15 @@ static void doubles(void)
     how.flags = 4;
     STATUS(picollo_double_histogram_create(&how, &histogram));
     CHECK(histogram == NULL);
+    how.max_bytes = 0;
+    /* Of two, .NET's median is the second. */
+    for (how.flags = 0; how.flags <= PICOLLO_DOUBLE_DOTNET_RANKS; how.flags++) {
+        CHECK_OK(picollo_double_histogram_create(&how, &histogram));
+        picollo_double_histogram_record_batch(histogram, two, 2);
+        CHECK_OK(picollo_double_histogram_collect(histogram, two, 1, found, &statistics));
+        CHECK((found[0] > 1) == (how.flags == PICOLLO_DOUBLE_DOTNET_RANKS));
+        picollo_double_histogram_free(histogram);
+    }
 }
 
 /* Below the threshold all of them are exact. */
@@ -762,6 +782,10 @@ static void counters(void)
     for (int i = 0; i < 1 << 20; i++) picollo_scalable_counter_add_n64(&wide[0], 1, 0), picollo_scalable_counter_add_n32(&narrow[0], 1, 0);
     CHECK(fabs((double)wide[0] / (1 << 20) - 1) < 0.063 && fabs((double)narrow[0] / (1 << 20) - 1) < 0.063);
     CHECK(wide[0] != 1 << 20 || narrow[0] != 1 << 20);
+    /* Steps of at most one are exact. */
+    wide[0] = narrow[0] = 0;
+    for (int i = 0; i < 100000; i++) picollo_capped_counter_add64(&wide[0], 1, 3, 0), picollo_capped_counter_add32(&narrow[0], 1, 3, 0);
+    CHECK(wide[0] == 100000 && narrow[0] == 100000);
 }
 
 /* The bytes that a registry writes: no NUL behind them, nothing into too little room. */
@@ -872,6 +896,18 @@ static void registries(void)
         FORMAT(picollo_registry_negotiate, accepted[i], &format);
         say("%" PRIu32 " %s\n", format, text);
     }
+    metric = plain;
+    metric.name = "later";
+    metric.flags = PICOLLO_METRIC_SINCE_RESET;
+    metric.created_unix_nanos = UINT64_C(5000000000);
+    histogram = hundred();
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, bounds, 2, NULL));
+    CHECK_OK(picollo_histogram_reset(histogram));
+    picollo_histogram_record(histogram, 50);
+    CHECK_OK(picollo_registry_update(registry));
+    encode(registry, PICOLLO_EXPOSITION_OPENMETRICS);
+    CHECK(strstr(text, "later_count 1\n") != NULL && strstr(text, "later_created 5.000\n") != NULL);
+    picollo_histogram_free(histogram);
     picollo_registry_free(registry);
     /* Handles outlive their registry. */
     picollo_metric_counter_add(counter, 1);

@@ -29,7 +29,8 @@ profdata() { "$tools/llvm/bin/llvm-profdata" "$@"; }
 rm -rf "$work/profiles"
 export LLVM_PROFILE_FILE=$work/profiles/%p-%m.profraw
 export CARGO_TARGET_DIR=$work/target
-export RUSTFLAGS="-C instrument-coverage"
+# These tools do not read what is compressed.
+export RUSTFLAGS="-C instrument-coverage -C llvm-args=--enable-name-compression=false"
 
 echo "coverage: running Rust's tests"
 # picollo-ffi has few tests of its own: the C tests are its.

@@ -1,7 +1,7 @@
-//! What comes through pointers: checked before it is used.
+//! Checks of pointers and other arguments before they are used.
 //!
-//! NULL and misaligned pointers are found out here. That a pointer leads to what it should is the caller's promise,
-//! which every exported function makes part of its contract; the functions here pass it on.
+//! NULL and misaligned pointers are detected here. The caller promises that a pointer leads to what it should. Every
+//! exported function makes this promise part of its contract, and the functions here pass it on.
 
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
@@ -32,7 +32,7 @@ pub unsafe fn exclusive<'a, T>(pointer: *mut T) -> Outcome<&'a mut T> {
     checked(pointer).map(|mut pointer| unsafe { pointer.as_mut() })
 }
 
-/// Where a result goes. It is written at once or not at all, and never read: C may hand us memory that holds nothing.
+/// The destination of a result. It is written once or not at all, and never read: C may pass uninitialized memory.
 pub struct Output<T>(NonNull<T>);
 
 /// # Safety
@@ -41,7 +41,7 @@ pub unsafe fn output<T>(pointer: *mut T) -> Outcome<Output<T>> {
     checked(pointer).map(Output)
 }
 
-/// Where a result goes that not everybody wants: nowhere for NULL.
+/// The destination of an optional result: NULL means that nobody wants it.
 pub struct OutputIfAny<T>(Option<Output<T>>);
 
 /// # Safety
@@ -81,7 +81,7 @@ fn checked_slice<T>(pointer: *const T, length: usize) -> Outcome<NonNull<T>> {
     checked(pointer)
 }
 
-/// Many things to read; the pointer may be NULL when there are none.
+/// An array to read; the pointer may be NULL if it is empty.
 ///
 /// # Safety
 /// `pointer` must be valid for reads of `length` of `T` that nobody changes during the call.
@@ -91,7 +91,7 @@ pub unsafe fn slice<'a, T>(pointer: *const T, length: usize) -> Outcome<&'a [T]>
     Ok(unsafe { core::slice::from_raw_parts(pointer.as_ptr(), length) })
 }
 
-/// Room for many things, which C may have left uninitialised; the pointer may be NULL when there are none.
+/// An array to write, which C may have left uninitialized; the pointer may be NULL if it is empty.
 ///
 /// # Safety
 /// `pointer` must be valid for writes of `length` of `T`, which nobody else touches during the call.
@@ -101,7 +101,7 @@ pub unsafe fn room<'a, T>(pointer: *mut T, length: usize) -> Outcome<&'a mut [Ma
     Ok(unsafe { core::slice::from_raw_parts_mut(pointer.as_ptr().cast(), length) })
 }
 
-/// Where a list goes: the caller's array, and its length.
+/// The destination of a list: the caller's array and its length.
 pub struct List<T> {
     out: *mut T,
     capacity: usize,
@@ -111,7 +111,7 @@ pub struct List<T> {
 /// # Safety
 /// `out` must be valid for writes of `capacity` of `T`, which nobody else touches during the call; `out_length` for a write.
 pub unsafe fn list<T>(out: *mut T, capacity: usize, out_length: *mut usize) -> Outcome<List<T>> {
-    // Only found out here: a capacity may be larger than any array, as long as no more than that is there.
+    // Only checked, not made a slice: a capacity may be larger than any array, if the list is shorter.
     if capacity != 0 {
         checked(out.cast_const())?;
     }
@@ -119,21 +119,21 @@ pub unsafe fn list<T>(out: *mut T, capacity: usize, out_length: *mut usize) -> O
 }
 
 impl<T> List<T> {
-    /// Tells the length, and fills the array if it has room for all; otherwise nothing is written to it.
+    /// Reports the length, and fills the array if it has room for all elements; otherwise writes nothing to it.
     pub fn fill(self, elements: impl Iterator<Item = T>, length: usize) -> Outcome {
         self.length.set(length);
         if length > self.capacity {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
         for (at, element) in elements.take(length).enumerate() {
-            // SAFETY: valid for that many, as the caller of `list` promised; not NULL where there are any. It may hold nothing so far.
+            // SAFETY: valid for that many, as the caller of `list` promised; not NULL if there are any. It may be uninitialized.
             unsafe { self.out.add(at).write(element) };
         }
         Ok(())
     }
 }
 
-/// A C string that must be UTF-8; NULL is the empty one.
+/// A C string that must be UTF-8; NULL is the empty string.
 ///
 /// # Safety
 /// If not NULL, `pointer` must lead to a NUL-terminated string that nobody changes during the call.
@@ -146,7 +146,7 @@ pub unsafe fn text<'a>(pointer: *const c_char) -> Outcome<&'a str> {
     text.to_str().map_err(|_| Failure::INVALID_ARGUMENT)
 }
 
-/// One of two numbers: whether it is the second. Others are kept for later versions.
+/// Returns whether a number is the second of two. Other numbers are reserved for later versions.
 pub fn either(number: u32, first: u32, second: u32) -> Outcome<bool> {
     match number {
         _ if number == first => Ok(false),

@@ -1,10 +1,10 @@
 //! Benchmarks: which of two pieces of code is faster.
 //!
-//! A and B are run alternately, in blocks of four samples (A B B A or B A A B, by a coin), so that what changes slowly affects both
-//! alike, and the differences within blocks are judged. A benchmark says what to run next, and how often. It warms up, finds the
-//! number of calls that make a sample long enough for the clock (one number for both, so that the cost of calling cancels, unless they
-//! differ fourfold), measures empty samples and subtracts their time. It ends when the answer can no longer change, or the budget is
-//! spent:
+//! A and B run alternately, in blocks of four samples: A B B A or B A A B, chosen at random. Slow changes of the
+//! machine affect both alike, and the differences within blocks decide. The benchmark returns what to run next, and
+//! how often. It warms up. Then it finds the number of calls that makes a sample long enough for the clock. A and B
+//! share one number, so the cost of calling cancels, unless they differ fourfold. It measures empty samples and
+//! subtracts their time. It ends when the answer can no longer change, or the budget is spent:
 //!
 //!     picollo_benchmark *benchmark;
 //!     picollo_benchmark_outcome result;
@@ -21,20 +21,22 @@
 //!     if (result.blocks.flags & PICOLLO_COMPARISON_NOISY)
 //!         printf("others took %.1f s of CPU time\n", noise.others_seconds);
 //!
-//! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here a loop that takes no time, in a language with slower
-//! loops a loop of calls that do nothing. The results of a and b have to be used, or the compiler may leave them out
-//! (PICOLLO_BENCHMARK_NOTHING_A). Where in memory a loop lies changes its time by a third and more. So run a and b by one function that
-//! is not inlined and calls through a pointer, or each by a function that is aligned to 64 bytes. What remains, two cycles a call, is
-//! the resolution, below which no difference is reported. Times are in picoseconds a call.
+//! For PICOLLO_BENCHMARK_EMPTY run the code around the calls of a and b. Here this is a loop that takes no time. In a
+//! language with slower loops it is a loop of calls that do nothing. Use the results of a and b, or the compiler may
+//! remove the calls (PICOLLO_BENCHMARK_NOTHING_A). The address of a loop changes its time by a third and more. So run
+//! a and b from one function that is not inlined and calls through a pointer, or each from a function that is aligned
+//! to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported. Times are
+//! in picoseconds per call.
 //!
-//! Between blocks the benchmark watches steal, CPU time and pressure of the machine, where the system reports them. A block is
-//! disturbed where, in a tenth of a second or more around it, more than a twentieth of the time was taken: by the host, or by other
-//! programs while something had to wait for a CPU. Disturbed blocks are left out. If more than half are disturbed, all count: A and B
-//! took turns, so the disturbance is in both, and in the width of the interval. If that interval says nothing, the comparison has
-//! PICOLLO_COMPARISON_NOISY and no verdict: a larger budget may help. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
+//! Between blocks the benchmark watches steal, CPU time and pressure of the machine, if the system reports them. A
+//! block is disturbed if, in a tenth of a second or more around it, more than a twentieth of the time was taken: by
+//! the host, or by other programs while something had to wait for a CPU. Disturbed blocks are left out. If more than
+//! half are disturbed, all count: A and B alternate, so the disturbance affects both, and the width of the interval
+//! shows it. If that interval is inconclusive, the comparison has PICOLLO_COMPARISON_NOISY and no verdict: a larger
+//! budget may help. PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
 //!
 //! Without a PMU, `picollo compare --why` counts the instructions of two programs exactly. Under Valgrind, times of
-//! benchmarks are not to be believed (PICOLLO_BENCHMARK_SIMULATED).
+//! benchmarks are meaningless (PICOLLO_BENCHMARK_SIMULATED).
 
 use core::ffi::c_char;
 
@@ -56,8 +58,7 @@ use crate::options;
 use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_status};
 use crate::text::write_collected;
 
-/// How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should
-/// not be the default.
+/// Options of a benchmark.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_benchmark_options {
@@ -65,29 +66,29 @@ pub struct picollo_benchmark_options {
     pub struct_size: u32,
     /// PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0.
     pub flags: u32,
-    /// Blocks before it may end by itself. 0: 20.
+    /// Smallest number of blocks, unless the budget is spent. 0: 20.
     pub min_blocks: u32,
-    /// Blocks at most. 0: 100,000.
+    /// Largest number of blocks. 0: 100,000.
     pub max_blocks: u32,
-    /// Calls in a sample. 0: as many as sample_seconds take.
+    /// Calls per sample. 0: as many as fit into sample_seconds.
     pub repetitions: u64,
-    /// Seconds at most; a sample that was begun is finished. 0: 5. One block, of four samples, is measured in any case: of
-    /// one call each where a call takes longer than all of it.
+    /// Time limit in seconds; a started sample is finished. 0: 5. At least one block, of four samples, is always
+    /// measured. If a call takes longer than the whole budget, its samples have one call each.
     pub budget_seconds: f64,
-    /// Seconds to warm up for, both together. 0: a tenth of the budget.
+    /// Seconds to warm up, for both together. 0: a tenth of the budget.
     pub warm_up_seconds: f64,
-    /// Seconds that a sample should take. 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
+    /// Seconds per sample, at most an eighth of the budget. 0: 0.0002, or a hundredth of the budget if that is less.
     pub sample_seconds: f64,
-    /// 0: it ends when the answer can no longer change. Above: when half the width of the interval of the difference is at
-    /// most this share of A, or a tenth of the resolution. Negative: only with the budget.
+    /// 0: it ends when the answer can no longer change. Positive: it ends when half the width of the difference's
+    /// interval is at most this share of A, or a tenth of the resolution. Negative: it ends only with the budget.
     pub precision: f64,
-    /// Of the interval, between 0 and 1. 0: 0.95.
+    /// Confidence of the interval, between 0 and 1. 0: 0.95.
     pub confidence: f64,
     /// Differences up to this share of A do not matter. 0: 0.01; negative: no such threshold.
     pub relative_threshold: f64,
-    /// Seconds a call that cannot be told apart. 0: half a nanosecond, two cycles, which where in memory a loop lies may
-    /// change, or a hundredth of what a call of nothing takes where that is more; with PICOLLO_BENCHMARK_NO_OVERHEAD
-    /// nothing. Negative: nothing.
+    /// Smallest difference in seconds per call that can be resolved. 0: half a nanosecond (two cycles, which the
+    /// address of a loop may change), or a hundredth of an empty call if that is more; 0 with
+    /// PICOLLO_BENCHMARK_NO_OVERHEAD. Negative: 0.
     pub resolution_seconds: f64,
 }
 
@@ -135,13 +136,13 @@ unsafe fn change<'a>(benchmark: *mut picollo_benchmark) -> Outcome<&'a mut Bench
 }
 
 exported! { explained(error)
-/// Makes a benchmark, which may count events beside the time, on the calling thread. Events that are not available stay
-/// as entries without counts.
+/// Makes a benchmark, which may also count events on the calling thread. Unavailable events stay as entries without
+/// counts.
 ///
 /// Requires: events leads to length events.
 /// Returns: with events as picollo_session_create.
 /// Threads: any thread, which becomes the opening thread.
-/// Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as
+/// Cost: allocates two histograms and some lists, reads two small files of the system; with events also as
 ///   picollo_session_create.
 fn picollo_benchmark_create(
     options: *const picollo_benchmark_options,
@@ -158,14 +159,15 @@ fn picollo_benchmark_create(
 
 /// Frees a benchmark.
 ///
-/// Cost: with events some system calls.
+/// Cost: with events a few system calls.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmark) {
     // SAFETY: from `picollo_benchmark_create`, and given up by the caller.
     guard_void_uncancelled(|| unsafe { memory::destroy(benchmark.cast::<Benchmark>()) });
 }
 
-/// Reports what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
+/// Reports what to run now, and begins a sample: the clock is read last. A sample that was begun but not ended is
+/// discarded.
 ///
 /// Returns: PICOLLO_END at the end; with events as picollo_session_read.
 /// Threads: opening thread only with events, else one at a time.
@@ -189,13 +191,13 @@ pub unsafe extern "C" fn picollo_benchmark_next(
         }
         Ok(())
     });
-    // No error, of which there would be something to explain.
+    // Not an error, so there is nothing to explain.
     if is_end && status == PICOLLO_OK { PICOLLO_END } else { status }
 }
 
 /// Ends the sample that was begun: the clock is read first.
 ///
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT when none was begun; with events as picollo_session_read.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT if no sample was begun; with events as picollo_session_read.
 /// Threads: as picollo_benchmark_next.
 /// Cost: reads the clock; now and then sorts the blocks.
 #[unsafe(no_mangle)]
@@ -206,9 +208,9 @@ pub unsafe extern "C" fn picollo_benchmark_done(
     guard_explained(error, || change(benchmark)?.done())
 }
 
-/// Ends the sample that was begun, whose time the caller knows better.
+/// Ends the sample that was begun with a time that the caller measured.
 ///
-/// Requires: picoseconds is what the whole sample took.
+/// Requires: picoseconds is the time of the whole sample.
 /// Otherwise: as picollo_benchmark_done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_done_after(
@@ -220,7 +222,7 @@ pub unsafe extern "C" fn picollo_benchmark_done_after(
 }
 
 exported! {
-/// Reports the part of the budget that is spent, 0 to 1. It may end long before that is 1.
+/// Reports the spent share of the budget, 0 to 1. The benchmark may end long before it is 1.
 ///
 /// Threads: one at a time.
 /// Cost: reads the clock.
@@ -229,13 +231,13 @@ fn picollo_benchmark_progress(benchmark: *const picollo_benchmark, out: *mut f64
     out.tell(benchmark.progress())
 }
 
-/// Reports how it went, so far, and what else the machine did meanwhile. What is not known of that is NaN; elsewhere than on Linux
-/// that is all of it, and no block is disturbed.
+/// Reports the results so far, and what else the machine did. Unknown numbers are NaN. On systems other than Linux
+/// out_noise is unknown, and no block is disturbed.
 ///
 /// Requires: out_noise may be NULL.
 /// Returns: PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
 /// Threads: one at a time.
-/// Cost: in the middle of a benchmark, sorts the blocks.
+/// Cost: sorts the blocks, unless the benchmark has ended.
 fn picollo_benchmark_result(
     benchmark: *const picollo_benchmark,
     out: *mut picollo_benchmark_outcome,
@@ -248,7 +250,7 @@ fn picollo_benchmark_result(
     Ok(())
 }
 
-/// Reports how much of an event a call took, by the event's position. The count has a status.
+/// Reports how often an event occurred per call, by the event's index. The count has a status.
 ///
 /// Threads: one at a time.
 fn picollo_benchmark_counter(
@@ -260,8 +262,8 @@ fn picollo_benchmark_counter(
     out.tell(benchmark.counter(index)?)
 }
 
-/// Gives out the histogram of A's or B's samples, for reading: picoseconds a call. It is in single-writer mode, and the
-/// benchmark is the writer.
+/// Returns the histogram of A's or B's samples in picoseconds per call, for reading. It is in single-writer mode, and
+/// the benchmark is the writer.
 ///
 /// Requires: which is PICOLLO_BENCHMARK_A or PICOLLO_BENCHMARK_B; nobody else records into the histogram.
 /// Ownership: *out outlives the benchmark.
@@ -278,13 +280,13 @@ fn picollo_benchmark_histogram_ref(
     out.tell(into_handle(unsafe { histogram.into_unguarded() }))
 }
 
-/// Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
+/// Writes the results: the changes in the times of samples, the verdict by blocks, and the counters.
 ///
 /// Requires: format is PICOLLO_TEXT_MARKDOWN or _HUMAN. Empty names read "Before" and "After".
-/// Returns: PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_...; PICOLLO_ERR_EMPTY before the first block
-///   is done.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_...; PICOLLO_ERR_EMPTY before the first
+///   block is done.
 /// Threads: one at a time.
-/// Cost: allocates snapshots for the time of the call.
+/// Cost: allocates snapshots temporarily.
 fn picollo_benchmark_format(
     benchmark: *const picollo_benchmark,
     title: *const c_char,
@@ -305,7 +307,7 @@ fn picollo_benchmark_format(
     write_collected(buffer, capacity, out_length, |out| {
         match benchmark.write(out, title, name_a, name_b, format) {
             Ok(Ok(())) => Ok(()),
-            // The text takes memory for itself.
+            // The text allocates memory.
             Ok(Err(_)) => Err(picollo_core::Error::BufferTooSmall),
             Err(_) => Err(picollo_core::Error::OutOfMemory),
         }

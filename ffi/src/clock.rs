@@ -1,10 +1,10 @@
 //! Clocks.
 //!
-//! Two clocks count ticks; what a tick is worth is told exactly. Either is good for intervals. The time stamp counter
-//! is read in a few nanoseconds, without the system; where the machine has none that runs at one constant rate, the
-//! monotonic clock stands in for it, and frequency and conversion follow.
+//! Two clocks count ticks of an exactly known frequency, and both suit intervals. A read of the time stamp counter
+//! takes a few nanoseconds, without a system call. If the machine has no counter with a constant rate, the monotonic
+//! clock replaces it, also for frequency and conversion.
 //!
-//! A scope measures from its begin to its end and records what it measured:
+//! A scope measures the time from its begin to its end, and records it:
 //!
 //!     picollo_scope scope;
 //!     picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, &scope);
@@ -23,12 +23,12 @@ use crate::guard::{exported, guard, guard_value, guard_void};
 use crate::handles::picollo_histogram;
 use crate::status::picollo_status;
 
-/// Measures the frequency of the time stamp counter now. Scopes and conversions need no such call.
+/// Measures the frequency of the time stamp counter now. Scopes and conversions do not need this call.
 ///
-/// Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter; PICOLLO_ERR_UNSUPPORTED in a
-///   build without an operating system, which has no clock: ticks are 0 there.
+/// Returns: PICOLLO_OK, also if the monotonic clock replaces the counter; PICOLLO_ERR_UNSUPPORTED in a build without
+///   an operating system, which has no clock: its ticks are 0.
 /// Threads: any thread, any number of times.
-/// Cost: up to 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
+/// Cost: up to 20 milliseconds the first time, if the frequency must be measured.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_init() -> picollo_status {
     guard(|| {
@@ -39,32 +39,28 @@ pub extern "C" fn picollo_clock_init() -> picollo_status {
 
 /// Reads a clock.
 ///
-/// Requires: clock is PICOLLO_CLOCK_....
 /// Returns: its ticks; 0 for an unknown clock.
-/// Cost: some ten to thirty nanoseconds.
+/// Cost: ten to thirty nanoseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_ticks(clock: u32) -> u64 {
     guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks))
 }
 
-/// Reads a clock after everything that comes before it in the program, and before everything that comes after it: no
-/// instruction of what is measured is still under way, and none has begun. picollo_clock_ticks lets the processor move the
-/// reading by as much as it executes out of order, some hundred instructions.
+/// Reads a clock in program order: after all instructions before the call, and before all instructions after it. With
+/// picollo_clock_ticks, out-of-order execution may move the reading by about a hundred instructions.
 ///
-/// Requires: clock is PICOLLO_CLOCK_....
 /// Returns: its ticks; 0 for an unknown clock.
-/// Cost: as picollo_clock_ticks and some ten to twenty nanoseconds, and the wait for what is under way.
+/// Cost: ten to twenty nanoseconds more than picollo_clock_ticks, and the wait for earlier instructions.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_ticks_ordered(clock: u32) -> u64 {
     guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks_ordered))
 }
 
 exported! {
-/// Tells how many ticks a clock makes in a second.
+/// Reports the number of ticks per second.
 ///
-/// Requires: clock is PICOLLO_CLOCK_....
 /// Returns: PICOLLO_ERR_UNSUPPORTED as picollo_clock_init.
-/// Cost: none to speak of after picollo_clock_init; before it, up to 20 milliseconds once.
+/// Cost: up to 20 milliseconds once, unless picollo_clock_init was called.
 fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
     let out_hertz = output(out_hertz)?;
     let hertz = Clock::from_raw(clock).ok_or(Failure::INVALID_ARGUMENT)?.frequency();
@@ -75,13 +71,12 @@ fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
 }
 }
 
-/// Converts a difference of ticks: floor(ticks * units per second / frequency), exactly.
-/// In the first 20 milliseconds after the first use of the time stamp counter, its frequency is not known yet: then the
-/// system's clock converts a difference of two readings, to some 100 nanoseconds. No scope waits.
+/// Converts a difference of ticks: exactly floor(ticks * units per second / frequency). In the first 20 milliseconds
+/// after the first use of the time stamp counter, its frequency is still unknown. Then the system's clock converts a
+/// difference of two readings, with an error of about 100 nanoseconds. No scope waits.
 ///
-/// Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_....
-/// Returns: the converted difference, UINT64_MAX where it does not fit into 64 bits; 0 for an unknown clock or unit.
-/// Cost: a division of 128 bits, at most.
+/// Returns: the converted difference; UINT64_MAX if it does not fit into 64 bits; 0 for an unknown clock or unit.
+/// Cost: at most a division of 128 bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_convert(clock: u32, ticks: u64, unit: u32) -> u64 {
     guard_value(0, || match (Clock::from_raw(clock), Unit::from_raw(unit)) {
@@ -90,7 +85,7 @@ pub extern "C" fn picollo_clock_convert(clock: u32, ticks: u64, unit: u32) -> u6
     })
 }
 
-/// A measurement under way. Its fields are for the library.
+/// A running measurement. Its fields are private to the library.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_scope {
@@ -100,16 +95,15 @@ pub struct picollo_scope {
     pub clock: u32,
     /// PICOLLO_UNIT_....
     pub unit: u32,
-    /// Where to record; NULL once it has ended.
+    /// The histogram to record into; NULL after the end.
     pub histogram: *mut picollo_histogram,
     pub reserved: *mut c_void,
 }
 
-/// Begins to measure. Does nothing when out is NULL.
+/// Begins a measurement. Does nothing if out is NULL.
 ///
-/// Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_...; histogram outlives the scope, or is NULL to
-///   measure without recording.
-/// Ownership: nothing to free; a scope that never ends is simply not recorded.
+/// Requires: histogram outlives the scope, or is NULL to measure without recording.
+/// Ownership: nothing to free; a scope that never ends records nothing.
 /// Threads: any thread; the scope may end on another one.
 /// Cost: one reading of the clock, which comes last.
 #[unsafe(no_mangle)]
@@ -127,11 +121,11 @@ pub unsafe extern "C" fn picollo_scope_begin(
     });
 }
 
-/// Ends a measurement and records it. Ending it again measures, but does not record again.
+/// Ends a measurement and records it. Ending it again measures, but does not record.
 ///
 /// Requires: scope was begun.
-/// Returns: the time since the beginning in the scope's unit, which is what was recorded; 0 when scope is NULL. With
-///   an unknown clock or unit nothing is recorded, and the answer is 0.
+/// Returns: the recorded time, in the scope's unit; 0 if scope is NULL. For an unknown clock or unit it records
+///   nothing and returns 0.
 /// Threads: as picollo_histogram_record on the scope's histogram.
 /// Cost: one reading of the clock, which comes first, a conversion and a record.
 #[unsafe(no_mangle)]

@@ -1,16 +1,17 @@
 //! Comparing: is B really faster than A, and by how much?
 //!
-//! A quantile of a snapshot is known only so well; how well, its interval tells. A comparison has the interval of the
-//! difference of two quantiles, and a verdict: faster or slower when all of the interval lies beyond a margin, which is the
-//! larger of a threshold and of what can be told apart at all, as the width of a bucket, and no evidence otherwise. Beside it stand Mann and Whitney's and
-//! Kolmogorov and Smirnov's tests, and measures of how large the effect is. docs/comparing.md explains them.
+//! A quantile of a snapshot is only an estimate; its interval shows how good. A comparison has the interval of the
+//! difference between two quantiles, and a verdict. The verdict is faster or slower if the whole interval lies beyond
+//! a margin. Otherwise there is no evidence. The margin is the larger of a threshold and of the resolution, such as
+//! the width of a bucket. A comparison also has the tests of Mann and Whitney and of Kolmogorov and Smirnov, and
+//! effect sizes. docs/comparing.md explains them.
 //!
 //!     picollo_comparison compared;
 //!     if (picollo_compare(before, after, NULL, &compared) == PICOLLO_OK && compared.verdict == PICOLLO_VERDICT_SLOWER)
 //!         printf("slower by %g to %g\n", compared.difference_lower, compared.difference_upper);
 //!
-//! All of it holds for observations that are independent of each other, and a histogram does not know the order in which
-//! they came. What was measured in an order, in blocks of A and B next to each other, picollo_compare_blocks judges.
+//! All this assumes that observations are independent of each other. A histogram does not know their order. If you
+//! measured in an order, in blocks of A and B next to each other, use picollo_compare_blocks.
 
 use core::ffi::c_char;
 
@@ -31,24 +32,26 @@ use crate::status::picollo_status;
 use crate::summary::picollo_summary;
 use crate::text::write_text;
 
-/// What to compare and what counts.
+/// Options of a comparison.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_compare_options {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// Which quantile to compare, between 0 and 1. 0: 0.5, the median.
+    /// Quantile to compare, between 0 and 1. 0: 0.5, the median.
     pub quantile: f64,
     /// Confidence of the intervals, between 0 and 1. 0: 0.95.
     pub confidence: f64,
-    /// Differences up to this share of A's quantile do not matter. 0: 0.01, one per cent; negative: no such threshold.
+    /// Differences up to this share of A's quantile do not matter. 0: 0.01, one per cent; negative: no such
+    /// threshold.
     pub relative_threshold: f64,
     /// Differences up to this do not matter, in units of the values.
     pub absolute_threshold: f64,
-    /// How often smallest_detectable would be seen, between 0 and 1. 0: 0.8.
+    /// Probability of detecting a difference of smallest_detectable, between 0 and 1. 0: 0.8.
     pub power: f64,
-    /// Differences up to this cannot be told apart, in units of the values. 0: any can, but for the width of buckets.
+    /// Differences up to this cannot be resolved, in units of the values. 0: only the width of buckets limits the
+    /// resolution.
     pub resolution: f64,
 }
 
@@ -57,7 +60,7 @@ unsafe impl options::Options for picollo_compare_options {
     const FIRST_SIZE: usize = 48;
 }
 
-/// What the caller asks for, as the core understands it.
+/// Converts the caller's options to those of the core.
 ///
 /// # Safety
 /// As for [`options::read`].
@@ -78,12 +81,12 @@ pub unsafe fn read_options(options: *const picollo_compare_options) -> Outcome<C
 }
 
 exported! {
-/// Tells a quantile, and the interval that holds the true one, of which the observations are a sample. It is made of order
-/// statistics, chosen by the binomial distribution, so that it is exact whatever the values are distributed like.
+/// Reports a quantile and its confidence interval for the distribution that was sampled. The ends of the interval are
+/// order statistics, chosen by the binomial distribution, so the interval is exact for any distribution of values.
 ///
-/// Requires: quantile is between 0 and 1, neither included; so is confidence, for which 0 stands for 0.95.
-/// Returns: PICOLLO_ERR_EMPTY when nothing was recorded.
-/// Cost: one pass over the counters, and some microseconds.
+/// Requires: quantile is strictly between 0 and 1; so is confidence, or it is 0 for 0.95.
+/// Returns: PICOLLO_ERR_EMPTY if nothing was recorded.
+/// Cost: one pass over the counters, and a few microseconds.
 fn picollo_snapshot_quantile_interval(
     snapshot: *const picollo_snapshot,
     quantile: f64,
@@ -96,8 +99,8 @@ fn picollo_snapshot_quantile_interval(
 
 /// Compares snapshot a, the older, with snapshot b, the newer. Their layouts may differ.
 ///
-/// Returns: PICOLLO_ERR_EMPTY when one of the two has no observations.
-/// Cost: some passes over the counters of both: tens to hundreds of microseconds, whatever the number of
+/// Returns: PICOLLO_ERR_EMPTY if one of the two has no observations.
+/// Cost: a few passes over the counters of both: tens to hundreds of microseconds, whatever the number of
 ///   observations.
 fn picollo_compare(
     a: *const picollo_snapshot,
@@ -110,13 +113,13 @@ fn picollo_compare(
     out.tell(a.compare(b, &options)?)
 }
 
-/// Compares two series of blocks, a[i] measured next to b[i], such as times of A and of B, by the differences within pairs.
-/// What changes slowly changes both. Tells also whether the differences depend on each other.
+/// Compares two series of blocks by the differences within pairs: a[i] was measured next to b[i], such as times of A
+/// and of B. Slow changes of the machine affect both. The result also shows whether the differences depend on each
+/// other.
 ///
-/// Requires: a and b have length finite elements each; options are NULL for the defaults, and their quantile is not
-///   looked at: the median is compared.
+/// Requires: a and b have finite elements; options.quantile is ignored: the median is compared.
 /// Returns: PICOLLO_ERR_INVALID_ARGUMENT for elements that are not finite; PICOLLO_ERR_EMPTY for a length of 0.
-/// Cost: sorts three times; allocates 8 bytes a block for the time of the call.
+/// Cost: sorts three times; allocates 8 bytes per block temporarily.
 fn picollo_compare_blocks(
     a: *const f64,
     b: *const f64,
@@ -130,16 +133,16 @@ fn picollo_compare_blocks(
     out.tell(compare_blocks(a, b, &mut scratch, &options)?)
 }
 
-/// Compares a run with earlier ones of the same thing, the oldest first, one value of each, such as the median of what it measured:
-/// whether it is beyond what the spread between those predicts. Runs on different days differ though the code does not, and no number
-/// of observations within a run says by how much.
+/// Compares a run with earlier runs of the same thing, the oldest first. Each run has one value, such as the median
+/// of its measurements. The result shows whether the new value is beyond what the spread of the earlier ones
+/// predicts. Runs on different days differ even if the code does not, and more observations within a run do not show
+/// by how much.
 ///
-/// Requires: earlier has length finite elements. Their quantile is not looked at, and where they do not name a
-///   confidence it is 0.99: of runs of unchanged code that are distributed normally one in a hundred stands out, and
-///   of others at most 2 in length + 1. With fewer than 5 earlier runs there is no interval, and
-///   PICOLLO_COMPARISON_TOO_FEW is set.
+/// Requires: earlier has finite elements; options.quantile is ignored. The default confidence is 0.99: one in a
+///   hundred runs of unchanged code stands out if they are distributed normally, and otherwise at most 2 in length +
+///   1. With fewer than 5 earlier runs there is no interval, and PICOLLO_COMPARISON_TOO_FEW is set.
 /// Returns: PICOLLO_ERR_INVALID_ARGUMENT for values that are not finite; PICOLLO_ERR_EMPTY for a length of 0.
-/// Cost: some passes over the runs.
+/// Cost: a few passes over the runs.
 fn picollo_compare_runs(
     earlier: *const f64,
     length: usize,
@@ -152,12 +155,11 @@ fn picollo_compare_runs(
     out.tell(compare_runs(earlier, value, &options)?)
 }
 
-/// Writes a comparison as text: what changed from summary a to summary b, as picollo_summary_format_diff writes it, and
-/// below it intervals, effects and the verdict. See "Text" for the formats.
+/// Writes a comparison as text: the changes from summary a to summary b, as picollo_summary_format_diff does, then
+/// intervals, effect sizes and the verdict.
 ///
-/// Requires: a and b are summaries of the snapshots that were compared; format is PICOLLO_TEXT_.... Empty names read
-///   "Before" and "After" in Markdown and in a line.
-/// Otherwise: as picollo_summary_format.
+/// Requires: a and b are summaries of the compared snapshots.
+/// Otherwise: as picollo_summary_format_diff.
 fn picollo_comparison_format(
     comparison: *const picollo_comparison,
     a: *const picollo_summary,

@@ -27,7 +27,7 @@ pub unsafe fn borrow_unchecked<H: Counted>(handle: *const H) -> ManuallyDrop<H::
     unsafe { ManuallyDrop::new(H::reference(NonNull::new_unchecked(handle.cast_mut()))) }
 }
 
-/// As [`borrow_unchecked`], but NULL is found out.
+/// As [`borrow_unchecked`], but NULL is an error.
 ///
 /// # Safety
 /// If not NULL, as for [`borrow_unchecked`].
@@ -39,7 +39,7 @@ pub unsafe fn borrow<H: Counted>(handle: *const H) -> Outcome<ManuallyDrop<H::Re
     Ok(unsafe { borrow_unchecked(handle) })
 }
 
-/// Makes one reference more, which the same handle stands for. NULL does nothing.
+/// Adds a reference, which the same handle stands for. NULL does nothing.
 ///
 /// # Safety
 /// If not NULL, as for [`borrow_unchecked`].

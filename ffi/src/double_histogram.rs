@@ -1,11 +1,11 @@
 //! Histograms of doubles: ratios, temperatures, money, clock skew.
 //!
-//! Finite values of both signs and all magnitudes, each known within a relative error; zero is exact. NaN and infinities
-//! are counted apart, as not_finite, and are part of nothing else. Any number of threads record, each by one atomic
-//! addition, without a lock.
+//! They count finite values of both signs and all magnitudes, each within a relative error; zero is exact. NaN and
+//! infinities are counted separately, as not_finite, and affect nothing else. Any number of threads record, each by
+//! one atomic addition, without a lock.
 //!
-//! Counts are for an interval: from one picollo_double_histogram_collect to the next. Collecting takes them out while
-//! recording goes on; each record is in exactly one interval.
+//! Counts belong to an interval, which lasts from one picollo_double_histogram_collect to the next. Collecting takes
+//! the counts out while recording goes on; each record is in exactly one interval.
 //!
 //!     picollo_double_histogram *skew;
 //!     picollo_double_statistics statistics;
@@ -15,10 +15,9 @@
 //!     picollo_double_histogram_record(skew, -0.25);
 //!     picollo_double_histogram_collect(skew, quantiles, 2, values, &statistics);
 //!
-//! For more than that of one interval (buckets, summaries, text) see picollo_double_snapshot.
+//! For buckets, summaries and text of an interval see picollo_double_snapshot.
 //!
-//! Memory is allocated when a value is the first of its magnitude: so records are not for signal handlers, other than
-//! those of integer histograms.
+//! The first value of a magnitude allocates memory, so signal handlers must not record doubles.
 
 use core::ptr::NonNull;
 
@@ -35,25 +34,25 @@ use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
 
-/// Quantiles as the aggregator of .NET's metrics has them: of n values in ascending order, number
-/// min(max(0, floor(q * n)), n - 1), counted from 0, the product in floating point. Without it: number
-/// max(1, ceil(q * n)), counted from 1, decided in integers, as all percentiles of this library.
+/// Quantiles as in the aggregator of .NET's metrics: of n values in ascending order, number min(max(0, floor(q * n)),
+/// n - 1), counted from 0, with the product in floating point. Without this flag: number max(1, ceil(q * n)), counted
+/// from 1, computed in integers, as all percentiles of this library.
 pub const PICOLLO_DOUBLE_DOTNET_RANKS: u32 = 1 << 0;
-/// Keep sum, minimum and maximum exactly: the sum is rounded once, when it is read, whatever was added in which order.
-/// A record then costs several atomic operations instead of one, and the histogram 26 KB more.
+/// Keep sum, minimum and maximum exactly. The sum is rounded once, when it is read, whatever the order of additions.
+/// A record then takes several atomic operations instead of one, and the histogram 26 KB more.
 pub const PICOLLO_DOUBLE_EXACT_SUM: u32 = 1 << 1;
 
-/// What a histogram of doubles is made from.
+/// Options of a histogram of doubles.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_double_options {
     pub struct_size: u32,
     /// PICOLLO_DOUBLE_... or 0.
     pub flags: u32,
-    /// Largest distance between a value and what is reported for it, in proportion. 0, negative or NaN: 0.001; clamped
-    /// to 1e-4 ..= 0.1.
+    /// Largest relative distance between a value and what is reported for it, clamped to 1e-4 ..= 0.1. 0, negative or
+    /// NaN: 0.001.
     pub relative_error: f64,
-    /// Limit of all memory in bytes, 0 for none. What does not fit is counted as lost.
+    /// Limit of all memory in bytes; 0: no limit. Values that do not fit are counted as lost.
     pub max_bytes: u64,
 }
 
@@ -75,9 +74,9 @@ impl Counted for picollo_double_histogram {
 exported! {
 /// Makes an empty histogram of doubles.
 ///
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for max_bytes below what an empty histogram takes.
-/// Cost: about 1 KB; then, by default, 8 KB for each power of two in which there is a value, and 512 bytes for each
-///   64 powers.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT if max_bytes is too small for an empty histogram.
+/// Cost: allocates about 1 KB. Later, by default, records allocate 8 KB per power of two with values, and 512 bytes
+///   per 64 powers.
 fn picollo_double_histogram_create(
     options: *const picollo_double_options,
     out: *mut *mut picollo_double_histogram,
@@ -99,7 +98,7 @@ fn picollo_double_histogram_create(
 }
 }
 
-/// Frees a histogram of doubles. Registries hold references.
+/// Frees a histogram of doubles. Registries hold their own references.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_free(histogram: *mut picollo_double_histogram) {
     guard_void(|| counted::free(histogram));
@@ -134,11 +133,10 @@ pub unsafe extern "C" fn picollo_double_histogram_record_n(
     unsafe { borrow_unchecked(histogram) }.record_n(value, count);
 }
 
-/// Counts every value of an array. Does nothing when histogram or values is NULL.
+/// Counts every value of an array. Does nothing if histogram or values is NULL.
 ///
-/// Requires: values leads to length values, aligned, which nobody changes meanwhile.
 /// Threads: as picollo_double_histogram_record.
-/// Cost: as picollo_double_histogram_record for each value, but for the call.
+/// Cost: as picollo_double_histogram_record for each value, without the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_record_batch(
     histogram: *mut picollo_double_histogram,
@@ -153,15 +151,13 @@ pub unsafe extern "C" fn picollo_double_histogram_record_batch(
 }
 
 exported! {
-/// Takes out what was recorded since the last time, and starts a new interval, while others record: each record is in
-/// this interval or in the next one, and those made before the call are in this one.
+/// Takes out what was recorded since the last collection, and starts a new interval, while others record. Each record
+/// is in this interval or the next. Records made before the call are in this one.
 ///
-/// Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap; both may
-///   be NULL with a length of 0.
-/// Returns: PICOLLO_OK, also when nothing was recorded: values, extremes, mean and deviation are NaN then, the sum 0;
-///   PICOLLO_ERR_BUSY if a thread is stopped for seconds while it collects. On failure nothing was taken out.
-/// Cost: looks at all counters there are, some microseconds for each power of two with values; allocates for the time
-///   of the call.
+/// Requires: quantiles are 0 ..= 1, in any order.
+/// Returns: PICOLLO_OK, also if nothing was recorded: then the sum is 0, and values, extremes, mean and deviation are
+///   NaN; PICOLLO_ERR_BUSY if a thread is stopped for seconds while it collects. A failed call takes nothing out.
+/// Cost: reads all existing counters, a few microseconds per power of two with values; allocates temporarily.
 fn picollo_double_histogram_collect(
     histogram: *mut picollo_double_histogram,
     quantiles: *const f64,
@@ -177,10 +173,10 @@ fn picollo_double_histogram_collect(
     out_statistics.tell(statistics)
 }
 
-/// Adds all counts of a snapshot, of any relative error; each bucket's count goes to the bucket of its midpoint. Sum and
-/// extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM) and nothing is lost for want of memory.
+/// Adds all counts of a snapshot, of any relative error. The count of each bucket goes to the bucket of its midpoint.
+/// Sum and extremes stay exact if they are exact in both (PICOLLO_DOUBLE_EXACT_SUM) and no memory is missing.
 ///
-/// Threads: as picollo_double_histogram_record, which it is a kind of.
+/// Threads: as picollo_double_histogram_record.
 /// Cost: as picollo_double_histogram_record for each bucket with counts.
 fn picollo_double_histogram_add(
     histogram: *mut picollo_double_histogram,
@@ -191,7 +187,7 @@ fn picollo_double_histogram_add(
     Ok(())
 }
 
-/// Tells how much memory the histogram takes now, in bytes, without its snapshots.
+/// Reports the present size of the histogram in bytes, without its snapshots.
 fn picollo_double_histogram_footprint(
     histogram: *const picollo_double_histogram,
     out_bytes: *mut usize,

@@ -1,11 +1,11 @@
-//! Snapshots of doubles: what was recorded in one interval, to read more than once.
+//! Snapshots of doubles: an interval that you can read more than once.
 //!
-//! A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from: one may take from
-//! several histograms in turn. It is made once and taken into as often as one likes:
+//! A snapshot holds the buckets with counts, and no reference to a histogram, so it may be taken from several
+//! histograms in turn. Make it once and update it as often as you like:
 //!
 //!     picollo_double_snapshot *snapshot;
 //!     picollo_double_summary summary;
-//!     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
+//!     picollo_double_snapshot_create(NULL, &snapshot);            (empty)
 //!     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
 //!     picollo_double_snapshot_summary(snapshot, &summary);
 //!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
@@ -29,9 +29,9 @@ use crate::memory;
 use crate::status::picollo_status;
 use crate::text::write_text;
 
-/// Look at the counts of the interval and leave them there; what is recorded meanwhile may be in it or not.
+/// Copy the counts of the interval and leave them there. The copy may miss records that are made at the same time.
 pub const PICOLLO_INTERVAL_LOOK: u32 = 0;
-/// Take the counts of the interval out, and start a new one, as picollo_double_histogram_collect does.
+/// Take the counts of the interval out and start a new one, as picollo_double_histogram_collect does.
 pub const PICOLLO_INTERVAL_COLLECT: u32 = 1;
 
 /// The snapshot behind a handle.
@@ -44,13 +44,13 @@ pub unsafe fn read<'a>(snapshot: *const picollo_double_snapshot) -> Outcome<&'a 
 }
 
 exported! {
-/// Makes a snapshot of a histogram's present interval, and leaves the counts there; or an empty one, to merge into and for
-/// picollo_double_snapshot_update.
+/// Makes a snapshot of a histogram's present interval, and leaves the counts there. Without a histogram it is empty,
+/// for picollo_double_snapshot_merge and picollo_double_snapshot_update.
 ///
-/// Requires: histogram is NULL for an empty one.
+/// Requires: histogram may be NULL.
 /// Returns: PICOLLO_ERR_BUSY if a thread is stopped for seconds while it collects.
-/// Ownership: *out holds nothing of the histogram.
-/// Cost: allocates less than 1 KB, and room for the buckets with counts; looks at all counters there are.
+/// Ownership: *out holds no reference to the histogram.
+/// Cost: allocates less than 1 KB, and room for the buckets with counts; reads all existing counters.
 fn picollo_double_snapshot_create(
     histogram: *const picollo_double_histogram,
     out: *mut *mut picollo_double_snapshot,
@@ -72,13 +72,13 @@ pub unsafe extern "C" fn picollo_double_snapshot_free(snapshot: *mut picollo_dou
 }
 
 exported! {
-/// Takes the counts of a histogram's present interval, instead of those that the snapshot had.
+/// Replaces the counts by those of a histogram's present interval.
 ///
 /// Requires: collect is PICOLLO_INTERVAL_LOOK or PICOLLO_INTERVAL_COLLECT.
-/// Returns: PICOLLO_OK, also when nothing was recorded; PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY (a thread is
-///   stopped for seconds while it collects): nothing was taken out then.
-/// Threads: any thread, one at a time with this snapshot, also while others record and collect.
-/// Cost: looks at all counters there are; keeps its memory for the next time.
+/// Returns: PICOLLO_OK, also if nothing was recorded; PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY (a thread is
+///   stopped for seconds while it collects). A failed call takes nothing out.
+/// Threads: any thread, one at a time per snapshot, also while others record and collect.
+/// Cost: reads all existing counters; keeps its memory for the next time.
 fn picollo_double_snapshot_update(
     snapshot: *mut picollo_double_snapshot,
     histogram: *mut picollo_double_histogram,
@@ -93,9 +93,8 @@ fn picollo_double_snapshot_update(
     Ok(())
 }
 
-/// Tells the totals, the sum, the extremes and the moments.
+/// Reports the totals, the sum, the extremes and the moments. Numbers that do not exist are NaN.
 ///
-/// Returns: PICOLLO_OK, also when nothing was recorded: what does not exist is NaN.
 /// Cost: two passes over the buckets with counts.
 fn picollo_double_snapshot_statistics(
     snapshot: *const picollo_double_snapshot,
@@ -107,9 +106,9 @@ fn picollo_double_snapshot_statistics(
 
 /// Finds the values at quantiles, by the rule that the histogram was made with.
 ///
-/// Requires: quantiles, 0 ..= 1 in any order, and out have length elements each and do not overlap.
-/// Returns: PICOLLO_ERR_EMPTY when nothing was recorded.
-/// Cost: one pass over the buckets with counts for each run of ascending quantiles.
+/// Requires: quantiles are 0 ..= 1, in any order.
+/// Returns: PICOLLO_ERR_EMPTY if nothing was recorded.
+/// Cost: one pass over the buckets with counts per run of ascending quantiles.
 fn picollo_double_snapshot_quantiles(
     snapshot: *const picollo_double_snapshot,
     quantiles: *const f64,
@@ -120,8 +119,8 @@ fn picollo_double_snapshot_quantiles(
     Ok(snapshot.for_each_quantile(quantiles, length, |at, value| _ = out[at].write(value))?)
 }
 
-/// Summarises: statistics and sixteen percentiles. A snapshot without counts has a summary too: totals and targets 0,
-/// everything else NaN.
+/// Summarizes: statistics and sixteen percentiles. An empty snapshot has a summary too: totals and targets are 0,
+/// everything else is NaN.
 ///
 /// Cost: three passes over the buckets with counts.
 fn picollo_double_snapshot_summary(
@@ -132,9 +131,9 @@ fn picollo_double_snapshot_summary(
     out.tell(snapshot.summary())
 }
 
-/// Lists the buckets that have counts, in ascending order.
+/// Lists the buckets with counts, in ascending order.
 ///
-/// Cost: one pass over the buckets with counts.
+/// Cost: one pass over them.
 fn picollo_double_snapshot_buckets(
     snapshot: *const picollo_double_snapshot,
     out: *mut picollo_double_bucket,
@@ -145,11 +144,12 @@ fn picollo_double_snapshot_buckets(
     list.fill(snapshot.buckets(), snapshot.buckets().count())
 }
 
-/// Adds the counts of another snapshot. Of another relative error, each bucket's count goes to the bucket of its
-/// midpoint, and the errors add up. Sum and extremes stay exact if both are. An empty snapshot becomes a copy.
+/// Adds the counts of another snapshot. If the relative errors differ, the count of each bucket goes to the bucket of
+/// its midpoint, and the errors add up. Sum and extremes stay exact if both are exact. An empty snapshot becomes a
+/// copy.
 ///
 /// Requires: into and other are not the same snapshot.
-/// Returns: PICOLLO_ERR_OUT_OF_MEMORY: nothing was changed then.
+/// Returns: PICOLLO_ERR_OUT_OF_MEMORY, and nothing has changed.
 /// Threads: any thread, one at a time with into.
 /// Cost: sorts the buckets with counts of both.
 fn picollo_double_snapshot_merge(
@@ -164,10 +164,9 @@ fn picollo_double_snapshot_merge(
     Ok(into.merge(other)?)
 }
 
-/// Writes a summary of doubles as text, with the shortest digits that read back as the same double. The formats are
-/// those of picollo_summary_format; 8192 bytes are enough for the Markdown of any summary with a short title.
+/// Writes a summary of doubles as text, with the shortest digits that read back as the same double, in the formats of
+/// picollo_summary_format. 8192 bytes are enough for the Markdown of any summary with a short title.
 ///
-/// Requires: format is PICOLLO_TEXT_....
 /// Cost: tens of microseconds.
 fn picollo_double_summary_format(
     summary: *const picollo_double_summary,

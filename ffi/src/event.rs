@@ -1,4 +1,4 @@
-//! Events: what can be counted.
+//! Events that can be counted.
 
 use core::ffi::c_char;
 
@@ -20,20 +20,20 @@ exported! { explained(error)
 /// - breakpoints: mem:0xADDRESS/8:w (length 1, 2, 4 or 8, by default 4; r, w, rw or x, by default rw);
 /// - tracepoints: sched:sched_switch;
 /// - events of any PMU that the kernel lists: cpu/event=0x3c,umask=0x1/, msr/tsc/;
-/// - where libpfm4 is installed, names that none of these know: the processor's own, MEM_LOAD_RETIRED.L1_MISS, with libpfm4's
-///   attributes (:c=2:u). The display name begins with the PMU and two colons, and means the event of that PMU or none. A
-///   PMU that this processor cannot have is refused, unless the variable LIBPFM_FORCE_PMU names it.
+/// - other names if libpfm4 is installed: the processor's own, such as MEM_LOAD_RETIRED.L1_MISS, with libpfm4's
+///   attributes (:c=2:u). The display name begins with the PMU and two colons, and means only the event of that PMU.
+///   A PMU that this processor cannot have is refused, unless the variable LIBPFM_FORCE_PMU names it.
 ///
-/// Modifiers may follow behind a colon: u user, k kernel, h hypervisor, p to ppp precision, H host, G guest, I not
-/// while idle. Whether the event can be counted is found out by picollo_session_create.
+/// Modifiers may follow after a colon: u user, k kernel, h hypervisor, p to ppp precision, H host, G guest, I not
+/// while idle. picollo_session_create determines whether the event can be counted.
 ///
 /// Requires: spec is not NULL.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for text that is no event name, and for letters that are no modifiers;
-///   PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know, with the nearest that it does;
-///   PICOLLO_ERR_PERMISSION where the kernel's list of tracepoints may not be read; PICOLLO_ERR_OUT_OF_MEMORY;
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for text that is not an event name, and for unknown modifiers;
+///   PICOLLO_ERR_NO_SUCH_EVENT if this machine does not know the event, with the nearest that it knows;
+///   PICOLLO_ERR_PERMISSION if the kernel's list of tracepoints is unreadable; PICOLLO_ERR_OUT_OF_MEMORY;
 ///   PICOLLO_ERR_OS.
-/// Cost: microseconds for generic events; others read files of the kernel. Names that nothing else knows load
-///   libpfm.so.4, the first of them, which takes about a millisecond and stays loaded.
+/// Cost: microseconds for generic events; others read files of the kernel. The first name that only libpfm4 knows
+///   loads libpfm.so.4, which takes about a millisecond and stays loaded.
 fn picollo_event_parse(
     spec: *const c_char,
     out: *mut picollo_event,
@@ -47,7 +47,7 @@ fn picollo_event_parse(
 }
 }
 
-/// The events that texts name.
+/// Parses the names of events.
 ///
 /// # Safety
 /// Each that is not NULL must lead to a NUL-terminated string that nobody changes during the call.
@@ -72,7 +72,7 @@ pub unsafe fn parse_all(specs: &[*const c_char]) -> Result<Vec<picollo_event>, p
     Ok(events)
 }
 
-/// There is no memory for them, nor anything that counts.
+/// There is no heap for them, and nothing that counts.
 ///
 /// # Safety
 /// None: nothing is looked at.
@@ -82,11 +82,11 @@ pub unsafe fn parse_all(_: &[*const c_char]) -> Result<[picollo_event; 0], picol
 }
 
 exported! { explained(error)
-/// Looks what this machine can count, what is missing and how to get it.
+/// Determines what this machine can count, what is missing, and how to get it.
 ///
-/// Returns: PICOLLO_OK, also where nothing can be counted: out says so.
-/// Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond. Where counters may
-///   be read in user space, the first time also what the first picollo_session_create takes for a child process.
+/// Returns: PICOLLO_OK, also if nothing can be counted: see out.
+/// Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond. If counters can be
+///   read in user space, the first call also takes the time of a child process; see picollo_session_create.
 fn picollo_perf_probe(
     out: *mut picollo_perf_info,
     error: *mut picollo_error,

@@ -1,38 +1,42 @@
-//! What collectors of exemplars take and give.
+//! The structs and constants of collectors of exemplars.
 
 use core::ffi::c_void;
 
 use crate::handles::picollo_exemplars;
 use crate::options;
 
-/// Keep none of the slowest, whatever the field says: only the latest of each octave of values, and the causes of slow ones.
+/// Keep none of the slowest, whatever the field slowest holds: only the latest of each octave of values, and the
+/// causes of slow observations.
 pub const PICOLLO_EXEMPLARS_NO_SLOWEST: u32 = 1 << 1;
 
-/// picollo_exemplars_end and _offer: the observation is kept.
+/// picollo_exemplars_end and _offer return this if the observation is kept.
 pub const PICOLLO_EXEMPLAR_KEPT: u32 = 1;
 
-/// A CPU that is not known.
+/// An unknown CPU.
 pub const PICOLLO_CPU_UNKNOWN: u32 = 0xffff_ffff;
 
-/// What a collector is to do.
+/// Options of a collector.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplars_options {
     pub struct_size: u32,
     /// PICOLLO_EXEMPLARS_....
     pub flags: u32,
-    /// Above which an observation is slow, as recorded; 0: the 99th percentile of the interval before, and in the first interval the
-    /// slowest only.
+    /// An observation above this is slow, as recorded. 0: the 99th percentile of the previous interval; in the first
+    /// interval only the slowest are.
     pub threshold: u64,
-    /// What scopes record, PICOLLO_UNIT_...; 0: nanoseconds.
+    /// Unit of what scopes record, PICOLLO_UNIT_...; 0: nanoseconds.
     pub unit: u32,
     /// How many of the slowest are kept, up to 65,536; 0: 16.
     pub slowest: u32,
-    /// For how many threads of the process descriptors, rings and counters are kept at once; 0: 64. The waiting of others is not split.
+    /// Number of threads whose descriptors, rings and counters are kept at the same time; 0: 64. For further threads,
+    /// waiting is not divided into causes.
     pub threads: u32,
-    /// How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept.
+    /// Number of slow observations per second that a thread examines; 0: 1,000. Of further ones only the largest is
+    /// kept.
     pub rate: u32,
-    /// How many ordinary observations are looked into in a second, to know what is usual; 0: 20, at most 1,000,000.
+    /// Number of ordinary observations per second that are examined, to learn what is usual; 0: 20, at most
+    /// 1,000,000.
     pub controls: u32,
     pub reserved: u32,
 }
@@ -42,98 +46,99 @@ unsafe impl options::Options for picollo_exemplars_options {
     const FIRST_SIZE: usize = 40;
 }
 
-/// A measurement under way, which may be copied elsewhere: the library keeps no pointer to it. Its fields are for the library, but label
-/// and, for event loops, thread.
+/// A running measurement. It may be copied, because the library keeps no pointer to it. Its fields are private to the
+/// library, except label and, for event loops, thread.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplar_scope {
     /// Ticks at the beginning.
     pub start: u64,
-    /// Ticks from which on it is kept for another reason; 0 for a control.
+    /// Ticks after which it is kept for another reason; 0 for a control.
     pub due: u64,
     /// The thread's checkpoint at the beginning.
     pub checkpoint: u64,
-    /// Of what it became; 0: nothing.
+    /// Number of the exemplar that it became; 0: it became none.
     pub number: u64,
     pub reserved: [u64; 3],
-    /// The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
-    /// nothing that the thread does is taken for this one's.
+    /// The thread on which it began. Set it to NULL if others work on this thread until the end, as in event loops.
+    /// Then the thread's work is not attributed to this observation.
     pub thread: *mut c_void,
     /// NULL once it has ended.
     pub exemplars: *mut picollo_exemplars,
-    /// Of which kind it is, for the caller to set before the end: what is usual is told of each kind, of up to 16. 0 at the beginning.
+    /// Kind of the observation, which the caller sets before the end; 0 at the beginning. Each of up to 16 kinds has
+    /// its own usual values.
     pub label: u32,
     /// Whether it is a control.
     pub is_control: u32,
 }
 
-/// What leads from an observation to its request. Zeroes: nothing does.
+/// Links an observation to its request. All zero: no link.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplar_context {
-    /// Whatever the caller likes.
+    /// Free for the caller.
     pub words: [u64; 2],
     /// The trace, as in W3C's traceparent.
     pub trace_id: [u8; 16],
-    /// The span in it.
+    /// The span in the trace.
     pub span_id: [u8; 8],
 }
 
-/// An observation that was kept. What is not known (known) is 0.
+/// An observation that was kept. Unknown numbers (see known) are 0.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplar {
-    /// As recorded.
+    /// The value as recorded.
     pub value: u64,
-    /// How long it took; 0 where values are no times.
+    /// Its duration; 0 if values are not times.
     pub wall_nanos: u64,
-    /// When it began, in nanoseconds since 1970.
+    /// Its beginning, in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// How long what is known of it lasted: from a checkpoint of its thread to its end. That was taken up to 300
-    /// microseconds before it; for one that holds many others, further before.
+    /// Length of the window of evidence: from a checkpoint of its thread to its end. The checkpoint is up to 300
+    /// microseconds before its beginning, or more if it contains many other observations.
     pub window_nanos: u64,
-    /// What the thread ran in that.
+    /// Time in the window that the thread ran.
     pub cpu_nanos: u64,
-    /// What it was ready and did not run.
+    /// Time that it was runnable without a CPU.
     pub run_delay_nanos: u64,
-    /// What it was off the CPU.
+    /// Time that it was off the CPU.
     pub off_nanos: u64,
-    /// What of that it was off although it did not wait for anything.
+    /// Part of off_nanos during which it did not wait for anything.
     pub preempted_nanos: u64,
-    /// What handling page faults took.
+    /// Time to handle page faults.
     pub fault_nanos: u64,
-    /// What of its length is in excess of what is usual for its cause; 0 with PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN.
+    /// Part of its duration in excess of what is usual for its cause; 0 with PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN.
     pub excess_nanos: u64,
-    /// What the thread executed in user space, in the window.
+    /// Instructions of the thread in user space, in the window.
     pub instructions: u64,
-    /// In so many cycles.
+    /// Cycles of the thread in user space, in the window.
     pub cycles: u64,
-    /// Instructions of a cycle that are usual for its kind; 0 where that is not known.
+    /// Usual instructions per cycle of its kind; 0 if unknown.
     pub usual_ipc: f64,
     pub reserved: u64,
-    /// What leads to its request.
+    /// The link to its request.
     pub context: picollo_exemplar_context,
-    /// Why it was slow, or took what it took: PICOLLO_CAUSE_....
+    /// The reason for its slowness or duration: PICOLLO_CAUSE_....
     pub cause: u32,
-    /// What is known: PICOLLO_KNOWN_....
+    /// Which fields are known: PICOLLO_KNOWN_....
     pub known: u32,
     /// Why there is no evidence: PICOLLO_MISSING_....
     pub missing: u32,
-    /// Of which kind it is.
+    /// Its kind.
     pub label: u32,
-    /// The kernel's id of the thread that it ended on.
+    /// The kernel's id of the thread on which it ended.
     pub thread: i32,
-    /// The CPU that it ended on, or PICOLLO_CPU_UNKNOWN.
+    /// The CPU on which it ended, or PICOLLO_CPU_UNKNOWN.
     pub cpu: u32,
-    /// How often the thread gave the CPU up, to wait.
+    /// Voluntary context switches: the thread waited.
     pub voluntary: u32,
-    /// How often it was taken off.
+    /// Involuntary context switches: the thread was preempted.
     pub involuntary: u32,
-    /// Page faults without reading from a disk.
+    /// Page faults without a read from disk.
     pub minor_faults: u32,
-    /// Page faults with.
+    /// Page faults with a read from disk.
     pub major_faults: u32,
-    /// How often its group was throttled since that was looked at last.
+    /// How often its group was throttled since the last check.
     pub throttled: u32,
     /// Whether it is above the threshold of its interval.
     pub is_slow: u32,
@@ -143,36 +148,36 @@ pub struct picollo_exemplar {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplar_interval {
-    /// When it began, in nanoseconds since 1970.
+    /// Its beginning, in nanoseconds since 1970.
     pub begin_unix_nanos: u64,
-    /// When it ended.
+    /// Its end, in nanoseconds since 1970.
     pub end_unix_nanos: u64,
-    /// Above which an observation was slow, as recorded; 0 where that was not known: then the slowest are.
+    /// Observations above this were slow, as recorded. 0 if the threshold was unknown: then the slowest are.
     pub threshold: u64,
-    /// What was recorded.
+    /// Number of recorded observations.
     pub observations: u64,
-    /// How many were slow.
+    /// Number of slow observations.
     pub slow: u64,
-    /// Of how many of those causes are known.
+    /// Number of slow observations with a known cause.
     pub known: u64,
-    /// Ordinary observations that were looked into so far.
+    /// Number of ordinary observations examined so far.
     pub controls: u64,
-    /// In excess of the usual, all slow ones together.
+    /// Total excess of all slow observations over the usual.
     pub excess_nanos: u64,
-    /// Observations that are kept.
+    /// Number of observations that are kept.
     pub length: u64,
 }
 
-/// What a cause has of an interval's excess.
+/// The share of a cause in an interval's excess.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplar_share {
     /// 0 to 1; 0 for PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN.
     pub share: f64,
-    /// Of all slow observations whose evidence is known.
+    /// Its excess in all slow observations with known evidence.
     pub excess_nanos: u64,
-    /// How many were slow because of it.
+    /// Number of observations that it made slow.
     pub observations: u64,
-    /// The median of its excess in these.
+    /// Median of its excess in these observations.
     pub typical_nanos: u64,
 }

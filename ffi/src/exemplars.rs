@@ -1,4 +1,5 @@
-//! Exemplars that say why: the slowest observations of a histogram, with what leads to their requests and what became of their time.
+//! Exemplars that explain: the slowest observations of a histogram, the links to their requests, and where their time
+//! went.
 //!
 //!     picollo_exemplars *exemplars;
 //!     if (picollo_exemplars_create(latency, NULL, &exemplars, &error) != PICOLLO_OK) puts(error.message), exit(1);
@@ -14,14 +15,17 @@
 //!     picollo_exemplars_collect(exemplars, NULL);                (now and then)
 //!     picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length);
 //!
-//! A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
-//! thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
-//! observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
-//! thread. Where there is a PMU, PICOLLO_EXEMPLARS_COUNTERS tells more work from slower work. Linux only.
+//! A scope records its duration, as picollo_scope_end does. If it was slow, its thread examines it at once. The
+//! kernel reports how long the thread ran, how long it blocked, and how long it was runnable without a CPU. A random
+//! sample of ordinary observations shows what is usual, and the largest excess is the cause. This needs no
+//! privileges, no PMU, and no other thread. With a PMU, PICOLLO_EXEMPLARS_COUNTERS distinguishes more work from
+//! slower work. Linux only.
 //!
-//! The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 to 300 microseconds a thread's
-//! accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
-//! picollo_exemplars_annotate and _collect. In the child of a fork a collector begins anew.
+//! A scope that is not slow takes two readings of the clock, a record and four comparisons. Every 100 to 300
+//! microseconds the beginning of a scope also reads the thread's accounting, which takes at most 1 % of its time.
+//! Only picollo_exemplars_annotate and _collect make a thread wait for another. In the child of a fork a collector
+//! starts anew. If another thread of the parent was changing the collector, calls in the child return
+//! PICOLLO_ERR_FORKED.
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
@@ -57,7 +61,7 @@ const _: () = {
     assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
 };
 
-/// Flags that collectors have as well.
+/// The flags that native collectors have, too.
 const OF_COLLECTORS: u32 = EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS;
 
 impl Counted for picollo_exemplars {
@@ -74,10 +78,9 @@ fn context_of(context: &picollo_exemplar_context) -> Context {
 }
 
 exported! { explained(error)
-/// Makes a collector of a histogram's observations, which records into it as well.
+/// Makes a collector, which records into a histogram and observes the records.
 ///
-/// Ownership: *out holds the histogram.
-/// Cost: allocates room for all that it will keep: some 700 KB, and 200 bytes for each of the slowest.
+/// Cost: allocates everything that it will keep: about 700 KB, and 200 bytes per slowest observation.
 fn picollo_exemplars_create(
     histogram: *mut picollo_histogram,
     options: *const picollo_exemplars_options,
@@ -109,13 +112,13 @@ fn picollo_exemplars_create(
 }
 }
 
-/// Begins to measure. Does nothing when out is NULL; where exemplars is, nothing will be recorded.
+/// Begins a measurement. Does nothing if out is NULL. If exemplars is NULL, nothing will be recorded.
 ///
-/// Requires: out leads to a scope; exemplars is NULL or outlives it.
-/// Ownership: nothing to free; a scope that never ends is simply not recorded.
-/// Threads: any thread. A scope may end on another one: it is recorded, and nothing is known of where its time went.
-/// Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 to 300 microseconds,
-///   some microsecond more.
+/// Requires: exemplars outlives the scope.
+/// Ownership: nothing to free; a scope that never ends records nothing.
+/// Threads: any thread. A scope that ends on another thread is recorded, but without evidence about its time.
+/// Cost: hot. One reading of the clock; about a microsecond more if the thread's last checkpoint is older than 100 to
+///   300 microseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_begin(
     exemplars: *mut picollo_exemplars,
@@ -132,14 +135,14 @@ pub unsafe extern "C" fn picollo_exemplars_begin(
     }
 }
 
-/// Ends a measurement, records how long it took, and keeps it if it is slow, or an example of its octave of values. Ending it again does
-/// nothing.
+/// Ends a measurement, records its duration, and keeps it if it is slow or an example of its octave of values. Ending
+/// it again does nothing.
 ///
 /// Requires: scope was begun, with the same exemplars.
-/// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars, scope). Only for what is kept it is worth while to
-///   look up a context for picollo_exemplars_annotate.
+/// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars, scope). Only kept observations need a context from
+///   picollo_exemplars_annotate.
 /// Threads: as picollo_histogram_record on the collector's histogram.
-/// Cost: hot. One reading of the clock, a conversion, a record and two comparisons; some 2 microseconds for what is
+/// Cost: hot. One reading of the clock, a conversion, a record and two comparisons; about 2 microseconds if it is
 ///   slow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_end(
@@ -156,12 +159,11 @@ pub unsafe extern "C" fn picollo_exemplars_end(
     }
 }
 
-/// Says what leads to the request of an observation that is kept.
+/// Links an observation that is kept to its request.
 ///
 /// Requires: picollo_exemplars_end returned PICOLLO_EXEMPLAR_KEPT for scope.
-/// Returns: PICOLLO_OK, also where slower ones have taken its place meanwhile; PICOLLO_ERR_FORKED in the child of a
-///   fork in whose parent another thread was at work on the collector.
-/// Cost: looks through what is kept; waits for a thread that is doing something with it.
+/// Returns: PICOLLO_OK, also if slower observations have replaced it; PICOLLO_ERR_FORKED.
+/// Cost: searches the kept observations; waits for another thread that is using them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_annotate(
     exemplars: *mut picollo_exemplars,
@@ -174,12 +176,13 @@ pub unsafe extern "C" fn picollo_exemplars_annotate(
     })
 }
 
-/// Records a value that was timed elsewhere, and keeps it as picollo_exemplars_end does. Nothing is known of what its thread did.
+/// Records a value that was timed elsewhere, and keeps it as picollo_exemplars_end does, but without evidence about
+/// its thread.
 ///
-/// Requires: value is in the collector's unit; context is NULL, or leads to what leads to its request.
+/// Requires: value is in the collector's unit; context may be NULL.
 /// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars).
 /// Threads: as picollo_histogram_record on the collector's histogram.
-/// Cost: a record and some nanoseconds; for what is slow as picollo_exemplars_end.
+/// Cost: a record and a few nanoseconds; if it is slow, as picollo_exemplars_end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_offer(
     exemplars: *mut picollo_exemplars,
@@ -194,13 +197,14 @@ pub unsafe extern "C" fn picollo_exemplars_offer(
 }
 
 exported! { explained(error)
-/// Makes ready what the calling thread's first slow observation would make: it opens /proc/thread-self/schedstat, without which waiting
-/// and the run queue are not told apart, and with PICOLLO_EXEMPLARS_COUNTERS the thread's counters.
+/// Prepares the calling thread, which its first slow observation would do otherwise. It opens
+/// /proc/thread-self/schedstat, which separates waiting from the run queue, and with PICOLLO_EXEMPLARS_COUNTERS the
+/// thread's counters.
 ///
-/// Returns: PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the options say have it: the
-///   collector works all the same; for counters PICOLLO_ERR_BUSY where as many threads have them, and else as
-///   picollo_session_create: the collector works without them; PICOLLO_ERR_OUT_OF_MEMORY.
-/// Cost: a system call, and some 14 KB, given back when the thread ends; with counters as picollo_session_create.
+/// Returns: PICOLLO_ERR_UNSUPPORTED if that file is unavailable, or the limit of threads in the options is reached;
+///   PICOLLO_ERR_BUSY if that limit is reached for counters; for other errors of counters as picollo_session_create.
+///   The collector works without what is missing. PICOLLO_ERR_OUT_OF_MEMORY.
+/// Cost: a system call, and about 14 KB until the thread ends; with counters as picollo_session_create.
 fn picollo_exemplars_prepare_thread(
     exemplars: *mut picollo_exemplars,
     error: *mut picollo_error,
@@ -208,12 +212,11 @@ fn picollo_exemplars_prepare_thread(
     borrow(exemplars)?.prepare_thread()
 }
 
-/// Ends the interval and begins the next one. The calls below tell of the one that has ended.
+/// Ends the interval and begins the next one. The calls below read the interval that has ended.
 ///
-/// Returns: PICOLLO_ERR_OUT_OF_MEMORY, when nothing is lost, and the next call tells the same interval, or a longer
-///   one; PICOLLO_ERR_BUSY where the histogram cannot be read now, as well; PICOLLO_ERR_FORKED as
-///   picollo_exemplars_annotate.
-/// Cost: reads the histogram, allocates anew what the next interval keeps, and judges what this one kept.
+/// Returns: PICOLLO_ERR_OUT_OF_MEMORY, or PICOLLO_ERR_BUSY if the histogram cannot be read now. Then nothing is lost:
+///   the next call ends the same interval, or a longer one. PICOLLO_ERR_FORKED.
+/// Cost: reads the histogram, allocates memory for the next interval, and judges the observations of this one.
 fn picollo_exemplars_collect(
     exemplars: *mut picollo_exemplars,
     error: *mut picollo_error,
@@ -222,7 +225,7 @@ fn picollo_exemplars_collect(
 }
 }
 
-/// The interval that has ended.
+/// Returns the interval that has ended.
 ///
 /// # Safety
 /// If not NULL, a handle that is not freed meanwhile.
@@ -232,10 +235,9 @@ unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<native::Referenc
 }
 
 exported! {
-/// Tells what was counted in the interval that has ended.
+/// Reports the counts of the interval that has ended.
 ///
-/// Returns: PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect; PICOLLO_ERR_FORKED as
-///   picollo_exemplars_annotate.
+/// Returns: PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect; PICOLLO_ERR_FORKED.
 fn picollo_exemplars_interval(
     exemplars: *const picollo_exemplars,
     out: *mut picollo_exemplar_interval,
@@ -254,7 +256,7 @@ fn picollo_exemplars_interval(
     })
 }
 
-/// Tells what a cause has of the excess.
+/// Reports the share of a cause in the excess.
 ///
 /// Requires: cause is PICOLLO_CAUSE_....
 /// Returns: as picollo_exemplars_interval.
@@ -276,9 +278,10 @@ fn picollo_exemplars_share(
     })
 }
 
-/// Tells one of the observations that the ended interval kept: the slowest first, then the latest of each octave of values.
+/// Reports one of the observations that the ended interval kept: the slowest first, then the latest of each octave of
+/// values.
 ///
-/// Returns: PICOLLO_END behind the last; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
+/// Returns: PICOLLO_END after the last; otherwise as picollo_exemplars_interval.
 fn picollo_exemplars_get(
     exemplars: *const picollo_exemplars,
     index: usize,
@@ -322,14 +325,13 @@ fn picollo_exemplars_get(
     })
 }
 
-/// Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
-/// requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for pages and notebooks (PICOLLO_TEXT_HTML) a section with bars, that
-/// refers to nothing outside and looks as the page does; for programs (PICOLLO_TEXT_JSON) all of it, exactly, as `picollo report` reads it.
+/// Writes the interval that has ended. PICOLLO_TEXT_HUMAN has the answer, the causes, and the slowest observations
+/// with the links to their requests. PICOLLO_TEXT_MARKDOWN has the same in tables. PICOLLO_TEXT_HTML is a section
+/// with bars for a page or notebook; it refers to nothing outside and takes over the page's style. PICOLLO_TEXT_JSON
+/// has everything exactly, as `picollo report` reads it.
 ///
-/// Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_HTML or PICOLLO_TEXT_JSON; buffer,
-///   capacity and out_length as at the head of "Text". HTML has at most 50,000 bytes.
-/// Returns: PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as
-///   picollo_exemplars_interval.
+/// Requires: format is one of these four. HTML has at most 50,000 bytes.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for other formats; otherwise as picollo_exemplars_interval.
 fn picollo_exemplars_format(
     exemplars: *const picollo_exemplars,
     format: u32,
@@ -348,8 +350,8 @@ fn picollo_exemplars_format(
     write_text(buffer, capacity, out_length, &|out| write(&interval, out))
 }
 
-/// Makes the observations that the ended interval kept the exemplars of a registry's histogram, instead of those before: with their traces,
-/// and their causes as the label cause, but for those of which nothing is known.
+/// Replaces the exemplars of a registry's histogram by the observations that the ended interval kept: with their
+/// traces, and their known causes as the label cause.
 ///
 /// Requires: id is that of the histogram's entry in registry.
 /// Returns: PICOLLO_ERR_EMPTY as picollo_exemplars_interval; otherwise as picollo_registry_set_exemplars.
@@ -365,7 +367,7 @@ fn picollo_exemplars_publish(
 
 /// Frees a collector.
 ///
-/// Requires: no scope of it is under way.
+/// Requires: none of its scopes is running.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_free(exemplars: *mut picollo_exemplars) {
     guard_void_uncancelled(|| free(exemplars));

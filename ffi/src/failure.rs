@@ -1,4 +1,4 @@
-//! How calls fail, inside.
+//! How calls fail internally.
 
 use picollo_native::Status;
 
@@ -13,7 +13,7 @@ impl Failure {
     pub const INVALID_ARGUMENT: Failure = Failure(Status::InvalidArgument.code());
     pub const OUT_OF_MEMORY: Failure = Failure(Status::OutOfMemory.code());
     pub const BUFFER_TOO_SMALL: Failure = Failure(Status::BufferTooSmall.code());
-    /// No error, but the way of one that has nothing to deliver.
+    /// Not an error, but it takes the path of one: nothing is left to deliver.
     pub const END: Failure = Failure(PICOLLO_END);
     pub const UNSUPPORTED: Failure = Failure(Status::Unsupported.code());
     pub const FORKED: Failure = Failure(Status::Forked.code());
@@ -41,5 +41,5 @@ impl From<Failure> for picollo_native::Error {
     }
 }
 
-/// What a call comes to.
+/// The result of a call.
 pub type Outcome<T = ()> = Result<T, Failure>;

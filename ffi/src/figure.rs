@@ -1,11 +1,11 @@
-//! Figures of counts of events, as instructions per cycle, and how well they are known.
+//! Figures computed from counts of events, such as instructions per cycle, with confidence intervals.
 //!
 //!     const double counts[] = {3e6, 2e6, 5e6, 4e6}; (two scopes: instructions and cycles of each)
 //!     picollo_figure_estimate ipc;
 //!     if (picollo_figure_compute("ipc", "instructions cycles", counts, 2, 0, &ipc, NULL) == PICOLLO_OK)
 //!         printf("%g instructions per cycle, %g to %g\n", ipc.value, ipc.lower, ipc.upper);
 //!
-//! docs/counters.md lists the figures, with their events, and says how intervals are made.
+//! docs/counters.md lists the figures with their events, and explains the intervals.
 
 use core::ffi::c_char;
 
@@ -19,16 +19,16 @@ use crate::failure::Failure;
 use crate::guard::guard_explained;
 use crate::status::picollo_status;
 
-/// Estimates a figure of many scopes: of the sums of events, never the mean of the scopes' own figures, with the interval that holds the
-/// true one. Scopes may be of unequal sizes.
+/// Estimates a figure over many scopes, with the interval of the true one. It uses the sums of events, not the mean
+/// of the scopes' figures. Scopes may have unequal sizes.
 ///
-/// Requires: figure is not NULL, the name of a figure; events is not NULL, the names of the columns, with a space
-///   between; values has a row for each of scopes scopes and a column for each event, NaN where it was not counted;
-///   confidence is between 0 and 1, neither included, or 0 for 0.95.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT (the name, an event of the figure that is none of the columns, confidence);
-///   PICOLLO_ERR_NOT_COUNTED where an event was counted in no scope: error says which; PICOLLO_ERR_EMPTY of no
-///   scopes, and where it would be divided by zero.
-/// Cost: some tens of nanoseconds a scope.
+/// Requires: figure is not NULL: the name of a figure; events is not NULL: the names of the columns, separated by
+///   spaces; values has a row for each of scopes scopes and a column for each event, with NaN for counts that are
+///   missing; confidence is strictly between 0 and 1, or 0 for 0.95.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT if the name is unknown, the figure needs an event without column, or
+///   confidence is out of range; PICOLLO_ERR_NOT_COUNTED if an event was counted in no scope, and error names it;
+///   PICOLLO_ERR_EMPTY without scopes, and instead of a division by zero.
+/// Cost: tens of nanoseconds per scope.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_figure_compute(
     figure: *const c_char,

@@ -1,9 +1,9 @@
 //! The boundary that no panic crosses.
 //!
-//! Every exported function goes through here, but for those that are documented as hot: they call nothing that can
-//! panic, and a landing pad would cost them registers.
+//! Every exported function goes through here, except those documented as hot. These call nothing that can panic, and
+//! a landing pad would cost them registers.
 //!
-//! A build without `std` cannot stop a panic on its way: there the program ends (`without_std.rs`).
+//! A build without `std` cannot stop a panic: the program ends there (`without_std.rs`).
 
 #[cfg(feature = "std")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ fn plant() {
     }
 }
 
-/// Runs a body, until a panic ends it.
+/// Runs a body and catches its panic.
 #[cfg(feature = "std")]
 fn caught<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
     let body = || {
@@ -43,8 +43,8 @@ fn caught<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
 
 /// Runs the body of a call that returns a status.
 ///
-/// After a panic the objects that took part may hold half-done work; they are plain numbers, so that they stay safe to
-/// use and to free.
+/// After a panic the objects involved may hold incomplete work. They are plain numbers, so they stay safe to use and
+/// to free.
 pub fn guard(body: impl FnOnce() -> Outcome) -> picollo_status {
     match caught(body) {
         Ok(Ok(())) => PICOLLO_OK,
@@ -53,9 +53,9 @@ pub fn guard(body: impl FnOnce() -> Outcome) -> picollo_status {
     }
 }
 
-/// Functions that C calls, each with its page of the manual, in the style of rustfmt, which leaves them alone. They are unsafe, for
-/// what the page asks of the caller, and no panic leaves them: their body is that of [`guard`], or of [`guard_uncancelled`] behind
-/// `explained(error)`, which names the parameter for explanations.
+/// Functions that C calls, each with its documentation. rustfmt leaves them alone; keep its style by hand. They are unsafe,
+/// because of what "Requires" asks of the caller. No panic leaves them: [`guard`] runs the body, or [`guard_uncancelled`] after
+/// `explained(error)`, which names the parameter that receives explanations.
 macro_rules! exported {
     (explained($error:ident) $($(#[$page:meta])*
      fn $name:ident($($parameter:ident: $type:ty),* $(,)?) -> picollo_status $body:block)*) => {
@@ -79,7 +79,7 @@ macro_rules! exported {
 }
 pub(crate) use exported;
 
-/// Runs the body of a call that returns a status and explains failures, to those who want to know, in `error`: NULL,
+/// Runs the body of a call that returns a status, and writes the explanation of a failure to `error`, which is NULL
 /// or valid for a write.
 pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
     let explanation = match caught(body) {
@@ -94,19 +94,19 @@ pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Erro
     explanation.status().code()
 }
 
-/// The same, for calls that reach the system in ways that `pthread_cancel` could act on: it is held off meanwhile, since it would
-/// unwind Rust's frames. Calls for which its 25 ns would count must not come to a cancellation point instead.
+/// As [`guard_explained`], for calls that reach cancellation points. It defers `pthread_cancel`, which would unwind
+/// Rust's frames. This takes 25 ns; calls for which that is too much must not reach a cancellation point.
 pub fn guard_uncancelled(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
     let _uncancelled = Uncancelled::new();
     guard_explained(error, body)
 }
 
-/// Runs the body of a call that returns a number; `otherwise` after a panic.
+/// Runs the body of a call that returns a number, and returns `otherwise` after a panic.
 pub fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     caught(body).unwrap_or(otherwise)
 }
 
-/// [`guard_void`] with cancellation held off: see [`guard_uncancelled`].
+/// [`guard_void`] with cancellation deferred: see [`guard_uncancelled`].
 pub fn guard_void_uncancelled(body: impl FnOnce()) {
     let _uncancelled = Uncancelled::new();
     guard_void(body);
@@ -114,7 +114,7 @@ pub fn guard_void_uncancelled(body: impl FnOnce()) {
 
 /// Runs the body of a call that returns nothing.
 pub fn guard_void(body: impl FnOnce()) {
-    // There is nobody to tell: the panic hook has written its message.
+    // Nobody can be informed: the panic hook has written its message.
     let _ = caught(body);
 }
 

@@ -1,13 +1,13 @@
 //! Histograms.
 //!
-//! A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
-//! bounded relative error. Recording never fails, waits, or loses anything silently: values out of range are counted apart, as
-//! underflow and overflow. It takes some nanoseconds by default, which is right with any number of threads, and about one in
-//! single-writer mode.
+//! A histogram counts 64-bit values in buckets whose width grows with the value, so every value has a bounded
+//! relative error. Recording never fails, never waits and loses nothing silently: values out of range are counted
+//! separately, as underflow and overflow. By default any number of threads record, and a record takes a few
+//! nanoseconds. In single-writer mode it takes about one.
 //!
-//! Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
-//! threads may read and reset while others record. By default any number of threads may record, too, by an atomic addition;
-//! modes for one writer, and for many at high rates, are asked for by name (PICOLLO_MODE_...).
+//! Counts only grow. A reset stores the counts of its moment, and readers subtract them. So any number of threads may
+//! read and reset while others record. By default a record is an atomic addition. Other modes serve a single writer
+//! and many writers at high rates (PICOLLO_MODE_...).
 //!
 //!     picollo_histogram *latency;
 //!     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
@@ -16,7 +16,7 @@
 //!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
 //!     picollo_histogram_record(latency, 1234);
 //!
-//! To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
+//! To read a histogram, take a picollo_snapshot or directly a picollo_summary.
 
 use core::ptr::{self, NonNull};
 
@@ -41,7 +41,8 @@ impl Counted for picollo_histogram {
     }
 }
 
-/// Gives a reference to the caller: of any mode, since every function that records asks of its caller what the mode asks.
+/// Gives a reference to the caller. Any mode is allowed, because each function that records has the requirements of
+/// the mode.
 pub fn into_handle(histogram: SharedHistogram) -> *mut picollo_histogram {
     histogram.into_raw().as_ptr().cast()
 }
@@ -49,19 +50,20 @@ pub fn into_handle(histogram: SharedHistogram) -> *mut picollo_histogram {
 exported! {
 /// Makes an empty histogram on the heap.
 ///
-/// Returns: PICOLLO_ERR_UNSUPPORTED for what this version does not offer.
-/// Cost: allocates and zeroes 16 bytes a counter (64-bit; half of that for 32-bit, and half without live reset).
+/// Returns: PICOLLO_ERR_UNSUPPORTED for options that this version does not offer.
+/// Cost: allocates and zeroes 24 bytes per counter: 8 for the count and 16 for resets. Half for 32-bit counters, a
+///   third without live reset.
 fn picollo_histogram_create(
     options: *const picollo_histogram_options,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
     let (out, options) = (output(out)?, read_options(options)?);
-    // SAFETY: that one thread at a time records in single-writer mode is asked of the callers of all that record.
+    // SAFETY: the functions that record require one thread at a time in single-writer mode.
     out.tell(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?))
 }
 }
 
-/// Says which of the options picollo_histogram_create and its like refuse, and why, in the error's message: "counter_bits is 7, and
+/// Reports which option picollo_histogram_create refuses, and why, in the error's message: "counter_bits is 7, and
 /// has to be 0, 32 or 64". Makes nothing.
 ///
 ///     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) {
@@ -70,9 +72,7 @@ fn picollo_histogram_create(
 ///         fprintf(stderr, "%s\n", error.message);
 ///     }
 ///
-/// Requires: options as for picollo_histogram_create.
-/// Returns: PICOLLO_OK where nothing speaks against them; otherwise what picollo_histogram_create returns.
-/// Cost: microseconds.
+/// Returns: PICOLLO_OK if the options are valid; otherwise what picollo_histogram_create returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_explain(
     options: *const picollo_histogram_options,
@@ -82,13 +82,10 @@ pub unsafe extern "C" fn picollo_histogram_explain(
 }
 
 exported! {
-/// Tells how much memory picollo_histogram_init_in needs for the same options.
+/// Reports how much memory picollo_histogram_init_in needs for the same options: 256 bytes, and three cells per
+/// bucket, two of them for resets. With PICOLLO_HISTOGRAM_NO_LIVE_RESET it is one cell per bucket.
 ///
-/// Requires: options as for picollo_histogram_create.
-/// Returns: as picollo_histogram_create, with PICOLLO_ERR_UNSUPPORTED also for what cannot live in the caller's
-///   memory.
-/// Cost: none to speak of. (The size itself: 256 bytes, and three cells for each bucket, two of them for the baseline
-///   of resets, as everywhere; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
+/// Returns: as picollo_histogram_create; PICOLLO_ERR_UNSUPPORTED also for options that need the heap.
 fn picollo_histogram_required_size(
     options: *const picollo_histogram_options,
     out_size: *mut usize,
@@ -100,14 +97,15 @@ fn picollo_histogram_required_size(
 }
 
 /// Makes an empty histogram in the caller's memory: static, on a stack, from another allocator, or shared between
-/// processes, where the others use picollo_histogram_attach. Dense histograms, interlocked (the default) or with one writer.
+/// processes. Other processes open it with picollo_histogram_attach. The histogram must be dense, and interlocked
+/// (the default) or single-writer.
 ///
-/// Requires: memory has size bytes, is aligned as picollo_histogram_required_size says, and is used for nothing else
-///   until the histogram and everything made from it are freed.
+/// Requires: memory has size bytes, is aligned as picollo_histogram_required_size reports, and has no other use until
+///   the histogram and everything made from it are freed.
 /// Returns: as picollo_histogram_create.
 /// Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free
-///   does nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
-/// Cost: zeroes the memory it needs.
+///   does nothing, and the memory must outlive the snapshots, recorders and scopes.
+/// Cost: zeroes the memory that it needs.
 fn picollo_histogram_init_in(
     memory: *mut core::ffi::c_void,
     size: usize,
@@ -125,28 +123,27 @@ fn picollo_histogram_init_in(
 }
 }
 
-/// Gives builds without an operating system something to draw the identities of histograms from, by which snapshots know
-/// them: there they are drawn from this number, 0 unless given, and a counter, so that they are the same in every run. Give
-/// one that no other run has, before anything is made or read, where histograms lie in memory that keeps its content over a
-/// restart, or that processors share. Elsewhere it is mixed into what is at hand anyway.
+/// Seeds the identities of histograms, by which snapshots recognize them. A build without an operating system draws
+/// identities only from this number (default 0) and a counter, so they are the same in every run. Call it first, with
+/// a number that no other run uses, if histograms lie in memory that survives a restart or that processors share.
+/// Other builds mix the number with their own sources.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_seed_identities(seed: u64) {
     picollo_core::seed_identities(seed);
 }
 
 exported! {
-/// Opens a histogram that picollo_histogram_init_in made in this memory, in this process or another one. The memory may
-/// be at another address in each process.
+/// Opens a histogram that picollo_histogram_init_in made in this memory, in this or another process. The memory may
+/// be at a different address in each process.
 ///
-/// Snapshots know a histogram by a number of 128 bits that is kept in the memory, whoever maps it and where. Where
-/// picollo_histogram_init_in makes the next one in its place, it is a new one to them. A copy of the memory passes for the
-/// original: of two that go on side by side, give each its own snapshots.
+/// Snapshots recognize a histogram by a 128-bit identity in its memory, whoever maps it and where. If
+/// picollo_histogram_init_in makes another histogram in its place, snapshots see a new one. A copy of the memory has
+/// the identity of the original. If both continue to be used, give each its own snapshots.
 ///
-/// Requires: as for picollo_histogram_init_in; whoever else can write to the memory is trusted to do so through this
-///   library only.
-/// Returns: PICOLLO_ERR_BUFFER_TOO_SMALL for memory that ends inside the histogram; PICOLLO_ERR_CORRUPT when there is no histogram, or a damaged one;
-///   PICOLLO_ERR_INCOMPATIBLE when another version or word size made it.
-/// Ownership: as for picollo_histogram_init_in.
+/// Requires: as picollo_histogram_init_in; other writers to the memory use only this library.
+/// Returns: PICOLLO_ERR_BUFFER_TOO_SMALL if the memory ends inside the histogram; PICOLLO_ERR_CORRUPT if there is no
+///   histogram, or a damaged one; PICOLLO_ERR_INCOMPATIBLE if another version or word size made it.
+/// Ownership: as picollo_histogram_init_in.
 /// Threads: any thread. In single-writer mode there is one writer among all processes.
 fn picollo_histogram_attach(
     memory: *mut core::ffi::c_void,
@@ -161,7 +158,7 @@ fn picollo_histogram_attach(
 }
 }
 
-/// Makes one reference more.
+/// Adds a reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_retain(
     histogram: *mut picollo_histogram,
@@ -173,7 +170,7 @@ pub unsafe extern "C" fn picollo_histogram_retain(
     })
 }
 
-/// Gives back one reference. The memory goes with the last one: snapshots, recorders and sessions hold theirs.
+/// Gives back a reference. The last one frees the memory; snapshots, recorders and sessions hold their own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogram) {
     guard_void(|| counted::free(histogram));
@@ -187,23 +184,22 @@ picollo_core::start_on_a_line!(
 
 /// Counts one value. Values out of range are counted as underflow or overflow.
 ///
-/// This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder
-/// and picollo_histogram_record_batch.
+/// This call is meant to be made millions of times per second. picollo_recorder and picollo_histogram_record_batch
+/// save even the call.
 ///
 /// Requires: histogram is not NULL; this is not checked.
-/// Threads: any thread, unless the histogram was made with PICOLLO_MODE_SINGLE_WRITER: then one at a time. Beside any
-///   number of readers and resets.
-/// Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64; in the default
-///   mode an atomic addition more. No lock, allocation or system call.
+/// Threads: any thread, or one at a time with PICOLLO_MODE_SINGLE_WRITER. Readers and resets do not disturb it.
+/// Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64. In the default
+///   mode an atomic addition more. No lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
     // SAFETY: not NULL and not freed, as the caller promises.
     unsafe { borrow_unchecked(histogram) }.record_out_of_line(value);
 }
 
-/// Counts one value count times. A count of 0 does nothing. What a counter cannot hold is counted as lost: when 64 bits
-/// wrap around, picollo_counts.lost is UINT64_MAX. (A value recorded by itself is not checked for that: 2^64 of them
-/// take centuries. Should record_n have filled a counter to the last few, they are not counted there.)
+/// Counts one value count times. A count of 0 does nothing. Counts that exceed a counter are reported as lost. If 64
+/// bits wrap around, picollo_counts.lost is UINT64_MAX. picollo_histogram_record does not check for this, because a
+/// wrap by single records takes centuries. It misses one only if record_n had filled the counter almost completely.
 ///
 /// Requires: histogram is not NULL; this is not checked.
 /// Otherwise: as picollo_histogram_record.
@@ -217,12 +213,11 @@ pub unsafe extern "C" fn picollo_histogram_record_n(
     unsafe { borrow_unchecked(histogram) }.record_n(value, count);
 }
 
-/// Counts every value of an array. Same counts as calling picollo_histogram_record for each, in less time. Does nothing
-/// when histogram or values is NULL.
+/// Counts every value of an array. The counts are those of picollo_histogram_record for each value, in less time.
+/// Does nothing if histogram or values is NULL.
 ///
-/// Requires: values leads to length values, aligned, which nobody changes meanwhile.
 /// Threads: as picollo_histogram_record.
-/// Cost: about a nanosecond a value in single-writer mode, an atomic addition a value in the default mode.
+/// Cost: about a nanosecond per value in single-writer mode, an atomic addition per value in the default mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record_batch(
     histogram: *mut picollo_histogram,
@@ -234,12 +229,12 @@ pub unsafe extern "C" fn picollo_histogram_record_batch(
     }
 }
 
-/// Counts a value and, when it is longer than the interval at which values were expected, also those that a stalled
-/// caller did not send meanwhile: value - interval, value - 2 * interval, ... down to the interval (the correction for
-/// coordinated omission). An expected_interval of 0 adds nothing. Does nothing when histogram is NULL.
+/// Counts a value and corrects for coordinated omission. If value exceeds expected_interval, the call also counts the
+/// values that a stalled caller did not send: value - interval, value - 2 * interval, ... down to the interval. An
+/// expected_interval of 0 adds nothing. Does nothing if histogram is NULL.
 ///
 /// Threads: as picollo_histogram_record.
-/// Cost: one record for each value added, at most one for each counter.
+/// Cost: a record per added value, at most one per counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record_corrected(
     histogram: *mut picollo_histogram,
@@ -254,13 +249,12 @@ pub unsafe extern "C" fn picollo_histogram_record_corrected(
 }
 
 exported! {
-/// Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
-/// Otherwise it is counted as underflow or overflow, and the caller is told.
+/// Counts a value if it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
+/// Otherwise counts it as underflow or overflow, and reports that.
 ///
-/// Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow
-///   or overflow.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT if the value was counted as underflow or overflow.
 /// Threads: as picollo_histogram_record.
-/// Cost: somewhat more than picollo_histogram_record.
+/// Cost: slightly more than picollo_histogram_record.
 fn picollo_histogram_record_in_range(
     histogram: *mut picollo_histogram,
     value: u64,
@@ -270,20 +264,19 @@ fn picollo_histogram_record_in_range(
     Ok(borrow(histogram)?.record_in_range(value, min, max)?)
 }
 
-/// Starts counting anew: later reads count from here. Writers are not disturbed, and each event is on exactly one side
-/// of the reset. What snapshots report as deltas is not affected. A process that is killed inside the call, or a fork beside
-/// it, leaves a reset that never happened.
+/// Starts counting anew: later reads count from here. Writers are not disturbed, and each record is on exactly one
+/// side of the reset. Deltas of snapshots are not affected. If a process is killed inside the call, or forks during
+/// it, the reset did not happen.
 ///
-/// Returns: PICOLLO_ERR_UNSUPPORTED for a histogram made with PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY in
-///   shared memory that another program overwrites; with sparse storage also PICOLLO_ERR_OUT_OF_MEMORY, with nothing
-///   changed, where there is no room for the counts to start from.
-/// Threads: any thread, at any time.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for a histogram made with PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY if
+///   another program overwrites the shared memory; with sparse storage also PICOLLO_ERR_OUT_OF_MEMORY, and nothing
+///   has changed.
 /// Cost: copies all counters.
 fn picollo_histogram_reset(histogram: *mut picollo_histogram) -> picollo_status {
     Ok(borrow(histogram)?.reset()?)
 }
 
-/// Tells how much memory the histogram takes now, in bytes, without its snapshots.
+/// Reports the present size of the histogram in bytes, without its snapshots.
 fn picollo_histogram_footprint(histogram: *const picollo_histogram, out_bytes: *mut usize) -> picollo_status {
     let (histogram, out_bytes) = (borrow(histogram)?, output(out_bytes)?);
     out_bytes.tell(histogram.footprint())

@@ -1,4 +1,4 @@
-//! What a histogram can be asked to be.
+//! The options of histograms.
 
 use picollo_core::{Mode, Options, SharedHistogram, Storage};
 use picollo_native::{Error, Status};
@@ -6,18 +6,19 @@ use picollo_native::{Error, Status};
 use crate::failure::{Failure, Outcome};
 use crate::options;
 
-/// Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder but
-/// picollo_atomic_recorder.
+/// The default: any number of threads record, also in signal handlers, each by an atomic addition. Its only recorder
+/// is picollo_atomic_recorder.
 pub const PICOLLO_MODE_INTERLOCKED: u32 = 0;
-/// One thread records at a time, any number of threads read: a plain addition, in a third to a fifth of the
-/// time. Two threads that record at once lose counts, and nothing says so.
+/// One thread records at a time, and any number of threads read. A record is a plain addition and takes a third to a
+/// fifth of the time. Two threads that record at the same time lose counts without notice.
 pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 1;
 /// Many threads at high rates: a plain addition into the thread's own shard.
 pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
-/// Many threads at high rates, however many they are, and signal handlers: a plain addition into the shard of the CPU that
-/// the thread runs on, by a restartable sequence. That takes Linux on x86-64 and glibc 2.35 or later; elsewhere, and in threads that
-/// are not registered for it, it is an atomic addition, just as exact. A shard for each CPU that was recorded on, none for threads.
-/// Dense, with counters of 64 bits, on the heap; it has no recorder: PICOLLO_ERR_UNSUPPORTED.
+/// Many threads at high rates, however many there are, and signal handlers. A record is a plain addition into the
+/// shard of the current CPU, in a restartable sequence. This needs Linux on x86-64 and glibc 2.35 or later.
+/// Otherwise, and in threads that are not registered for it, a record is an atomic addition, which is just as exact.
+/// Each CPU that was recorded on has a shard; threads have none. Such histograms are dense, have 64-bit counters, and
+/// live on the heap. They have no recorder (PICOLLO_ERR_UNSUPPORTED).
 pub const PICOLLO_MODE_PER_CPU: u32 = 4;
 
 const _: () = assert!(
@@ -27,50 +28,53 @@ const _: () = assert!(
         && PICOLLO_MODE_PER_CPU == Mode::PerCpu as u32
 );
 
-/// Leave out the room for a reset: a third of the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED.
+/// Omits the room for resets. The histogram takes a third of the memory, and picollo_histogram_reset returns
+/// PICOLLO_ERR_UNSUPPORTED.
 pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 
-/// Count up to the largest value that the array of an HdrHistogram with this max_trackable has room for: the end of a block, and two
-/// blocks at least. 8,191 for 5,000 and 3 digits. picollo_layout_of_options tells it.
+/// Raises max_trackable to the largest value for which the array of an HdrHistogram with this max_trackable has room:
+/// the end of a block, and at least two blocks. For 5,000 and 3 digits this is 8,191. picollo_layout_of_options
+/// reports it.
 pub const PICOLLO_HISTOGRAM_WHOLE_ARRAY: u32 = 1 << 1;
 
-/// For significant_digits: the buckets of an HdrHistogram with 0 significant digits, which are powers of two. (0 there is the default of
-/// relative_error.)
+/// For significant_digits: the buckets of an HdrHistogram with 0 significant digits, which are powers of two. (0 in
+/// that field means that relative_error decides.)
 pub const PICOLLO_ZERO_DIGITS: u32 = 255;
 
 const _: () = assert!(PICOLLO_ZERO_DIGITS == Options::ZERO_DIGITS);
 
-/// What a histogram is made from.
+/// Options of a histogram.
 ///
-/// A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
-/// at 0.001, 104 for 10,000 to 30,000 at 0.01.
+/// A narrower range far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values at
+/// 0.001, but 104 for 10,000 to 30,000 at 0.01.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_histogram_options {
     pub struct_size: u32,
-    /// PICOLLO_MODE_...: who may record, and how. 0: PICOLLO_MODE_INTERLOCKED, any number of threads.
+    /// PICOLLO_MODE_...: who may record, and how. 0: PICOLLO_MODE_INTERLOCKED.
     pub mode: u32,
     /// PICOLLO_STORAGE_...: when memory is allocated.
     pub storage: u32,
-    /// Width of a counter: 32 or 64; 0 means 64. A 32-bit counter that wraps is told of as a lost count.
+    /// Width of a counter: 32 or 64; 0: 64. If a 32-bit counter wraps around, the counts are reported as lost.
     pub counter_bits: u32,
-    /// Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001;
-    /// clamped to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
+    /// Largest relative distance between a value and the midpoint of its bucket, clamped to 1e-6 ..= 0.1. 0, negative
+    /// or NaN: 0.001. The block size is the smallest power of two that is at least 0.5 / relative_error.
     pub relative_error: f64,
-    /// 1 ..= 5, or PICOLLO_ZERO_DIGITS: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says.
-    /// 0: unused.
+    /// 1 ..= 5, or PICOLLO_ZERO_DIGITS: the buckets of an HdrHistogram with so many significant digits;
+    /// relative_error is ignored. 0: relative_error decides.
     pub significant_digits: u32,
     /// PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0.
     pub flags: u32,
-    /// Smallest value to count; smaller ones are underflow. Below max_trackable.
+    /// Smallest value to count; smaller values are underflow. It must be below max_trackable.
     pub min_trackable: u64,
-    /// Largest value to count; larger ones are overflow. 0: UINT64_MAX. Both ends include the whole bucket they are in.
+    /// Largest value to count; larger values are overflow. 0: UINT64_MAX. At both ends the whole bucket belongs to
+    /// the range.
     pub max_trackable: u64,
-    /// Sparse storage: limit on its memory, 0 for none. What does not fit is counted as lost.
+    /// Sparse storage: limit of its memory; 0: no limit. Values that do not fit are counted as lost.
     pub max_bytes: u64,
-    /// HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it, so that those below a
-    /// block of units take fewer counters. 0 or 1: none. At most max_trackable, and below 2^62 / block size. Recording takes longer with a
-    /// unit: recorders have length 0, and call the library.
+    /// HdrHistogram's lowest discernible value. Values are counted in units of the largest power of two that is at
+    /// most this, so small values need fewer counters. 0 or 1: no unit. At most max_trackable, and below 2^62 / block
+    /// size. With a unit a record takes longer: recorders have length 0 and call the library.
     pub unit: u64,
 }
 
@@ -79,7 +83,7 @@ unsafe impl options::Options for picollo_histogram_options {
     const FIRST_SIZE: usize = 56;
 }
 
-/// What the caller asks for, as the core understands it.
+/// Converts the caller's options to those of the core.
 ///
 /// # Safety
 /// As for [`options::read`].
@@ -107,7 +111,7 @@ fn understood(asked: &picollo_histogram_options) -> Outcome<Options> {
     })
 }
 
-/// What a field may be.
+/// The allowed values of each field.
 const FIELDS: [(&str, &str); 9] = [
     ("mode", "one of PICOLLO_MODE_..., offered with this storage and in this build"),
     ("storage", "PICOLLO_STORAGE_DENSE, or PICOLLO_STORAGE_SPARSE with a mode that offers it"),
@@ -120,7 +124,7 @@ const FIELDS: [(&str, &str); 9] = [
     ("unit", "at most max_trackable, and less than 2^62 / block size"),
 ];
 
-/// The options with one field at its default, and what it was.
+/// Returns the options with one field at its default, and the field's previous value.
 fn without(asked: &picollo_histogram_options, field: usize) -> (picollo_histogram_options, u64) {
     let mut changed = *asked;
     let was = match field {
@@ -137,10 +141,9 @@ fn without(asked: &picollo_histogram_options, field: usize) -> (picollo_histogra
     (changed, was)
 }
 
-/// Why a histogram with these options would be refused: the field without which it would not be.
+/// Reports why a histogram with these options would be refused: names the field whose default would be accepted.
 ///
-/// # Safety
-/// As for [`options::read`].
+/// # Safety As for [`options::read`].
 pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), Error> {
     let asked = match options::read(options) {
         Ok(None) => return Ok(()),

@@ -1,6 +1,6 @@
 //! Interchange: snapshots as bytes, for files, networks and the tools of HdrHistogram.
 //!
-//! Three encodings are written; these and HdrHistogram's older ones are read, as bytes or as base64.
+//! The library writes three encodings. It reads these and HdrHistogram's older ones, as bytes or as base64.
 //!
 //!     size_t length = 0;
 //!     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, NULL, 0, &length);
@@ -10,11 +10,11 @@
 //!     picollo_snapshot *copy;
 //!     if (picollo_snapshot_decode(bytes, length, 0, &copy) != PICOLLO_OK) ...
 //!
-//! HdrHistogram's encodings hold the counts of its own layouts (see significant_digits) and nothing else: what was out of
-//! range or lost, the smallest trackable value and the time are left out. The native one holds everything.
+//! HdrHistogram's encodings hold only the counts of HdrHistogram's layouts (see significant_digits). They omit counts
+//! out of range, lost counts, the smallest trackable value and the time. The native encoding holds everything.
 //!
-//! A decoded or corrected snapshot has no histogram behind it: everything can be read from it, and it can be merged into
-//! another one or another one into it, but picollo_snapshot_update is PICOLLO_ERR_UNSUPPORTED.
+//! A decoded or corrected snapshot has no histogram. Everything can be read from it, and it can be merged into
+//! another snapshot or another into it, but picollo_snapshot_update returns PICOLLO_ERR_UNSUPPORTED.
 
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
@@ -36,20 +36,19 @@ pub const PICOLLO_HGRM_COLUMNS: u32 = 0;
 /// Comma-separated values.
 pub const PICOLLO_HGRM_CSV: u32 = 1;
 
-/// Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
-/// of up to 5 significant digits.
+/// Limit on the counters of a decoded snapshot if the caller sets none: 48 MiB of counts, enough for every
+/// HdrHistogram with up to 5 significant digits.
 pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = 6_291_456;
 
 const _: () = assert!(PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS);
 
 exported! {
-/// Writes a snapshot as bytes, without a NUL at the end.
+/// Writes a snapshot as bytes.
 ///
-/// Requires: encoding is PICOLLO_ENCODING_....
-/// Returns: PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of
-///   0 to 5 significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
-/// Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB for the time of the call, and
-///   is made whole also to ask for its length.
+/// Returns: PICOLLO_ERR_INCOMPATIBLE if HdrHistogram's encodings cannot hold the snapshot: its blocks are not those
+///   of 0 to 5 significant digits, or a value or count is 2^63 or more; PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
+/// Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB temporarily, and is made
+///   completely also to ask for its length.
 fn picollo_snapshot_encode(
     snapshot: *const picollo_snapshot,
     encoding: u32,
@@ -64,11 +63,10 @@ fn picollo_snapshot_encode(
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
 }
 
-/// Writes a snapshot as base64 text: the compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
+/// Writes a snapshot as base64 text. The compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
 ///
-/// Requires: encoding is PICOLLO_ENCODING_....
 /// Returns: as picollo_snapshot_encode, and PICOLLO_ERR_OUT_OF_MEMORY for every encoding.
-/// Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
+/// Cost: as picollo_snapshot_encode; allocates the text temporarily.
 fn picollo_snapshot_encode_base64(
     snapshot: *const picollo_snapshot,
     encoding: u32,
@@ -82,7 +80,7 @@ fn picollo_snapshot_encode_base64(
 }
 }
 
-/// Decodes encoded data and makes a block of it.
+/// Decodes data into a new block.
 #[cfg(feature = "std")]
 pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     let mut scratch = Vec::new();
@@ -90,7 +88,7 @@ pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     Block::detached(decoder.boxed()?, decoder.value_ratio())
 }
 
-/// The same of the first of several, and how many bytes it takes.
+/// Decodes the first of several encodings, and returns how many bytes it takes.
 #[cfg(feature = "std")]
 fn decode_first(bytes: &[u8], max_counters: u64) -> Outcome<(NonNull<Block>, usize)> {
     let mut scratch = Vec::new();
@@ -98,7 +96,7 @@ fn decode_first(bytes: &[u8], max_counters: u64) -> Outcome<(NonNull<Block>, usi
     Ok((Block::detached(decoder.boxed()?, decoder.value_ratio())?, taken))
 }
 
-/// There is no memory to make a block of.
+/// There is no heap.
 #[cfg(not(feature = "std"))]
 pub fn decode(_: &[u8], _: u64) -> Outcome<NonNull<Block>> {
     Err(Failure::UNSUPPORTED)
@@ -111,20 +109,20 @@ fn decode_first(_: &[u8], _: u64) -> Outcome<(NonNull<Block>, usize)> {
 }
 
 exported! {
-/// Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, of its histograms of integers or
-/// doubles, or the native encoding; or any of them in base64, with white space around it ignored. Which it is tells the data
-/// itself.
+/// Makes a snapshot from encoded data: the native encoding, or HdrHistogram's V2, V1 or V0 of integers or doubles,
+/// compressed or not. Base64 of any of them works too, and white space around it is ignored. The data determine the
+/// encoding.
 ///
-/// What comes from others is checked from beginning to end before anything is made of it: no data makes this call
-/// crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
-/// while it is inflated, and the bytes of base64.
+/// Untrusted data is safe: it is checked completely before anything is made from it. No data makes this call crash,
+/// hang, or allocate more than max_counters allows: 8 bytes per counter for the result, at most 18 more while it is
+/// inflated, and the bytes of base64.
 ///
-/// Requires: bytes leads to length bytes; max_counters is the largest number of counters that the result may have, or
-///   0 for PICOLLO_DEFAULT_MAX_COUNTERS.
-/// Returns: PICOLLO_ERR_CORRUPT for what is none of these, or broken; PICOLLO_ERR_OUT_OF_MEMORY when the result would
-///   have more counters than max_counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later version of the
-///   native encoding.
-/// Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
+/// Requires: bytes leads to length bytes; max_counters is the largest allowed number of counters, or 0 for
+///   PICOLLO_DEFAULT_MAX_COUNTERS.
+/// Returns: PICOLLO_ERR_CORRUPT for unknown or damaged data; PICOLLO_ERR_OUT_OF_MEMORY if the result would have more
+///   than max_counters counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later version of the native
+///   encoding.
+/// Cost: a few passes over the data; allocates the result, and memory to inflate and decode.
 fn picollo_snapshot_decode(
     bytes: *const c_void,
     length: usize,
@@ -135,7 +133,7 @@ fn picollo_snapshot_decode(
     out.tell(decode(bytes, max_counters)?.as_ptr().cast())
 }
 
-/// Makes a snapshot of the first of several encodings that follow one another, as picollo_snapshot_decode does of one, and reports
+/// Makes a snapshot from the first of several consecutive encodings, as picollo_snapshot_decode does, and reports
 /// where the next one begins. They may be of different kinds.
 ///
 ///     for (size_t at = 0, taken; at < length; at += taken) {
@@ -143,14 +141,14 @@ fn picollo_snapshot_decode(
 ///         ...
 ///     }
 ///
-/// Each says in front how long it is, and is held to it: an encoding without the checksum of its zlib stream (HdrHistogram.NET) takes
-/// the length that it announces, and one with a part of the checksum is corrupt, whatever follows. But V0 that is not compressed has
-/// counts to the end, and takes everything. Base64 ends at white space, which it takes too.
+/// Each encoding begins with its length, and must have this length. An encoding without the checksum of its zlib
+/// stream (HdrHistogram.NET) takes the length that it announces. One with part of the checksum is corrupt, whatever
+/// follows. V0 without compression has counts to the end, so it takes everything. Base64 ends at white space, and
+/// takes this as well.
 ///
 /// Requires: as picollo_snapshot_decode.
-/// Returns: PICOLLO_OK, with *out_taken at least 1 and at most length; otherwise as picollo_snapshot_decode, with
-///   nothing written.
-/// Cost: as picollo_snapshot_decode, whatever follows; that of base64 looks for its end.
+/// Returns: PICOLLO_OK, with *out_taken from 1 to length; otherwise as picollo_snapshot_decode, with nothing written.
+/// Cost: as picollo_snapshot_decode; for base64 also the search for its end.
 fn picollo_snapshot_decode_first(
     bytes: *const c_void,
     length: usize,
@@ -164,24 +162,24 @@ fn picollo_snapshot_decode_first(
     out_taken.tell(taken)
 }
 
-/// Tells what the values of a snapshot have to be multiplied with for those of the histogram of doubles that it was decoded from:
-/// HdrHistogram encodes its DoubleHistogram as one of integers and a ratio. It stays with copies, and no encoding here has it.
+/// Reports the factor for the values of a snapshot that was decoded from a histogram of doubles. HdrHistogram encodes
+/// its DoubleHistogram as integers and a ratio. Copies keep the factor, but no encoding here holds it.
 ///
-/// Returns: PICOLLO_OK, with 1.0 for everything else, as written by whoever encoded it: it may be anything.
+/// Returns: PICOLLO_OK, with 1.0 for all other snapshots. The number is as the encoder wrote it: it may be anything.
 fn picollo_snapshot_value_ratio(snapshot: *const picollo_snapshot, out_ratio: *mut f64) -> picollo_status {
     // SAFETY: the caller's promises, passed on; a handle leads to a block.
     let (snapshot, out_ratio) = unsafe { (input(snapshot.cast::<Block>())?, output(out_ratio)?) };
     out_ratio.tell(snapshot.value_ratio())
 }
 
-/// Writes the percentile distribution of a snapshot as HdrHistogram for Java does (.hgrm), for its plotters: rows at
-/// percentiles that get closer by half with each half of the distance to 100 %. Values are the upper ends of buckets,
-/// with as many decimals as the layout has significant digits.
+/// Writes the percentile distribution as HdrHistogram for Java does (.hgrm), for its plotters. The distance of the
+/// rows halves with each half of the remaining distance to 100 %. Values are the upper ends of buckets, with as many
+/// decimals as the layout has significant digits.
 ///
 /// Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
-///   5; value_scale is what values are divided by, positive, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV.
+///   5; value_scale, the divisor of values, is positive, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV.
 /// Returns: PICOLLO_OK, also for an empty snapshot, which has no rows.
-/// Cost: a microsecond for each row, and as much again.
+/// Cost: two microseconds per row.
 fn picollo_snapshot_format_hgrm(
     snapshot: *const picollo_snapshot,
     ticks_per_half_distance: u32,
@@ -202,13 +200,12 @@ fn picollo_snapshot_format_hgrm(
     })
 }
 
-/// Makes a copy that is corrected for coordinated omission: for every value longer than the interval at which values were
-/// expected, also those that a stalled caller did not send meanwhile, as by picollo_histogram_record_corrected. Buckets
-/// stand for their upper ends, as in HdrHistogram. What was out of range is copied, not corrected.
+/// Makes a copy that is corrected for coordinated omission, as picollo_histogram_record_corrected does for single
+/// values. The upper end stands for a bucket, as in HdrHistogram. Counts out of range are copied, not corrected.
 ///
-/// Returns: PICOLLO_ERR_UNSUPPORTED when there is a lot to correct and more than UINT64_MAX values were recorded.
-/// Ownership: *out has no histogram behind it.
-/// Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
+/// Returns: PICOLLO_ERR_UNSUPPORTED if much is to be corrected and more than UINT64_MAX values were recorded.
+/// Ownership: *out has no histogram.
+/// Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes per counter.
 fn picollo_snapshot_corrected(
     snapshot: *const picollo_snapshot,
     expected_interval: u64,

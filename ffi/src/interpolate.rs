@@ -1,8 +1,8 @@
-//! Inside a bucket: as if its observations lay evenly in it.
+//! Inside a bucket: interpolation.
 //!
-//! A bucket tells how many observations lie between its ends, not where. Other calls report a value that stands for the
-//! bucket. To spread its observations evenly over it is nearer to the truth where they are spread so, as those of
-//! fine-grained measurements mostly are, and never further from it than the bucket is wide.
+//! A bucket has a count, but not the positions of its observations. Other calls report one value for the whole
+//! bucket. These calls assume that the observations are evenly spread over it. For fine-grained measurements this is
+//! mostly closer to the truth, and it is never off by more than the width of the bucket.
 
 use crate::argument::{room, slice};
 use crate::guard::exported;
@@ -11,11 +11,10 @@ use crate::snapshot::read;
 use crate::status::picollo_status;
 
 exported! {
-/// Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
-/// reaches it. The inverse of picollo_snapshot_rank_of_value with PICOLLO_RANK_INTERPOLATED; in the same
+/// Finds the interpolated percentiles at many ranks, in any order: the smallest value whose interpolated rank reaches
+/// each. It is the inverse of picollo_snapshot_rank_of_value with PICOLLO_RANK_INTERPOLATED, and finds the same
 /// buckets as picollo_snapshot_percentiles.
 ///
-/// Requires: ranks and out have length elements each and do not overlap.
 /// Otherwise: as picollo_snapshot_percentiles.
 fn picollo_snapshot_interpolated_percentiles(
     snapshot: *const picollo_snapshot,

@@ -1,4 +1,4 @@
-//! Logs of histograms (.hlog): the format of HdrHistogram's log tools, a line for each interval.
+//! Logs of histograms (.hlog): the format of HdrHistogram's log tools, with a line per interval.
 //!
 //! The whole log is in the caller's memory, read or mapped from its file:
 //!
@@ -16,15 +16,13 @@
 //!     }
 //!     picollo_log_reader_free(reader);
 //!
-//! Headers are optional; comments, legends and empty lines may be anywhere, lines may end in any way, and case does not
-//! matter in headers. Timestamps are absolute, or relative to a base time. Where BaseTime is missing, they are taken to
-//! be relative to StartTime if the first one is more than a year before it, as in Java; where StartTime is missing, it is
-//! the first timestamp. A version line or a StartTime after an interval begins another log, whose times are found anew.
-//! Numbers may be written as in any culture (.NET), and the second field may be the end (C, which puts it where others have the
-//! length).
+//! Headers are optional and ignore case. Comments, legends and empty lines may be anywhere, and lines may end in any
+//! way. Timestamps are absolute, or relative to a base time. Without BaseTime they are relative to StartTime if the
+//! first timestamp is more than a year before it, as in Java. Without StartTime the first timestamp replaces it. A
+//! version line or a StartTime after an interval begins another log, with its own times. Numbers may follow any
+//! culture (.NET). The second field may be the end of the interval (C) instead of its length.
 //!
-//! A log is written as text, into the caller's buffer: picollo_log_format_header once, and picollo_log_format_interval
-//! for each interval.
+//! picollo_log_format_header once, and picollo_log_format_interval for each interval, write a log as text.
 
 use core::ffi::c_char;
 
@@ -42,45 +40,45 @@ use crate::snapshot;
 use crate::status::picollo_status;
 use crate::text::{try_write_text, write_collected};
 
-/// A line of a log, but for its histogram. Times are NaN as long as they are not known.
+/// A line of a log, without its histogram. Unknown times are NaN.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_log_interval {
-    /// When the interval begins, in seconds since 1970 (or since whatever the log's times count from).
+    /// Start of the interval in seconds since 1970, or since the origin of the log's times.
     pub start_seconds: f64,
-    /// When it ends.
+    /// End of the interval.
     pub end_seconds: f64,
-    /// The largest value in millions, as written in the log; NaN where it is no number. The histogram knows better.
+    /// The largest value in millions, as written in the log; NaN if it is not a number. The histogram is more exact.
     pub max: f64,
-    /// When the log starts, in seconds since 1970.
+    /// Start of the log, in seconds since 1970.
     pub log_start_seconds: f64,
-    /// What is added to the timestamps of the log.
+    /// The number that is added to the timestamps of the log.
     pub log_base_seconds: f64,
-    /// Bytes of the log that were read so far (of the copy, where the text is in UTF-16).
+    /// Bytes of the log read so far (of the copy, if the text is in UTF-16).
     pub position: u64,
-    /// The number of the line that was read last, from 1 on.
+    /// Number of the line that was read last, from 1.
     pub line: u64,
-    /// What tells histograms of the same time apart; "" without one. UTF-8, NUL-terminated. It is the reader's, and there
-    /// until the next interval is read.
+    /// Tag that distinguishes histograms of the same time; "" without a tag. UTF-8, NUL-terminated. It belongs to the
+    /// reader, until the next interval is read.
     pub tag: *const c_char,
-    /// Bytes of the tag.
+    /// Length of the tag in bytes.
     pub tag_length: usize,
 }
 
-/// What a `picollo_log_reader` pointer leads to. The text is the caller's, who keeps it until the reader is freed.
+/// The target of a `picollo_log_reader` pointer. The text is the caller's, who keeps it until the reader is freed.
 struct Log {
     reader: Reader<'static>,
-    /// The line that was read last.
+    /// The interval that was read last.
     interval: Option<Interval<'static>>,
-    /// Its tag with a NUL; nothing without an interval.
+    /// Its tag with a NUL; empty without an interval.
     tag: Growing,
-    /// A text that was in UTF-16, which the two above borrow: dropped after them.
+    /// The copy of a text in UTF-16. The two above borrow it, so it is dropped after them.
     #[cfg(feature = "std")]
     _copy: Option<String>,
 }
 
 impl Log {
-    /// Goes on to the next interval. How far the log was read is told in any case.
+    /// Reads the next interval. Reports in any case how far the log was read.
     fn advance(&mut self) -> (picollo_log_interval, Outcome) {
         self.interval = None;
         self.tag.clear();
@@ -134,13 +132,13 @@ impl Log {
 }
 
 exported! {
-/// Makes a reader of a log, in UTF-8, or in UTF-16 of either order with its mark in front (HdrHistogram.NET writes it): that is copied
-/// once, in UTF-8.
+/// Makes a reader of a log in UTF-8, or in UTF-16 of either byte order with a byte order mark (as HdrHistogram.NET
+/// writes it). UTF-16 is copied once, as UTF-8.
 ///
-/// Requires: text is not NULL: it leads to length bytes, which stay as they are until the reader is freed, with or
-///   without a NUL.
+/// Requires: text is not NULL: it leads to length bytes, which do not change until the reader is freed. A NUL at the
+///   end is optional.
 /// Ownership: *out borrows the text. Snapshots do not.
-/// Cost: none to speak of: nothing is read yet; a text in UTF-16 is copied.
+/// Cost: allocates the reader; reads nothing yet, but copies UTF-16.
 fn picollo_log_reader_create(
     text: *const c_char,
     length: usize,
@@ -166,17 +164,18 @@ fn picollo_log_reader_create(
     out.tell(memory::create(log)?.as_ptr().cast())
 }
 
-/// Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
-/// picollo_log_reader_decode does that, for those that are wanted.
+/// Reads the next interval, but does not decode its histogram: picollo_log_reader_decode does that for the intervals
+/// that you select. So selecting from a large log by tag and time is cheap.
 ///
-/// Returns: PICOLLO_END at the end of the log, and before a last line without a line end that cannot be read or whose
-///   histogram is cut, if only of its padding, since that is still being written, and before nothing but NULs;
-///   PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes on after it (a broken histogram is not
-///   noticed here); PICOLLO_ERR_OUT_OF_MEMORY for a tag; PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then
-///   nothing is read. After the first three *out_interval is written as well: how far the log was read and its times,
-///   with NaN and "" in place of an interval.
+/// The end of the log is also reported before a last line that is still being written: one without a line end that
+/// cannot be read, or whose histogram is cut, even if only its padding is missing. Trailing NULs are the end, too.
+///
+/// Returns: PICOLLO_END at the end of the log; PICOLLO_ERR_CORRUPT for a line that is not an interval: the next call
+///   continues after it (a damaged histogram is not noticed here); PICOLLO_ERR_OUT_OF_MEMORY for a tag;
+///   PICOLLO_ERR_NULL_POINTER (reader, out_interval), and nothing is read. After the first three *out_interval is
+///   written as well: position, line and the log's times, with NaN and "" for the interval.
 /// Threads: any thread, one at a time with this reader.
-/// Cost: that of reading a line; of a last line without a line end, that of decoding it.
+/// Cost: that of reading a line; for a last line without a line end, also that of decoding it.
 fn picollo_log_reader_next(
     reader: *mut picollo_log_reader,
     out_interval: *mut picollo_log_interval,
@@ -187,14 +186,14 @@ fn picollo_log_reader_next(
     read
 }
 
-/// Decodes the histogram of the interval that was read last. max_counters is as in picollo_snapshot_decode. Where it says no time of its own, its time is the end of the
-/// interval. It may be done again.
+/// Decodes the histogram of the interval that was read last, any number of times. max_counters is as in
+/// picollo_snapshot_decode. If the histogram holds no time, its time is the end of the interval.
 ///
-/// Returns: PICOLLO_ERR_EMPTY when no interval was read, the last line read was none, or at the end; otherwise as
+/// Returns: PICOLLO_ERR_EMPTY if no interval was read, the last line was not an interval, or at the end; otherwise as
 ///   picollo_snapshot_decode.
 /// Ownership: *out needs neither the reader nor the text.
 /// Threads: any thread, one at a time with this reader.
-/// Cost: that of picollo_snapshot_decode.
+/// Cost: as picollo_snapshot_decode.
 fn picollo_log_reader_decode(
     reader: *const picollo_log_reader,
     max_counters: u64,
@@ -205,7 +204,7 @@ fn picollo_log_reader_decode(
 }
 }
 
-/// Frees a reader. The text is the caller's again; snapshots stay.
+/// Frees a reader. The text is the caller's again; snapshots stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_log_reader_free(reader: *mut picollo_log_reader) {
     // SAFETY: from picollo_log_reader_create, and given up by the caller.
@@ -213,17 +212,15 @@ pub unsafe extern "C" fn picollo_log_reader_free(reader: *mut picollo_log_reader
 }
 
 exported! {
-/// Writes the lines that a log begins with: the comment, the version of the format, StartTime, and the names of the
-/// fields.
+/// Writes the first lines of a log: the comment, the version of the format, StartTime, and the names of the fields.
 ///
-/// There is no BaseTime: readers take the timestamps of intervals to be relative to the start if the first one is more
-/// than a year before it, and absolute otherwise. Who wants to be sure adds a line "#[BaseTime: 0.000 (seconds since
-/// epoch)]", or another number, to be added to all timestamps.
+/// It writes no BaseTime: readers take timestamps to be relative to the start if the first one is more than a year
+/// before it, and absolute otherwise. To be explicit, add a line "#[BaseTime: 0.000 (seconds since epoch)]", or
+/// another number that is to be added to all timestamps.
 ///
-/// Requires: start_seconds is when the log starts, in seconds since 1970, or NaN to leave it out; comment is
-///   NUL-terminated UTF-8 of any number of lines, or NULL.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for a comment that is not UTF-8, an infinite start_seconds, and one beyond
-///   10^15.
+/// Requires: start_seconds is the start of the log in seconds since 1970, or NaN to omit it; comment has any number
+///   of lines.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for an infinite start_seconds, or one beyond 10^15.
 /// Cost: microseconds.
 fn picollo_log_format_header(
     start_seconds: f64,
@@ -238,13 +235,14 @@ fn picollo_log_format_header(
     try_write_text(buffer, capacity, out_length, &|out| write_header(out, &header))
 }
 
-/// Writes the line of an interval, with its line break: the snapshot in PICOLLO_ENCODING_HDR_V2_COMPRESSED, as base64.
+/// Writes the line of an interval, with its line break: the snapshot in PICOLLO_ENCODING_HDR_V2_COMPRESSED, as
+/// base64.
 ///
-/// Requires: start_seconds is when the interval begins, in seconds since 1970 or since the StartTime of the log (see
-///   picollo_log_format_header), and length_seconds how long it is; tag is NUL-terminated UTF-8, or NULL or "" for
-///   none, and holds no comma, space, line end or control character but the tab.
-/// Returns: PICOLLO_ERR_INCOMPATIBLE as picollo_snapshot_encode; PICOLLO_ERR_INVALID_ARGUMENT for such a tag, and
-///   times that are not finite or beyond 10^15.
+/// Requires: start_seconds is the start of the interval in seconds since 1970, or since the StartTime of the log (see
+///   picollo_log_format_header); length_seconds is its length; tag holds no comma, space, line end or control
+///   character except the tab.
+/// Returns: PICOLLO_ERR_INCOMPATIBLE as picollo_snapshot_encode; PICOLLO_ERR_INVALID_ARGUMENT for such a tag, and for
+///   times that are infinite, NaN or beyond 10^15.
 /// Cost: as picollo_snapshot_encode_base64, also to ask for the length.
 fn picollo_log_format_interval(
     snapshot: *const picollo_snapshot,

@@ -1,11 +1,11 @@
 //! Layouts: how values map to buckets, and what that costs.
 //!
-//! A layout is plain numbers. It is asked for before a histogram is made, of a histogram, or of a snapshot; what it tells
-//! of values holds for all that are in the same layout, and needs neither.
+//! A layout is plain numbers. Options, histograms and snapshots have one. It describes values in all objects with the
+//! same layout, and needs none of them.
 //!
-//! What HdrHistogram calls the lowest, highest and median equivalent value of a value are the lower, the upper, and
-//! lower + step / 2 of its bucket, as picollo_layout_bucket_of tells it; the next non-equivalent value is upper + 1. A layout that
-//! this library did not fill in is PICOLLO_ERR_INVALID_ARGUMENT.
+//! picollo_layout_bucket_of replaces three calls of HdrHistogram: the lowest, highest and median equivalent value are
+//! the bucket's lower, upper, and lower + step / 2. The next non-equivalent value is upper + 1. The calls return
+//! PICOLLO_ERR_INVALID_ARGUMENT for a layout that this library did not fill in.
 
 use picollo_core::{Footprint, Layout, SharedHistogram};
 
@@ -22,25 +22,24 @@ use crate::status::picollo_status;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_layout {
-    /// Smallest value that is counted for sure.
+    /// Smallest value that is certainly counted.
     pub min_trackable: u64,
-    /// Largest value that is counted for sure.
+    /// Largest value that is certainly counted.
     pub max_trackable: u64,
     /// Logical index of the first counter.
     pub first_index: u64,
     /// Number of counters.
     pub length: u64,
-    /// 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion. With a unit
-    /// above 1 from a block of units on; smaller values are at most half a unit away.
+    /// 0.5 / block size: the largest relative distance between a value and the midpoint of its bucket. With a unit
+    /// above 1 this holds from a block of units on; smaller values are at most half a unit away.
     pub relative_error: f64,
     /// Binary logarithm of the block size.
     pub block_scale: u32,
-    /// Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none, or, with a block_scale of 0, one
-    /// of 0 digits.
+    /// Significant digits (1 ..= 5) of the HdrHistogram with these buckets. 0 if there is no such HdrHistogram, or if
+    /// it has 0 digits (then block_scale is 0).
     pub significant_digits: u32,
-    /// What the first two blocks of buckets count in: a power of two, 2 or more in what an HdrHistogram with such a lowest
-    /// discernible value encoded, and 1 otherwise. The layout is that of values divided by the unit, rounded down, and
-    /// multiplied by it again.
+    /// Unit of the first two blocks of buckets: 1, or a power of two if an HdrHistogram with such a lowest
+    /// discernible value was encoded. Values are divided by the unit, rounded down, and multiplied by it again.
     pub unit: u64,
 }
 
@@ -59,24 +58,24 @@ impl From<&Layout> for picollo_layout {
     }
 }
 
-/// What a histogram takes, in bytes.
+/// The memory of a histogram, in bytes.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_footprint {
     /// Number of counters of the layout.
     pub counters: u64,
-    /// When the histogram is made.
+    /// Size of a new histogram.
     pub initial_bytes: u64,
-    /// What it grows by: a shard for each thread that records at the same time (thread-local), for each CPU that is recorded
-    /// on (per-CPU), a chunk of counters and its baseline (sparse). 0 where it does not grow.
+    /// Size of a growth step: a shard per thread that records at the same time (thread-local), a shard per CPU
+    /// (per-CPU), or a chunk of counters with its baseline (sparse). 0 if it does not grow.
     pub step_bytes: u64,
-    /// The most it can come to; UINT64_MAX where nothing limits it.
+    /// Largest possible size; UINT64_MAX if there is no limit.
     pub max_bytes: u64,
-    /// A snapshot of it.
+    /// Size of a snapshot.
     pub snapshot_bytes: u64,
 }
 
-/// The layout that C handed back.
+/// Reads a layout that C passed back.
 ///
 /// # Safety
 /// As for [`input`].
@@ -93,9 +92,8 @@ pub unsafe fn read(layout: *const picollo_layout) -> Outcome<Layout> {
 }
 
 exported! {
-/// Tells the layout that a histogram with these options has.
+/// Reports the layout of a histogram with these options.
 ///
-/// Requires: options as for picollo_histogram_create.
 /// Returns: as picollo_histogram_create.
 fn picollo_layout_of_options(
     options: *const picollo_histogram_options,
@@ -108,17 +106,16 @@ fn picollo_layout_of_options(
     out.tell((&layout).into())
 }
 
-/// Tells the layout of a snapshot.
+/// Reports the layout of a snapshot.
 fn picollo_snapshot_layout(snapshot: *const picollo_snapshot, out: *mut picollo_layout) -> picollo_status {
     let (snapshot, out) = (snapshot::read(snapshot)?, output(out)?);
     out.tell(snapshot.layout().into())
 }
 
-/// Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
-/// is 0; its storage_index is UINT64_MAX when the value is out of range. Two values share a bucket when its lower is the
-/// same of both.
+/// Finds the bucket of a value, in range or not. Its count is 0. Its storage_index is UINT64_MAX if the value is out
+/// of range. Two values share a bucket if their lower is the same.
 ///
-/// Requires: layout was filled in by this library; its relative_error, significant_digits and unit are not looked at.
+/// Requires: layout was filled in by this library; its relative_error, significant_digits and unit are ignored.
 fn picollo_layout_bucket_of(
     layout: *const picollo_layout,
     value: u64,
@@ -136,11 +133,11 @@ fn picollo_layout_bucket_of(
     })
 }
 
-/// Tells the layout with the same blocks and the same unit over another range: for sums of snapshots of several ranges
+/// Computes the layout with the same blocks and unit over another range, to add up snapshots of several ranges
 /// (picollo_snapshot_create_from_layout).
 ///
 /// Requires: as picollo_layout_bucket_of; min_trackable is below max_trackable; out may be layout.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT also where max_trackable is below the unit.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT also if max_trackable is below the unit.
 fn picollo_layout_with_range(
     layout: *const picollo_layout,
     min_trackable: u64,
@@ -151,11 +148,10 @@ fn picollo_layout_with_range(
     out.tell((&layout.with_range(min_trackable, max_trackable)?).into())
 }
 
-/// Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
-/// (picollo_histogram_required_size tells it for memory of the caller's; picollo_histogram_footprint for a histogram that
-/// is there.)
+/// Reports how much memory a histogram of any mode and storage will take, without making one. See also
+/// picollo_histogram_required_size (for the caller's memory) and picollo_histogram_footprint (of an existing
+/// histogram).
 ///
-/// Requires: options as for picollo_histogram_create.
 /// Returns: as picollo_histogram_create.
 fn picollo_histogram_estimate(
     options: *const picollo_histogram_options,
@@ -173,10 +169,10 @@ fn picollo_histogram_estimate(
     })
 }
 
-/// Counts the observations between two values, of whole buckets: all that share a bucket with a value of the range, both
-/// ends included.
+/// Counts the observations between two values, both included, in whole buckets: all buckets that contain a value of
+/// the range.
 ///
-/// Returns: PICOLLO_OK, with 0 for a range that is empty or not in the snapshot's.
+/// Returns: PICOLLO_OK with 0 for an empty range, or one outside the snapshot's.
 /// Cost: one pass over the counters of the range.
 fn picollo_snapshot_count_between(
     snapshot: *const picollo_snapshot,

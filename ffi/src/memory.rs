@@ -1,4 +1,4 @@
-//! Blocks of memory from the allocator, which may have none. A build without `std` has no allocator.
+//! Blocks of memory from the allocator, which may fail. A build without `std` has no allocator.
 
 #[cfg(feature = "std")]
 use std::alloc::{Layout, alloc, dealloc};
@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 
 use crate::failure::{Failure, Outcome};
 
-/// A block of `size` bytes, not none, with anything in it.
+/// An uninitialized block of `size` bytes, which must not be 0.
 #[cfg(feature = "std")]
 pub fn allocate(size: usize, align: usize) -> Outcome<NonNull<u8>> {
     let layout = Layout::from_size_align(size, align).map_err(|_| Failure::OUT_OF_MEMORY)?;
@@ -28,7 +28,7 @@ pub unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     unsafe { dealloc(block.as_ptr(), Layout::from_size_align_unchecked(size, align)) }
 }
 
-/// Moves a value into a block of its own.
+/// Moves a value into a new block.
 pub fn create<T>(value: T) -> Outcome<NonNull<T>> {
     let block = allocate(size_of::<T>(), align_of::<T>())?.cast::<T>();
     // SAFETY: a fresh block of this size and alignment.
@@ -50,7 +50,7 @@ pub unsafe fn destroy<T>(value: *mut T) {
     }
 }
 
-/// Numbers to work with.
+/// Scratch numbers, all zero.
 #[cfg(feature = "std")]
 pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
     let mut numbers = Vec::new();
@@ -63,7 +63,7 @@ pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
 #[cfg(feature = "std")]
 pub type Growing = String;
 
-/// None yet.
+/// An empty text.
 #[cfg(feature = "std")]
 pub fn growing() -> Outcome<Growing> {
     Ok(String::new())
@@ -75,7 +75,7 @@ pub fn numbers(_: usize) -> Outcome<[f64; 0]> {
     Err(Failure::UNSUPPORTED)
 }
 
-/// There are none: see `growing`.
+/// Never made: see `growing`.
 #[cfg(not(feature = "std"))]
 pub struct Growing;
 
@@ -113,7 +113,7 @@ pub fn allocate(_: usize, _: usize) -> Outcome<NonNull<u8>> {
     Err(Failure::UNSUPPORTED)
 }
 
-/// Nothing is ever allocated, so that there is nothing to free.
+/// Nothing is ever allocated, so there is nothing to free.
 ///
 /// # Safety
 /// As with an allocator.

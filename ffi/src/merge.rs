@@ -1,9 +1,9 @@
-//! Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
+//! Merging: adds and subtracts snapshots of any layouts, and reports what could not be placed exactly.
 //!
-//! Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between
-//! the same buckets, and into coarser ones, that is exact: the result is what recording there would have given, in
-//! whatever order things are merged. Into finer buckets it is right within the error of the coarser. What lies
-//! outside the range is counted as underflow or overflow there; nothing vanishes.
+//! By default (PICOLLO_PLACEMENT_MIDPOINT) the count of each bucket goes, as a whole, to the bucket that contains its
+//! midpoint. Between equal buckets, and into coarser ones, this is exact: the result is the same as if the values had
+//! been recorded there, in whatever order you merge. Into finer buckets it is right within the error of the coarser
+//! ones. Counts outside the target's range become its underflow or overflow, so nothing vanishes.
 
 pub use picollo_core::Merged as picollo_merged;
 use picollo_core::{SharedHistogram, Snapshot};
@@ -18,15 +18,16 @@ use crate::snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 
-/// A bucket's count goes, whole, to the bucket of its midpoint.
+/// The whole count of a bucket goes to the bucket of its midpoint.
 pub const PICOLLO_PLACEMENT_MIDPOINT: u32 = 0;
-/// A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding.
+/// The count of a bucket is divided in proportion among all buckets that share values with it. Rounding loses
+/// nothing.
 pub const PICOLLO_PLACEMENT_SPREAD: u32 = 1;
-/// A bucket's count goes, whole, to the bucket of its smallest value, as in the add of every HdrHistogram: a sum of intervals of a log
-/// is theirs.
+/// The whole count of a bucket goes to the bucket of its smallest value, as in the add of every HdrHistogram. So a
+/// sum of intervals of a log equals HdrHistogram's.
 pub const PICOLLO_PLACEMENT_LOW_ENDS: u32 = 2;
 
-/// Writes a report to those who want one.
+/// Writes a report, unless `out` is NULL.
 ///
 /// # Safety
 /// `out` must be NULL, or valid for a write.
@@ -37,7 +38,7 @@ unsafe fn report(merged: picollo_merged, out: *mut picollo_merged) -> Outcome {
     Ok(())
 }
 
-/// Finds out a report that cannot be written to, before anything is changed.
+/// Checks that a report can be written, before anything is changed.
 ///
 /// # Safety
 /// As for [`report`].
@@ -46,11 +47,10 @@ unsafe fn check_report(out: *mut picollo_merged) -> Outcome {
 }
 
 exported! {
-/// Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
-/// bits is counted as lost. The next update replaces what was merged.
+/// Adds all counts of another snapshot, of any layout; see picollo_histogram_add. Counts beyond 64 bits are reported
+/// as lost. The next update replaces the sum.
 ///
-/// Requires: into and other are not the same snapshot; placement is PICOLLO_PLACEMENT_...; out is NULL, or leads to
-///   where a report goes of what could not be placed exactly.
+/// Requires: into and other are not the same snapshot; out may be NULL.
 /// Threads: any thread, one at a time with into.
 /// Cost: one pass over the counters of other.
 fn picollo_snapshot_merge(
@@ -71,12 +71,12 @@ fn picollo_snapshot_merge(
     report(merged, out)
 }
 
-/// Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
-/// underflow, overflow and lost counts too. So it undoes a merge, and tells what an interval added to an earlier one. The
-/// next update replaces what is left.
+/// Subtracts all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them.
+/// This includes its underflow, overflow and lost counts. So it undoes a merge, or finds what an interval added to an
+/// earlier one. The next update replaces the difference.
 ///
-/// Requires: from and other are not the same snapshot; out is NULL, or leads to where the report goes.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, when there is less than is to be taken away.
+/// Requires: from and other are not the same snapshot; out may be NULL.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, if a count would fall below zero.
 /// Threads: any thread, one at a time with from.
 /// Cost: two passes over the counters of other.
 fn picollo_snapshot_subtract(
@@ -90,13 +90,13 @@ fn picollo_snapshot_subtract(
     report(merged, out)
 }
 
-/// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
-/// finer here, each count goes to the bucket that holds the midpoint of its own, or its low end, or is spread. What lies outside the range
-/// here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
-/// 32-bit counters is not in the report: a snapshot has it among the lost.
+/// Adds all counts of a snapshot, of any layout. This is exact if the buckets are the same, or coarser here. If they
+/// are finer here, placement decides where each count goes. Counts outside the range become underflow or overflow;
+/// underflow, overflow and lost counts are added to those here. Wraps of 32-bit counters are not in the report, but
+/// snapshots report them as lost.
 ///
-/// Requires: placement is PICOLLO_PLACEMENT_...; out may be NULL.
-/// Threads: as picollo_histogram_record, which it is a kind of.
+/// Requires: out may be NULL.
+/// Threads: as picollo_histogram_record.
 /// Cost: one pass over the counters of the snapshot.
 fn picollo_histogram_add(
     histogram: *mut picollo_histogram,
@@ -116,11 +116,10 @@ fn picollo_histogram_add(
     report(merged, out)
 }
 
-/// Makes an empty snapshot, with no histogram behind it: to merge others into, such as the intervals of a log, in the layout of
-/// one of them.
+/// Makes an empty snapshot without a histogram, to merge others into, such as the intervals of a log.
 ///
-/// Requires: layout was filled in by this library; see picollo_layout_with_range for another range.
-/// Cost: allocates 8 bytes a counter.
+/// Requires: layout was filled in by this library; picollo_layout_with_range makes one for another range.
+/// Cost: allocates 8 bytes per counter.
 fn picollo_snapshot_create_from_layout(
     layout: *const picollo_layout,
     out: *mut *mut picollo_snapshot,
@@ -129,9 +128,9 @@ fn picollo_snapshot_create_from_layout(
     out.tell(Block::of_layout(layout)?.as_ptr().cast())
 }
 
-/// Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
+/// Makes a copy without a histogram, to keep counts that the next update replaces, or to merge into.
 ///
-/// Cost: allocates 8 bytes a counter, copies all counters.
+/// Cost: allocates 8 bytes per counter, copies all counters.
 fn picollo_snapshot_copy(
     snapshot: *const picollo_snapshot,
     out: *mut *mut picollo_snapshot,

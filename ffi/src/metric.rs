@@ -1,4 +1,4 @@
-//! Counters and gauges: what a registry has beside histograms.
+//! Counters and gauges of registries.
 //!
 //!     picollo_metric_counter *requests;
 //!     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
@@ -8,8 +8,8 @@
 //!         picollo_metric_counter_add(requests, 1)
 //!     picollo_metric_counter_free(requests)
 //!
-//! Each is one word on a cache line of its own. Where many threads count all the time, ask for a striped counter
-//! (PICOLLO_METRIC_STRIPED), or give each thread its own, with a label.
+//! Each is one word in its own cache line. If many threads count all the time, request a striped counter
+//! (PICOLLO_METRIC_STRIPED), or give each thread a counter with its own label.
 
 use core::ptr::NonNull;
 
@@ -25,7 +25,7 @@ use crate::status::picollo_status;
 /// The lowest bit of a handle of a counter that has many words. What handles lead to is aligned to more than that.
 const STRIPED: usize = 1;
 
-/// What a handle of a counter stands for.
+/// The reference behind the handle of a counter.
 #[derive(Clone)]
 pub enum AnyCounter {
     OneWord(MetricCounter),
@@ -33,7 +33,7 @@ pub enum AnyCounter {
 }
 
 impl AnyCounter {
-    /// The handle that stands for this reference, which is given up to it.
+    /// Returns the handle that stands for this reference and takes it over.
     pub fn into_handle(self) -> NonNull<u8> {
         match self {
             AnyCounter::OneWord(counter) => counter.into_raw(),
@@ -70,10 +70,9 @@ impl Counted for picollo_metric_gauge {
     }
 }
 
-/// Adds what has a handle of its own.
+/// Adds a metric that has its own handle.
 ///
-/// # Safety
-/// As for [`with`] and [`with_metric`]; if not NULL, `out` and `out_id` must be valid for a write.
+/// # Safety As for [`with`] and [`with_metric`]; if not NULL, `out` and `out_id` must be valid for a write.
 unsafe fn add<H>(
     registry: *mut picollo_registry,
     metric: *const picollo_metric_options,
@@ -91,13 +90,13 @@ unsafe fn add<H>(
     })
 }
 
-/// Adds a new counter, at zero, to a registry. Its name may end with _total, which is no part of it.
+/// Adds a new counter, at zero, to a registry. A final _total is not part of the name.
 ///
-/// Requires: out_id is for picollo_registry_remove, or NULL. Of the metric, max_buckets and the flags that are about
-///   histograms mean nothing.
+/// Requires: out_id is for picollo_registry_remove. The metric's max_buckets and the flags for histograms are
+///   ignored.
 /// Returns: as picollo_registry_add.
-/// Ownership: *out is the caller's, for picollo_metric_counter_free; the registry holds a reference of its own.
-/// Cost: allocates copies of what it is given, and 128 bytes.
+/// Ownership: free *out with picollo_metric_counter_free; the registry holds its own reference.
+/// Cost: allocates copies of its arguments, and 128 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add_counter(
     registry: *mut picollo_registry,
@@ -119,7 +118,7 @@ pub unsafe extern "C" fn picollo_registry_add_counter(
 
 /// Adds a new gauge, at zero, to a registry.
 ///
-/// Ownership: *out is the caller's, for picollo_metric_gauge_free; the registry holds a reference of its own.
+/// Ownership: free *out with picollo_metric_gauge_free; the registry holds its own reference.
 /// Otherwise: as picollo_registry_add_counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add_gauge(
@@ -161,7 +160,7 @@ fn picollo_metric_counter_read(counter: *const picollo_metric_counter, out: *mut
 }
 }
 
-/// Gives back one reference. The counter goes on being written while a registry has it.
+/// Gives back one reference. A registry that has the counter continues to write it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_counter_free(counter: *mut picollo_metric_counter) {
     guard_void(|| counted::free(counter));
@@ -178,11 +177,11 @@ pub unsafe extern "C" fn picollo_metric_gauge_set(gauge: *mut picollo_metric_gau
     unsafe { borrow_unchecked(gauge) }.set(value);
 }
 
-/// Adds to a gauge, also what is negative. Of several threads that add at once, nothing is lost.
+/// Adds to a gauge; value may be negative. If several threads add at the same time, nothing is lost.
 ///
 /// Requires: gauge is not NULL; this is not checked.
 /// Threads: any thread, signal handlers.
-/// Cost: a compare-and-swap, again where another thread came first.
+/// Cost: a compare-and-swap, repeated if another thread was first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_gauge_add(gauge: *mut picollo_metric_gauge, value: f64) {
     // SAFETY: not NULL and not freed, as the caller promises.
@@ -199,7 +198,7 @@ fn picollo_metric_gauge_read(gauge: *const picollo_metric_gauge, out: *mut f64) 
 }
 }
 
-/// Gives back one reference. The gauge goes on being written while a registry has it.
+/// Gives back one reference. A registry that has the gauge continues to write it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_metric_gauge_free(gauge: *mut picollo_metric_gauge) {
     guard_void(|| counted::free(gauge));

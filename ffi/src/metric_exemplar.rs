@@ -1,4 +1,4 @@
-//! Exemplars: observations that are written with a metric, with what leads further, such as the trace that they belong to.
+//! Exemplars: observations that are written with a metric and lead further, for example to a trace.
 //!
 //!     picollo_metric_exemplar slowest = {0};
 //!     slowest.value = nanoseconds;                (as recorded: divided as the metric is)
@@ -6,8 +6,8 @@
 //!     memcpy(slowest.trace_id, trace_id, sizeof slowest.trace_id);
 //!     picollo_registry_set_exemplars(registry, id, &slowest, 1);
 //!
-//! OpenMetrics has the latest in each bucket, Prometheus' Protocol Buffers these and, in native histograms, all that have a
-//! time, OTLP all of them; Prometheus' older text has none.
+//! OpenMetrics has the latest in each bucket. Prometheus' Protocol Buffers have these and, in native histograms, all
+//! that have a time. OTLP has all of them, and Prometheus' older text has no exemplars.
 
 use picollo_core::Exemplar;
 
@@ -18,34 +18,34 @@ use crate::handles::picollo_registry;
 use crate::registry::{labels_of, picollo_label, with};
 use crate::status::picollo_status;
 
-/// One observation that stands for others. Zeroes mean that there is none of it. Names and values of its labels are up to
-/// 128 characters in all, the standard's limit, of which a trace's identifier takes 40 and a span's 23.
+/// An observation that stands for others. Fields that are zero are left out. The names and values of its labels have
+/// at most 128 characters together, which is the standard's limit. A trace's identifier takes 40 of them and a span's
+/// 23.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_metric_exemplar {
-    /// As recorded: it is divided as the metric's values are.
+    /// The value as recorded. It is divided like the metric's values.
     pub value: f64,
-    /// When it was, in nanoseconds since 1970; 0 where that is not known.
+    /// Time of the observation, in nanoseconds since 1970; 0 if unknown.
     pub unix_nanos: u64,
-    /// The trace that it belongs to, as in W3C's traceparent; written as the label trace_id.
+    /// The trace, as in W3C's traceparent; written as the label trace_id.
     pub trace_id: [u8; 16],
-    /// The span in it; written as the label span_id.
+    /// The span in the trace; written as the label span_id.
     pub span_id: [u8; 8],
-    /// Labels beside these, with other names.
+    /// Further labels, with other names.
     pub labels: *const picollo_label,
     /// Number of labels.
     pub labels_length: usize,
 }
 
 exported! {
-/// Sets the exemplars that are written with a metric from now on, instead of those before. All of it is copied.
+/// Replaces the exemplars that are written with a metric. Everything is copied.
 ///
-/// Requires: id is that of a histogram or counter; exemplars leads to length of them, in any order, none of which
-///   takes those away that there were.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT when there is no metric with this id, for values that are not finite, for
-///   labels that are not as picollo_label says, come twice or are too long; PICOLLO_ERR_UNSUPPORTED for gauges, which
-///   have none. Nothing has changed then.
-/// Cost: allocates copies of what it is given; when written, each bucket at a bound looks through them.
+/// Requires: id is that of a histogram or counter; exemplars is an array in any order; a length of 0 removes all.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, for an unknown id, a value that is not finite, and
+///   labels that violate picollo_label, are repeated, or are too long; PICOLLO_ERR_UNSUPPORTED for gauges, which have
+///   no exemplars.
+/// Cost: allocates copies of its arguments; every write of the metric searches them for each bound.
 fn picollo_registry_set_exemplars(
     registry: *mut picollo_registry,
     id: u64,

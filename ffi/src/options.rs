@@ -1,14 +1,14 @@
 //! The rule of options structs.
 //!
-//! They begin with their own size, as the caller knows it. A shorter one, from an older program, lacks fields, which
-//! are then zero, and zero means the default. A longer one, from a newer program, is fine as long as the fields
-//! unknown here are zero; one that is not asks for something that this version cannot do.
+//! They begin with their own size, as the caller knows it. A shorter one, from an older program, lacks fields. These
+//! are then zero, and zero means the default. A longer one, from a newer program, is accepted if the unknown fields
+//! are zero. A non-zero one asks for something that this version cannot do.
 
 use core::mem::MaybeUninit;
 
 use crate::failure::{Failure, Outcome};
 
-/// No options struct will be larger; a size above this is garbage, which must not be read through.
+/// No options struct will be larger. A size above this is garbage, and so many bytes must not be read.
 const LARGEST: usize = 4096;
 
 /// An options struct: plain numbers, the first of which is its size in bytes.

@@ -1,5 +1,5 @@
-//! Pictures of snapshots: in a terminal, as SVG, and as a report that is one HTML file. They are text (see there), need
-//! nothing outside of them, and allocate nothing. docs/pictures.md shows them.
+//! Pictures of snapshots: in a terminal, as SVG, and as a report in one HTML file. They are text, refer to nothing
+//! outside, and allocate nothing. docs/pictures.md shows them.
 //!
 //!     const picollo_snapshot *both[] = {before, after};
 //!     const char *titles[] = {"before", "after"};
@@ -7,9 +7,9 @@
 //!     char *html = malloc(length + 1);
 //!     picollo_report_format_html(both, titles, 2, "Requests", "ns", html, length + 1, &length);
 //!
-//! Axes begin and end where the observations do, or a little further out, and are logarithmic where those span much. Of
-//! nothing a picture says "no observations". The unit is what values were recorded in: "ps", "ns", "us", "ms" and "s" make
-//! times of the labels, any other stands at the axis, NULL and "" are none.
+//! Axes span the observations or slightly more, and are logarithmic if that is a wide range. An empty picture reads
+//! "no observations". unit is the unit of the recorded values. With "ps", "ns", "us", "ms" and "s" the labels are
+//! times. Any other unit is written at the axis. NULL and "" mean no unit.
 
 use core::ffi::c_char;
 use core::fmt::Write;
@@ -27,18 +27,18 @@ use crate::snapshot;
 use crate::status::picollo_status;
 use crate::text::write_text;
 
-/// The density on one line without a line break, from the smallest observation to the bucket of the percentile at 99.9 in
-/// equal parts of a logarithmic axis (a linear one where they lie close). What is above is left out, of up to a thousand
-/// observations nothing. A part without observations is a space; in ASCII the others are shades (.:-=+*#%@). In a terminal
-/// only.
+/// The density on one line without a line break, for terminals only. It spans the smallest observation to the bucket
+/// of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). With more than a thousand
+/// observations it omits the larger ones. A part without observations is a space. In ASCII the others are shades
+/// (.:-=+*#%@).
 pub const PICOLLO_PICTURE_SPARKLINE: u32 = 3;
 
 /// Unicode's blocks and lines, of up to 3 bytes each.
 pub const PICOLLO_CHARACTERS_UNICODE: u32 = 0;
-/// Nothing but ASCII, besides what the caller gives.
+/// Only ASCII, except for the caller's own texts.
 pub const PICOLLO_CHARACTERS_ASCII: u32 = 1;
 
-/// How an SVG looks.
+/// The look of an SVG.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_picture_options {
@@ -57,13 +57,12 @@ unsafe impl options::Options for picollo_picture_options {
 }
 
 exported! {
-/// Writes a chart of some lines, with axes and labels, for a terminal.
+/// Writes a chart with axes and labels, for a terminal.
 ///
-/// Requires: picture is PICOLLO_PICTURE_PERCENTILES, _DENSITY or _SPARKLINE; title and unit are NULL for none;
-///   columns and rows are those of the plot, without what is written around it, at most 240 and 100, more are the
-///   same, or 0 for 64 and 10; a sparkline has neither title, unit nor rows, and for 0 columns 40; ascii is
-///   PICOLLO_CHARACTERS_....
-/// Cost: two passes over the counters, and some microseconds for each line.
+/// Requires: picture is PICOLLO_PICTURE_PERCENTILES, _DENSITY or _SPARKLINE; columns and rows are the size of the
+///   plot without labels, limited to 240 and 100, or 0 for 64 and 10; ascii is PICOLLO_CHARACTERS_.... A sparkline
+///   ignores title, unit and rows, and 0 columns means 40.
+/// Cost: two passes over the counters, and a few microseconds per line.
 fn picollo_snapshot_format_chart(
     snapshot: *const picollo_snapshot,
     picture: u32,
@@ -96,7 +95,7 @@ fn picollo_snapshot_format_chart(
 const NOTHING: Layout = Layout::new(0.1, 0, 1);
 static EMPTY: Snapshot<[u64; NOTHING.snapshot_words()]> = Snapshot::new(NOTHING);
 
-/// Calls with the pictures that a caller's arrays tell of.
+/// Calls `then` with the pictures that a caller's arrays describe.
 ///
 /// # Safety
 /// `snapshots` and, if not NULL, `titles` must lead to `length` pointers, each to what it should or NULL; nobody may change
@@ -118,16 +117,16 @@ unsafe fn with_pictures(
         Ok(Series { title: text(title)?, snapshot: snapshot::read(pointer)? })
     };
     (0..length).try_for_each(|at| series(at).map(|_| ()))?;
-    // All of them are good, so that none of them is empty for want of a better one.
+    // All of them were just checked, so no series is empty because of an error.
     let get = |at: usize| series(at).unwrap_or(Series { title: "", snapshot: &EMPTY });
     then(Pictures { title, unit, facts, ..Pictures::new(length, &get) })
 }
 
 exported! {
-/// Writes a picture of one or more snapshots as an SVG document, which is also an element of HTML: with a title, axes,
-/// units, a legend, and colors for light and for dark.
+/// Writes a picture of one or more snapshots as an SVG document, which is also an element of HTML. It has a title,
+/// axes, units, a legend, and colors for light and dark themes.
 ///
-/// Requires: snapshots leads to length pointers, titles to as many: titles may be NULL, and so may any of them;
+/// Requires: snapshots and titles lead to length pointers each; titles may be NULL, and so may any of its elements;
 ///   picture is PICOLLO_PICTURE_.... 64 KiB are mostly enough for curves of two snapshots.
 /// Cost: a few passes over the counters of each snapshot, twice.
 fn picollo_pictures_format_svg(
@@ -154,11 +153,12 @@ fn picollo_pictures_format_svg(
     with_pictures(snapshots, titles, length, title, unit, &[], write)
 }
 
-/// Writes a report of one or more snapshots: one HTML document with what was found in sentences, date (to the minute), host,
-/// command, kernel and processor as far as they are known, tables, the pictures, comparisons with the first snapshot, and the
-/// counts as JSON with their native encoding. It refers to nothing outside and runs no script.
+/// Writes a report on one or more snapshots as one HTML document. It has the findings in sentences, tables, pictures,
+/// comparisons with the first snapshot, and the counts as JSON with their native encoding. It also has the date (to
+/// the minute), host, command, kernel and processor, as far as they are known. It refers to nothing outside and runs
+/// no script.
 ///
-/// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
+/// Three or more snapshots also get a heat map. Curves and comparisons show only the first eight.
 ///
 /// Requires: as picollo_pictures_format_svg; titles may be NULL.
 /// Cost: as for all its pictures and encodings, twice.

@@ -1,17 +1,18 @@
 //! Recording without a call.
 //!
-//! A recorder holds what a record needs, so that the compiler can inline it: include picollo_inline.h and use
-//! picollo_recorder_record. Bindings to other languages may do the same; the rule is this, for a value v:
+//! A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h and call
+//! picollo_recorder_record. Bindings for other languages may do the same. This is the rule for a value v:
 //!
 //!     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
 //!     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
 //!
 //! If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store.
-//! Otherwise, and when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
-//! the same. Where one instruction adds, a signal handler cannot come between: a 32-bit cell that is zero after it has
-//! wrapped, which picollo_histogram_record_n(histogram, v, 2^32) tells, leaving the cell as it is.
+//! Otherwise, or if a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
+//! the same. If one instruction adds, no signal handler can interrupt the addition. A 32-bit cell that is zero
+//! afterwards has wrapped around: report it with picollo_histogram_record_n(histogram, v, 2^32), and leave the cell
+//! as it is.
 //!
-//! A recorder adds without an atomic operation, so a mode that has one is asked for by name:
+//! A recorder adds without an atomic operation, so its mode must be requested:
 //!
 //!     options.mode = PICOLLO_MODE_THREAD_LOCAL;         (a recorder for each thread, or PICOLLO_MODE_SINGLE_WRITER: one)
 //!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -20,8 +21,8 @@
 //!     picollo_recorder_record(&recorder, 1234);
 //!     picollo_recorder_release(&recorder);
 //!
-//! Where many threads share one histogram of the default mode, picollo_atomic_recorder has its cells: the rule is the same,
-//! but one is added to the cell by one atomic addition, and there is nothing to release.
+//! For a histogram of the default mode that many threads share, use picollo_atomic_recorder. The rule is the same,
+//! but one atomic addition increments the cell, and nothing is to be released.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -38,14 +39,14 @@ use crate::status::picollo_status;
 /// Version of the rule above and of picollo_recorder.
 pub const PICOLLO_INLINE_VERSION: u32 = 1;
 
-/// What recording without a call needs. One thread at a time may record through it, alone or by turns with
-/// picollo_histogram_record on the same histogram.
+/// A recorder. One thread at a time may record through it, also alternately with picollo_histogram_record on the same
+/// histogram.
 ///
-/// Do not change it. Copies are fine while the one that was filled in is not released.
+/// Do not change its fields. Copies are valid until the original is released.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_recorder {
-    /// Number of cells; 0 where the layout has a unit, so that every value is handed to picollo_histogram_record.
+    /// Number of cells. 0 if the layout has a unit; then picollo_histogram_record takes every value.
     pub length: u64,
     /// Logical index of the first cell.
     pub first_index: u64,
@@ -55,7 +56,7 @@ pub struct picollo_recorder {
     pub counter_bits: u32,
     /// The cells: uint32_t or uint64_t, by counter_bits.
     pub counters: *mut c_void,
-    /// Takes what the cells cannot.
+    /// Takes the values that the cells cannot.
     pub histogram: *mut picollo_histogram,
     /// Private.
     pub owner: *mut c_void,
@@ -63,16 +64,14 @@ pub struct picollo_recorder {
 }
 
 exported! {
-/// Fills in a recorder for a dense histogram made with PICOLLO_MODE_SINGLE_WRITER, or for one made with
-/// PICOLLO_MODE_THREAD_LOCAL, where the recorder owns a shard until it is released, whatever happens to the thread.
+/// Fills in a recorder for a dense histogram in PICOLLO_MODE_SINGLE_WRITER or PICOLLO_MODE_THREAD_LOCAL. In
+/// thread-local mode the recorder owns a shard until it is released, even if the thread ends.
 ///
-/// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
-/// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, and for a mode or storage that has no recorder: the
-///   default mode, PICOLLO_MODE_INTERLOCKED, has none, so ask for PICOLLO_MODE_THREAD_LOCAL or
-///   PICOLLO_MODE_SINGLE_WRITER; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a shard.
+/// Requires: inline_version is PICOLLO_INLINE_VERSION at compile time.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, and for a mode or storage without recorder, such as
+///   the default PICOLLO_MODE_INTERLOCKED; PICOLLO_ERR_OUT_OF_MEMORY if there is no room for a shard.
 /// Ownership: the recorder holds a reference to the histogram until picollo_recorder_release.
-/// Threads: any thread; see picollo_recorder for its use.
-/// Cost: none to speak of; in thread-local mode it may allocate a shard.
+/// Cost: in thread-local mode it may allocate a shard.
 fn picollo_histogram_recorder(
     histogram: *mut picollo_histogram,
     inline_version: u32,
@@ -100,13 +99,14 @@ fn picollo_histogram_recorder(
 }
 }
 
-/// What recording without a call needs, of a histogram that any number of threads record into.
+/// A recorder for a histogram that any number of threads record into.
 ///
-/// Do not change it. Copies are fine, and so is one for all threads. It borrows the histogram and has nothing to release.
+/// Do not change its fields. All threads may share it, and copies are valid. It borrows the histogram, and there is
+/// nothing to release.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_atomic_recorder {
-    /// Number of cells; 0 where the layout has a unit, so that every value is handed to picollo_histogram_record.
+    /// Number of cells. 0 if the layout has a unit; then picollo_histogram_record takes every value.
     pub length: u64,
     /// Logical index of the first cell.
     pub first_index: u64,
@@ -115,18 +115,18 @@ pub struct picollo_atomic_recorder {
     pub reserved: u32,
     /// The cells.
     pub counters: *mut u64,
-    /// Takes what the cells cannot.
+    /// Takes the values that the cells cannot.
     pub histogram: *mut picollo_histogram,
 }
 
 exported! {
-/// Fills in an atomic recorder for a dense histogram with counters of 64 bits made with PICOLLO_MODE_INTERLOCKED, the
-/// default. Record by picollo_atomic_recorder_record of picollo_inline.h.
+/// Fills in an atomic recorder for a dense histogram with 64-bit counters in PICOLLO_MODE_INTERLOCKED, the default.
+/// Record with picollo_atomic_recorder_record of picollo_inline.h.
 ///
-/// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
-/// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, for any other mode or storage, and for counters of 32
-///   bits, whose wraps the library counts.
-/// Ownership: borrows the histogram: whoever records keeps a reference to it.
+/// Requires: inline_version is PICOLLO_INLINE_VERSION at compile time.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, any other mode or storage, and 32-bit counters,
+///   because the library must count their wraps.
+/// Ownership: borrows the histogram: the caller keeps a reference while it records.
 fn picollo_histogram_atomic_recorder(
     histogram: *mut picollo_histogram,
     inline_version: u32,
@@ -149,8 +149,8 @@ fn picollo_histogram_atomic_recorder(
 }
 }
 
-/// Gives back what the recorder holds, and clears it. NULL is allowed, and so is a recorder that was released; both do
-/// nothing.
+/// Gives back the recorder's reference and shard, and clears the recorder. Does nothing if recorder is NULL or was
+/// released.
 ///
 /// Requires: neither the recorder nor a copy of it is used to record any more.
 /// Threads: any thread, once.

@@ -1,4 +1,5 @@
-//! Registries: histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
+//! Registries: histograms, counters and gauges with names and labels, for Prometheus, OpenTelemetry and similar
+//! systems.
 //!
 //!     picollo_registry *registry;
 //!     const picollo_label labels[] = {{"method", "GET"}};
@@ -16,11 +17,11 @@
 //!         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
 //!         send(bytes, length)
 //!
-//! An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
-//! for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
-//! observations alone that lie within the relative error of the bound. What was out of range is taken as just outside of
-//! it, and what was above it is counted at +Inf alone. Lost and not finite observations are told by counters beside the
-//! histogram, _lost and _not_finite, where there are any.
+//! An observation belongs to a bound if the midpoint of its histogram bucket is at or below the bound. So counts are
+//! exact for bounds at which a histogram bucket ends, such as those one below a power of two. Otherwise only
+//! observations within the relative error of the bound may be on the wrong side. Values below the range count as just
+//! below it. Values above the range count only at +Inf. Lost and not finite observations, if there are any, have
+//! separate counters, _lost and _not_finite.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::fmt::Write;
@@ -42,7 +43,7 @@ pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = 0;
 /// Prometheus' text, text/plain; version=0.0.4; charset=utf-8.
 pub const PICOLLO_EXPOSITION_PROMETHEUS_TEXT: u32 = 1;
 /// Prometheus' Protocol Buffers, application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
-/// encoding=delimited. Native histograms, where PICOLLO_METRIC_NATIVE asks for them, are in no other.
+/// encoding=delimited. Only this format has native histograms (PICOLLO_METRIC_NATIVE).
 pub const PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF: u32 = 2;
 /// OpenTelemetry's protocol, OTLP, application/x-protobuf: an ExportMetricsServiceRequest with cumulative counts and
 /// exponential histograms.
@@ -55,23 +56,23 @@ const _: () = assert!(
         && PICOLLO_EXPOSITION_OTLP == Exposition::Otlp as u32
 );
 
-/// Do not tell since when there are counts: no _created.
+/// Omit the time at which counting began: no _created.
 pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
-/// Prometheus is to have a native histogram, of exponential buckets, in its Protocol Buffers. Servers that read these then
-/// drop the buckets at bounds, with whatever is built on them, unless they are told to keep both.
+/// Give Prometheus a native histogram, of exponential buckets, in its Protocol Buffers. A server that reads these
+/// then drops the buckets at bounds, with everything built on them, unless it is configured to keep both.
 pub const PICOLLO_METRIC_NATIVE: u32 = 1 << 1;
-/// Write the counts since the histogram's last reset rather than since it was made. To collectors each reset is a restart.
+/// Write the counts since the histogram's last reset instead of all counts. Collectors see each reset as a restart.
 pub const PICOLLO_METRIC_SINCE_RESET: u32 = 1 << 2;
-/// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
-/// exponential buckets nevertheless. A label quantile is refused then.
+/// Give Prometheus a summary instead of buckets: the quantiles 0.5, 0.9, 0.99 and 0.999 of all counts. OTLP still has
+/// exponential buckets. A label named quantile is refused.
 pub const PICOLLO_METRIC_SUMMARY: u32 = 1 << 3;
-/// The counter has sixteen words. An addition goes to one of them, which the CPU chooses in a segment and where threads are
-/// registered for restartable sequences, and otherwise the thread's stack. So threads seldom wait for each other. It takes
-/// 1 KB. A read adds up the words. Histograms and gauges ignore this flag.
+/// The counter has sixteen words and takes 1 KB. An addition goes to one of them, so threads seldom wait for each
+/// other. The CPU chooses the word in a segment and if threads are registered for restartable sequences, and
+/// otherwise the thread's stack. A read adds up the words. Histograms and gauges ignore this flag.
 pub const PICOLLO_METRIC_STRIPED: u32 = 1 << 4;
 
-/// A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
-/// a digit nor two underscores first, and is not le; the value is any UTF-8.
+/// A name and a value that distinguish metrics with the same name. The name consists of letters, digits and
+/// underscores. It begins with neither a digit nor two underscores, and is not le. The value is any UTF-8.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_label {
@@ -81,30 +82,31 @@ pub struct picollo_label {
     pub value: *const c_char,
 }
 
-/// What a histogram is known as; only the name must be set. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+/// The description of a metric; only the name must be set. Strings are NUL-terminated UTF-8, and NULL means "".
+/// Everything is copied.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_metric_options {
     pub struct_size: u32,
     /// PICOLLO_METRIC_... or 0.
     pub flags: u32,
-    /// Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. 0: 1.
+    /// Values and bounds are divided by this before they are written: 1e9 converts nanoseconds to seconds. 0: 1.
     pub divisor: f64,
     /// Number of labels.
     pub labels_length: u64,
-    /// Since when there are counts, in nanoseconds since 1970. 0: now.
+    /// Time at which counting began, in nanoseconds since 1970. 0: now.
     pub created_unix_nanos: u64,
-    /// Letters, digits, underscores and colons, and no digit first: request_seconds. Dots, hyphens and slashes are
-    /// OpenTelemetry's; Prometheus sees underscores for them. Several metrics of one kind may have one name, with different
+    /// Letters, digits, underscores and colons; not a digit first: request_seconds. Dots, hyphens and slashes are for
+    /// OpenTelemetry; Prometheus sees underscores instead. Metrics of one kind may share a name, with different
     /// labels.
     pub name: *const c_char,
-    /// What it means, for people; the same for all of one name.
+    /// The meaning, for people; the same for all metrics of one name.
     pub help: *const c_char,
-    /// Such as seconds, which the name has to end with, after an underscore; the same for all of one name.
+    /// Such as seconds; the name must end with it, after an underscore. The same for all metrics of one name.
     pub unit: *const c_char,
     /// The labels, in any order.
     pub labels: *const picollo_label,
-    /// How many exponential buckets may have counts; where there are more, they become coarser. 0: 320; UINT32_MAX: any number.
+    /// Largest number of exponential buckets with counts; more become coarser. 0: 320; UINT32_MAX: any number.
     pub max_buckets: u32,
     pub reserved: u32,
 }
@@ -117,10 +119,9 @@ unsafe impl options::Options for picollo_metric_options {
 
 type Shared = Lock<Registry>;
 
-/// Works on the registry behind a handle, alone.
+/// Calls `work` with exclusive access to the registry behind a handle.
 ///
-/// # Safety
-/// If not NULL, `registry` must be a handle that is not freed meanwhile.
+/// # Safety If not NULL, `registry` must be a handle that is not freed meanwhile.
 pub unsafe fn with<T>(
     registry: *const picollo_registry,
     work: impl FnOnce(&mut Registry) -> Outcome<T>,
@@ -130,10 +131,9 @@ pub unsafe fn with<T>(
     shared.with(work).unwrap_or(Err(Failure::FORKED))
 }
 
-/// Hands out what the caller says about a histogram.
+/// Calls `use_it` with the caller's description of a metric.
 ///
-/// # Safety
-/// As for [`options::read`]; strings and labels must be there for the time of the call.
+/// # Safety As for [`options::read`]; strings and labels must be valid during the call.
 pub unsafe fn with_metric<T>(
     options: *const picollo_metric_options,
     use_it: impl FnOnce(&Metric) -> Outcome<T>,
@@ -168,10 +168,9 @@ pub unsafe fn with_metric<T>(
     })
 }
 
-/// Whether a counter is to have many words.
+/// Returns whether a counter is to have many words.
 ///
-/// # Safety
-/// As for [`options::read`].
+/// # Safety As for [`options::read`].
 pub unsafe fn is_striped(options: *const picollo_metric_options) -> bool {
     let asked = options::read(options);
     matches!(asked, Ok(Some(asked)) if asked.flags & PICOLLO_METRIC_STRIPED != 0)
@@ -192,7 +191,7 @@ pub unsafe fn labels_of<'a>(labels: *const picollo_label, length: usize) -> Outc
 }
 
 exported! {
-/// Makes a registry of nothing.
+/// Makes an empty registry.
 ///
 /// Cost: an allocation.
 fn picollo_registry_create(out: *mut *mut picollo_registry) -> picollo_status {
@@ -206,7 +205,7 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
     // SAFETY: a handle leads to this, which the caller gives up.
     guard_void(|| unsafe {
         let registry = registry.cast::<Shared>();
-        // What a thread of the parent process was at work on is left alone.
+        // A registry that a thread of the parent process was changing is left alone.
         if registry.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
             memory::destroy(registry);
         }
@@ -214,17 +213,16 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
 }
 
 exported! {
-/// Adds a histogram. Until the next update it is written as empty.
+/// Adds a histogram. It is written as empty until the next update.
 ///
-/// Requires: bounds leads to length values, ascending, up to 500: the largest values of the buckets, as recorded.
-///   With a length of 0 there are those one below each power of four in the histogram's range, which are exact.
-///   out_id is for picollo_registry_remove, or NULL.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
-///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where kind,
-///   help or unit differ from those of the same name; and for a name that is written for another, as x_count is
-///   beside x and a_b is for a.b. Nothing has changed then.
-/// Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
-/// Cost: allocates copies of what it is given.
+/// Requires: bounds leads to up to 500 ascending values, as recorded: the largest values of the buckets. With a
+///   length of 0 they are one below each power of four in the histogram's range, which are exact. out_id is for
+///   picollo_registry_remove.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, if a name, label, unit, bound or the divisor violates
+///   picollo_metric_options; if the name exists with the same labels; if kind, help or unit differ from those of the
+///   same name; and if the written name belongs to another metric, as x_count beside x, or a_b beside a.b.
+/// Ownership: the registry holds a reference to the histogram until you remove the histogram or free the registry.
+/// Cost: allocates copies of its arguments.
 fn picollo_registry_add(
     registry: *mut picollo_registry,
     histogram: *const picollo_histogram,
@@ -241,11 +239,11 @@ fn picollo_registry_add(
     Ok(())
 }
 
-/// Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise
-/// starts the metric anew.
+/// Adds a histogram of doubles. Updates look at the counts since its last collection. Collecting it elsewhere
+/// restarts the metric.
 ///
-/// Requires: as picollo_registry_add; without bounds there are those of each power of ten from 1e-6 to 1e6. With
-///   negative bounds or values there is no _count and _sum, as the standard has it.
+/// Requires: as picollo_registry_add; the default bounds are the powers of ten from 1e-6 to 1e6. With negative bounds
+///   or values there is no _count and _sum, as the standard demands.
 /// Otherwise: as picollo_registry_add.
 fn picollo_registry_add_double(
     registry: *mut picollo_registry,
@@ -263,33 +261,32 @@ fn picollo_registry_add_double(
     Ok(())
 }
 
-/// Takes a histogram out.
+/// Removes a metric.
 ///
-/// Requires: id is one that picollo_registry_add or picollo_registry_add_double told.
-/// Cost: looks through the registry.
+/// Requires: id is from picollo_registry_add or one of the other functions that add a metric.
+/// Cost: searches the registry.
 fn picollo_registry_remove(registry: *mut picollo_registry, id: u64) -> picollo_status {
     with(registry, |registry| if registry.remove(id) { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) })
 }
 
-/// Takes the counts of all metrics, while others record and reset: of histograms since they were made, so that no reset
-/// reaches a collector (but see PICOLLO_METRIC_SINCE_RESET). Each is of one moment; they are read one after the other. Where
-/// counts went down nevertheless, because a histogram of doubles was collected, the metric is written as created at the
-/// update before.
+/// Takes the counts of all metrics, while others record and reset. For histograms these are all counts since they
+/// were made, so collectors see no reset (except with PICOLLO_METRIC_SINCE_RESET). Each metric is read at one moment,
+/// one after the other. If counts fell nevertheless, because a histogram of doubles was collected, the metric's
+/// creation time becomes that of the previous update.
 ///
-/// Returns: PICOLLO_ERR_BUSY, as picollo_snapshot_update, and PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of
-///   them: it keeps what was taken before, and the others are taken nevertheless.
-/// Threads: any thread; other calls with this registry wait for it.
-/// Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
+/// Returns: PICOLLO_ERR_BUSY, as picollo_snapshot_update, or PICOLLO_ERR_OUT_OF_MEMORY if one metric failed: it keeps
+///   its previous counts, and all others are updated.
+/// Threads: any thread; other calls on this registry wait.
+/// Cost: two passes over all counters; the first time, allocates 16 bytes per counter for each layout.
 fn picollo_registry_update(registry: *mut picollo_registry) -> picollo_status {
     with(registry, |registry| Ok(registry.update(picollo_native::unix_nanos())?))
 }
 
-/// Writes what the last update has taken in a format of expositions. There is no NUL at the end, also of those that are
-/// text.
+/// Writes the counts of the last update, as bytes without a NUL, in text formats too.
 ///
-/// Requires: format is PICOLLO_EXPOSITION_.... Between asking for the length and writing there must be neither an
-///   update nor another metric, or the length may differ.
-/// Cost: less than a microsecond for each bucket.
+/// Requires: format is PICOLLO_EXPOSITION_.... An update or a new metric between asking for the length and writing
+///   may change the length.
+/// Cost: less than a microsecond per bucket.
 fn picollo_registry_encode(
     registry: *const picollo_registry,
     format: u32,
@@ -304,12 +301,12 @@ fn picollo_registry_encode(
     if length > capacity { Err(Failure::BUFFER_TOO_SMALL) } else { Ok(()) }
 }
 
-/// Finds the format for a request by its header Accept, and the Content-Type of the answer. Of what the header has, that
-/// with the largest q is taken, and of several the first; where it has nothing of ours, it is Prometheus' text. OTLP is never
-/// the answer: it is sent, not scraped.
+/// Chooses the format for a request by its Accept header, and writes the Content-Type of the response. The known
+/// format with the largest q wins, and the first of equals. If the header names no known format, the choice is
+/// Prometheus' text. It is never OTLP, which is sent and not scraped.
 ///
-/// Requires: accept is NUL-terminated, of any bytes, or NULL for a request without. A capacity of 128 is enough.
-/// Cost: some nanoseconds a byte.
+/// Requires: accept is NUL-terminated, of any bytes; NULL means that there is no header. A capacity of 128 is enough.
+/// Cost: a few nanoseconds per byte.
 fn picollo_registry_negotiate(
     accept: *const c_char,
     out_format: *mut u32,

@@ -1,7 +1,7 @@
-//! Segments: publishing histograms and counters for others to read while the program runs.
+//! Segments: publish histograms and counters so that others can read them while the program runs.
 //!
-//! A segment is a file in memory, of this user alone. Whatever is recorded into a histogram in it can be read from outside, by
-//! the command picollo, also after a crash. Recording takes what it takes elsewhere. Linux only.
+//! A segment is a file in memory that only this user can open. The command picollo reads the histograms in it from
+//! outside, also after a crash. Recording costs the same as elsewhere. Linux only.
 //!
 //!     picollo_segment *segment;
 //!     picollo_histogram *latency;
@@ -12,12 +12,15 @@
 //!     if (picollo_segment_histogram(segment, &metric, NULL, &latency, &error) != PICOLLO_OK) puts(error.message), exit(1);
 //!     picollo_histogram_record(latency, 1234);
 //!
-//! Where it lies: in the directory that the options name, or PICOLLO_DIR, otherwise $RUNTIME_DIRECTORY/picollo,
-//! $XDG_RUNTIME_DIR/picollo or /dev/shm/picollo-UID. The file is removed at an orderly end of the process that made it, unless
-//! that has forked since or others have it.
+//! The file lies in the directory of the options, or in PICOLLO_DIR; otherwise in $RUNTIME_DIRECTORY/picollo,
+//! $XDG_RUNTIME_DIR/picollo or /dev/shm/picollo-UID. An orderly end of the process that made it removes the file,
+//! unless that process has forked or others have attached the segment.
 //!
-//! Forked children write into the segments that they inherit; others attach. What is asked for by the same name and labels is the
-//! same. Segments are mapped as long as the process lives, so that things may be freed in any order.
+//! Forked children write into the segments that they inherit; other processes attach. The same name and labels mean
+//! the same histogram or counter. Segments stay mapped as long as the process lives.
+//!
+//! All calls here return PICOLLO_ERR_UNSUPPORTED on systems other than Linux. If they take an error, it explains what
+//! to do.
 
 use core::ffi::c_char;
 use std::path::Path;
@@ -39,32 +42,33 @@ use crate::registry::{is_striped, picollo_metric_options, with_metric};
 use crate::status::picollo_status;
 use crate::text::write_text;
 
-/// Leave the file where it is at an orderly end.
+/// Keep the file at an orderly end.
 pub const PICOLLO_SEGMENT_KEEP: u32 = 1 << 0;
-/// Also in a directory that is not in memory: records may then wait for the disk.
+/// Allow a directory that is not in memory. Records may then wait for the disk.
 pub const PICOLLO_SEGMENT_ON_DISK: u32 = 1 << 1;
-/// Histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less memory,
-/// and less for viewers to read.
+/// Histograms whose options name no mode have one set of cells with atomic additions, instead of one per CPU. This
+/// takes less memory, and viewers read less.
 pub const PICOLLO_SEGMENT_INTERLOCKED: u32 = 1 << 2;
-/// picollo_histogram_reset works for histograms in it, unless they were made with PICOLLO_HISTOGRAM_NO_LIVE_RESET: three times the
-/// memory, and interlocked where no mode is named. It does not for per-CPU ones.
+/// picollo_histogram_reset works for histograms in the segment, unless they were made with
+/// PICOLLO_HISTOGRAM_NO_LIVE_RESET. They take three times the memory, and are interlocked if no mode is named.
+/// Per-CPU histograms have no reset.
 pub const PICOLLO_SEGMENT_LIVE_RESET: u32 = 1 << 3;
 
-/// What says something of the histograms in a segment.
+/// The flags that concern the histograms in a segment.
 const OF_HISTOGRAMS: u32 = PICOLLO_SEGMENT_INTERLOCKED | PICOLLO_SEGMENT_LIVE_RESET;
 
-/// What a segment is to be. Strings are NUL-terminated UTF-8, and copied.
+/// Options of a segment. Strings are NUL-terminated UTF-8, and copied.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_segment_options {
     pub struct_size: u32,
     /// PICOLLO_SEGMENT_... or 0.
     pub flags: u32,
-    /// The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory as histograms are made.
+    /// Largest size of the file; 0: 128 MiB. It takes address space at once, but memory only as histograms are made.
     pub max_bytes: u64,
-    /// 1 to 64 letters, digits, _ and -. NULL: as the program.
+    /// 1 to 64 letters, digits, _ and -. NULL: the name of the program.
     pub name: *const c_char,
-    /// Where it goes; made if it is not there. NULL: as at the head of this section.
+    /// Directory of the file; it is made if it does not exist. NULL: see the head of this section.
     pub directory: *const c_char,
 }
 
@@ -74,7 +78,7 @@ unsafe impl options::Options for picollo_segment_options {
     const FIRST_SIZE: usize = 16 + 2 * size_of::<*const u8>();
 }
 
-/// What flags say of histograms.
+/// The options of histograms in flags.
 fn of_histograms(flags: u32) -> SegmentOptions<'static> {
     SegmentOptions {
         interlocked: flags & PICOLLO_SEGMENT_INTERLOCKED != 0,
@@ -93,12 +97,12 @@ unsafe fn read<'a>(segment: *const picollo_segment) -> Outcome<&'a Segment> {
 }
 
 exported! { explained(error)
-/// Makes a segment of this process. Segments of the same name that nobody has any more are removed.
+/// Makes a segment of this process. Segments of the same name that nobody uses any more are removed.
 ///
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for a name that is none, one that this process has already, a size that
-///   cannot be; PICOLLO_ERR_PERMISSION where the directory is not this user's alone; PICOLLO_ERR_UNSUPPORTED where it
-///   is not in memory, and elsewhere than on Linux; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS. error says what to do.
-/// Cost: some ten system calls.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for an invalid name or size, or a name that this process uses already;
+///   PICOLLO_ERR_PERMISSION if others have access to the directory; PICOLLO_ERR_UNSUPPORTED if it is not in memory;
+///   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS.
+/// Cost: about ten system calls.
 fn picollo_segment_create(
     options: *const picollo_segment_options,
     out: *mut *mut picollo_segment,
@@ -123,14 +127,13 @@ fn picollo_segment_create(
     out.tell(memory::create(Segment::create(&given)?)?.as_ptr().cast())
 }
 
-/// Opens a segment that another process has made, to write into.
+/// Opens another process's segment for writing.
 ///
-/// Requires: path is NULL, for that of the environment variable PICOLLO_SEGMENT, or a NUL-terminated path.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT without a path; PICOLLO_ERR_PERMISSION for what is not this user's alone;
-///   PICOLLO_ERR_CORRUPT and PICOLLO_ERR_INCOMPATIBLE for what is no segment, or none that this build can use;
-///   PICOLLO_ERR_BUSY while it is being removed; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS; PICOLLO_ERR_UNSUPPORTED
-///   elsewhere than on Linux.
-/// Cost: some ten system calls.
+/// Requires: path is NUL-terminated; NULL means the path in the environment variable PICOLLO_SEGMENT.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT without a path; PICOLLO_ERR_PERMISSION if others have access to the file;
+///   PICOLLO_ERR_CORRUPT if it is not a segment; PICOLLO_ERR_INCOMPATIBLE if this build cannot use it;
+///   PICOLLO_ERR_BUSY while it is being removed; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS.
+/// Cost: about ten system calls.
 fn picollo_segment_attach(
     path: *const c_char,
     out: *mut *mut picollo_segment,
@@ -141,7 +144,7 @@ fn picollo_segment_attach(
 }
 }
 
-/// Frees the handle of a segment. What is in it stays, and so do the histograms and counters that it gave out.
+/// Frees the handle of a segment. The content stays, and so do the handles of histograms and counters in it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_segment_free(segment: *mut picollo_segment) {
     // SAFETY: from one of the above, and given up by the caller.
@@ -149,7 +152,7 @@ pub unsafe extern "C" fn picollo_segment_free(segment: *mut picollo_segment) {
 }
 
 exported! {
-/// Tells the path of a segment, for picollo_segment_attach in other processes.
+/// Reports the path of a segment, for picollo_segment_attach in other processes.
 fn picollo_segment_path(
     segment: *const picollo_segment,
     buffer: *mut c_char,
@@ -162,25 +165,24 @@ fn picollo_segment_path(
 }
 
 exported! { explained(error)
-/// The histogram of this name and these labels in a segment: the one that there is, or a new one.
+/// Finds or makes the histogram with this name and these labels in a segment.
 ///
-/// Any thread of any process records into it, in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU: the former leaves
-/// it to the library whether there are cells for each CPU, as there are on machines of up to 8 CPUs with restartable sequences. One in
-/// single-writer mode is the thread's that made it.
+/// Any thread of any process may record into it in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU.
+/// In the default mode the library chooses whether each CPU has its own cells. It does so on machines with up to 8
+/// CPUs and restartable sequences. In single-writer mode only the thread that made it may record.
 ///
-/// Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked, per-CPU or single-writer, with
-///   64 bits. What says nothing about values means 1 % from 1 to 3600000000000, an hour in nanoseconds. Of the
-///   metric, max_buckets and the flags PICOLLO_METRIC_NATIVE and _SINCE_RESET mean nothing.
-/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be; PICOLLO_ERR_INCOMPATIBLE where
-///   there is one of that name with another layout or mode, or another thread's; PICOLLO_ERR_UNSUPPORTED for what
-///   cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is full; PICOLLO_ERR_BUSY
-///   where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. Where the directory has only
-///   its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who come
-///   late.
-/// Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
-///   PICOLLO_ERR_UNSUPPORTED but in a segment with PICOLLO_SEGMENT_LIVE_RESET.
+/// Requires: options is NULL, or dense with 64 bits: interlocked, per-CPU or single-writer. If they specify no
+///   values, the range is 1 to 3600000000000, an hour in nanoseconds, with 1 %. The metric's max_buckets,
+///   PICOLLO_METRIC_NATIVE and PICOLLO_METRIC_SINCE_RESET are ignored.
+/// Returns: PICOLLO_ERR_INVALID_ARGUMENT for invalid options, names and labels; PICOLLO_ERR_INCOMPATIBLE if the name
+///   exists with another layout or mode, or is another thread's; PICOLLO_ERR_UNSUPPORTED for options that a segment
+///   does not offer; PICOLLO_ERR_OUT_OF_MEMORY if the segment is full; PICOLLO_ERR_BUSY if another process is stopped
+///   in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. The last entry of the directory is the histogram
+///   picollo_overflow, of all values with 1 %, which all later callers share.
+/// Ownership: free *out with picollo_histogram_free, which does not remove it. picollo_histogram_reset returns
+///   PICOLLO_ERR_UNSUPPORTED, except in a segment with PICOLLO_SEGMENT_LIVE_RESET.
 /// Threads: any thread, also in forked children.
-/// Cost: some ten system calls; takes the memory of the histogram.
+/// Cost: about ten system calls; takes the memory of the histogram.
 fn picollo_segment_histogram(
     segment: *const picollo_segment,
     metric: *const picollo_metric_options,
@@ -198,12 +200,11 @@ fn picollo_segment_histogram(
     Ok(())
 }
 
-/// The counter of this name and these labels in a segment: the one that there is, or a new one at zero. With
-/// PICOLLO_METRIC_STRIPED it has many words, so that neither threads nor forked workers wait for each other.
+/// Finds the counter with this name and these labels in a segment, or makes one at zero. With PICOLLO_METRIC_STRIPED
+/// it has many words, so neither threads nor forked workers wait for each other.
 ///
+/// Requires: fields of the metric for histograms are ignored.
 /// Returns: as picollo_segment_histogram; PICOLLO_ERR_INCOMPATIBLE also if one is striped and the other is not.
-/// Requires: of the metric, what is about histograms means nothing.
-/// Threads: any thread, also in forked children.
 /// Otherwise: as picollo_segment_histogram.
 fn picollo_segment_counter(
     segment: *const picollo_segment,
@@ -227,15 +228,15 @@ fn picollo_segment_counter(
     Ok(())
 }
 
-/// Takes the histogram or counter of this name and these labels out of a segment: viewers do not see it any more, unless they did before,
-/// and who asks for it gets a new one. Its memory stays taken, and its place in the directory is not used again.
+/// Removes the histogram or counter with this name and these labels from a segment. New viewers do not see it, and
+/// the next request for it makes a new one. Its memory and its place in the directory are not reused.
 ///
-/// Requires: as picollo_segment_histogram; of the metric name and labels mean something.
-/// Returns: as picollo_segment_histogram; PICOLLO_ERR_INVALID_ARGUMENT also where there is nothing of that name, and
-///   PICOLLO_ERR_INCOMPATIBLE for another thread's.
-/// Ownership: handles of it stay what they are; what is recorded through them is seen through them alone.
+/// Requires: only name and labels of the metric matter.
+/// Returns: as picollo_segment_histogram; PICOLLO_ERR_INVALID_ARGUMENT also if the name does not exist, and
+///   PICOLLO_ERR_INCOMPATIBLE if it is another thread's.
+/// Ownership: its handles stay valid; only they see what is recorded through them.
 /// Threads: any thread, also in forked children.
-/// Cost: some five system calls.
+/// Cost: about five system calls.
 fn picollo_segment_retire(
     segment: *const picollo_segment,
     metric: *const picollo_metric_options,
@@ -247,12 +248,12 @@ fn picollo_segment_retire(
 }
 
 exported! {
-/// Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
+/// Reports how many bytes a histogram takes in a segment, without its entry in the directory, which exists already.
 ///
-/// Requires: options as for picollo_segment_histogram; flags is 0, or PICOLLO_SEGMENT_INTERLOCKED and _LIVE_RESET as
-///   of the segment.
-/// Returns: PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a segment;
-///   PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+/// Requires: options as for picollo_segment_histogram; flags are those of the segment: 0,
+///   PICOLLO_SEGMENT_INTERLOCKED, PICOLLO_SEGMENT_LIVE_RESET, or both.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for other flags, and options that a segment does not offer;
+///   PICOLLO_ERR_INVALID_ARGUMENT.
 fn picollo_segment_estimate(
     options: *const picollo_histogram_options,
     flags: u32,
@@ -266,10 +267,9 @@ fn picollo_segment_estimate(
 }
 }
 
-/// Hands out what the caller says about a metric to what explains its failures.
+/// Calls `use_it` with the caller's description of a metric, for callers that explain failures.
 ///
-/// # Safety
-/// As for [`with_metric`].
+/// # Safety As for [`with_metric`].
 unsafe fn explained<T>(
     metric: *const picollo_metric_options,
     use_it: impl FnOnce(&Metric) -> Result<T, picollo_error>,

@@ -1,7 +1,7 @@
 //! Sessions: performance counters.
 //!
-//! A session opens events for one target, scheduled together where the processor has room, each with a histogram of
-//! its own:
+//! A session opens events for one target and schedules them together if the processor has room. Each event has its
+//! own histogram:
 //!
 //!     const char *const specs[] = {"cycles", "branch-misses"};
 //!     picollo_error error;
@@ -14,28 +14,27 @@
 //!         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
 //!     }
 //!
-//! picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
-//! takes a reading of all events; deltas are between the last two readings, the first one since the base.
-//! picollo_session_record never reads: it records the last deltas, or values since the base, once for each read. An
-//! event that was not counted records nothing and is tallied in its info. A running counter is never reset: it gets a
-//! new base.
+//! picollo_session_create, _enable and _reset take a base: the values and times at which counting starts.
+//! picollo_session_read takes a reading of all events. Deltas are between the last two readings; the first one is
+//! since the base. picollo_session_record does not read. It records the last deltas, or the values since the base,
+//! once per read. If an event was not counted, it records nothing, and the event's info counts such cases. A running
+//! counter is never reset; it gets a new base.
 //!
-//! Reading in user space: PICOLLO_READ_AUTO does it where the kernel allows it and where a child process has tried the
-//! instruction and lived, once in a process for each kind of counter. Should somebody forbid it later, while the session
-//! is in use (0 written to /sys/devices/cpu/rdpmc, kernel.perf_user_access set to 0, a move to another hypervisor), the
-//! next reading raises SIGSEGV (on aarch64 SIGILL), which ends the process. Nothing tells beforehand, so that no check
-//! can prevent it. A program that must not risk that asks for PICOLLO_SESSION_SYSCALL_ONLY, or its user sets the
-//! environment variable PICOLLO_RDPMC:
+//! PICOLLO_READ_AUTO reads in user space if the kernel allows it. Once per process and kind of counter, a child
+//! process tries the instruction first. If somebody forbids it later, while the session is in use, the next reading
+//! raises SIGSEGV (on aarch64 SIGILL), which ends the process. This happens after writing 0 to /sys/devices/cpu/rdpmc
+//! or kernel.perf_user_access, and after a move to another hypervisor. No check can prevent it, because there is no
+//! warning. To exclude it, use PICOLLO_SESSION_SYSCALL_ONLY, or set the environment variable PICOLLO_RDPMC:
 //!
-//!     auto, on, 1   as above; also without the variable
+//!     auto, on, 1   as above; the default
 //!     off, 0        never read in user space; so does every value that is not listed here
-//!     force         read in user space without trying it in a child: for simulators, which make the fault good
+//!     force         read in user space without trying it in a child: for simulators that handle the fault
 //!
-//! picollo_perf_probe tells whether counters are read in user space, and why not.
+//! picollo_perf_probe reports whether counters are read in user space, and if not, why.
 //!
 //! Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
-//!   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
-//!   the counters are the parent's.
+//!   thread, one at a time. In the child of a fork all calls except picollo_session_free return PICOLLO_ERR_FORKED,
+//!   because the counters are the parent's.
 
 use core::ffi::c_char;
 
@@ -72,23 +71,23 @@ unsafe fn change<'a>(session: *mut picollo_session) -> Outcome<&'a mut Session> 
 }
 
 exported! { explained(error)
-/// Opens events, starts counting (without PICOLLO_SESSION_DISABLED), and takes a base.
+/// Opens events, starts counting (unless PICOLLO_SESSION_DISABLED is set), and takes a base.
 ///
-/// The events keep their order and number; the same event may be given twice. Those that find no room beside the
-/// others get a group of their own, and are then scheduled by turns: see picollo_event_info.group.
+/// The events keep their order and number, and an event may be given twice. Events without room beside the others get
+/// a separate group and are scheduled alternately: see picollo_event_info.group.
 ///
 /// Requires: events leads to 1 to PICOLLO_SESSION_MAX_EVENTS events.
 /// Returns: PICOLLO_ERR_INVALID_ARGUMENT for options, events or their number outside their ranges;
-///   PICOLLO_ERR_UNSUPPORTED for unknown flags and options; and why an event cannot be counted:
+///   PICOLLO_ERR_UNSUPPORTED for unknown flags and options; and the reason why an event cannot be counted:
 ///   PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. With
-///   PICOLLO_SESSION_SKIP_UNAVAILABLE such events stay as entries without counts instead. error tells which event,
-///   and what to do about it.
+///   PICOLLO_SESSION_SKIP_UNAVAILABLE such events stay as entries without counts instead. error names the event and
+///   explains what to do.
 /// Threads: any thread, which becomes the opening thread.
-/// Cost: some system calls and the allocation of a histogram for each event. The first session of a process whose
-///   counters may be read in user space takes some hundred microseconds more, for a child process that tries it,
-///   whatever memory the process has (the child shares it; where a sandbox refuses that, it is forked, which takes
-///   some 0.1 s for each GB in small pages), and 2 to 50 ms where neither the kernel nor the processor says how fast
-///   its clock runs. Neither with PICOLLO_SESSION_SYSCALL_ONLY.
+/// Cost: a few system calls and the allocation of a histogram per event. If counters can be read in user space, the
+///   first session of a process also starts a child process that tries it. This takes a few hundred microseconds,
+///   because the child shares the memory. In a sandbox that refuses this it is forked, which takes about 0.1 s per GB
+///   in small pages. Another 2 to 50 ms are necessary if neither the kernel nor the processor reports the rate of its
+///   clock. Neither happens with PICOLLO_SESSION_SYSCALL_ONLY.
 fn picollo_session_create(
     options: *const picollo_session_options,
     events: *const picollo_event,
@@ -101,12 +100,11 @@ fn picollo_session_create(
     out.tell(memory::create(session)?.as_ptr().cast())
 }
 
-/// Opens the events that texts name: picollo_event_parse for each, and picollo_session_create for all.
+/// Opens events by name: picollo_event_parse for each, then picollo_session_create for all.
 ///
-/// Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options
-///   as for picollo_session_create.
+/// Requires: specs leads to length names, 1 to PICOLLO_SESSION_MAX_EVENTS, as for picollo_event_parse.
 /// Returns: as picollo_event_parse, also with PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error
-///   tells which text, and what to do about it.
+///   names the event and explains what to do.
 /// Threads: any thread, which becomes the opening thread.
 /// Cost: that of both.
 fn picollo_session_open(
@@ -123,10 +121,10 @@ fn picollo_session_open(
 }
 }
 
-/// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on.
+/// Closes the events and frees the session. Histograms from picollo_session_histogram_ref stay valid.
 ///
 /// Threads: any thread; also in a child after a fork.
-/// Cost: some system calls for each event.
+/// Cost: a few system calls per event.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
     // SAFETY: from `picollo_session_create`, and given up by the caller.
@@ -134,13 +132,13 @@ pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
 }
 
 exported! {
-/// Tells how many events there are: as many as were given.
+/// Reports the number of events, which is the number given.
 fn picollo_session_length(session: *const picollo_session, out: *mut usize) -> picollo_status {
     let (session, out) = (read(session)?, output(out)?);
     out.tell(session.length()?)
 }
 
-/// Tells the event at a position, as it was given.
+/// Reports the event at an index, as it was given.
 fn picollo_session_event(
     session: *const picollo_session,
     index: usize,
@@ -150,7 +148,7 @@ fn picollo_session_event(
     out.tell(session.event(index)?)
 }
 
-/// Tells how an event came to be counted, or why it is not.
+/// Reports how an event is counted, or why it is not.
 fn picollo_session_event_info(
     session: *const picollo_session,
     index: usize,
@@ -162,14 +160,14 @@ fn picollo_session_event_info(
 }
 
 exported! { explained(error)
-/// Starts counting, and takes a new base. A processor that turns out to count nothing is no error:
-/// PICOLLO_EVENT_INFO_SILENT says so.
+/// Starts counting, and takes a new base. If the processor turns out to count nothing, this is not an error:
+/// PICOLLO_EVENT_INFO_SILENT is set.
 ///
-/// Returns: PICOLLO_ERR_OS; and where pinned events had to be opened again without pinning (PICOLLO_SESSION_PINNED),
-///   why that was refused: PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED,
-///   PICOLLO_ERR_OS. These events are closed then, which their infos say, too; with PICOLLO_SESSION_SKIP_UNAVAILABLE
-///   only the infos say it. After an error nothing counts.
-/// Cost: some system calls.
+/// Returns: PICOLLO_ERR_OS. If pinned events had to be opened again without pinning (PICOLLO_SESSION_PINNED) and that
+///   was refused, also PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION and PICOLLO_ERR_UNSUPPORTED. These events
+///   are then closed, as their infos show; with PICOLLO_SESSION_SKIP_UNAVAILABLE only the infos report it. After an
+///   error nothing counts.
+/// Cost: a few system calls.
 fn picollo_session_enable(
     session: *mut picollo_session,
     error: *mut picollo_error,
@@ -177,10 +175,10 @@ fn picollo_session_enable(
     change(session)?.enable()
 }
 
-/// Stops counting. What was counted can still be read.
+/// Stops counting. The counts can still be read.
 ///
 /// Returns: PICOLLO_ERR_OS.
-/// Cost: some system calls.
+/// Cost: a few system calls.
 fn picollo_session_disable(
     session: *mut picollo_session,
     error: *mut picollo_error,
@@ -188,13 +186,13 @@ fn picollo_session_disable(
     change(session)?.disable()
 }
 
-/// Measures what a pair of reads adds to each event by itself, and notes it in the infos. What was read and recorded
-/// stays as it is, as if no time had passed.
+/// Measures how much a pair of reads adds to each event, and stores it in the infos. Previous readings and records
+/// stay as they are, as if no time had passed.
 ///
-/// Returns: PICOLLO_ERR_UNSUPPORTED where another thread or a CPU is counted, which reading does not slow down;
+/// Returns: PICOLLO_ERR_UNSUPPORTED if the session counts another thread or a CPU, which reading does not slow down;
 ///   PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS.
 /// Threads: opening thread only.
-/// Cost: some milliseconds.
+/// Cost: a few milliseconds.
 fn picollo_session_calibrate(
     session: *mut picollo_session,
     error: *mut picollo_error,
@@ -203,14 +201,14 @@ fn picollo_session_calibrate(
 }
 }
 
-/// Takes a reading of all events: of all of them, or an error that changes nothing.
+/// Takes a reading of all events. If one fails, nothing changes.
 ///
 /// Requires: how is PICOLLO_READ_....
-/// Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_WRONG_THREAD;
+/// Returns: PICOLLO_OK, also if some events were not counted: see their readings; PICOLLO_ERR_WRONG_THREAD;
 ///   PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
 /// Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
-/// Cost: one system call for each group. Where pinned events were pushed off their counters, some
-///   more, and an allocation if they have to be opened again.
+/// Cost: one system call per group, unless it reads in user space. If pinned events lost their counters, a few more,
+///   and an allocation if they must be opened again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_read(
     session: *mut picollo_session,
@@ -228,10 +226,9 @@ pub unsafe extern "C" fn picollo_session_read(
     read_slowly(session, how, error)
 }
 
-/// All of [`picollo_session_read`] that is not its hot path.
+/// Everything in [`picollo_session_read`] except its hot path.
 ///
-/// # Safety
-/// As for [`picollo_session_read`].
+/// # Safety As for [`picollo_session_read`].
 #[cold]
 #[inline(never)]
 unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picollo_error) -> picollo_status {
@@ -242,23 +239,19 @@ unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picol
 }
 
 exported! {
-/// Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
-/// tallied in picollo_event_info.not_counted_count.
+/// Records the last reading of each event into its histogram. An event that was not counted records nothing, and
+/// picollo_event_info.not_counted_count grows.
 ///
-/// Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET
-///   for what was counted since the base.
-/// Returns: PICOLLO_ERR_EMPTY when nothing was read since the base, or since the last record.
-/// Cost: a record for each event; no system call, no allocation.
+/// Returns: PICOLLO_ERR_EMPTY if nothing was read since the base, or since the last record.
+/// Cost: a record per event.
 fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
     let session = change(session)?;
     Ok(session.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
 }
 
-/// Tells the last reading of each event.
+/// Reports the last reading of each event. There are as many readings as events.
 ///
-/// Requires: since as for picollo_session_record. There are as many readings as events.
 /// Returns: PICOLLO_ERR_EMPTY before the first read since the base.
-/// Cost: none to speak of; no system call, no allocation.
 fn picollo_session_readings(
     session: *const picollo_session,
     since: u32,
@@ -274,13 +267,13 @@ fn picollo_session_readings(
 }
 
 exported! { explained(error)
-/// Takes a new base, and resets the histograms. The counters themselves run on.
+/// Takes a new base, and resets the histograms. The counters themselves continue.
 ///
-/// Returns: PICOLLO_ERR_OS, which changes nothing; PICOLLO_ERR_BUSY against others that reset the same histogram;
-///   PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error names has kept its histogram together with its
-///   not_counted_count, so that the two still add up to the records made; the base is new, and all other events are
-///   reset. To be tried again.
-/// Cost: one system call for each group, and a copy of all counters of the histograms.
+/// Returns: PICOLLO_ERR_OS, and nothing has changed; PICOLLO_ERR_BUSY if others reset the same histogram;
+///   PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error names has kept its histogram and its
+///   not_counted_count, so these still add up to the records made. The base is new, and all other events are reset.
+///   Try again.
+/// Cost: one system call per group, and a copy of all counters of the histograms.
 fn picollo_session_reset(
     session: *mut picollo_session,
     error: *mut picollo_error,
@@ -290,11 +283,11 @@ fn picollo_session_reset(
 }
 
 exported! {
-/// Gives out the histogram of an event, for reading: it is in single-writer mode, and picollo_session_record is the
+/// Returns the histogram of an event, for reading. It is in single-writer mode, and picollo_session_record is the
 /// writer.
 ///
 /// Requires: nobody else records into it.
-/// Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the session.
+/// Ownership: free *out with picollo_histogram_free; it outlives the session.
 /// Threads: any thread, one at a time. The histogram may be read on any thread at any time.
 fn picollo_session_histogram_ref(
     session: *const picollo_session,

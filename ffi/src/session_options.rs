@@ -1,25 +1,25 @@
-//! What a session can be asked for, and what it tells in flags.
+//! The options of sessions.
 
 use picollo_native::SessionOptions;
 
 use crate::failure::{Failure, Outcome};
 use crate::options;
 
-/// What a session is made from. By default: the calling thread on any CPU, in user space, counting at once.
+/// Options of a session. By default it counts the calling thread on any CPU, in user space, from the start.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_session_options {
     pub struct_size: u32,
     /// PICOLLO_SESSION_....
     pub flags: u32,
-    /// Of the histograms, as in picollo_histogram_options; 0: 0.001.
+    /// Relative error of the histograms, as in picollo_histogram_options; 0: 0.001.
     pub relative_error: f64,
-    /// 0: the calling thread; -1 with PICOLLO_SESSION_ON_CPU: everything on that CPU; else a thread's id, as gettid
-    /// tells it.
+    /// 0: the calling thread; -1 with PICOLLO_SESSION_ON_CPU: everything on that CPU; otherwise the id of a thread,
+    /// as gettid returns it.
     pub thread: i32,
-    /// Read only with PICOLLO_SESSION_ON_CPU; else any CPU.
+    /// The CPU with PICOLLO_SESSION_ON_CPU; otherwise ignored: any CPU.
     pub cpu: i32,
-    /// Of the histograms: 32 or 64; 0: 64.
+    /// Width of the histograms' counters: 32 or 64; 0: 64.
     pub counter_bits: u32,
     pub reserved: u32,
 }
@@ -29,7 +29,7 @@ unsafe impl options::Options for picollo_session_options {
     const FIRST_SIZE: usize = 32;
 }
 
-/// What the caller asks for, as the sessions understand it.
+/// Converts the caller's options to those of sessions.
 ///
 /// # Safety
 /// As for [`options::read`].

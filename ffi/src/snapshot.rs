@@ -1,7 +1,7 @@
 //! Snapshots: reading a histogram.
 //!
-//! A snapshot holds the counts of a histogram as they were at one moment, so that everything read from it agrees, while
-//! recording goes on. It is made once and updated as often as one likes, without allocating:
+//! A snapshot holds the counts of a histogram at one moment, so everything read from it is consistent while recording
+//! goes on. Make it once and update it as often as you like, without allocations:
 //!
 //!     picollo_snapshot *snapshot;
 //!     picollo_snapshot_create(histogram, &snapshot);
@@ -13,8 +13,8 @@
 //!     picollo_snapshot_free(snapshot);
 //!
 //! Ranks are percentages, 0 to 100. The percentile at a rank is the first bucket whose cumulative count reaches
-//! max(1, ceil(rank / 100 * total)), decided in integers for ranks with up to nine decimals. Underflow, overflow and
-//! lost counts are not part of it.
+//! max(1, ceil(rank / 100 * total)), computed in integers for ranks with up to nine decimals. Underflow, overflow and
+//! lost counts are excluded.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -32,19 +32,19 @@ use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::snapshot_block::{ALIGNMENT, Block};
 use crate::status::picollo_status;
 
-/// What was counted since the reset; by a session since its base.
+/// Counts since the reset; for sessions since the base.
 pub const PICOLLO_SINCE_RESET: u32 = 0;
-/// What was counted since the previous update; by a session between the last two reads.
+/// Counts since the previous update; for sessions between the last two reads.
 pub const PICOLLO_SINCE_PREVIOUS: u32 = 1;
 
-/// Count the value's own bucket whole.
+/// Include the value's own bucket completely.
 pub const PICOLLO_RANK_WHOLE_BUCKETS: u32 = 0;
-/// Count of the value's own bucket the share up to where the value lies in it.
+/// Include only the share of the value's own bucket up to the value.
 pub const PICOLLO_RANK_INTERPOLATED: u32 = 1;
 
 /// All buckets from the first to the last.
 pub const PICOLLO_BUCKETS_ALL: u32 = 0;
-/// Buckets with counts only.
+/// Only buckets with counts.
 pub const PICOLLO_BUCKETS_NON_EMPTY: u32 = 1;
 
 /// The snapshot behind a handle.
@@ -56,7 +56,7 @@ pub unsafe fn read<'a>(snapshot: *const picollo_snapshot) -> Outcome<&'a Snapsho
     unsafe { input(snapshot.cast::<Block>()) }.map(Block::counts)
 }
 
-/// Two snapshots, the first of which is changed. [`Failure::INVALID_ARGUMENT`] when they are the same.
+/// Two snapshots, the first to be changed. [`Failure::INVALID_ARGUMENT`] if they are the same.
 ///
 /// # Safety
 /// As for [`read`]; the first must not be used by anyone else during the call.
@@ -72,11 +72,10 @@ pub unsafe fn pair<'a>(
 }
 
 exported! {
-/// Makes a snapshot and updates it for the first time, to all counts since the reset.
+/// Makes a snapshot and updates it with all counts since the reset.
 ///
-/// Returns: PICOLLO_ERR_BUSY in shared memory that another program overwrites.
-/// Ownership: *out holds a reference to the histogram.
-/// Cost: allocates 16 bytes a counter, copies all counters.
+/// Returns: PICOLLO_ERR_BUSY if another program overwrites the shared memory.
+/// Cost: allocates 16 bytes per counter, copies all counters.
 fn picollo_snapshot_create(
     histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
@@ -85,7 +84,7 @@ fn picollo_snapshot_create(
     out.tell(Block::create(&histogram)?.as_ptr().cast())
 }
 
-/// Tells how much memory picollo_snapshot_init_in needs for this histogram.
+/// Reports how much memory picollo_snapshot_init_in needs for this histogram.
 fn picollo_snapshot_required_size(
     histogram: *const picollo_histogram,
     out_size: *mut usize,
@@ -96,12 +95,12 @@ fn picollo_snapshot_required_size(
     out_align.tell(ALIGNMENT)
 }
 
-/// Makes a snapshot in the caller's memory, and updates it for the first time.
+/// Makes a snapshot in the caller's memory, and updates it as picollo_snapshot_create does.
 ///
-/// Requires: memory has size bytes, is aligned as picollo_snapshot_required_size says, and is used for nothing else,
-///   nor moved, until picollo_snapshot_free.
-/// Returns: PICOLLO_ERR_BUSY in shared memory that another program overwrites.
-/// Ownership: the memory stays the caller's; the reference to the histogram is given back by picollo_snapshot_free.
+/// Requires: memory has size bytes, is aligned as picollo_snapshot_required_size reports, and is neither moved nor
+///   used otherwise until picollo_snapshot_free.
+/// Returns: as picollo_snapshot_create.
+/// Ownership: the memory stays the caller's.
 /// Cost: copies all counters.
 fn picollo_snapshot_init_in(
     memory: *mut c_void,
@@ -116,14 +115,13 @@ fn picollo_snapshot_init_in(
     out.tell(block.as_ptr().cast())
 }
 
-/// Takes the counts of the histogram anew, while writers and other readers go on. Every update is where the next delta
-/// starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
+/// Replaces the counts by new ones from the histogram, while writers and other readers continue. Each update is the
+/// start of the next delta. Deltas add up to everything that was recorded; resets do not affect them.
 ///
-/// Requires: since is PICOLLO_SINCE_....
-/// Returns: PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one;
-///   PICOLLO_ERR_BUSY in shared memory that another program overwrites (PICOLLO_SINCE_RESET only): the snapshot is
-///   empty then, and the next delta starts where it would have.
-/// Threads: any thread, one at a time with this snapshot, also while others record and reset.
+/// Returns: PICOLLO_ERR_UNSUPPORTED for a snapshot without histogram, such as a decoded one; PICOLLO_ERR_BUSY if
+///   another program overwrites the shared memory (PICOLLO_SINCE_RESET only). Then the snapshot is empty, and the
+///   next delta starts where it would have started.
+/// Threads: any thread, one at a time per snapshot, also while others record and reset.
 /// Cost: copies all counters: tens of microseconds for 28,672.
 fn picollo_snapshot_update(snapshot: *mut picollo_snapshot, since: u32) -> picollo_status {
     let block = exclusive(snapshot.cast::<Block>())?;
@@ -135,8 +133,7 @@ fn picollo_snapshot_update(snapshot: *mut picollo_snapshot, since: u32) -> picol
 }
 }
 
-/// Frees a snapshot, and gives back its reference to the histogram. Memory that the
-/// caller provided stays the caller's, to be reused.
+/// Frees a snapshot and its reference to the histogram. The caller may reuse memory that it provided.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_snapshot_free(snapshot: *mut picollo_snapshot) {
     guard_void(|| {
@@ -148,7 +145,7 @@ pub unsafe extern "C" fn picollo_snapshot_free(snapshot: *mut picollo_snapshot) 
 }
 
 exported! {
-/// Tells the totals.
+/// Reports the totals.
 fn picollo_snapshot_counts(snapshot: *const picollo_snapshot, out: *mut picollo_counts) -> picollo_status {
     let (snapshot, out) = (read(snapshot)?, output(out)?);
     out.tell(snapshot.counts())
@@ -156,9 +153,8 @@ fn picollo_snapshot_counts(snapshot: *const picollo_snapshot, out: *mut picollo_
 
 /// Finds the percentiles at many ranks, in any order.
 ///
-/// Requires: ranks and out have length elements each and do not overlap; value_selection is PICOLLO_VALUE_....
-/// Returns: PICOLLO_ERR_EMPTY when nothing was recorded.
-/// Cost: one pass over the counters for ranks in ascending order, otherwise one for every 64 ranks.
+/// Returns: PICOLLO_ERR_EMPTY if nothing was recorded.
+/// Cost: one pass over the counters for ascending ranks, otherwise one per 64 ranks.
 fn picollo_snapshot_percentiles(
     snapshot: *const picollo_snapshot,
     ranks: *const f64,
@@ -171,7 +167,7 @@ fn picollo_snapshot_percentiles(
     Ok(snapshot.for_each_percentile(ranks, ValueSelection::try_from(value_selection)?, length, write)?)
 }
 
-/// As picollo_snapshot_percentiles, the values alone.
+/// Finds the percentiles' values only.
 ///
 /// Otherwise: as picollo_snapshot_percentiles.
 fn picollo_snapshot_percentile_values(
@@ -186,11 +182,11 @@ fn picollo_snapshot_percentile_values(
     Ok(snapshot.for_each_percentile(ranks, ValueSelection::try_from(value_selection)?, length, write)?)
 }
 
-/// Tells which percentage of the observations is at or below a value: those in buckets up to and including its own. 0
-/// below the range, 100 above.
+/// Reports the percentage of observations at or below a value: those in buckets up to and including the value's own.
+/// The result is 0 below the range and 100 above.
 ///
 /// Requires: interpolate is PICOLLO_RANK_WHOLE_BUCKETS or PICOLLO_RANK_INTERPOLATED.
-/// Returns: PICOLLO_ERR_EMPTY when nothing was recorded.
+/// Returns: PICOLLO_ERR_EMPTY if nothing was recorded.
 /// Cost: one pass over the counters up to the value's.
 fn picollo_snapshot_rank_of_value(
     snapshot: *const picollo_snapshot,
@@ -205,7 +201,7 @@ fn picollo_snapshot_rank_of_value(
     )?)
 }
 
-/// Finds the bucket that a value falls into, with its count.
+/// Finds the bucket of a value, with its count.
 ///
 /// Returns: PICOLLO_ERR_INVALID_ARGUMENT for a value out of range.
 fn picollo_snapshot_bucket_of(
@@ -219,7 +215,6 @@ fn picollo_snapshot_bucket_of(
 
 /// Lists the buckets with their counts, in ascending order.
 ///
-/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY.
 /// Cost: two passes over the counters.
 fn picollo_snapshot_buckets(
     snapshot: *const picollo_snapshot,

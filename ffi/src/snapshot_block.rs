@@ -1,4 +1,4 @@
-//! What is behind the handle of a snapshot.
+//! The object behind the handle of a snapshot.
 
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -8,17 +8,18 @@ use picollo_core::{Layout, SharedHistogram, Since, Snapshot};
 use crate::failure::{Failure, Outcome};
 use crate::memory;
 
-/// What a `picollo_snapshot` pointer leads to: this, and the counts behind it in the same block of memory, or in one of their own.
+/// The target of a `picollo_snapshot` pointer. The counts follow it in the same block of memory, or have a separate
+/// one.
 #[repr(C, align(64))]
 pub struct Block {
-    /// What it is updated from; nothing behind a decoded or corrected one.
+    /// The source of updates. Decoded and corrected snapshots have none.
     histogram: Option<SharedHistogram>,
     counts: *mut Snapshot,
-    /// Of the block on the heap; 0 in the caller's memory.
+    /// Size of the block on the heap; 0 in the caller's memory.
     heap_size: usize,
-    /// Whether the counts are in a box of their own.
+    /// Whether the counts are in a separate box.
     has_box: bool,
-    /// What the values of a decoded histogram of doubles are multiplied with; 1 otherwise.
+    /// The factor for the values of a decoded histogram of doubles; 1 otherwise.
     value_ratio: f64,
 }
 
@@ -67,7 +68,7 @@ impl Block {
         Ok(block)
     }
 
-    /// What is behind the block itself.
+    /// The memory after the block itself.
     ///
     /// # Safety
     /// `memory` must be valid for writes of `size` bytes, at least those of a block, for as long as the slice is used.
@@ -81,8 +82,8 @@ impl Block {
         }
     }
 
-    /// Makes a snapshot on the heap that has no histogram behind it, of counts that have a box: allocated so, large ones are
-    /// touched only where there are counts, and the data of others may have told how large.
+    /// Makes a snapshot on the heap without a histogram, from boxed counts. A large box is touched only at the counts, which
+    /// matters because its size may come from untrusted data.
     #[cfg(feature = "std")]
     pub fn detached(counts: Box<Snapshot>, value_ratio: f64) -> Outcome<NonNull<Block>> {
         let size = size_of::<Block>();
@@ -95,37 +96,37 @@ impl Block {
         Ok(block)
     }
 
-    /// An empty one, with no histogram behind it.
+    /// Makes an empty one without a histogram.
     #[cfg(feature = "std")]
     pub fn of_layout(layout: Layout) -> Outcome<NonNull<Block>> {
         Self::detached(Snapshot::boxed_alone(layout)?, 1.0)
     }
 
-    /// A copy, with no histogram behind it.
+    /// Makes a copy without a histogram.
     #[cfg(feature = "std")]
     pub fn copy_of(block: &Block) -> Outcome<NonNull<Block>> {
         Self::detached(block.counts().boxed_copy()?, block.value_ratio)
     }
 
-    /// A copy that is corrected for coordinated omission.
+    /// Makes a copy that is corrected for coordinated omission.
     #[cfg(feature = "std")]
     pub fn corrected(block: &Block, expected_interval: u64) -> Outcome<NonNull<Block>> {
         Self::detached(block.counts().corrected(expected_interval)?, block.value_ratio)
     }
 
-    /// There is no memory for one.
+    /// There is no heap.
     #[cfg(not(feature = "std"))]
     pub fn of_layout(_: Layout) -> Outcome<NonNull<Block>> {
         Err(Failure::UNSUPPORTED)
     }
 
-    /// There is no memory for one.
+    /// There is no heap.
     #[cfg(not(feature = "std"))]
     pub fn copy_of(_: &Block) -> Outcome<NonNull<Block>> {
         Err(Failure::UNSUPPORTED)
     }
 
-    /// There is no memory for one.
+    /// There is no heap.
     #[cfg(not(feature = "std"))]
     pub fn corrected(_: &Block, _: u64) -> Outcome<NonNull<Block>> {
         Err(Failure::UNSUPPORTED)
@@ -167,7 +168,7 @@ impl Block {
         unsafe { &*self.counts }
     }
 
-    /// What the values are multiplied with.
+    /// The factor for the values.
     pub fn value_ratio(&self) -> f64 {
         self.value_ratio
     }
@@ -178,7 +179,7 @@ impl Block {
         unsafe { &mut *self.counts }
     }
 
-    /// Takes the counts of the histogram anew.
+    /// Replaces the counts by new ones from the histogram.
     pub fn update(&mut self, since: Since) -> Outcome {
         let histogram = self.histogram.as_ref().ok_or(Failure::UNSUPPORTED)?;
         // SAFETY: as in `counts_mut`; the counts are no part of the histogram.

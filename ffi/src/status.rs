@@ -1,27 +1,24 @@
 //! Status and errors.
 //!
-//! Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below. All of
-//! those but PICOLLO_END are errors.
-//! Numbers are never reused; a later version may return new ones. Each function lists what it returns. Any of them that
-//! returns a status, and is not handed out as a hot one, may also return PICOLLO_ERR_PANIC, which is a defect of the
-//! library and is worth a report.
+//! Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below.
+//! All negative numbers except PICOLLO_END are errors. Numbers are never reused; a later version may return new ones.
+//! Every function that returns a status and is not hot may also return PICOLLO_ERR_PANIC. This is a defect of the
+//! library; please report it.
 
 use core::ffi::c_char;
 
 use picollo_native::Status;
 
-/// 0 is success; everything else is negative, and says that nothing was delivered.
+/// 0 is success. Negative numbers mean that the call delivered nothing.
 pub type picollo_status = i32;
 
-/// Done.
+/// Success.
 pub const PICOLLO_OK: picollo_status = 0;
-/// There is no more: what is asked again and again for the next one has come to its end. No error.
+/// A series has ended: there is no next element. This is not an error.
 pub const PICOLLO_END: picollo_status = -100;
 
-/// A short English sentence for a status.
-///
-/// Returns: a static string, also for numbers that this version does not know; never NULL.
-/// Ownership: the library's; do not free it.
+/// Returns a short English sentence for a status, also for unknown numbers: a static string, never NULL, not to be
+/// freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_status_str(status: picollo_status) -> *const c_char {
     let sentence = match status {

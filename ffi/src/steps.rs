@@ -1,10 +1,10 @@
-//! Steps: ways through the counts of a snapshot, as HdrHistogram's iterators have them.
+//! Steps through the counts of a snapshot, like HdrHistogram's iterators.
 //!
-//! A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
-//! it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
-//! buckets, and those with counts, are listed by picollo_snapshot_buckets.)
+//! A step ends at a value. It holds the counts of all buckets up to and including that value's, except those of
+//! earlier steps. It never divides a bucket. Steps continue until they cover everything recorded; an empty snapshot
+//! has no steps. picollo_snapshot_buckets lists single buckets.
 //!
-//! The functions fill an array, and tell how many steps there are where it is too small:
+//! The functions fill an array. If it is too small, they report how many steps there are:
 //!
 //!     size_t length = 0;
 //!     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
@@ -20,10 +20,10 @@ use crate::handles::picollo_snapshot;
 use crate::snapshot;
 use crate::status::picollo_status;
 
-/// Nobody gets more steps than this: parameters that ask for them are PICOLLO_ERR_INVALID_ARGUMENT.
+/// Largest number of steps. Parameters that lead to more are PICOLLO_ERR_INVALID_ARGUMENT.
 pub const PICOLLO_MAX_STEPS: usize = 16_777_216;
 
-/// Fills the caller's array, or tells how long it has to be. `steps` makes the same steps each time.
+/// Fills the caller's array, or reports how long it must be. `steps` makes the same steps each time.
 ///
 /// # Safety
 /// `out` must be valid for writes of `capacity` steps, `out_length` for a write.
@@ -42,10 +42,10 @@ unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
 }
 
 exported! {
-/// Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
+/// Lists steps of equal width, which end at width - 1, 2 * width - 1, ...
 ///
 /// Requires: width is not 0.
-/// Cost: twice that of one pass over the counters and the steps.
+/// Cost: two passes over the counters and the steps.
 fn picollo_snapshot_linear_steps(
     snapshot: *const picollo_snapshot,
     width: u64,
@@ -57,7 +57,8 @@ fn picollo_snapshot_linear_steps(
     write_steps(|| snapshot.linear_steps(width), out, capacity, out_length)
 }
 
-/// Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
+/// Lists steps of growing width, which end at first - 1, first * base - 1, first * base * base - 1, ..., rounded
+/// down.
 ///
 /// Requires: first is not 0, base is above 1.
 /// Otherwise: as picollo_snapshot_linear_steps.
@@ -73,8 +74,9 @@ fn picollo_snapshot_logarithmic_steps(
     write_steps(|| snapshot.logarithmic_steps(first, base), out, capacity, out_length)
 }
 
-/// Lists steps of percentiles, which get closer by half with each half of the distance to 100 %; the last one is at 100.
-/// They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
+/// Lists steps of percentiles. Their distance halves with each half of the remaining distance to 100 %, and the last
+/// one is at 100. Each ends with a bucket, and several may end with the same one. They are the rows of
+/// picollo_snapshot_format_hgrm.
 ///
 /// Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0.
 /// Otherwise: as picollo_snapshot_linear_steps.

@@ -1,4 +1,4 @@
-//! Summaries: what most people want to know.
+//! Summaries: totals, moments and the usual percentiles.
 
 use core::ptr::NonNull;
 
@@ -19,9 +19,8 @@ pub const PICOLLO_SUMMARY_PERCENTILES: usize = 16;
 const _: () = assert!(PICOLLO_SUMMARY_PERCENTILES == SUMMARY_PERCENTILES);
 
 exported! {
-/// Summarises a snapshot. One without counts has a summary too: totals and targets 0, mean and deviation NaN.
+/// Summarizes a snapshot. An empty one has a summary too: totals and targets are 0, mean and deviation are NaN.
 ///
-/// Requires: value_selection is PICOLLO_VALUE_....
 /// Cost: two passes over the counters: tens of microseconds for 28,672.
 fn picollo_snapshot_summary(
     snapshot: *const picollo_snapshot,
@@ -32,12 +31,11 @@ fn picollo_snapshot_summary(
     out.tell(snapshot.summary(ValueSelection::try_from(value_selection)?))
 }
 
-/// Summarises a histogram as it is now, since its reset. Makes a snapshot and frees it again: to summarise often, or
-/// without allocating, keep a picollo_snapshot, update it and use picollo_snapshot_summary.
+/// Summarizes a histogram since its reset. The call makes a snapshot and frees it again. To summarize often, or
+/// without allocations, keep a picollo_snapshot, update it, and use picollo_snapshot_summary.
 ///
-/// Requires: value_selection is PICOLLO_VALUE_....
-/// Returns: PICOLLO_ERR_BUSY in shared memory that another program overwrites.
-/// Cost: allocates 16 bytes a counter for the time of the call; three passes over the counters.
+/// Returns: PICOLLO_ERR_BUSY if another program overwrites the shared memory.
+/// Cost: allocates 16 bytes per counter temporarily; three passes over the counters.
 fn picollo_histogram_summary(
     histogram: *const picollo_histogram,
     value_selection: u32,

@@ -1,8 +1,6 @@
 //! Text.
 //!
-//! Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
-//! NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
-//! buffer only buffer[0] is written, with 0. So, to have room for sure:
+//! See "Text, bytes and lists" at the head of this file for the rules of buffers. To make enough room:
 //!
 //!     size_t length = 0;
 //!     picollo_status status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -10,20 +8,20 @@
 //!     char *text = malloc(length + 1);
 //!     status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length); // PICOLLO_OK
 //!
-//! Text for people (PICOLLO_TEXT_HUMAN) is in the unit that the title ends with, in parentheses or behind a
-//! comma: "Latency (ns)", "Requests, us"; "(ns)" is a unit without a title. Known are ps, ns, us, ms, s and their long names, bytes,
-//! cycles and instructions. Of those numbers have three digits and a prefix, 4.51 us (with the letter mu) or 526 ns; all others are
-//! as they are, 4,509,696. A summary:
+//! Text for people (PICOLLO_TEXT_HUMAN) uses the unit at the end of the title, in parentheses or after a comma:
+//! "Latency (ns)", "Requests, us". "(ns)" is a unit without a title. The library knows ps, ns, us, ms, s and their
+//! long names, bytes, cycles and instructions. Numbers with a known unit have three digits and a prefix, such as 4.51
+//! us (with the letter mu) or 526 ns. All others are printed in full: 4,509,696. A summary:
 //!
 //!     Latency: 99,940 values, 60 below the range
 //!         P50      P90      P99    P99.9      max     mean
 //!     3.60 us  7.46 us  9.15 us  9.66 us  9.79 us  4.33 us
 //!
-//! Percentiles that the count cannot support, as P99.9 of 92, are left out. Diffs, comparisons and benchmarks begin with the answer
-//! in a sentence, which says no more than the verdict does.
+//! Percentiles that the count cannot support, such as P99.9 of 92 values, are left out. Diffs, comparisons and
+//! benchmarks begin with the answer in a sentence, which claims no more than the verdict.
 //!
-//! 4096 bytes are enough for the Markdown of any summary with a short title. Titles and names are NUL-terminated UTF-8;
-//! NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
+//! 4096 bytes are enough for the Markdown of any summary with a short title. Titles and names are escaped for the
+//! format. Column widths count Unicode scalar values.
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
@@ -44,13 +42,12 @@ use crate::summary::picollo_summary;
 pub const PICOLLO_TEXT_MARKDOWN: u32 = 0;
 /// One line without a line break, for logs. Numbers are grouped and rounded.
 pub const PICOLLO_TEXT_LINE: u32 = 1;
-/// One JSON object, for programs. Numbers are exact; what does not exist is null.
+/// One JSON object, for programs. Numbers are exact; missing values are null.
 pub const PICOLLO_TEXT_JSON: u32 = 2;
 
-/// A few lines for people, at most 80 columns wide, without a line break at the end: the answer first, short, with three digits
-/// and units that fit. See "Text for people".
+/// A few lines for people, at most 80 columns wide, without a line break at the end. See "Text for people".
 pub const PICOLLO_TEXT_HUMAN: u32 = 4;
-/// A part of a page, in HTML: of picollo_exemplars_format alone. For all others it is an unknown format.
+/// Part of an HTML page: only for picollo_exemplars_format. For all other calls it is an unknown format.
 pub const PICOLLO_TEXT_HTML: u32 = 6;
 
 const _: () = assert!(
@@ -76,20 +73,18 @@ pub unsafe fn write_text(
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
 }
 
-/// Whether [`write_text`] would take these. Nothing is written yet.
+/// Checks the arguments of [`write_text`]. Writes nothing yet.
 ///
-/// # Safety
-/// As for [`write_text`].
+/// # Safety As for [`write_text`].
 unsafe fn check(buffer: *mut c_char, capacity: usize, out_length: *mut usize) -> Outcome {
     room(buffer, capacity)?;
     output(out_length).map(|_| ())
 }
 
-/// As [`write_text`], for what can also fail for other reasons, before anything is written. `write` is called twice, and
-/// may fail the first time only.
+/// As [`write_text`], for a writer that can also fail for other reasons before it writes anything. `write` is called
+/// twice, and may fail only the first time.
 ///
-/// # Safety
-/// As for [`write_text`].
+/// # Safety As for [`write_text`].
 pub unsafe fn try_write_text(
     buffer: *mut c_char,
     capacity: usize,
@@ -102,10 +97,9 @@ pub unsafe fn try_write_text(
     write_text(buffer, capacity, out_length, &|out| write(out).map_err(|_| fmt::Error))
 }
 
-/// As [`try_write_text`], for what takes long to make: it is made once, on the heap, and then copied.
+/// As [`try_write_text`], for text that is expensive to make: it is made once, on the heap, and then copied.
 ///
-/// # Safety
-/// As for [`write_text`].
+/// # Safety As for [`write_text`].
 pub unsafe fn write_collected(
     buffer: *mut c_char,
     capacity: usize,
@@ -115,14 +109,14 @@ pub unsafe fn write_collected(
     check(buffer, capacity, out_length)?;
     let mut collected = Collected(memory::growing()?);
     write(&mut collected).map_err(|error| match error {
-        // It takes all there is memory for.
+        // Only memory limits its length.
         picollo_core::Error::BufferTooSmall => Failure::OUT_OF_MEMORY,
         error => error.into(),
     })?;
     write_text(buffer, capacity, out_length, &|out| out.write_str(&collected.0))
 }
 
-/// Text on the heap. Writing fails where there is no memory.
+/// Text on the heap. Writing fails if there is no memory.
 pub struct Collected(memory::Growing);
 
 impl Write for Collected {
@@ -136,7 +130,6 @@ impl Write for Collected {
 exported! {
 /// Writes a summary as text.
 ///
-/// Requires: format is PICOLLO_TEXT_....
 /// Cost: microseconds for a line, tens of microseconds for a table.
 fn picollo_summary_format(
     summary: *const picollo_summary,
@@ -151,10 +144,10 @@ fn picollo_summary_format(
     write_text(buffer, capacity, out_length, &|out| summary.write(out, title, format))
 }
 
-/// Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes
-/// in per cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
+/// Writes the changes from summary a, the older, to summary b, the newer, as text: the numbers of both, the changes
+/// in per cent, and the D-value (Cohen's d: the difference of the means divided by the pooled standard deviation).
 ///
-/// Requires: format is PICOLLO_TEXT_.... Empty names read "Before" and "After" in Markdown and in a line.
+/// Requires: if a name is empty, Markdown and the line read "Before" and "After".
 /// Otherwise: as picollo_summary_format.
 fn picollo_summary_format_diff(
     a: *const picollo_summary,
@@ -173,8 +166,8 @@ fn picollo_summary_format_diff(
     write_text(buffer, capacity, out_length, &|out| a.write_diff(b, out, title, name_a, name_b, format))
 }
 
-/// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and
-/// logical index of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
+/// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. This shows rank and value; storage and
+/// logical index of the bucket; its half-open range; its count. With a target_count of 0 the text is P99=n/a.
 ///
 /// Requires: a capacity of 192 is enough for any percentile of a snapshot.
 /// Cost: a microsecond.
@@ -188,13 +181,11 @@ fn picollo_percentile_format(
     write_text(buffer, capacity, out_length, &|out| write!(out, "{percentile}"))
 }
 
-/// Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
-/// picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
-/// ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
+/// Writes the buckets as text, one per line, in the form of picollo_percentile_format: P0.073=2,008 [0 / 381]:
+/// [2,000, 2,016) 146. The line describes the middle observation of the bucket. Its number among all is before +
+/// ceil(count / 2), and its rank is number / total * 100. So a single observation has rank 100.
 ///
-/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is
-///   PICOLLO_VALUE_....
-/// Cost: a microsecond for each bucket listed.
+/// Cost: a microsecond per listed bucket.
 fn picollo_snapshot_format_buckets(
     snapshot: *const picollo_snapshot,
     non_empty_only: u32,

@@ -1,8 +1,9 @@
-//! The calls on what a target does not have. They are exported all the same, so that programs link and load everywhere.
+//! The functions that a target does not support. They are exported all the same, so programs link and load
+//! everywhere.
 //!
-//! None of these things can be made, so that nothing can be done with one, whatever is passed: the calls answer
-//! PICOLLO_ERR_UNSUPPORTED, or do nothing. They do not look at their parameters and declare none, which in the calling
-//! conventions of C on all targets here (the caller gives and takes away) is the same to the caller.
+//! None of these objects can be made, so no call can do anything with one: it returns PICOLLO_ERR_UNSUPPORTED or does
+//! nothing. The functions ignore their parameters and declare none. In the C calling conventions of all targets here
+//! (the caller passes and removes arguments), this makes no difference to the caller.
 
 use crate::failure::Failure;
 use crate::status::picollo_status;
@@ -18,7 +19,7 @@ macro_rules! without {
     };
 }
 
-/// Collectors of exemplars, where there are no accounts of threads: elsewhere than on Linux.
+/// Collectors of exemplars, except on Linux: other systems have no accounting of threads.
 mod accounts {
     use super::*;
 
@@ -37,7 +38,7 @@ mod accounts {
     }
 }
 
-/// What lives on the heap alone: histograms of doubles, registries with their counters and gauges, segments.
+/// Objects that live only on the heap: histograms of doubles, registries with counters and gauges, segments.
 #[cfg(not(feature = "std"))]
 mod memory {
     use super::*;

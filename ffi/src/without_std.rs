@@ -1,6 +1,6 @@
-//! What a library without `std` has to bring along itself.
+//! What a library without `std` has to provide itself.
 
-/// Panics end here: there is nothing to unwind to. Recording cannot panic, and no caller's input leads here.
+/// Panics end here, because nothing can unwind. Recording cannot panic, and no input of a caller leads here.
 #[panic_handler]
 fn stop(_: &core::panic::PanicInfo<'_>) -> ! {
     // An undefined instruction: a fault handler or a debugger sees it, which an endless loop would hide from them.
@@ -25,8 +25,8 @@ fn stop(_: &core::panic::PanicInfo<'_>) -> ! {
 #[cfg(target_os = "linux")]
 core::arch::global_asm!(".weak rust_eh_personality", ".hidden rust_eh_personality", "rust_eh_personality:");
 
-/// Critical sections, for what the target cannot do in one step: two functions that the program provides. They may be
-/// nested; `leave` gets what its `enter` returned, such as whether interrupts were on.
+/// Critical sections, for what the target cannot do in one step: two functions that the program provides. They may
+/// nest; `leave` gets what its `enter` returned, such as whether interrupts were on.
 #[cfg(feature = "critical-section")]
 mod critical {
     unsafe extern "C" {

@@ -1,4 +1,4 @@
-/* Picollo for C++17: everything in the library, with lifetimes and types. Header-only; link with libpicollo.
+/* Picollo for C++17: the whole library, with lifetimes and types. Header-only; link with libpicollo.
  *
  *     #include <picollo.hpp>
  *
@@ -9,18 +9,16 @@
  *     }
  *     std::cout << latency.summary().table("Latency");
  *
- * Objects own what they hold and can be moved, not copied. A moved-from object can be destroyed and assigned to, nothing
- * else. The library counts references, so that a histogram, its snapshots, recorders and sessions go in any order.
- * Threads: as in picollo.h; any number may record into one histogram, unless it was made with mode::single_writer, and any
- * number may read it at the same time.
+ * Objects own what they hold. They can be moved, but not copied. A moved-from object can only be destroyed or assigned to. The
+ * library counts references, so a histogram, its snapshots, recorders and sessions may be destroyed in any order. Methods are
+ * documented in picollo.h, at the C function of their name. This includes threads: any number of threads may record into one
+ * histogram, unless it was made with mode::single_writer, and any number may read it at the same time.
  *
- * Failures are exceptions of type picollo::error. With PICOLLO_NO_EXCEPTIONS defined, which is also what -fno-exceptions
- * means, there are none: what can fail then returns a picollo::result<T> with either a value or a failure, and objects are
- * made by functions called create, parse or probe (which the exceptions have too) instead of by constructors. The two can
- * be mixed in one program.
+ * Failures are exceptions of type picollo::error. With PICOLLO_NO_EXCEPTIONS, which -fno-exceptions implies, nothing throws.
+ * Then a function that can fail returns a picollo::result<T> with either a value or a failure. Functions named create, parse
+ * or probe replace the constructors. They exist with exceptions too. One program may mix both.
  *
- * Cost: that of the C functions; recorders record inline. What allocates says so.
- */
+ * Methods cost what the C functions cost; recorders are inlined. Functions that allocate say so. */
 #ifndef PICOLLO_HPP
 #define PICOLLO_HPP
 

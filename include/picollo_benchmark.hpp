@@ -10,7 +10,7 @@
 
 PICOLLO_NAMESPACE {
 
-/** How to measure: each sets the field of picollo_benchmark_options that its name is of, or the flag PICOLLO_BENCHMARK_.... */
+/** Options: each method sets the field of picollo_benchmark_options or the flag PICOLLO_BENCHMARK_... of its name. */
 class benchmark_options : public detail::options_of<picollo_benchmark_options> {
 public:
     benchmark_options &budget(double seconds) noexcept { return native_.budget_seconds = seconds, *this; }
@@ -31,7 +31,7 @@ public:
     benchmark_options &keep_disturbed() noexcept { return native_.flags |= PICOLLO_BENCHMARK_KEEP_DISTURBED, *this; }
 };
 
-/** A value that the compiler has to make, though nobody looks at it. */
+/** Forces the compiler to compute a value that nobody uses. */
 template <class T>
 inline void keep(const T &value) noexcept
 {
@@ -43,7 +43,7 @@ inline void keep(const T &value) noexcept
 #endif
 }
 
-/** Runs two pieces of code by turns, in blocks, so that what changes slowly falls on both alike, and judges the differences.
+/** Runs two pieces of code alternately, in blocks, so slow changes of the machine affect both alike. The differences decide.
  *
  *     picollo::benchmark benchmark;
  *     benchmark.run([] { return a(); }, [] { return b(); });
@@ -53,7 +53,7 @@ class benchmark {
 public:
     explicit benchmark(picollo_benchmark *owned) noexcept : handle_(owned) {}
 
-    /** Events are counted beside the time; those that are not available stay as entries without counts. */
+    /** Also counts events. Unavailable events stay as entries without counts. */
     static outcome<benchmark> create(const benchmark_options &how = benchmark_options(), span<const event> events = {})
     {
         std::vector<picollo_event> native_events;
@@ -68,8 +68,9 @@ public:
     }
 #endif
 
-    /** Runs both until the difference is known well enough, or the budget is spent. What they return is kept from being left out.
-     *  What takes less than can be told, as code that was left out, has PICOLLO_BENCHMARK_NOTHING_A or _B in the flags. */
+    /** Runs both until the difference is known well enough, or the budget is spent. The compiler cannot remove their results.
+     * If a call takes less than the resolution, such as code that was removed, the flags have PICOLLO_BENCHMARK_NOTHING_A or
+     * _B. */
     template <class A, class B>
     outcome<void> run(A &&a, B &&b)
     {
@@ -95,8 +96,8 @@ public:
         return detail::filled(code, found);
     }
 
-    /** What else the machine did, and how many blocks were left out for it; NaN is what is not known. Where more than half were
-     *  disturbed and the interval says nothing, .blocks of what was measured has PICOLLO_COMPARISON_NOISY, and no verdict. */
+    /** Reports what else the machine did, and how many blocks were left out for it. Unknown numbers are NaN. If more than half
+     * were disturbed and the interval is inconclusive, .blocks of measured() has PICOLLO_COMPARISON_NOISY, and no verdict. */
     outcome<picollo_benchmark_disturbance> noise() const
     {
         picollo_benchmark_disturbance found = {};
@@ -110,13 +111,13 @@ public:
         return detail::answer<picollo_benchmark_counts>(picollo_benchmark_counter, native(), index);
     }
 
-    /** The samples of PICOLLO_BENCHMARK_A or _B: picoseconds a call. */
+    /** The samples of PICOLLO_BENCHMARK_A or _B, in picoseconds per call. */
     outcome<histogram> samples(std::uint32_t which)
     {
         return detail::made<histogram>(picollo_benchmark_histogram_ref, native(), which);
     }
 
-    /** How it went, as Markdown, or for people: no other format is written. Allocates. */
+    /** The results as Markdown or for people; other formats are not supported. Allocates. */
     outcome<std::string> text(const char *title = "", const char *name_a = "Before", const char *name_b = "After",
                               format how = format::markdown) const
     {
@@ -126,7 +127,7 @@ public:
     picollo_benchmark *native() const noexcept { return handle_.get(); }
 
 private:
-    /* For each call a function of its own, and aligned: the same loop elsewhere in memory may take a third longer. */
+    /* Each call has a separate, aligned function: the same loop at another address may take a third longer. */
     template <class Call>
 #ifdef __GNUC__
     __attribute__((noinline, aligned(64)))
@@ -139,7 +140,7 @@ private:
             if constexpr (std::is_void_v<decltype(call())>) call();
             else keep(call());
 #ifdef __GNUC__
-            /* The loop is there also where the call is not: nothing is then compared with nothing. */
+            /* The loop remains if the call is removed. Then nothing is compared with nothing. */
             __asm__ volatile("");
 #endif
         }

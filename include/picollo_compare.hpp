@@ -8,14 +8,14 @@
 
 PICOLLO_NAMESPACE {
 
-/** What a comparison amounts to: faster means that the newer values are smaller, by more than the margin. */
+/** The verdict of a comparison. faster means that the newer values are smaller, by more than the margin. */
 enum class verdict : std::uint32_t {
     no_evidence = PICOLLO_VERDICT_NO_EVIDENCE,
     faster = PICOLLO_VERDICT_FASTER,
     slower = PICOLLO_VERDICT_SLOWER
 };
 
-/** What to compare and what counts: each sets the field of picollo_compare_options of its name. */
+/** Options: each method sets the field of picollo_compare_options of its name. */
 class compare_options : public detail::options_of<picollo_compare_options> {
 public:
     compare_options &quantile(double value) noexcept { return native_.quantile = value, *this; }
@@ -25,7 +25,7 @@ public:
     compare_options &power(double value) noexcept { return native_.power = value, *this; }
 };
 
-/** How one snapshot differs from an older one: a plain value. All numbers are those of picollo_comparison. */
+/** The differences between a snapshot and an older one: a plain value with all numbers of picollo_comparison. */
 class comparison : public picollo_comparison {
 public:
     comparison(const picollo_comparison &native, const summary &before, const summary &after) noexcept
@@ -34,12 +34,12 @@ public:
     }
 
     picollo::verdict verdict() const noexcept { return static_cast<picollo::verdict>(picollo_comparison::verdict); }
-    /** One of PICOLLO_COMPARISON_.... */
+    /** Whether it has one of PICOLLO_COMPARISON_.... */
     bool has(std::uint32_t flag) const noexcept { return (flags & flag) != 0; }
     const summary &before() const noexcept { return before_; }
     const summary &after() const noexcept { return after_; }
 
-    /** What changed, with intervals, effects and the verdict, as text. Allocates. */
+    /** The changes, with intervals, effect sizes and the verdict, as text. Allocates. */
     outcome<std::string> text(const char *title = "", const char *before_name = "Before", const char *after_name = "After",
                               format how = format::markdown) const
     {
@@ -62,7 +62,7 @@ inline outcome<comparison> compare(const snapshot &before, const snapshot &after
     return detail::filled(code, comparison(found, summary(a), summary(b)));
 }
 
-/** Compares two series, before[i] measured next to after[i], by the differences within pairs. */
+/** Compares two series by the differences within pairs: before[i] was measured next to after[i]. */
 inline outcome<picollo_block_comparison> compare_blocks(span<const double> before, span<const double> after,
                                                         const compare_options &how = compare_options())
 {
@@ -75,7 +75,7 @@ inline outcome<picollo_block_comparison> compare_blocks(span<const double> befor
 }
 
 namespace detail {
-/** How many names there are in a text, with spaces between them. */
+/** The number of names in a text, separated by spaces. */
 inline std::size_t names_in(const char *events) noexcept
 {
     std::size_t names = 0;
@@ -89,10 +89,8 @@ inline std::size_t names_in(const char *events) noexcept
 }
 }
 
-/**
- * Estimates a figure of many scopes by its name, as "ipc": of the sums of events. `values` has a row for each scope and a
- * column for each of `events`, which are names with a space between each two; NaN where one was not counted.
- */
+/** Estimates a figure over many scopes by its name, such as "ipc", from the sums of events. `values` has a row for each scope
+ * and a column for each of `events`, which are names separated by spaces. Missing counts are NaN. */
 inline outcome<picollo_figure_estimate> figure(const char *name, const char *events, span<const double> values, std::size_t scopes,
                                                double confidence = 0.95)
 {

@@ -52,12 +52,12 @@ inline std::ostream &operator<<(std::ostream &out, const double_summary &value)
     return out.write(text, static_cast<std::streamsize>(length));
 }
 
-/** Counts of doubles, of one interval. Holds nothing of the histogram that they were taken from. */
+/** Counts of doubles in one interval. Holds no reference to the histogram that they were taken from. */
 class double_snapshot {
 public:
     explicit double_snapshot(picollo_double_snapshot *owned) noexcept : handle_(owned) {}
 
-    /** Of nothing yet. */
+    /** An empty one. */
     static outcome<double_snapshot> create()
     {
         return detail::made<double_snapshot>(picollo_double_snapshot_create, nullptr);
@@ -103,7 +103,7 @@ private:
     detail::handle<picollo_double_snapshot, picollo_double_snapshot_free> handle_;
 };
 
-/** What a histogram of doubles is made from: each sets the field of picollo_double_options of its name, or the flag PICOLLO_DOUBLE_.... */
+/** Options: each method sets the field of picollo_double_options or the flag PICOLLO_DOUBLE_... of its name. */
 class double_options : public detail::options_of<picollo_double_options> {
 public:
     double_options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
@@ -112,8 +112,7 @@ public:
     double_options &exact_sum() noexcept { return native_.flags |= PICOLLO_DOUBLE_EXACT_SUM, *this; }
 };
 
-/** Counts doubles of both signs and all magnitudes within a relative error; any number of threads record. picollo_double_histogram_... of the
- * names here says more. */
+/** Counts doubles of both signs and all magnitudes within a relative error. Any number of threads may record. */
 class double_histogram {
 public:
     /** Takes over a reference. */
@@ -145,9 +144,9 @@ public:
         if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
         return taken;
     }
-    /** The same into a snapshot that is there, which keeps its memory. */
+    /** The same into an existing snapshot, which keeps its memory. */
     outcome<void> collect(double_snapshot &into) { return detail::done(picollo_double_snapshot_update(into.native(), native(), 1)); }
-    /** The same without a snapshot: the values at quantiles of 0 to 1, into as many places. NaN where nothing was recorded. */
+    /** The same without a snapshot: writes the values at quantiles of 0 to 1. They are NaN if nothing was recorded. */
     outcome<picollo_double_statistics> collect(span<const double> quantiles, span<double> values)
     {
         picollo_double_statistics found = {};
@@ -157,7 +156,7 @@ public:
         }
         return detail::filled(code, found);
     }
-    /** Looks at what was recorded since the last collection, and leaves it there. */
+    /** Copies what was recorded since the last collection, and leaves it there. */
     outcome<double_snapshot> peek() const
     {
         return detail::made<double_snapshot>(picollo_double_snapshot_create, native());

@@ -18,7 +18,7 @@
 
 PICOLLO_NAMESPACE {
 
-/** Where the time went that a slow observation took more than is usual: PICOLLO_CAUSE_... says what each is. */
+/** Why an observation took longer than usual: see PICOLLO_CAUSE_.... */
 enum class cause : std::uint32_t {
     own_waiting = PICOLLO_CAUSE_OWN_WAITING,
     run_queue = PICOLLO_CAUSE_RUN_QUEUE,
@@ -34,7 +34,7 @@ enum class cause : std::uint32_t {
     not_known = PICOLLO_CAUSE_NOT_KNOWN
 };
 
-/** As the table calls it. */
+/** The name in the table. */
 inline const char *to_string(cause what) noexcept
 {
     switch (what) {
@@ -54,12 +54,12 @@ inline const char *to_string(cause what) noexcept
     return "not known";
 }
 
-/** What leads from an observation to its request. */
+/** Links an observation to its request. */
 struct exemplar_context {
-    /** The trace that it belongs to and the span in it, as in W3C's traceparent; zeroes are none. */
+    /** Its trace and its span in that trace, as in W3C's traceparent. Zeroes mean that there is no trace or span. */
     std::array<std::uint8_t, 16> trace_id = {};
     std::array<std::uint8_t, 8> span_id = {};
-    /** What the program likes, such as a request's number. */
+    /** Free for the program, such as the number of a request. */
     std::array<std::uint64_t, 2> words = {};
 
     exemplar_context() noexcept = default;
@@ -80,7 +80,7 @@ struct exemplar_context {
     }
 };
 
-/** How exemplars are kept: each sets the field of picollo_exemplars_options of its name, or the flag PICOLLO_EXEMPLARS_.... */
+/** Options: each method sets the field of picollo_exemplars_options or the flag PICOLLO_EXEMPLARS_... of its name. */
 class exemplars_options : public detail::options_of<picollo_exemplars_options> {
 public:
     exemplars_options &threshold(std::uint64_t value) noexcept { return native_.threshold = value, *this; }
@@ -107,8 +107,8 @@ struct no_context {
     void operator()() const noexcept {}
 };
 
-/** Measures the time from here to the end of the block, records it, and keeps it with its causes where it is slow. Made by
- * exemplars::scope; it stays where it was made, on one thread. */
+/** Measures the time from here to the end of the block, and records it. If it is slow, it is kept with its causes.
+ * exemplars::scope makes it; it cannot be moved, and stays on one thread. */
 template <class Lookup = no_context>
 class exemplar_scope {
 public:
@@ -122,7 +122,7 @@ public:
     exemplar_scope &operator=(const exemplar_scope &) = delete;
     ~exemplar_scope() { end(); }
 
-    /** Records now rather than at the end of the block, and tells whether the observation is kept. A second time does nothing. */
+    /** Records now instead of at the end of the block, and returns whether the observation is kept. A second call does nothing. */
     bool end() noexcept
     {
         if (ended_) return false;
@@ -132,7 +132,7 @@ public:
         return true;
     }
 
-    /** Gives a kept observation its context. Where a slower one has taken its place meanwhile, nothing happens. */
+    /** Gives a kept observation its context. If a slower one has replaced it, nothing happens. */
     void annotate(const exemplar_context &context) noexcept
     {
         const picollo_exemplar_context native_context = context.native();
@@ -141,9 +141,9 @@ public:
 
     /** Records nothing. */
     void cancel() noexcept { ended_ = true; }
-    /** Which kind of observation it is: what is usual is known by kind. */
+    /** Sets the kind of the observation. Each kind has its own usual values. */
     void label(std::uint32_t value) noexcept { native_.label = value; }
-    /** That others may run on this thread before it ends, as with coroutines: then nothing is taken of the thread. */
+    /** Declares that others may run on this thread before it ends, as with coroutines. Then the thread provides no evidence. */
     void shares_thread() noexcept { native_.thread = nullptr; }
 
 private:
@@ -153,10 +153,10 @@ private:
     picollo_exemplar_scope native_;
 };
 
-/** A time that may not be known. */
+/** A time that may be unknown. */
 using optional_nanos = std::optional<std::chrono::nanoseconds>;
 
-/** An observation that was kept, as picollo_exemplar says. What is not known is not there. */
+/** An observation that was kept; see picollo_exemplar. Unknown numbers are empty. */
 class exemplar {
 public:
     explicit exemplar(const picollo_exemplar &native) noexcept : native_(native) {}
@@ -171,9 +171,9 @@ public:
     std::optional<std::uint32_t> cpu() const noexcept { return known(native_.cpu != PICOLLO_CPU_UNKNOWN, native_.cpu); }
 
     exemplar_context context() const noexcept { return exemplar_context(native_.context); }
-    /** The trace as W3C's traceparent has it, 32 hexadecimal digits; empty where there is none. Allocates. */
+    /** The trace as in W3C's traceparent, 32 hexadecimal digits; empty without a trace. Allocates. */
     std::string trace_id() const { return hex(native_.context.trace_id); }
-    /** The span in it, 16 digits; empty where there is none. */
+    /** The span in it, 16 digits; empty without a span. */
     std::string span_id() const { return hex(native_.context.span_id); }
 
     optional_nanos excess() const noexcept
@@ -194,7 +194,7 @@ public:
     std::optional<std::uint32_t> minor_faults() const noexcept { return counted(native_.minor_faults); }
     std::optional<std::uint32_t> major_faults() const noexcept { return counted(native_.major_faults); }
 
-    /** Everything, with the bits of what is known. */
+    /** All fields, with the bits that show which ones are known. */
     const picollo_exemplar &native() const noexcept { return native_; }
 
 private:
@@ -228,9 +228,8 @@ private:
     picollo_exemplar native_;
 };
 
-/** Keeps the slowest observations of a histogram, with what leads to their requests, and reports why they were slow. It holds the histogram.
- * picollo_exemplars_... of the names here says more.
- * Any thread may call; what tells of an interval tells of the one that was collected last. Linux.
+/** Keeps the slowest observations of a histogram, with links to their requests, and explains why they were slow. It holds a
+ * reference to the histogram. Any thread may call. Results belong to the interval that was collected last. Linux only.
  *
  *     picollo::exemplars slow(latency);
  *     {
@@ -254,18 +253,18 @@ public:
     explicit exemplars(const histogram &of, const exemplars_options &how = exemplars_options()) : exemplars(create(of, how)) {}
 #endif
 
-    /** Measures from here to the end of the block. The label tells kinds of observations apart, up to 16, as what is usual of one may not
-     * be of another. The collector outlives the scope. */
+    /** Measures from here to the end of the block. The label distinguishes up to 16 kinds of observations, because each may
+     * have other usual values. The collector must outlive the scope. */
     exemplar_scope<> scope(std::uint32_t label = 0) noexcept { return exemplar_scope<>(native(), label, no_context()); }
-    /** The same; where the observation is kept, its context is looked up at the end: `slow.scope([&] { return context_of(request); })`.
-     * That has to throw nothing. */
+    /** The same. If the observation is kept, its context is computed at the end: `slow.scope([&] { return context_of(request);
+     * })`. The function must not throw. */
     template <class Lookup, class = std::enable_if_t<std::is_invocable_r_v<exemplar_context, Lookup &>>>
     exemplar_scope<Lookup> scope(Lookup lookup, std::uint32_t label = 0)
     {
         return exemplar_scope<Lookup>(native(), label, std::move(lookup));
     }
 
-    /** Records a value that was timed elsewhere; tells whether it is kept. Nothing is known then of where its time went. */
+    /** Records a value that was timed elsewhere, and returns whether it is kept. It has no evidence about its thread. */
     bool offer(std::uint64_t value) noexcept { return picollo_exemplars_offer(native(), value, nullptr) == PICOLLO_EXEMPLAR_KEPT; }
     bool offer(std::uint64_t value, const exemplar_context &context) noexcept
     {
@@ -287,7 +286,7 @@ public:
         return detail::answer<picollo_exemplar_share>(picollo_exemplars_share, native(), static_cast<std::uint32_t>(of));
     }
 
-    /** What was kept: the slowest first, then the latest of each octave of values. Allocates. */
+    /** The observations that were kept: the slowest first, then the latest of each octave of values. Allocates. */
     outcome<std::vector<exemplar>> kept() const
     {
         std::vector<exemplar> found;
@@ -303,7 +302,7 @@ public:
     outcome<std::string> html() const { return format(PICOLLO_TEXT_HTML); }
     outcome<std::string> json() const { return format(PICOLLO_TEXT_JSON); }
 
-    /** Has what was kept written with a histogram of a registry from now on, with its traces and causes. */
+    /** Replaces the exemplars of a registry's histogram by what was kept, with traces and causes. */
     outcome<void> publish(registry &where, std::uint64_t id) const
     {
         return detail::done(picollo_exemplars_publish(native(), where.native(), id));

@@ -16,17 +16,17 @@ PICOLLO_NAMESPACE {
 enum class mode : std::uint32_t {
     /** Any number of threads, and signal handlers: an atomic addition. The default. */
     interlocked = PICOLLO_MODE_INTERLOCKED,
-    /** One thread at a time: a plain addition. Two that record at once lose counts. */
+    /** One thread at a time: a plain addition. Two threads that record at the same time lose counts. */
     single_writer = PICOLLO_MODE_SINGLE_WRITER,
-    /** Many threads at high rates: a plain addition to counters of the thread's own. */
+    /** Many threads at high rates: a plain addition to the thread's own counters. */
     per_thread = PICOLLO_MODE_THREAD_LOCAL,
-    /** Many threads at high rates, and signal handlers: a plain addition to counters of the CPU; elsewhere than on Linux on x86-64
-     * an atomic one. 64 bits, dense. */
+    /** Many threads at high rates, and signal handlers: a plain addition to counters of the CPU; on systems other than Linux on
+     * x86-64 an atomic addition. 64 bits, dense. */
     per_cpu = PICOLLO_MODE_PER_CPU
 };
 
-/** Durations as counts of a unit, rounded down. A negative one, or one that is not a number, is 0; one that does not fit is
- * UINT64_MAX, where std::chrono::duration_cast would make a negative one of it. */
+/** Durations as counts of a unit, rounded down. A negative duration or NaN is 0. One that does not fit is UINT64_MAX, where
+ * std::chrono::duration_cast would return a negative number. */
 template <class Unit, class Rep, class Period>
 constexpr std::uint64_t count_of(std::chrono::duration<Rep, Period> time) noexcept
 {
@@ -49,7 +49,7 @@ constexpr std::uint64_t count_of(std::chrono::duration<Rep, Period> time) noexce
     }
 }
 
-/** Records without a call: for one thread at a time. In mode per_thread, the counters of that thread. */
+/** Records without a call: for one thread at a time. In mode per_thread it has a separate shard of counters. */
 class recorder {
 public:
     /** Takes over a recorder that was filled in. */
@@ -65,7 +65,7 @@ public:
     }
     ~recorder() { release(native_); }
 
-    /** Counts a value once: about a nanosecond, in single_writer and in per_thread mode. */
+    /** Counts a value once, in about a nanosecond. */
     void record(std::uint64_t value) noexcept { picollo_recorder_record(&native_, value); }
 
     /** Counts a duration, in nanoseconds unless another unit is chosen: `record<std::chrono::microseconds>(time)`. */
@@ -78,17 +78,17 @@ public:
     const picollo_recorder &native() const noexcept { return native_; }
 
 private:
-    /* A copy, so that the address of the recorder itself goes nowhere: then a loop keeps its fields in registers, since no counter
-     * can be one of them. */
+    /* Takes a copy, so the address of the recorder itself does not escape. Then a loop keeps its fields in registers, because
+     * no counter can alias them. */
     static void release(picollo_recorder copy) noexcept { picollo_recorder_release(&copy); }
 
     picollo_recorder native_;
 };
 
-/** Records without a call by atomic additions, from any number of threads. It borrows the histogram, which has to outlive it. */
+/** Records without a call by atomic additions, from any number of threads. It borrows the histogram, which must outlive it. */
 class atomic_recorder {
 public:
-    /** Takes what was filled in. */
+    /** Takes over an atomic recorder that was filled in. */
     explicit atomic_recorder(const picollo_atomic_recorder &borrowed) noexcept : native_(borrowed) {}
 
     /** Counts a value once. */
@@ -107,7 +107,7 @@ private:
     picollo_atomic_recorder native_;
 };
 
-/** What a histogram is made from: each sets the field of picollo_histogram_options of its name, or the flag PICOLLO_HISTOGRAM_.... */
+/** Options: each method sets the field of picollo_histogram_options or the flag PICOLLO_HISTOGRAM_... of its name. */
 class options : public detail::options_of<picollo_histogram_options> {
 public:
     options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
@@ -124,7 +124,7 @@ public:
     }
     options &counter_bits(std::uint32_t value) noexcept { return native_.counter_bits = value, *this; }
     options &mode(picollo::mode value) noexcept { return native_.mode = static_cast<std::uint32_t>(value), *this; }
-    /** Counters in small chunks on first touch, up to a limit in bytes; 0: none. */
+    /** Counters in small chunks, allocated on first touch, up to a limit in bytes; 0: no limit. */
     options &sparse(std::uint64_t max_bytes = 0) noexcept
     {
         native_.storage = PICOLLO_STORAGE_SPARSE;
@@ -137,20 +137,20 @@ public:
 
     options &unit(std::uint64_t value) noexcept { return native_.unit = value, *this; }
 
-    /** The layout that a histogram will have. Makes none. */
+    /** The layout of a histogram with these options. Makes none. */
     outcome<picollo::layout> layout() const
     {
         return detail::answer<picollo::layout>(picollo_layout_of_options, &native_);
     }
 
-    /** The memory that a histogram will take. Makes none. */
+    /** The memory of a histogram with these options. Makes none. */
     outcome<picollo_footprint> footprint() const
     {
         return detail::answer<picollo_footprint>(picollo_histogram_estimate, &native_);
     }
 };
 
-/** Counts 64-bit values in buckets of a bounded relative error: picollo_histogram_... of the names here says more. */
+/** Counts 64-bit values in buckets with a bounded relative error. */
 class histogram {
 public:
     /** Takes over a reference. */
@@ -183,7 +183,7 @@ public:
     {
         picollo_histogram_record_corrected(native(), value, expected_interval);
     }
-    /** Counts a value within exact bounds; false, and an underflow or overflow, outside. */
+    /** Counts a value within exact bounds. Outside it counts an underflow or overflow, and returns false. */
     bool record_in_range(std::uint64_t value, std::uint64_t min, std::uint64_t max) noexcept
     {
         return picollo_histogram_record_in_range(native(), value, min, max) == PICOLLO_OK;
@@ -196,20 +196,20 @@ public:
         return detail::made<picollo::snapshot>(picollo_snapshot_create, native());
     }
 
-    /** For one reading; to read often, keep a snapshot and update it. */
+    /** For a single reading. To read often, keep a snapshot and update it. */
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
     {
         return detail::answer<picollo::summary, picollo_summary>(picollo_histogram_summary, native(), static_cast<std::uint32_t>(which));
     }
 
-    /** Dense histograms made with mode::per_thread or mode::single_writer have one; others, so those of the default mode,
-     * fail with status::unsupported. */
+    /** Only for dense histograms made with mode::per_thread or mode::single_writer. Others, including the default mode, fail
+     * with status::unsupported. */
     outcome<picollo::recorder> recorder()
     {
         return detail::answer<picollo::recorder, picollo_recorder>(picollo_histogram_recorder, native(), PICOLLO_INLINE_VERSION);
     }
 
-    /** Dense histograms of the default mode with counters of 64 bits have one; others fail with status::unsupported. */
+    /** Only for dense histograms of the default mode with 64-bit counters. Others fail with status::unsupported. */
     outcome<picollo::atomic_recorder> atomic_recorder()
     {
         return detail::answer<picollo::atomic_recorder, picollo_atomic_recorder>(picollo_histogram_atomic_recorder, native(),
@@ -232,7 +232,7 @@ private:
     detail::handle<picollo_histogram, picollo_histogram_free> handle_;
 };
 
-/** Measures the time from here to the end of the block, and records it; the histogram or recorder outlives the scope.
+/** Measures the time from here to the end of the block, and records it. The histogram or recorder must outlive the scope.
  *
  *     picollo::scope timing(latency);                                                   // nanoseconds
  *     picollo::scope<picollo::histogram, std::chrono::microseconds> timing(latency);
@@ -248,7 +248,7 @@ public:
         if (target_ != nullptr) target_->template record<Unit>(elapsed());
     }
 
-    /** The time since the beginning; none, should the clock have been set back meanwhile. */
+    /** The time since the beginning; zero if the clock was set back. */
     typename Clock::duration elapsed() const noexcept
     {
         const typename Clock::duration time = Clock::now() - start_;

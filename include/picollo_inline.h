@@ -1,6 +1,6 @@
 /* Recording without a call, for C and C++.
  *
- * picollo_recorder_record does what picollo_histogram_record does, and the compiler inlines it: some twenty instructions in
+ * The compiler inlines picollo_recorder_record, which does the work of picollo_histogram_record: about twenty instructions in
  * the caller's loop (single-writer or thread-local), without a call into the library. It needs a recorder of the histogram:
  *
  *     options.mode = PICOLLO_MODE_SINGLE_WRITER;        (or PICOLLO_MODE_THREAD_LOCAL; the default mode has none)
@@ -10,15 +10,14 @@
  *     for (...) picollo_recorder_record(&recorder, value);
  *     picollo_recorder_release(&recorder);
  *
- * Threads that share a histogram of the default mode have its cells by one atomic addition each, and nothing to release:
+ * Threads that share a histogram of the default mode use one atomic addition per record, and have nothing to release:
  *
  *     picollo_atomic_recorder shared;
  *     if (picollo_histogram_atomic_recorder(histogram, PICOLLO_INLINE_VERSION, &shared) != PICOLLO_OK) ...
  *     picollo_atomic_recorder_record(&shared, value);
  *
- * The functions are compiled into programs, so they stand for PICOLLO_INLINE_VERSION: a library that could not serve them
- * any more would refuse that version when the recorder is made. Written for gcc and clang; other compilers get the call.
- */
+ * The functions are compiled into programs, so they belong to PICOLLO_INLINE_VERSION. A library that no longer supports them
+ * refuses that version when the recorder is made. They are written for gcc and clang; other compilers call the library. */
 #ifndef PICOLLO_INLINE_H
 #define PICOLLO_INLINE_H
 
@@ -39,12 +38,10 @@ static inline uint64_t picollo_inline_index(uint32_t scale, uint64_t first_index
 }
 #endif
 
-/** Counts one value, with the same counts as picollo_histogram_record(recorder->histogram, value).
+/** Counts one value, as picollo_histogram_record(recorder->histogram, value) does.
  *
  * Requires: recorder is filled in and not released; this is not checked. One thread at a time.
- * Cost: about a nanosecond, in the modes that have recorders: single-writer and thread-local. A call only for values out of
- *   range, and when a 32-bit counter wraps.
- * Since: 0.1 */
+ * Cost: about a nanosecond. It calls the library only for values out of range, and if a 32-bit counter wraps around. */
 static inline void picollo_recorder_record(const picollo_recorder *recorder, uint64_t value)
 {
 #if defined(__GNUC__)
@@ -53,8 +50,8 @@ static inline void picollo_recorder_record(const picollo_recorder *recorder, uin
         if (__builtin_expect(recorder->counter_bits == 64, 1)) {
             uint64_t *cell = (uint64_t *)recorder->counters + index;
 #if defined(__x86_64__) && !(defined(__clang__) && defined(__OPTIMIZE__))
-            /* One instruction, which no signal handler comes into, where gcc would make three of a relaxed load and store.
-             * Readers beside it see the old or the new count, since aligned words are written whole. */
+            /* One instruction, which no signal handler can interrupt. From a relaxed load and store gcc would make three.
+             * Concurrent readers see the old or the new count, because aligned words are written as a whole. */
             __asm__("incq %0" : "+m"(*cell) : : "cc");
 #else
             __atomic_store_n(cell, __atomic_load_n(cell, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
@@ -63,7 +60,7 @@ static inline void picollo_recorder_record(const picollo_recorder *recorder, uin
         }
         uint32_t *cell = (uint32_t *)recorder->counters + index;
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-        /* As above. Here a wrap has to be told of: 2^32 more of this value leave the cell as it is, and are just that. */
+        /* As above. A wrap must be reported here: 2^32 more of this value leave the cell as it is, which is exactly the wrap. */
         int has_wrapped;
         __asm__("incl %0" : "+m"(*cell), "=@ccz"(has_wrapped));
         if (__builtin_expect(has_wrapped, 0))
@@ -82,11 +79,10 @@ static inline void picollo_recorder_record(const picollo_recorder *recorder, uin
     picollo_histogram_record(recorder->histogram, value);
 }
 
-/** Counts one value by an atomic addition, with the same counts as picollo_histogram_record(recorder->histogram, value).
+/** Counts one value by an atomic addition, as picollo_histogram_record(recorder->histogram, value) does.
  *
  * Requires: recorder is filled in, and its histogram is alive; neither is checked. Any number of threads, and signal handlers.
- * Cost: an atomic addition; a call only for values out of range.
- * Since: 0.1 */
+ * Cost: an atomic addition. It calls the library only for values out of range. */
 static inline void picollo_atomic_recorder_record(const picollo_atomic_recorder *recorder, uint64_t value)
 {
 #if defined(__GNUC__)

@@ -17,26 +17,25 @@
 
 PICOLLO_NAMESPACE {
 
-/** The times of an interval of a log, and its tag, whole. */
+/** The times and the complete tag of an interval of a log. */
 struct log_interval {
-    /** Seconds since 1970, or since whatever the times of the log count from. */
+    /** Seconds since 1970, or since the origin of the log's times. */
     double start_seconds = 0;
     double end_seconds = 0;
-    /** The largest value in millions, as the log has it; NaN where it is no number. */
+    /** The largest value in millions, as written in the log; NaN if it is not a number. */
     double max = 0;
     std::string tag;
 };
 
-/** Reads a log that is all in memory.
+/** Reads a log in memory.
  *
  *     picollo::log_reader reader(text);
  *     while (std::optional<picollo::log_interval> interval = reader.next()) use(*interval, reader.decode());
  *
- * A line that cannot be read is a failure of its own: the next call goes on after it.
- */
+ * A line that cannot be read is a separate failure: the next call continues after it. */
 class log_reader {
 public:
-    /** Of text that it keeps; allocates. */
+    /** Reads a text, which it keeps. Allocates. */
     static outcome<log_reader> create(std::string text)
     {
         auto kept = std::make_unique<const std::string>(std::move(text));
@@ -50,7 +49,7 @@ public:
     explicit log_reader(std::string text) : log_reader(create(std::move(text))) {}
 #endif
 
-    /** All that a stream has left, of bytes: open files with std::ios::binary. */
+    /** Reads the rest of a stream, as bytes: open files with std::ios::binary. */
     static outcome<log_reader> create(std::istream &in)
     {
         return create(std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()));
@@ -61,7 +60,7 @@ public:
 #endif
 
     log_reader(log_reader &&) noexcept = default;
-    /* The reader that was here goes before the text that it reads. */
+    /* The previous reader is destroyed before the text that it reads. */
     log_reader &operator=(log_reader &&other) noexcept
     {
         handle_ = std::move(other.handle_);
@@ -72,10 +71,10 @@ public:
         return *this;
     }
 
-    /** The most counters that decode() makes from here on; 0: PICOLLO_DEFAULT_MAX_COUNTERS. */
+    /** Largest number of counters that decode() makes from now on; 0: PICOLLO_DEFAULT_MAX_COUNTERS. */
     log_reader &max_counters(std::uint64_t value) noexcept { return max_counters_ = value, *this; }
 
-    /** The next interval, without its histogram; none at the end of the log. */
+    /** The next interval, without its histogram; empty at the end of the log. */
     outcome<std::optional<log_interval>> next()
     {
         using found = std::optional<log_interval>;
@@ -99,10 +98,10 @@ public:
         return found;
     }
 
-    /** The number of the line that was read last, from 1 on. */
+    /** Number of the line that was read last, from 1. */
     std::uint64_t line() const noexcept { return read_.line; }
 
-    /** When the log starts, in seconds since 1970; NaN while it is not known. After the first interval it is. */
+    /** Start of the log in seconds since 1970; NaN while it is unknown, which is before the first interval. */
     double start_seconds() const noexcept { return read_.log_start_seconds; }
 
     picollo_log_reader *native() const noexcept { return handle_.get(); }
@@ -113,22 +112,22 @@ private:
     {
     }
 
-    /* Behind a pointer, so that moving the reader leaves the text where it is. It outlives the reader, which goes first. */
+    /* Behind a pointer, so moving the reader does not move the text. It outlives the reader, which is destroyed first. */
     std::unique_ptr<const std::string> text_;
     detail::handle<picollo_log_reader, picollo_log_reader_free> handle_;
-    /* What was read last. The tag is the reader's. */
+    /* The interval that was read last. Its tag belongs to the reader. */
     picollo_log_interval read_ = {std::nan(""), std::nan(""), std::nan(""), std::nan(""), std::nan(""), 0, 0, "", 0};
     log_interval last_;
     std::uint64_t max_counters_ = 0;
 };
 
-/** Writes a log. The histograms need the buckets of HdrHistogram: options().significant_digits(3). */
+/** Writes a log. The histograms need HdrHistogram's buckets: options().significant_digits(3). */
 class log_writer {
 public:
-    /** The stream outlives the writer. */
+    /** The stream must outlive the writer. */
     explicit log_writer(std::ostream &out) noexcept : out_(&out) {}
 
-    /** The lines that a log begins with; no start where start_seconds, since 1970, is NaN. */
+    /** Writes the first lines of a log, without a start if start_seconds (since 1970) is NaN. */
     outcome<void> header(double start_seconds = std::nan(""), const char *comment = nullptr)
     {
         return put([&](char *buffer, std::size_t capacity, std::size_t *length) {
@@ -136,14 +135,15 @@ public:
         });
     }
 
-    /** The line of an interval, with times in seconds: since 1970, or since the start of the log. */
+    /** Writes the line of an interval, with times in seconds since 1970 or since the start of the log. */
     outcome<void> write(const snapshot &counts, double start_seconds, double length_seconds, const char *tag = nullptr)
     {
         return put([&](char *buffer, std::size_t capacity, std::size_t *length) {
             return picollo_log_format_interval(counts.native(), start_seconds, length_seconds, tag, buffer, capacity, length);
         });
     }
-    /** The same with the snapshot's own times and tag: those that it was read with, or that were set. invalid_argument without times. */
+    /** The same with the snapshot's times and tag, which were read with it or set. Without times it fails with
+     * invalid_argument. */
     outcome<void> write(const snapshot &counts)
     {
         return write(counts, counts.start_seconds(), counts.end_seconds() - counts.start_seconds(), counts.tag().c_str());

@@ -12,8 +12,9 @@ PICOLLO_NAMESPACE {
 
 namespace detail {
 
-/** Ticks as tenths of a nanosecond, rounded down: all of the seconds, then what is left of one. The same for all ticks, so that
- * times do not go back, and no product wraps that matters: rest * 10^9 fits below 18 GHz, and the seconds for 29 years. */
+/** Ticks as tenths of a nanosecond, rounded down: first whole seconds, then the rest. The result is the same for all equal
+ * ticks, so times do not go back. No product overflows in practice: rest * 10^9 fits below 18 GHz, and the seconds for 29
+ * years. */
 constexpr std::int64_t tenths_of_nanos(std::uint64_t ticks, std::uint64_t hertz) noexcept
 {
     const std::uint64_t seconds = ticks / hertz, rest = ticks % hertz * 1000000000;
@@ -22,11 +23,11 @@ constexpr std::int64_t tenths_of_nanos(std::uint64_t ticks, std::uint64_t hertz)
 
 } // namespace detail
 
-/** The processor's time stamp counter as a std::chrono clock, for scopes below the resolution of the operating system's.
- * Where the counter cannot be trusted, the library takes the monotonic clock instead.
+/** The processor's time stamp counter as a std::chrono clock, for scopes below the resolution of the system's clock. If the
+ * counter cannot be trusted, the library uses the monotonic clock instead.
  *
- * It counts tenths of a nanosecond, which is finer than any counter ticks, from where the counter began, mostly when the machine
- * was started: for 29 years. */
+ * It counts tenths of a nanosecond, which is finer than the ticks of any counter, for 29 years. It starts with the counter,
+ * which is usually the start of the machine. */
 struct tsc_clock {
     using rep = std::int64_t;
     using period = std::ratio<1, 10000000000>;
@@ -34,18 +35,18 @@ struct tsc_clock {
     using time_point = std::chrono::time_point<tsc_clock>;
     static constexpr bool is_steady = true;
 
-    /** Calibrates now rather than at first use; takes some milliseconds. */
+    /** Calibrates now instead of at the first use; takes a few milliseconds. */
     static outcome<void> init() { return detail::done(picollo_clock_init()); }
     static time_point now() noexcept
     {
-        /* Without an operating system there is no clock: no frequency is told, and ticks are 0. */
+        /* Without an operating system there is no clock: the frequency is unknown, and ticks are 0. */
         std::uint64_t hertz = 1;
         static_cast<void>(picollo_clock_frequency(PICOLLO_CLOCK_TSC, &hertz));
         return time_point(duration(detail::tenths_of_nanos(picollo_clock_ticks(PICOLLO_CLOCK_TSC), hertz)));
     }
 };
 
-/** Something that can be counted. */
+/** An event that can be counted. */
 class event {
 public:
     /** `cycles`, `branch-misses`, `L1-dcache-load-misses`, `page-faults`, `r01c2`, `cpu/event=0x3c/`, `mem:0xADDRESS/8:w`. */
@@ -71,7 +72,7 @@ private:
     picollo_event native_;
 };
 
-/** How a session counts: each sets what PICOLLO_SESSION_... of its name says, or the field of picollo_session_options. */
+/** Options: each method sets the flag PICOLLO_SESSION_... or the field of picollo_session_options of its name. */
 class session_options : public detail::options_of<picollo_session_options> {
 public:
     session_options &pinned() noexcept { return flag(PICOLLO_SESSION_PINNED); }
@@ -92,8 +93,8 @@ private:
 /** How a session reads its counters. */
 enum class read_mode : std::uint32_t { automatic = PICOLLO_READ_AUTO, syscall = PICOLLO_READ_SYSCALL };
 
-/** Counters that are read together, each with a histogram: picollo_session_... of the names here says more. `read()` belongs to the thread that made the session; everything
- * else, and `read(read_mode::syscall)`, to any thread, one at a time. */
+/** Counters that are read together, each with a histogram. Only the thread that made the session may call `read()`. Everything
+ * else, and `read(read_mode::syscall)`, is for any thread, one at a time. */
 class session {
 public:
     static outcome<session> create(span<const event> events, const session_options &how = session_options())
@@ -145,7 +146,7 @@ public:
     {
         return detail::listed<picollo_reading>(picollo_session_readings, native(), deltas);
     }
-    /** What was recorded of a counter; it outlives the session. */
+    /** The histogram of a counter; it outlives the session. */
     outcome<picollo::histogram> histogram(std::size_t index)
     {
         return detail::made<picollo::histogram>(picollo_session_histogram_ref, native(), index);
@@ -157,7 +158,7 @@ private:
     detail::handle<picollo_session, picollo_session_free> handle_;
 };
 
-/** What this machine offers in performance counters, and what is missing. */
+/** The performance counters of this machine, and what is missing. */
 inline outcome<picollo_perf_info> probe()
 {
     picollo_perf_info info = {};
@@ -166,7 +167,7 @@ inline outcome<picollo_perf_info> probe()
     return detail::filled(code, info, &detail);
 }
 
-/** Work of known length: 256 dependent additions, a cycle each, as often as told. */
+/** Work of known length: 256 dependent additions, a cycle each, repeated as requested. */
 inline void add_chain_256(std::uint64_t repetitions) noexcept
 {
     picollo_work_add_chain_256(repetitions);

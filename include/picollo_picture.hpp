@@ -9,20 +9,20 @@
 
 PICOLLO_NAMESPACE {
 
-/** What a picture shows. Heat maps have snapshots from left to right, and are not for terminals. */
+/** The kinds of pictures. Heat maps show snapshots from left to right, and are not for terminals. */
 enum class picture : std::uint32_t {
     percentiles = PICOLLO_PICTURE_PERCENTILES,
     density = PICOLLO_PICTURE_DENSITY,
     heat_map = PICOLLO_PICTURE_HEAT_MAP
 };
 
-/** A snapshot in a picture, with its name there. Both outlive the call. */
+/** A snapshot in a picture, with its title. Both must outlive the call. */
 struct pictured {
     const picollo::snapshot *counts;
     const char *title = nullptr;
 };
 
-/** How an SVG looks. */
+/** The look of an SVG. */
 class picture_options : public detail::options_of<picollo_picture_options> {
 public:
     picture_options &dark() noexcept { return native_.theme = PICOLLO_THEME_DARK, *this; }
@@ -36,14 +36,14 @@ public:
     }
 };
 
-/** The density on one line, up to the percentile at 99.9, of at most 240 characters; ASCII alone, or Unicode's blocks. Allocates. */
+/** The density on one line, up to P99.9, of at most 240 characters, in ASCII or Unicode's blocks. Allocates. */
 inline outcome<std::string> sparkline(const snapshot &counts, std::uint32_t columns = 40, bool ascii = false)
 {
     return detail::written(picollo_snapshot_format_chart, counts.native(), PICOLLO_PICTURE_SPARKLINE, nullptr, nullptr,
                            columns, 0, ascii);
 }
 
-/** Some lines for a terminal, with axes and labels. A unit such as "ns" makes times of them. Allocates. */
+/** A chart for a terminal, with axes and labels. With a unit such as "ns" the labels are times. Allocates. */
 inline outcome<std::string> chart(const snapshot &counts, picture which = picture::density, const char *title = nullptr,
                                   const char *unit = nullptr, std::uint32_t columns = 64, std::uint32_t rows = 10,
                                   bool ascii = false)

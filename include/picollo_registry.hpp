@@ -1,4 +1,4 @@
-/* Histograms, counters and gauges with names and labels, written for Prometheus and OpenTelemetry, in C++17; and counters that threads
+/* Histograms, counters and gauges with names and labels, for Prometheus and OpenTelemetry, in C++17; and counters that threads
  * share. Include picollo.hpp. */
 #ifndef PICOLLO_REGISTRY_HPP
 #define PICOLLO_REGISTRY_HPP
@@ -17,15 +17,15 @@
 
 PICOLLO_NAMESPACE {
 
-/** What a histogram is known as in a registry, as picollo_metric_options and PICOLLO_METRIC_... say. Strings are UTF-8. */
+/** The description of a metric; see picollo_metric_options and PICOLLO_METRIC_.... Strings are UTF-8. */
 struct metric {
     std::string name;
     std::string help = {};
     std::string unit = {};
     double divisor = 1;
-    /** What tells histograms of one name apart: {{"method", "GET"}}. */
+    /** Distinguishes metrics with the same name: {{"method", "GET"}}. */
     std::vector<std::pair<std::string, std::string>> labels = {};
-    /** Since when there are counts; the epoch, which is the default, stands for now. */
+    /** Time at which counting began; the epoch, which is the default, means now. */
     std::chrono::system_clock::time_point created = {};
     bool writes_created = true;
     bool native = false;
@@ -43,10 +43,10 @@ enum class exposition : std::uint32_t {
     otlp = PICOLLO_EXPOSITION_OTLP
 };
 
-/** One observation that is written with a metric, as picollo_metric_exemplar says: with what leads further, such as its trace. */
+/** An observation that is written with a metric and leads further, for example to its trace; see picollo_metric_exemplar. */
 struct metric_exemplar {
     double value = 0;
-    /** When it was; the epoch, which is the default, stands for a time that is not known. */
+    /** Time of the observation; the epoch, which is the default, means unknown. */
     std::chrono::system_clock::time_point when = {};
     std::array<std::uint8_t, 16> trace_id = {};
     std::array<std::uint8_t, 8> span_id = {};
@@ -55,7 +55,7 @@ struct metric_exemplar {
 
 namespace detail {
 
-/** Labels for the library, which copies them; it sees no further than a NUL. */
+/** Labels for the library, which copies them. They end at a NUL. */
 class native_labels {
 public:
     explicit native_labels(const std::vector<std::pair<std::string, std::string>> &labels)
@@ -78,7 +78,7 @@ private:
 
 } // namespace detail
 
-/** A number that only grows, of a registry, which it may outlive. Any thread may call. */
+/** A number of a registry that only grows. It may outlive the registry. Any thread may call. */
 class metric_counter {
 public:
     explicit metric_counter(picollo_metric_counter *owned) noexcept : handle_(owned) {}
@@ -100,13 +100,13 @@ private:
     detail::handle<picollo_metric_counter, picollo_metric_counter_free> handle_;
 };
 
-/** A number that goes up and down, of a registry, which it may outlive. Any thread may call. */
+/** A number of a registry that goes up and down. It may outlive the registry. Any thread may call. */
 class metric_gauge {
 public:
     explicit metric_gauge(picollo_metric_gauge *owned) noexcept : handle_(owned) {}
 
     void set(double value) noexcept { picollo_metric_gauge_set(native(), value); }
-    /** Also what is negative. */
+    /** The value may be negative. */
     void add(double value) noexcept { picollo_metric_gauge_add(native(), value); }
 
     double value() const noexcept
@@ -123,7 +123,7 @@ private:
     detail::handle<picollo_metric_gauge, picollo_metric_gauge_free> handle_;
 };
 
-/** Histograms with names and labels, of which it holds references: picollo_registry_... of the names here says more. Any thread may call. */
+/** Metrics with names and labels. It holds references to them. Any thread may call. */
 class registry {
 public:
     /** The media type of text(). */
@@ -137,15 +137,15 @@ public:
     registry() : registry(create()) {}
 #endif
 
-    /** Adds a histogram, and tells its number. Bounds are the largest values of the buckets that are written, as recorded and
-     * ascending; without, there is one below each power of four in range. */
+    /** Adds a histogram, and returns its id. Bounds are the largest values of the written buckets, as recorded and ascending.
+     * By default there is one below each power of four in range. */
     outcome<std::uint64_t> add(const histogram &what, const metric &known_as, span<const std::uint64_t> bounds = {})
     {
         return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id) {
             return picollo_registry_add(native(), what.native(), native_metric, bounds.data(), bounds.size(), id);
         });
     }
-    /** Of doubles, looked at since their last collection: to collect them otherwise starts the metric anew. */
+    /** Adds a histogram of doubles, which is read since its last collection. Collecting it elsewhere restarts the metric. */
     outcome<std::uint64_t> add(const double_histogram &what, const metric &known_as, span<const double> bounds = {})
     {
         return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id) {
@@ -163,7 +163,7 @@ public:
         return metric_counter(made);
     }
 
-    /** Adds a new gauge. As add_counter. */
+    /** Adds a new gauge; see add_counter. */
     outcome<metric_gauge> add_gauge(const metric &known_as, std::uint64_t *id = nullptr)
     {
         picollo_metric_gauge *made = nullptr;
@@ -178,7 +178,7 @@ public:
     {
         std::vector<detail::native_labels> labels;
         std::vector<picollo_metric_exemplar> list;
-        /* What is in it is pointed to. */
+        /* Elements must not move, because pointers lead to them. */
         labels.reserve(exemplars.size());
         bool whole = true;
         for (std::size_t at = 0; at < exemplars.size(); at++) {
@@ -202,13 +202,13 @@ public:
 
     outcome<void> update() { return detail::done(picollo_registry_update(native())); }
 
-    /** What the last update has taken, as OpenMetrics text. Allocates. */
+    /** The counts of the last update as OpenMetrics text. Allocates. */
     outcome<std::string> text() const
     {
         return detail::written(picollo_registry_encode, native(), PICOLLO_EXPOSITION_OPENMETRICS);
     }
 
-    /** What the last update has taken, in a format, some of which are no text. Allocates. */
+    /** The counts of the last update in a format, which may be binary. Allocates. */
     outcome<std::vector<unsigned char>> encode(exposition format) const
     {
         return detail::listed<unsigned char>(picollo_registry_encode, native(), static_cast<std::uint32_t>(format));
@@ -217,7 +217,7 @@ public:
     picollo_registry *native() const noexcept { return handle_.get(); }
 
 private:
-    /* Takes what is said of metrics as registries do. */
+    /* It uses the registry's description of metrics. */
     friend class segment;
 
     template <class Add>
@@ -240,7 +240,7 @@ private:
             (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0) | (known_as.summary ? PICOLLO_METRIC_SUMMARY : 0) |
             (known_as.striped ? PICOLLO_METRIC_STRIPED : 0);
         options.max_buckets = known_as.max_buckets;
-        /* Zero is the library's word for one, and no divisor. */
+        /* The library takes zero for one, but zero is not a valid divisor here. */
         options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
         options.labels = labels.data();
         options.labels_length = labels.size();
@@ -254,8 +254,8 @@ private:
     detail::handle<picollo_registry, picollo_registry_free> handle_;
 };
 
-/** A counter of one word that many threads share: exact to 2^threshold_bits, from there on in random steps that grow with it, so
- * that the busier it is the less threads contend. 0.9 % for 13 bits. */
+/** A counter of one word that many threads share. It is exact up to 2^threshold_bits. Above, it counts in random steps that
+ * grow with it, so threads contend less the higher the count is. The error is 0.9 % for 13 bits. */
 template <unsigned ThresholdBits = PICOLLO_SCALABLE_THRESHOLD_BITS>
 class scalable_counter {
     static_assert(ThresholdBits >= 1 && ThresholdBits <= 31, "a threshold has 1 to 31 bits");
@@ -266,7 +266,7 @@ public:
     scalable_counter &operator=(const scalable_counter &) = delete;
 
     void add(std::uint64_t count = 1) noexcept { picollo_scalable_counter_add_n64(&word_, count, ThresholdBits); }
-    /** What was counted, or about that. */
+    /** The count, exact or approximate. */
     std::uint64_t value() const noexcept { return picollo_counter_read64(&word_); }
 
 private:

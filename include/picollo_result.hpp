@@ -1,4 +1,4 @@
-/* Statuses, failures, results and views: what the rest of picollo.hpp is built on. Include picollo.hpp. */
+/* Statuses, failures, results and views: the basis of picollo.hpp. Include picollo.hpp. */
 #ifndef PICOLLO_RESULT_HPP
 #define PICOLLO_RESULT_HPP
 
@@ -21,7 +21,7 @@
 #include <stdexcept>
 #endif
 
-/* Names of their own for each, so that objects of both kinds can be linked together. */
+/* Separate namespaces, so objects of both kinds can be linked together. */
 #ifdef PICOLLO_NO_EXCEPTIONS
 #define PICOLLO_NAMESPACE namespace picollo { inline namespace with_results
 #else
@@ -30,7 +30,7 @@
 
 PICOLLO_NAMESPACE {
 
-/** Why a call did not succeed; the numbers of picollo.h. */
+/** Why a call failed; the numbers of picollo.h. */
 enum class status : std::int32_t {
     ok = PICOLLO_OK,
     end = PICOLLO_END,
@@ -58,12 +58,12 @@ inline const char *to_string(status code) noexcept
     return picollo_status_str(static_cast<picollo_status>(code));
 }
 
-/** A status with what is known of it: what failed, why, and what to do about it. */
+/** A status with an explanation: what failed, why, and what to do about it. */
 class failure {
 public:
     explicit failure(picollo_status code) noexcept : failure(code, nullptr) {}
 
-    /** With the detail that calls which reach the kernel fill in. */
+    /** With the details from calls that reach the kernel. */
     failure(picollo_status code, const picollo_error *detail) noexcept : code_(static_cast<picollo::status>(code))
     {
         if (detail != nullptr) {
@@ -74,9 +74,9 @@ public:
     }
 
     status code() const noexcept { return code_; }
-    /** 0 when the operating system was not asked. */
+    /** 0 if no system call failed. */
     int os_errno() const noexcept { return os_errno_; }
-    /** Which of the events given is at fault; -1: none. */
+    /** Index of the event at fault, or -1. */
     int event_index() const noexcept { return event_index_; }
     const char *message() const noexcept { return detail_[0] != 0 ? detail_ : to_string(code_); }
 
@@ -89,7 +89,7 @@ private:
 
 #ifdef PICOLLO_NO_EXCEPTIONS
 
-/** A value, or why there is none. Asking for what is not there ends the program. */
+/** A value or a failure. Access to the one that is missing ends the program. */
 template <class T>
 class [[nodiscard]] result {
 public:
@@ -100,7 +100,7 @@ public:
         if (holds_) new (&value_) T(std::move(other.value_));
         else new (&failure_) picollo::failure(other.failure_);
     }
-    /** What was here ends first; onto itself it changes nothing. Moving a T must not throw. */
+    /** Destroys the previous content; self-assignment changes nothing. Moving a T must not throw. */
     result &operator=(result &&other) noexcept
     {
         if (this == &other) return *this;
@@ -145,7 +145,7 @@ private:
     };
 };
 
-/** Success, or why not. */
+/** Success or a failure. */
 template <>
 class [[nodiscard]] result<void> {
 public:
@@ -168,13 +168,13 @@ private:
     picollo::failure failure_;
 };
 
-/** What a function that can fail returns. */
+/** The return type of a function that can fail. */
 template <class T>
 using outcome = result<T>;
 
 #else
 
-/** A call that did not succeed. */
+/** A call that failed. */
 class error : public std::runtime_error {
 public:
     explicit error(const failure &why) : std::runtime_error(why.message()), failure_(why) {}
@@ -187,13 +187,13 @@ private:
     failure failure_;
 };
 
-/** What a function that can fail returns: here, what it returns when it does not. */
+/** The return type of a function that can fail: here its plain result. */
 template <class T>
 using outcome = T;
 
 #endif
 
-/** A view of values that lie side by side: of an array, a std::vector, a std::array, a std::span, or pointer and length. */
+/** A view of contiguous values: an array, a std::vector, a std::array, a std::span, or pointer and length. */
 template <class T>
 class span {
     template <class C>
@@ -238,14 +238,14 @@ template <class T>
 #endif
 }
 
-/** A function without a value has come to its end. */
+/** Returns from a function without a value. */
 inline outcome<void> done(picollo_status code, const picollo_error *detail = nullptr)
 {
     if (code != PICOLLO_OK) return fail<void>(code, detail);
     return outcome<void>();
 }
 
-/** A value, or the failure that kept it from being filled in. */
+/** Returns a value, or the failure of the call that should have filled it in. */
 template <class T>
 inline outcome<T> filled(picollo_status code, T value, const picollo_error *detail = nullptr)
 {
@@ -253,7 +253,7 @@ inline outcome<T> filled(picollo_status code, T value, const picollo_error *deta
     return value;
 }
 
-/** What a call writes through its last argument, as a T. */
+/** Returns what a call writes through its last argument, as a T. */
 template <class T, class Native = T, class... Parameters, class... Arguments>
 inline outcome<T> answer(picollo_status (*call)(Parameters...), Arguments... arguments)
 {
@@ -272,7 +272,7 @@ inline outcome<T> made(picollo_status (*call)(Parameters...), Arguments... argum
     return T(owned);
 }
 
-/** The same of a call that explains a failure in an argument behind that. */
+/** The same for a call that explains a failure in a further argument. */
 template <class T, class Call, class... Arguments>
 inline outcome<T> made_or_explained(Call &&call, Arguments... arguments)
 {
@@ -283,7 +283,7 @@ inline outcome<T> made_or_explained(Call &&call, Arguments... arguments)
     return T(owned);
 }
 
-/** The same of a call that makes nothing. */
+/** The same for a call that makes nothing. */
 template <class Call, class... Arguments>
 inline outcome<void> done_or_explained(Call &&call, Arguments... arguments)
 {
@@ -309,21 +309,21 @@ inline outcome<std::string> text(Write &&write)
     }
 }
 
-/** The text that a call writes into a buffer, which its last arguments are. */
+/** Returns the text that a call writes into a buffer, which its last arguments describe. */
 template <class... Parameters, class... Arguments>
 inline outcome<std::string> written(picollo_status (*call)(Parameters...), Arguments... arguments)
 {
     return text([&](char *buffer, std::size_t capacity, std::size_t *length) { return call(arguments..., buffer, capacity, length); });
 }
 
-/** The list that a call fills in, of what a T is one of; allocates. */
+/** Returns the list that a call fills in; T is the type of its elements. Allocates. */
 template <class T, class... Parameters, class... Arguments>
 inline outcome<std::vector<T>> listed(picollo_status (*call)(Parameters...), Arguments... arguments)
 {
     std::vector<T> found;
     std::size_t length = 0;
     picollo_status code;
-    /* Again where another thread has added to it meanwhile. */
+    /* Repeat if another thread has added elements. */
     do {
         found.resize(length);
         code = call(arguments..., found.data(), found.size(), &length);
@@ -332,7 +332,7 @@ inline outcome<std::vector<T>> listed(picollo_status (*call)(Parameters...), Arg
     return filled(code, std::move(found));
 }
 
-/** Options that ask for nothing but the defaults, so far. */
+/** Options, all defaults so far. */
 template <class T>
 class options_of {
 public:

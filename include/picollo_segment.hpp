@@ -14,7 +14,7 @@
 
 PICOLLO_NAMESPACE {
 
-/** What a segment is to be, as picollo_segment_options and PICOLLO_SEGMENT_... say. Strings are UTF-8. */
+/** Options of a segment; see picollo_segment_options and PICOLLO_SEGMENT_.... Strings are UTF-8. */
 struct segment_options {
     std::string name = {};
     std::string directory = {};
@@ -25,9 +25,9 @@ struct segment_options {
     bool live_reset = false;
 };
 
-/** A file in memory that histograms and counters lie in, for `picollo top` and `picollo show` to read while this program runs,
- * and after it crashed. What is asked for by the same name and labels is the same, in all processes that have the segment. Any thread
- * may call. What a segment gave out is there as long as the process. */
+/** A file in memory with histograms and counters, which `picollo top` and `picollo show` read while this program runs, and
+ * after a crash. The same name and labels mean the same histogram in all processes that have the segment. Any thread may call.
+ * The histograms and counters live as long as the process. */
 class segment {
 public:
     explicit segment(picollo_segment *owned) noexcept : handle_(owned) {}
@@ -42,7 +42,7 @@ public:
         return detail::made_or_explained<segment>(picollo_segment_create, &options);
     }
 
-    /** One that another process has made; without a path that of the environment variable PICOLLO_SEGMENT. */
+    /** Opens a segment of another process. The default path is the environment variable PICOLLO_SEGMENT. */
     static outcome<segment> attach(const std::string &path = {})
     {
         return detail::made_or_explained<segment>(picollo_segment_attach, path.c_str());
@@ -53,14 +53,14 @@ public:
     explicit segment(const std::string &name) : segment(create(named(name))) {}
 #endif
 
-    /** Where it is, for attach in other processes. */
+    /** Its path, for attach in other processes. */
     outcome<std::string> path() const
     {
         return detail::written(picollo_segment_path, native());
     }
 
-    /** The histogram of this name and these labels: the one that there is, or a new one. Options that say nothing mean
-     * 1 % from 1 to 3.6e12, an hour in nanoseconds. One in mode::single_writer is the thread's that made it. */
+    /** Finds or makes the histogram with this name and these labels. By default it has 1 % from 1 to 3.6e12, an hour in
+     * nanoseconds. In mode::single_writer only the thread that made it may record. */
     outcome<picollo::histogram> histogram(const metric &known_as, const options &how = options())
     {
         return detail::made_or_explained<picollo::histogram>([&](picollo_histogram **made, picollo_error *why) {
@@ -70,8 +70,8 @@ public:
         });
     }
 
-    /** The counter of this name and these labels: the one that there is, or a new one at zero. With metric::striped neither threads nor
-     * forked workers wait for each other. */
+    /** Finds the counter with this name and these labels, or makes one at zero. With metric::striped neither threads nor forked
+     * workers wait for each other. */
     outcome<metric_counter> counter(const metric &known_as)
     {
         return detail::made_or_explained<metric_counter>([&](picollo_metric_counter **made, picollo_error *why) {
@@ -81,8 +81,8 @@ public:
         });
     }
 
-    /** Takes what has this name and these labels out: no reader sees it any more, unless it did before, and who asks for it gets a
-     * new one. Objects of it stay what they are; its memory stays taken. */
+    /** Removes the metric with this name and these labels. New readers do not see it, and the next request makes a new one. Its
+     * objects stay valid; its memory is not reused. */
     outcome<void> retire(const metric &known_as)
     {
         return detail::done_or_explained([&](picollo_error *why) {

@@ -1,4 +1,4 @@
-/* Snapshots, their encodings and what is read from them in C++17. Include picollo.hpp. */
+/* Snapshots, their encodings, and their values in C++17. Include picollo.hpp. */
 #ifndef PICOLLO_SNAPSHOT_HPP
 #define PICOLLO_SNAPSHOT_HPP
 
@@ -13,15 +13,15 @@
 
 PICOLLO_NAMESPACE {
 
-/** How a snapshot is written as bytes. */
+/** The encodings of snapshots. */
 enum class encoding : std::uint32_t {
     hdr_v2 = PICOLLO_ENCODING_HDR_V2,
     hdr_v2_compressed = PICOLLO_ENCODING_HDR_V2_COMPRESSED,
     native = PICOLLO_ENCODING_NATIVE
 };
 
-/** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of, or
- * whole to the bucket of its smallest value, as in the add of HdrHistogram. */
+/** Where a bucket's count goes in a merge: as a whole to the bucket of its midpoint; divided among all buckets that share
+ * values with it; or as a whole to the bucket of its smallest value, as in the add of HdrHistogram. */
 enum class placement : std::uint32_t {
     midpoint = PICOLLO_PLACEMENT_MIDPOINT,
     spread = PICOLLO_PLACEMENT_SPREAD,
@@ -36,23 +36,22 @@ struct layout : picollo_layout {
         return detail::answer<picollo::bucket>(picollo_layout_bucket_of, this, value);
     }
 
-    /** The same blocks and the same unit over another range: for sums, see snapshot::create. */
+    /** The same blocks and the same unit over another range, for sums; see snapshot::create. */
     outcome<layout> with_range(std::uint64_t min, std::uint64_t max) const
     {
         return detail::answer<layout>(picollo_layout_with_range, this, min, max);
     }
 };
 
-/** What an update of a snapshot takes. */
+/** The interval of an update. */
 enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update = PICOLLO_SINCE_PREVIOUS };
 
-/** The counts of one moment, or of the interval between two: picollo_snapshot_... of the names here says more. Keeps what it needs of its
- * histogram alive. */
+/** The counts of one moment, or of the interval between two. Keeps alive what it needs of its histogram. */
 class snapshot {
 public:
     explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
 
-    /** An empty one without a histogram behind it, to merge others into. */
+    /** An empty one without a histogram, to merge others into. */
     static outcome<snapshot> create(const picollo_layout &of)
     {
         return detail::made<snapshot>(picollo_snapshot_create_from_layout, &of);
@@ -108,13 +107,13 @@ public:
         return detail::answer<bucket>(picollo_snapshot_bucket_of, native(), value);
     }
 
-    /** The buckets, ascending; only those with a count unless `all`. Allocates. */
+    /** The buckets in ascending order; unless `all`, only those with counts. Allocates. */
     outcome<std::vector<bucket>> buckets(bool all = false) const
     {
         return detail::listed<bucket>(picollo_snapshot_buckets, native(), !all);
     }
 
-    /** The buckets as text, each on a line, with the percentile rank at its middle. Allocates. */
+    /** The buckets as text, one per line, with the percentile rank at the middle. Allocates. */
     outcome<std::string> listing(bool all = false, value_selection which = value_selection::midpoint) const
     {
         return detail::written(picollo_snapshot_format_buckets, native(), !all, static_cast<std::uint32_t>(which));
@@ -125,7 +124,7 @@ public:
         return detail::answer<picollo::summary, picollo_summary>(picollo_snapshot_summary, native(), static_cast<std::uint32_t>(which));
     }
 
-    /** The smallest and the largest recorded value; status::empty where nothing was recorded. */
+    /** The smallest and the largest recorded value; status::empty if nothing was recorded. */
     outcome<std::uint64_t> min(value_selection which = value_selection::midpoint) const { return value_at(0, which); }
     outcome<std::uint64_t> max(value_selection which = value_selection::midpoint) const { return value_at(100, which); }
     /** The value at a rank of 0 to 100: picollo::percentile without its bucket. */
@@ -134,11 +133,11 @@ public:
         return detail::answer<std::uint64_t>(picollo_snapshot_percentile_values, native(), &rank, 1,
                                              static_cast<std::uint32_t>(which));
     }
-    /** Mean and population standard deviation of the buckets' midpoints; NaN where nothing was recorded. Each costs a summary. */
+    /** Mean and population standard deviation of the buckets' midpoints; NaN if nothing was recorded. Each costs a summary. */
     outcome<double> mean() const { return figure(&picollo_summary::mean); }
     outcome<double> stddev() const { return figure(&picollo_summary::stddev); }
 
-    /** Reads encoded data: any encoding of HdrHistogram or Picollo's own, as bytes or as base64. Data from strangers are safe. */
+    /** Reads data in any encoding of HdrHistogram or in Picollo's, as bytes or as base64. Untrusted data is safe. */
     static outcome<snapshot> decode(span<const unsigned char> bytes, std::uint64_t max_counters = 0)
     {
         return decode(bytes.data(), bytes.size(), max_counters);
@@ -148,8 +147,8 @@ public:
         return decode(text.data(), text.size(), max_counters);
     }
 
-    /** The first of several encodings that follow one another, of any kinds. `taken` becomes the bytes that it takes, behind which the
-     * next one begins; it is left as it is when there is a failure. */
+    /** Reads the first of several consecutive encodings, of any kinds. `taken` becomes its length in bytes, which is where the
+     * next one begins. A failure leaves it unchanged. */
     static outcome<snapshot> decode_first(span<const unsigned char> bytes, std::size_t &taken, std::uint64_t max_counters = 0)
     {
         return decode_first(bytes.data(), bytes.size(), taken, max_counters);
@@ -160,7 +159,7 @@ public:
         return decode_first(text.data(), text.size(), taken, max_counters);
     }
 
-    /** As bytes. HdrHistogram's encodings hold the buckets of its own layouts alone; see options::significant_digits. Allocates. */
+    /** Encodes as bytes. HdrHistogram's encodings need HdrHistogram's buckets; see options::significant_digits. Allocates. */
     outcome<std::vector<unsigned char>> encode(encoding how = encoding::native) const
     {
         return detail::listed<unsigned char>(picollo_snapshot_encode, native(), static_cast<std::uint32_t>(how));
@@ -176,11 +175,12 @@ public:
         return detail::written(picollo_snapshot_format_hgrm, native(), ticks_per_half_distance, value_scale, csv);
     }
 
-    /** When the interval of the counts began and ended, in seconds since 1970 or since whatever the times of its log count from; NaN
-     * unless it was read from a log, or set. Copies keep times and tag, log_writer::write writes them, and no count depends on them. */
+    /** Beginning and end of the interval, in seconds since 1970 or since the origin of the log's times. They are NaN unless
+     * they were read from a log or set. Copies keep times and tag, and log_writer::write writes them. No count depends on
+     * them. */
     double start_seconds() const noexcept { return start_seconds_; }
     double end_seconds() const noexcept { return end_seconds_; }
-    /** What tells counts of the same time apart; "" unless it was read from a log, or set. */
+    /** Distinguishes counts of the same time; "" unless it was read from a log or set. */
     const std::string &tag() const noexcept { return tag_; }
     /** Sets these three. */
     void interval(double start_seconds, double end_seconds, std::string tag = std::string())
@@ -269,7 +269,7 @@ private:
         return snapshot(made);
     }
 
-    /** Made of this one, with its times and its tag. */
+    /** Made from this one, with its times and its tag. */
     template <class... Parameters, class... Arguments>
     outcome<snapshot> derived(picollo_status (*call)(Parameters...), Arguments... arguments) const
     {

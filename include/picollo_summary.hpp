@@ -14,7 +14,7 @@ PICOLLO_NAMESPACE {
 /** Which value stands for all values of a bucket. */
 enum class value_selection : std::uint32_t { midpoint = PICOLLO_VALUE_MIDPOINT, lower = PICOLLO_VALUE_LOWER, upper = PICOLLO_VALUE_UPPER };
 
-/** How text is written. */
+/** The formats of text. */
 enum class format : std::uint32_t {
     markdown = PICOLLO_TEXT_MARKDOWN,
     line = PICOLLO_TEXT_LINE,
@@ -23,7 +23,7 @@ enum class format : std::uint32_t {
     human = PICOLLO_TEXT_HUMAN
 };
 
-/** A title with a unit behind it, as text for people finds it: `Latency (ns)`. */
+/** A title followed by a unit, as text for people expects it: `Latency (ns)`. */
 inline std::string titled(const std::string &title, const std::string &unit)
 {
     return unit.empty() ? title : title + " (" + unit + ")";

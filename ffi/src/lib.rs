@@ -78,16 +78,16 @@
 //!   *out_length. A text buffer that is too small but not empty then holds "".
 //! - Ranges are closed: both ends belong to them.
 //! - Signals: picollo_histogram_record, _record_n, _record_batch and recorders are async-signal-safe with dense
-//!   storage. They take no lock and never wait. docs/abi.md lists the modes that lose nothing in a handler. The
-//!   default mode is one of them.
+//!   storage, except for the first record of a thread in thread-local mode, which allocates. They take no lock and
+//!   never wait. In a handler the default mode loses nothing; docs/abi.md covers the other modes.
 //! - Forks: a child continues with its copies of histograms, snapshots and recorders. It can only free its copies of
-//!   sessions.
+//!   sessions. If the parent has several threads, see docs/abi.md.
 //! - Cancellation: no call acts on pthread_cancel. The request stays pending until the caller's next cancellation
 //!   point.
 //! - Stack: recording, reading, text, encodings, logs and comparisons use less than 16 KiB, if the library was built
 //!   with optimization.
-//! - Unloading: the shared library stays loaded after dlclose. docs/abi.md has the details of this and the last four
-//!   points.
+//! - Unloading: the shared library stays loaded after dlclose. See docs/abi.md for the static library.
+//! - Since: every function exists since version 0.1.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 // Types and functions carry their C names, so that this reads like the header that is generated from it.

@@ -1,8 +1,8 @@
-//! `include/picollo.h` is generated from the documentation and the signatures in `src`; from the header follows its
-//! description, `ffi/picollo.abi.json`, and from that what other languages are told (`ci/describe`).
+//! `include/picollo.h` is generated from the documentation and the signatures in `src`. The header's description,
+//! `ffi/picollo.abi.json`, is generated from the header, and the files of other languages from the description (`ci/describe`).
 //!
-//! The tests fail when a committed file differs from what would be generated. To write all of them anew: `ci/describe.sh`, which
-//! is `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
+//! The tests fail if a committed file differs from the generated one. `ci/describe.sh` writes all of them again; it runs
+//! `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
 
 #[path = "header/text.rs"]
 mod text;
@@ -98,7 +98,7 @@ const SECTIONS: &[Section] = &[
     Section { module: "work", structs: &[] },
 ];
 
-/// What the documentation of other packages calls things, and what C does.
+/// Names in the documentation of other packages, and their names in C.
 const WORDS: &[(&str, &str)] = &[
     ("A [`ValueSelection`] code", "PICOLLO_VALUE_..."),
     ("At [`SUMMARY_RANKS`]", "At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending"),
@@ -211,7 +211,7 @@ fn config() -> Config {
     config
 }
 
-/// The definition of a struct, with its documentation, cut out of a file that as a whole is too much for cbindgen.
+/// The definition of a struct with its documentation, cut out of a file that cbindgen cannot read as a whole.
 fn definition(file: &str, name: &str) -> String {
     let lines: Vec<&str> = file.lines().collect();
     let at = lines.iter().position(|line| line.starts_with(&format!("pub struct {name} {{")));
@@ -222,7 +222,7 @@ fn definition(file: &str, name: &str) -> String {
     lines[first..=first + length].join("\n") + "\n"
 }
 
-/// A line of documentation with C's names for links of Rust: for the last part of the path.
+/// Replaces links of Rust in a line of documentation by C's names, for the last part of the path.
 fn without_links(line: &str) -> String {
     let mut text = String::new();
     let mut parts = line.split("[`");
@@ -291,19 +291,19 @@ fn section(section: &Section) -> String {
         code
     });
     let taken: String = taken.collect();
-    // What is no error comes before the errors.
+    // Codes that are not errors come before the errors.
     let (mut code, last) =
         if section.module == "status" { ("".to_string(), taken) } else { (taken, "".to_string()) };
     let structs = section.structs.iter();
     code.extend(structs.map(|(package, file, name, _)| definition(&read(&source(package, file)), name)));
-    // What can be asked for comes first, where it has a file of its own.
+    // Options come first, if they have a separate file.
     let options = source("ffi", &format!("{}_options", section.module));
     let files = [options.exists().then(|| read(&options)), Some(module.clone())];
     for line in files.iter().flatten().flat_map(|file| file.lines()).filter(|line| !line.starts_with("//!")) {
         writeln!(code, "{line}").unwrap();
     }
     code += &last;
-    // What the macro makes of functions (guard.rs).
+    // The expansion of the macro for functions (guard.rs).
     code = code
         .replace("exported! { explained(error)\n", "")
         .replace("exported! {\n", "")
@@ -326,7 +326,7 @@ fn section(section: &Section) -> String {
     format!("{}\n{}\n", introduction(&module, &format!(" {}", "-".repeat(106))), text.trim())
 }
 
-/// The header as it should be. Made once: the tests run at the same time, and files are written on the way.
+/// The header as generated. Made once, because the tests run at the same time and files are written on the way.
 fn generated() -> &'static str {
     static HEADER: OnceLock<String> = OnceLock::new();
     HEADER.get_or_init(generate)
@@ -378,11 +378,11 @@ fn the_header_and_its_description_are_fresh() {
         path.display(),
         differs.map_or(committed.lines().count(), |line| line) + 1
     );
-    // Only now is the header what the generators should read.
+    // The generators read the header, so it must be fresh.
     all_that_follows();
 }
 
-/// Writes, or compares, what is made from the header: its description, and what Rust, Python and C# are told.
+/// Writes, or compares, the files made from the header: its description, and the declarations for Rust, Python and C#.
 fn all_that_follows() {
     let mut generate = Command::new("python3");
     generate.arg(root().join("ci/describe/generate.py"));

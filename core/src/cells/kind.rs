@@ -23,7 +23,7 @@ crate::error::from_code!(Mode { Interlocked, SingleWriter, ThreadLocal, PerCpu }
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Storage {
-    /// All at once. The default.
+    /// All memory at once. The default.
     #[default]
     Dense = 0,
     /// In small chunks, on first touch.

@@ -35,9 +35,9 @@ pub struct DoubleBucket {
     pub lower: f64,
     /// Largest value of the bucket.
     pub upper: f64,
-    /// What the bucket reports: the middle between its ends, within the error of every value in it.
+    /// The reported value: the middle between the ends, within the error of every value in the bucket.
     pub midpoint: f64,
-    /// How many observations fell into it.
+    /// Number of observations.
     pub count: u64,
 }
 

@@ -51,14 +51,14 @@ pub struct DoubleStatistics {
     pub not_finite: u64,
     /// Observations that found no memory for their bucket; not part of anything else here.
     pub lost: u64,
-    /// Sum: of the buckets' midpoints, each within the relative error of its values, or exact and rounded once, if the
-    /// histogram keeps it. 0 when empty; infinite when it is beyond the largest double.
+    /// Sum of the buckets' midpoints, each within the relative error of its values; or exact and rounded once, if the
+    /// histogram keeps it. 0 if empty; infinite beyond the largest double.
     pub sum: f64,
     /// Smallest value, within the relative error, or exact; NaN when empty.
     pub min: f64,
     /// Largest value, within the relative error, or exact; NaN when empty.
     pub max: f64,
-    /// The sum divided by the count, without its overflow; NaN when empty.
+    /// The sum divided by the count, computed without overflow; NaN if empty.
     pub mean: f64,
     /// Population standard deviation of the midpoints; NaN when empty.
     pub stddev: f64,

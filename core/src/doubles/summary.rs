@@ -11,9 +11,10 @@ use crate::statistics::summary::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
 pub struct DoublePercentile {
     /// The rank, 0 to 100: a hundred times the quantile.
     pub rank: f64,
-    /// What the observation is reported as; NaN in the summary of nothing.
+    /// The reported value of the observation; NaN in an empty summary.
     pub value: f64,
-    /// The number of the observation among all in ascending order, from 1; saturates at `u64::MAX`; 0 in the summary of nothing.
+    /// Number of the observation among all in ascending order, from 1; saturates at `u64::MAX`; 0 in an empty
+    /// summary.
     pub target_count: u64,
     /// The bucket of the observation, with its count.
     pub bucket: DoubleBucket,

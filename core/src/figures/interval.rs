@@ -53,19 +53,19 @@ impl<'a> FigureCounts<'a> {
     }
 }
 
-/// A figure of many scopes: the figure of the sums of events, and the interval of its true value.
+/// A figure over many scopes: the figure of the sums of events, and the interval of its true value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct FigureEstimate {
-    /// The figure of the sums, never the mean of the scopes' own figures.
+    /// The figure of the sums, not the mean of the scopes' figures.
     pub value: f64,
-    /// The lower end of the interval; NaN where there are too few scopes.
+    /// Lower end of the interval; NaN if there are too few scopes.
     pub lower: f64,
-    /// Its upper end.
+    /// Upper end of the interval; NaN if there are too few scopes.
     pub upper: f64,
-    /// The confidence that was asked for.
+    /// The requested confidence.
     pub confidence: f64,
-    /// How many scopes are in it.
+    /// Number of scopes.
     pub scopes: u64,
     /// FIGURE_ flags.
     pub flags: u32,

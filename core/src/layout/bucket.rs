@@ -6,11 +6,11 @@
 pub struct Bucket {
     /// Smallest value of the bucket.
     pub lower: u64,
-    /// Largest value of the bucket: the range is closed, so that the last bucket can end at `u64::MAX`.
+    /// Largest value of the bucket. The range is closed, so the last bucket can end at `u64::MAX`.
     pub upper: u64,
-    /// How many values share the count: `upper - lower + 1`.
+    /// Number of values that share the count: upper - lower + 1.
     pub step: u64,
-    /// How many observations fell into it.
+    /// Number of observations.
     pub count: u64,
     /// Index among the counters of its histogram.
     pub storage_index: u64,
@@ -22,7 +22,7 @@ pub struct Bucket {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum ValueSelection {
-    /// `lower + step / 2`: at most `step / 2` away from every value of the bucket; exact where `step` is 1.
+    /// lower + step / 2: at most step / 2 from every value of the bucket; exact if step is 1.
     #[default]
     Midpoint = 0,
     /// The smallest value of the bucket.

@@ -10,17 +10,17 @@ use crate::layout::layout::Layout;
 use crate::snapshot::rewrite::Rewrite;
 use crate::snapshot::snapshot::Snapshot;
 
-/// What became of the counts that were added or subtracted.
+/// What happened to the counts that were added or subtracted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Merged {
-    /// Counts that went to a finer bucket than they came from, within the error of theirs.
+    /// Counts that went to a finer bucket, within the error of the bucket that they came from.
     pub refined: u64,
-    /// Counts that were in range there and are an underflow here.
+    /// Counts that were in the source's range and are an underflow here.
     pub underflow: u64,
-    /// Counts that were in range there and are an overflow here.
+    /// Counts that were in the source's range and are an overflow here.
     pub overflow: u64,
-    /// Counts for which a bucket had no room: no count goes above `u64::MAX`. They are among the lost of the result.
+    /// Counts that did not fit, because no count exceeds `u64::MAX`. The result counts them as lost.
     pub lost: u64,
 }
 

@@ -25,8 +25,7 @@ pub enum Since {
     PreviousUpdate,
 }
 
-/// Totals of a snapshot. They saturate at `u64::MAX`; what is decided by a total, such as percentiles, is decided by the exact
-/// one.
+/// Totals of a snapshot. They saturate at `u64::MAX`; percentiles use the exact totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -36,9 +35,9 @@ pub struct Counts {
     pub underflow: u64,
     /// Observations above the range.
     pub overflow: u64,
-    /// Observations missing from the buckets, or from the two above: cells that wrapped around, or no memory for a cell. A wrap
-    /// leaves 2^32 behind for cells of 32 bits, and 2^64 for wider ones and for the counts above, which is told as `u64::MAX`:
-    /// so that then means as many, or more.
+    /// Observations missing from the numbers above, because a cell wrapped around or no memory was left for one. A
+    /// wrap loses 2^32 in 32-bit cells. In wider cells and in the numbers above it loses 2^64, so `u64::MAX` means
+    /// that many or more.
     pub lost: u64,
 }
 

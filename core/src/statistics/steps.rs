@@ -13,17 +13,17 @@ use crate::statistics::percentile::saturated;
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct Step {
-    /// Where the step before ended; 0 for the first. (HdrHistogram's `valueIteratedFrom`.)
+    /// End of the previous step; 0 for the first. (HdrHistogram's valueIteratedFrom.)
     pub from: u64,
-    /// Where this one ends. Steps of percentiles end with a bucket. (`valueIteratedTo`.)
+    /// End of this step. Steps of percentiles end with a bucket. (valueIteratedTo.)
     pub to: u64,
-    /// Counts that came with this step; saturates at `u64::MAX`.
+    /// Counts in this step; saturates at `u64::MAX`.
     pub added_count: u64,
-    /// Counts of this and all steps before; saturates at `u64::MAX`.
+    /// Counts in this and all previous steps; saturates at `u64::MAX`.
     pub cumulative_count: u64,
-    /// The percentage of all counts that is.
+    /// The cumulative count as a percentage of all counts.
     pub rank: f64,
-    /// The percentage at which a step of percentiles was due; `rank` for the other steps.
+    /// The percentage at which a step of percentiles was due; for other steps the same as rank.
     pub rank_level: f64,
 }
 

@@ -13,7 +13,7 @@ pub const SUMMARY_RANKS: [f64; SUMMARY_PERCENTILES] =
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Percentile {
-    /// The rank asked for, 0 to 100.
+    /// The requested rank, 0 to 100.
     pub rank: f64,
     /// The bucket's equivalent value.
     pub value: u64,

@@ -172,59 +172,59 @@ public readonly partial struct HdrFootprint
 {
     /// <summary>Number of counters of the layout.</summary>
     public ulong CounterCount { get; private init; }
-    /// <summary>When the histogram is made.</summary>
+    /// <summary>Size of a new histogram.</summary>
     public ulong InitialBytes { get; private init; }
-    /// <summary>What it grows by: a shard for each thread that records at the same time (thread-local), for each CPU that is recorded on
-    /// (per-CPU), a chunk of counters and its baseline (sparse). 0 where it does not grow.</summary>
+    /// <summary>Size of a growth step: a shard per thread that records at the same time (thread-local), a shard per CPU (per-CPU), or a
+    /// chunk of counters with its baseline (sparse). 0 if it does not grow.</summary>
     public ulong StepBytes { get; private init; }
-    /// <summary>The most it can come to; <see cref="ulong.MaxValue"/> where nothing limits it.</summary>
+    /// <summary>Largest possible size; <see cref="ulong.MaxValue"/> if there is no limit.</summary>
     public ulong MaxBytes { get; private init; }
-    /// <summary>A snapshot of it.</summary>
+    /// <summary>Size of a snapshot.</summary>
     public ulong SnapshotBytes { get; private init; }
 }
 
 public readonly partial struct MergeReport
 {
-    /// <summary>Counts that went to a finer bucket than they came from, within the error of theirs.</summary>
+    /// <summary>Counts that went to a finer bucket, within the error of the bucket that they came from.</summary>
     public ulong Refined { get; private init; }
-    /// <summary>Counts that were in range there and are an underflow here.</summary>
+    /// <summary>Counts that were in the source's range and are an underflow here.</summary>
     public ulong Underflow { get; private init; }
-    /// <summary>Counts that were in range there and are an overflow here.</summary>
+    /// <summary>Counts that were in the source's range and are an overflow here.</summary>
     public ulong Overflow { get; private init; }
-    /// <summary>Counts for which a bucket had no room: no count goes above <see cref="ulong.MaxValue"/>. They are among the lost of the
-    /// result.</summary>
+    /// <summary>Counts that did not fit, because no count exceeds <see cref="ulong.MaxValue"/>. The result counts them as lost.</summary>
     public ulong Lost { get; private init; }
 }
 
 public readonly partial struct QuantileInterval
 {
-    /// <summary>The quantile asked for, between 0 and 1.</summary>
+    /// <summary>The requested quantile, between 0 and 1.</summary>
     public double Quantile { get; private init; }
-    /// <summary>The confidence asked for, between 0 and 1.</summary>
+    /// <summary>The requested confidence, between 0 and 1.</summary>
     public double Confidence { get; private init; }
-    /// <summary>The confidence that the interval has: a little more than was asked for, as observations come in ones. Less only where
-    /// there are too few of them, and an end is missing that is not a limit of all values.</summary>
+    /// <summary>The confidence of this interval. It is slightly higher than requested, because observations are discrete. It is lower
+    /// only if there are too few observations, so that an end is missing that is not a limit of all values.</summary>
     public double Coverage { get; private init; }
     /// <summary>Observations in range.</summary>
     public ulong TotalCount { get; private init; }
-    /// <summary>The number of the observation that is the quantile of the snapshot: the nearest rank.</summary>
+    /// <summary>Number of the observation that is the quantile of the snapshot: the nearest rank.</summary>
     public ulong TargetCount { get; private init; }
     /// <summary>The midpoint of its bucket.</summary>
     public ulong Value { get; private init; }
-    /// <summary>The smallest value of the bucket of observation number <see cref="LowerCount"/>; 0 where there is none.</summary>
+    /// <summary>The smallest value in the bucket of observation number <see cref="LowerCount"/>; 0 if <see cref="LowerCount"/> is
+    /// 0.</summary>
     public ulong Lower { get; private init; }
-    /// <summary>The largest value of the bucket of observation number <see cref="UpperCount"/>; <see cref="ulong.MaxValue"/> where there
-    /// is none.</summary>
+    /// <summary>The largest value in the bucket of observation number <see cref="UpperCount"/>; <see cref="ulong.MaxValue"/> if <see
+    /// cref="UpperCount"/> is 0.</summary>
     public ulong Upper { get; private init; }
-    /// <summary>The midpoint of the bucket that lower is the end of; 0 where there is none.</summary>
+    /// <summary>The midpoint of the bucket that begins at lower; 0 if <see cref="LowerCount"/> is 0.</summary>
     public ulong LowerMidpoint { get; private init; }
-    /// <summary>The midpoint of the bucket that upper is the end of; <see cref="ulong.MaxValue"/> where there is none.</summary>
+    /// <summary>The midpoint of the bucket that ends at upper; <see cref="ulong.MaxValue"/> if <see cref="UpperCount"/> is 0.</summary>
     public ulong UpperMidpoint { get; private init; }
-    /// <summary>The number of the observation at the lower end; 0 where there are too few for one.</summary>
+    /// <summary>Number of the observation at the lower end; 0 if there are too few.</summary>
     public ulong LowerCount { get; private init; }
-    /// <summary>The number of the observation at the upper end; 0 where there are too few for one.</summary>
+    /// <summary>Number of the observation at the upper end; 0 if there are too few.</summary>
     public ulong UpperCount { get; private init; }
-    /// <summary>The width of the widest of the three buckets: what the snapshot does not tell apart.</summary>
+    /// <summary>Width of the widest of the three buckets: the resolution of the snapshot.</summary>
     public ulong BucketWidth { get; private init; }
 }
 
@@ -234,38 +234,37 @@ public sealed partial class HdrComparison
     public QuantileInterval Before => _native.A;
     /// <summary>B's quantile and its interval.</summary>
     public QuantileInterval After => _native.B;
-    /// <summary>B's quantile less A's, of midpoints.</summary>
+    /// <summary>B's quantile minus A's, between midpoints.</summary>
     public double Difference => _native.Difference;
-    /// <summary>The lower end of the interval of the difference, of midpoints; minus infinity where there are too few
-    /// observations.</summary>
+    /// <summary>Lower end of the difference's interval, between midpoints; minus infinity if there are too few observations.</summary>
     public double DifferenceLower => _native.DifferenceLower;
-    /// <summary>The upper end of the interval of the difference, of midpoints; infinity where there are too few observations.</summary>
+    /// <summary>Upper end of the difference's interval, between midpoints; infinity if there are too few observations.</summary>
     public double DifferenceUpper => _native.DifferenceUpper;
-    /// <summary>The width of the widest bucket that took part: the true difference may lie so much further out at either end.</summary>
+    /// <summary>Width of the widest bucket involved. The true difference may lie this much further out at either end.</summary>
     public double BucketWidth => _native.BucketWidth;
-    /// <summary>What the interval has to lie beyond: the larger of the threshold and of the bucket width.</summary>
+    /// <summary>The interval must lie beyond this for a verdict: the larger of the threshold and the bucket width.</summary>
     public double Margin => _native.Margin;
-    /// <summary>The true difference that this many observations, so much spread, would have told from none four times out of five, or as
-    /// often as the options say; infinity where there are too few.</summary>
+    /// <summary>The true difference that a measurement with this number and spread of observations detects with the probability in the
+    /// options (default 0.8); infinity if there are too few.</summary>
     public double SmallestDetectable => _native.SmallestDetectable;
-    /// <summary>Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half.</summary>
+    /// <summary>Mann and Whitney's U: the number of pairs in which B's value is larger; ties count half.</summary>
     public double MannWhitneyU => _native.MannWhitneyU;
-    /// <summary>How many standard deviations U is from its expectation, with B's sign.</summary>
+    /// <summary>Distance of U from its expectation in standard deviations, with B's sign.</summary>
     public double MannWhitneyZ => _native.MannWhitneyZ;
-    /// <summary>The probability of a U this far out, on either side, were there no difference.</summary>
+    /// <summary>Two-sided probability of such a U if there were no difference.</summary>
     public double MannWhitneyP => _native.MannWhitneyP;
-    /// <summary>The common-language effect: the probability that a value of B is larger than one of A, ties counted half.</summary>
+    /// <summary>The common-language effect: the probability that a value of B is larger than one of A; ties count half.</summary>
     public double CommonLanguage => _native.CommonLanguage;
-    /// <summary>Cliff's delta: the probability that a value of B is larger than one of A less the probability that it is
+    /// <summary>Cliff's delta: the probability that a value of B is larger than one of A, minus the probability that it is
     /// smaller.</summary>
     public double CliffsDelta => _native.CliffsDelta;
     /// <summary>Kolmogorov and Smirnov's distance: the largest between the two cumulative distributions, at the ends of
     /// buckets.</summary>
     public double KsDistance => _native.KsDistance;
-    /// <summary>At most the probability of such a distance, were there no difference: conservative, as it takes no account of
+    /// <summary>Upper bound of the probability of such a distance if there were no difference. It is conservative, because it ignores the
     /// buckets.</summary>
     public double KsP => _native.KsP;
-    /// <summary>Cohen's d: the difference of the means over the pooled standard deviation; NaN where that is zero.</summary>
+    /// <summary>Cohen's d: the difference of the means divided by the pooled standard deviation; NaN if that is zero.</summary>
     public double CohensD => _native.CohensD;
     /// <summary>What it amounts to.</summary>
     public Verdict Verdict => (Verdict)_native.Verdict;
@@ -277,47 +276,47 @@ public readonly partial struct BlockComparison
 {
     /// <summary>Pairs of blocks.</summary>
     public ulong BlockCount { get; private init; }
-    /// <summary>The confidence asked for, between 0 and 1.</summary>
+    /// <summary>The requested confidence, between 0 and 1.</summary>
     public double Confidence { get; private init; }
-    /// <summary>The confidence that the interval has.</summary>
+    /// <summary>The confidence of this interval.</summary>
     public double Coverage { get; private init; }
     /// <summary>The median of A's blocks; above an overhead.</summary>
     public double MedianBefore { get; private init; }
     /// <summary>The median of B's blocks; above an overhead.</summary>
     public double MedianAfter { get; private init; }
-    /// <summary>The median of the differences within pairs, B less A.</summary>
+    /// <summary>The median of the differences within pairs, B minus A.</summary>
     public double Difference { get; private init; }
-    /// <summary>The lower end of its interval; minus infinity where there are too few blocks for one.</summary>
+    /// <summary>Lower end of its interval; minus infinity if there are too few blocks.</summary>
     public double DifferenceLower { get; private init; }
-    /// <summary>The upper end of its interval; infinity where there are too few blocks for one.</summary>
+    /// <summary>Upper end of its interval; infinity if there are too few blocks.</summary>
     public double DifferenceUpper { get; private init; }
-    /// <summary>What a difference has to exceed to count.</summary>
+    /// <summary>A difference must exceed this to count.</summary>
     public double Margin { get; private init; }
-    /// <summary>The true difference that would be told from none four times out of five, or as often as the options say; infinity where
-    /// there are too few blocks.</summary>
+    /// <summary>The true difference that is detected with the probability in the options (default 0.8); infinity if there are too few
+    /// blocks.</summary>
     public double SmallestDetectable { get; private init; }
     /// <summary>The correlation of each difference with the next.</summary>
     public double Lag1 { get; private init; }
-    /// <summary>How many times larger the variance of their mean is than that of as many independent ones.</summary>
+    /// <summary>The variance of their mean, divided by that of as many independent differences.</summary>
     public double Inflation { get; private init; }
     /// <summary>What it amounts to.</summary>
     public Verdict Verdict { get; private init; }
     /// <summary>What is to be known about it.</summary>
     public ComparisonNotes Notes { get; private init; }
-    /// <summary>What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.</summary>
+    /// <summary>The option resolution. Smaller numbers, whether A, B or the difference, are unknown.</summary>
     public double Resolution { get; private init; }
 }
 
 public readonly partial struct RunComparison
 {
-    /// <summary>Earlier runs.</summary>
+    /// <summary>Number of earlier runs.</summary>
     public ulong RunCount { get; private init; }
-    /// <summary>The confidence asked for, between 0 and 1: one less the rate of alarms on unchanged code.</summary>
+    /// <summary>The requested confidence, between 0 and 1: one minus the false positive rate on unchanged code.</summary>
     public double Confidence { get; private init; }
-    /// <summary>The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: 2 / (<see
+    /// <summary>Upper bound of the false positive rate for any distribution of runs, if their order does not matter: 2 / (<see
     /// cref="RunCount"/> + 1).</summary>
     public double AlarmBound { get; private init; }
-    /// <summary>Of the earlier runs.</summary>
+    /// <summary>The mean of the earlier runs.</summary>
     public double Mean { get; private init; }
     /// <summary>The standard deviation of the earlier runs.</summary>
     public double Deviation { get; private init; }
@@ -327,40 +326,40 @@ public readonly partial struct RunComparison
     public double Highest { get; private init; }
     /// <summary>The new run.</summary>
     public double Value { get; private init; }
-    /// <summary>The new run less the mean.</summary>
+    /// <summary>The new run minus the mean.</summary>
     public double Difference { get; private init; }
-    /// <summary>The lower end of its interval; minus infinity where there are too few runs for one.</summary>
+    /// <summary>Lower end of its interval; minus infinity if there are too few runs.</summary>
     public double DifferenceLower { get; private init; }
-    /// <summary>The upper end of its interval; infinity where there are too few runs for one.</summary>
+    /// <summary>Upper end of its interval; infinity if there are too few runs.</summary>
     public double DifferenceUpper { get; private init; }
-    /// <summary>What a difference has to exceed to count.</summary>
+    /// <summary>A difference must exceed this to count.</summary>
     public double Margin { get; private init; }
-    /// <summary>The true difference that would be told from none four times out of five, or as often as the options say; infinity where
-    /// there are too few runs.</summary>
+    /// <summary>The true difference that is detected with the probability in the options (default 0.8); infinity if there are too few
+    /// runs.</summary>
     public double SmallestDetectable { get; private init; }
     /// <summary>The correlation of each run with the next.</summary>
     public double Lag1 { get; private init; }
-    /// <summary>How many times larger the variance of their mean is than that of as many independent ones.</summary>
+    /// <summary>The variance of their mean, divided by that of as many independent runs.</summary>
     public double Inflation { get; private init; }
     /// <summary>What it amounts to.</summary>
     public Verdict Verdict { get; private init; }
     /// <summary>What is to be known about it.</summary>
     public ComparisonNotes Notes { get; private init; }
-    /// <summary>What can be told apart at all: the option.</summary>
+    /// <summary>The option resolution.</summary>
     public double Resolution { get; private init; }
 }
 
 public readonly partial struct Figure
 {
-    /// <summary>The figure of the sums, never the mean of the scopes' own figures.</summary>
+    /// <summary>The figure of the sums, not the mean of the scopes' figures.</summary>
     public double Value { get; private init; }
-    /// <summary>The lower end of the interval; NaN where there are too few scopes.</summary>
+    /// <summary>Lower end of the interval; NaN if there are too few scopes.</summary>
     public double Lower { get; private init; }
-    /// <summary>Its upper end.</summary>
+    /// <summary>Upper end of the interval; NaN if there are too few scopes.</summary>
     public double Upper { get; private init; }
-    /// <summary>The confidence that was asked for.</summary>
+    /// <summary>The requested confidence.</summary>
     public double Confidence { get; private init; }
-    /// <summary>How many scopes are in it.</summary>
+    /// <summary>Number of scopes.</summary>
     public ulong Scopes { get; private init; }
     private readonly uint _flags;
     private readonly uint _reserved;
@@ -374,14 +373,14 @@ public readonly partial struct DoubleStatistics
     public ulong NotFiniteCount { get; private init; }
     /// <summary>Observations that found no memory for their bucket; not part of anything else here.</summary>
     public ulong LostCount { get; private init; }
-    /// <summary>Sum: of the buckets' midpoints, each within the relative error of its values, or exact and rounded once, if the histogram
-    /// keeps it. 0 when empty; infinite when it is beyond the largest double.</summary>
+    /// <summary>Sum of the buckets' midpoints, each within the relative error of its values; or exact and rounded once, if the histogram
+    /// keeps it. 0 if empty; infinite beyond the largest double.</summary>
     public double Sum { get; private init; }
     /// <summary>Smallest value, within the relative error, or exact; NaN when empty.</summary>
     public double Min { get; private init; }
     /// <summary>Largest value, within the relative error, or exact; NaN when empty.</summary>
     public double Max { get; private init; }
-    /// <summary>The sum divided by the count, without its overflow; NaN when empty.</summary>
+    /// <summary>The sum divided by the count, computed without overflow; NaN if empty.</summary>
     public double Mean { get; private init; }
     /// <summary>Population standard deviation of the midpoints; NaN when empty.</summary>
     public double StDev { get; private init; }
@@ -395,9 +394,9 @@ public readonly partial struct DoubleBucket
     public double Lower { get; private init; }
     /// <summary>Largest value of the bucket.</summary>
     public double Upper { get; private init; }
-    /// <summary>What the bucket reports: the middle between its ends, within the error of every value in it.</summary>
+    /// <summary>The reported value: the middle between the ends, within the error of every value in the bucket.</summary>
     public double Midpoint { get; private init; }
-    /// <summary>How many observations fell into it.</summary>
+    /// <summary>Number of observations.</summary>
     public ulong Count { get; private init; }
 }
 
@@ -405,10 +404,10 @@ public readonly partial struct DoublePercentile
 {
     /// <summary>The rank, 0 to 100: a hundred times the quantile.</summary>
     public double Rank { get; private init; }
-    /// <summary>What the observation is reported as; NaN in the summary of nothing.</summary>
+    /// <summary>The reported value of the observation; NaN in an empty summary.</summary>
     public double Value { get; private init; }
-    /// <summary>The number of the observation among all in ascending order, from 1; saturates at <see cref="ulong.MaxValue"/>; 0 in the
-    /// summary of nothing.</summary>
+    /// <summary>Number of the observation among all in ascending order, from 1; saturates at <see cref="ulong.MaxValue"/>; 0 in an empty
+    /// summary.</summary>
     public ulong TargetCount { get; private init; }
     /// <summary>The bucket of the observation, with its count.</summary>
     public DoubleBucket Bucket { get; private init; }
@@ -419,34 +418,34 @@ public sealed partial class Benchmark
     /// <summary>The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the
     /// difference, and may be below zero where a call takes next to nothing.</summary>
     public BlockComparison Blocks => _native.Blocks;
-    /// <summary>What an empty sample with A's number of calls took: the median, which was subtracted.</summary>
+    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
     public double OverheadBefore => _native.OverheadA;
-    /// <summary>What an empty sample with B's number of calls took: the median, which was subtracted.</summary>
+    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
     public double OverheadAfter => _native.OverheadB;
     /// <summary>Calls of A in each sample.</summary>
     public ulong RepetitionsBefore => _native.RepetitionsA;
-    /// <summary>Calls of B in each sample: as many as of A, unless the two differ fourfold.</summary>
+    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
     public ulong RepetitionsAfter => _native.RepetitionsB;
-    /// <summary>Samples of each side: two a block.</summary>
+    /// <summary>Samples of each side: two per block.</summary>
     public ulong SampleCount => _native.SampleCount;
     /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
     public double OverheadErrorBefore => _native.OverheadErrorA;
     /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
     public double OverheadErrorAfter => _native.OverheadErrorB;
-    /// <summary>Empty samples.</summary>
+    /// <summary>Number of empty samples.</summary>
     public ulong EmptyCount => _native.EmptyCount;
 }
 
 public readonly partial struct BenchmarkNoise
 {
-    /// <summary>Blocks that were measured.</summary>
+    /// <summary>Measured blocks.</summary>
     public ulong BlockCount { get; private init; }
-    /// <summary>Of these, what was disturbed from outside.</summary>
+    /// <summary>Measured blocks that were disturbed from outside.</summary>
     public ulong DisturbedCount { get; private init; }
-    /// <summary>Of these, what was left out of the verdict: none where more than half were disturbed, so that all count, or where they
-    /// are to be kept.</summary>
+    /// <summary>Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or all were to
+    /// be kept.</summary>
     public ulong LeftOutCount { get; private init; }
-    /// <summary>Seconds that were looked at: since the benchmark was made, with the warm-up.</summary>
+    /// <summary>Seconds that were watched: since the benchmark was made, with the warm-up.</summary>
     public double Seconds { get; private init; }
     /// <summary>Seconds that the host took from the CPUs that the program may run on.</summary>
     public double StealSeconds { get; private init; }
@@ -454,9 +453,9 @@ public readonly partial struct BenchmarkNoise
     public double OthersSeconds { get; private init; }
     /// <summary>Seconds in which something, this program or another, had to wait for a CPU.</summary>
     public double PressureSeconds { get; private init; }
-    /// <summary>The lowest frequency that was seen, of the CPU that the benchmark was made on: hertz.</summary>
+    /// <summary>Lowest observed frequency of the CPU on which the benchmark was made, in hertz.</summary>
     public double FrequencyLow { get; private init; }
-    /// <summary>The highest.</summary>
+    /// <summary>Highest observed frequency of that CPU, in hertz.</summary>
     public double FrequencyHigh { get; private init; }
     private readonly uint _cpuCount;
     private readonly uint _reserved;

@@ -23,9 +23,9 @@ public enum PerfReadingFlags : uint
 
 public readonly partial struct PerfEventCounterValue
 {
-    /// <summary>The count, extrapolated where the event was multiplexed, less the overhead where the session subtracts it.</summary>
+    /// <summary>The count, extrapolated if the event was multiplexed, minus the overhead if the session subtracts it.</summary>
     public ulong Value { get; private init; }
-    /// <summary>The count as the kernel gave it.</summary>
+    /// <summary>The count as reported by the kernel.</summary>
     public ulong RawValue { get; private init; }
     /// <summary>Nanoseconds of the interval in which the event was enabled.</summary>
     public ulong TimeEnabled { get; private init; }

@@ -1,8 +1,8 @@
-//! What cbindgen writes, made shorter to read, and what it does not write.
+//! Shortens the output of cbindgen, and adds the parts that it does not write.
 
 use std::fmt::Write as _;
 
-/// What cbindgen writes, made shorter to read.
+/// Shortens the output of cbindgen.
 pub fn tidy(text: &str) -> String {
     let mut tidied: Vec<String> = Vec::new();
     let mut lines = text.lines().peekable();
@@ -32,7 +32,7 @@ pub fn tidy(text: &str) -> String {
             None => line,
         });
     }
-    // As many parameters on a line as fit: cbindgen gives each a line of its own.
+    // As many parameters on a line as fit: cbindgen writes one per line.
     let mut filled: Vec<String> = Vec::new();
     let mut is_prototype = false;
     for line in tidied {
@@ -63,8 +63,8 @@ pub fn tidy(text: &str) -> String {
     text
 }
 
-/// Behind each struct of options a macro that is one without wishes: a value for every field, so that no compiler warns of
-/// missing ones, and a field that is appended needs nothing here.
+/// Adds a macro with default options after each struct of options. It has a value for every field, so no compiler warns of
+/// missing ones, and an appended field needs no change here.
 pub fn with_initialisers(text: &str) -> String {
     let mut code = String::new();
     let mut values: Vec<String> = Vec::new();
@@ -85,11 +85,11 @@ pub fn with_initialisers(text: &str) -> String {
     code
 }
 
-/// In front of what returns a status. Its own lines are no part of what the header declares.
+/// The attribute of functions that return a status. These lines are not part of the declarations.
 pub const NODISCARD: &str = "\
-/* Statuses are not to be passed over: C++17 and C23 warn of it, but for calls behind (void). The attribute that gcc and clang have
- * for older languages warns in spite of (void), so it has to be asked for: by PICOLLO_WARN_UNUSED, defined before this file is
- * included. PICOLLO_NODISCARD defined as nothing is silent everywhere. */
+/* C++17 and C23 warn if a program ignores a status, unless it casts the call to void. In older languages gcc and clang warn in
+ * spite of the cast, so this must be requested: define PICOLLO_WARN_UNUSED before you include this file. An empty definition of
+ * PICOLLO_NODISCARD turns all these warnings off. */
 #ifndef PICOLLO_NODISCARD
 #if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L) || \\
     (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)

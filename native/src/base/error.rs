@@ -34,7 +34,7 @@ statuses! {
     InvalidArgument = -2: c"an argument is outside its documented range";
     /// The allocator had no memory; nothing was changed.
     OutOfMemory = -3: c"out of memory";
-    /// The caller's buffer is too small; out_length, where there is one, says how much is needed.
+    /// The caller's buffer is too small. Calls with an out_length report the necessary size there.
     BufferTooSmall = -4: c"the buffer is too small";
     /// This build, platform, mode or option does not offer it.
     Unsupported = -5: c"not supported by this build, platform, mode or option";
@@ -56,7 +56,8 @@ statuses! {
     NotCounted = -13: c"the event was not counted in this interval";
     /// A bounded number of retries ran out against competing calls; try again.
     Busy = -14: c"competing calls kept it from finishing; try again";
-    /// A session of the process that forked this one, or a registry that it was at work on: it can only be freed here.
+    /// The object belongs to the parent of a fork, or another thread of the parent was changing it. Here it can only
+    /// be freed.
     Forked = -15: c"it belongs to the parent process; here it can only be freed";
     /// A defect of the library, stopped at its boundary.
     Panic = -127: c"a defect of the library; please report it";

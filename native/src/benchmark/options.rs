@@ -2,10 +2,10 @@
 
 use crate::base::error::{Error, Result, Status};
 
-/// Subtract nothing: of samples so long that what surrounds them does not matter, as whole processes are.
+/// Subtract nothing, for samples that are so long that their surroundings do not matter, such as whole processes.
 pub const BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
-/// Blocks that were disturbed from outside count like all others: where other programs belong to what is measured, as a server does
-/// that A and B ask.
+/// Count disturbed blocks like all others. Use it if other programs belong to the measurement, such as a server that
+/// A and B call.
 pub const BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
 
 /// How to measure. Zero means the default everywhere.

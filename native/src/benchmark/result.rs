@@ -12,7 +12,7 @@ pub enum Side {
     A = 0,
     /// Run B.
     B = 1,
-    /// Run as many calls of nothing: what is found in every sample and belongs to neither.
+    /// Run as many empty calls: the part of every sample that belongs to neither A nor B.
     Empty = 2,
 }
 
@@ -25,32 +25,32 @@ pub struct Step {
     pub repetitions: u64,
 }
 
-/// Set when the budget was spent before as many blocks were measured as there should be at least.
+/// Set if the budget was spent before the smallest number of blocks was measured.
 pub const BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
-/// Set when a call of A takes less than can be told: it does nothing, or the compiler left it out.
+/// Set if the time of a call of A is below the resolution: it does nothing, or the compiler removed it.
 pub const BENCHMARK_NOTHING_A: u32 = 1 << 1;
-/// Set when a call of B takes less than can be told: it does nothing, or the compiler left it out.
+/// Set if the time of a call of B is below the resolution: it does nothing, or the compiler removed it.
 pub const BENCHMARK_NOTHING_B: u32 = 1 << 2;
 
-/// Set where Valgrind executed it: its times say nothing, and there is no verdict.
+/// Set if it ran under Valgrind: its times are meaningless, and there is no verdict.
 pub const BENCHMARK_SIMULATED: u32 = 1 << 3;
 
-/// How a benchmark went. Times are in picoseconds.
+/// The results of a benchmark. Times are in picoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct BenchmarkResult {
     /// The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the difference,
     /// and may be below zero where a call takes next to nothing.
     pub blocks: BlockComparison,
-    /// What an empty sample with A's number of calls took: the median, which was subtracted.
+    /// Median time of an empty sample with A's number of calls, which was subtracted.
     pub overhead_a: f64,
-    /// What an empty sample with B's number of calls took: the median, which was subtracted.
+    /// Median time of an empty sample with B's number of calls, which was subtracted.
     pub overhead_b: f64,
     /// Calls of A in each sample.
     pub repetitions_a: u64,
-    /// Calls of B in each sample: as many as of A, unless the two differ fourfold.
+    /// Calls of B in each sample: the same number, unless the two differ fourfold.
     pub repetitions_b: u64,
-    /// Samples of each side: two a block.
+    /// Samples of each side: two per block.
     pub sample_count: u64,
     /// Since the benchmark was made.
     pub elapsed: u64,
@@ -58,7 +58,7 @@ pub struct BenchmarkResult {
     pub overhead_error_a: f64,
     /// Half the interval of `overhead_b`, at 95 %.
     pub overhead_error_b: f64,
-    /// Empty samples.
+    /// Number of empty samples.
     pub empty_count: u64,
     /// [`BENCHMARK_BUDGET_SPENT`] and its siblings.
     pub flags: u32,
@@ -66,18 +66,18 @@ pub struct BenchmarkResult {
     pub reserved: u32,
 }
 
-/// What else the machine did meanwhile. NaN is what is not known.
+/// What else the machine did. Unknown numbers are NaN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct BenchmarkNoise {
-    /// Blocks that were measured.
+    /// Measured blocks.
     pub block_count: u64,
-    /// Of these, what was disturbed from outside.
+    /// Measured blocks that were disturbed from outside.
     pub disturbed_count: u64,
-    /// Of these, what was left out of the verdict: none where more than half were disturbed, so that all count, or where they are to
-    /// be kept.
+    /// Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or
+    /// all were to be kept.
     pub left_out_count: u64,
-    /// Seconds that were looked at: since the benchmark was made, with the warm-up.
+    /// Seconds that were watched: since the benchmark was made, with the warm-up.
     pub seconds: f64,
     /// Seconds that the host took from the CPUs that the program may run on.
     pub steal_seconds: f64,
@@ -85,11 +85,11 @@ pub struct BenchmarkNoise {
     pub others_seconds: f64,
     /// Seconds in which something, this program or another, had to wait for a CPU.
     pub pressure_seconds: f64,
-    /// The lowest frequency that was seen, of the CPU that the benchmark was made on: hertz.
+    /// Lowest observed frequency of the CPU on which the benchmark was made, in hertz.
     pub frequency_low: f64,
-    /// The highest.
+    /// Highest observed frequency of that CPU, in hertz.
     pub frequency_high: f64,
-    /// CPUs that the program may run on; 0: not known.
+    /// CPUs that the program may run on; 0: unknown.
     pub cpu_count: u32,
     /// 0.
     pub reserved: u32,
@@ -152,13 +152,13 @@ impl fmt::Display for BenchmarkNoise {
     }
 }
 
-/// How much of an event a call took.
+/// How often an event occurred per call.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct BenchmarkCounter {
-    /// Of A, without that of empty samples; NaN where nothing was counted.
+    /// Count of A without that of empty samples; NaN if nothing was counted.
     pub a: f64,
-    /// Of B, without that of empty samples; NaN where nothing was counted.
+    /// Count of B without that of empty samples; NaN if nothing was counted.
     pub b: f64,
     /// 0, or why there is no count: the number of the status.
     pub status: i32,

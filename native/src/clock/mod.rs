@@ -12,8 +12,8 @@ use crate::os::wall::{MONOTONIC_HERTZ, monotonic_nanos};
 pub enum Clock {
     /// `CLOCK_MONOTONIC`: nanoseconds since some point in the past.
     Monotonic = 0,
-    /// The CPU's time stamp counter (aarch64: the virtual counter). Where the machine has none that runs at one constant rate,
-    /// this is the monotonic clock: ticks, frequency and conversion change together, so that times stay right.
+    /// The CPU's time stamp counter (aarch64: the virtual counter). If the machine has no counter with a constant
+    /// rate, this is the monotonic clock. Ticks, frequency and conversion change together, so times stay right.
     Tsc = 1,
 }
 

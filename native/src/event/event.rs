@@ -15,7 +15,7 @@ use crate::event::spelling::Modifiers;
 #[cfg(picollo_linux)]
 use crate::os::kernel::kind;
 
-/// The most events a session may have, so that a whole group's answer fits on the stack.
+/// Largest number of events in a session. A whole group's result then fits on the stack.
 pub const MAX_EVENTS: usize = 64;
 
 /// An event that can be counted. Same layout as `picollo_event` in C; make one with [`Event::parse`] or fill in the fields.
@@ -24,13 +24,13 @@ pub const MAX_EVENTS: usize = 64;
 pub struct Event {
     /// The event's number within its type.
     pub config: u64,
-    /// More of it; the address of a breakpoint.
+    /// Further configuration; the address of a breakpoint.
     pub config1: u64,
-    /// More of it; the length of a breakpoint.
+    /// Further configuration; the length of a breakpoint.
     pub config2: u64,
-    /// More of it.
+    /// Further configuration.
     pub config3: u64,
-    /// What one count is worth in `unit`; 1 where the PMU gives none. 0 means 1, for events that are filled in by hand.
+    /// Value of one count in unit; 1 if the PMU does not define it. 0 means 1, for events that are filled in by hand.
     pub scale: f64,
     /// The kernel's event type.
     pub r#type: u32,

@@ -5,9 +5,10 @@ use core::fmt;
 
 use crate::base::text;
 
-/// Counted in user space only, though more was asked for.
+/// Counted only in user space, though more was requested.
 pub const EVENT_INFO_USER_ONLY: u32 = 1 << 0;
-/// Not kept on a counter all the time, though that was asked for: not pinned, or pinned and pushed off once. The message says which.
+/// Not kept on a counter all the time, though that was requested: never pinned, or pinned and lost once. The message
+/// explains which.
 pub const EVENT_INFO_UNPINNED: u32 = 1 << 1;
 /// Counted by other means than a perf event.
 pub const EVENT_INFO_SUBSTITUTED: u32 = 1 << 2;
@@ -16,15 +17,15 @@ pub const EVENT_INFO_FAST: u32 = 1 << 3;
 /// Opened, but the processor counts nothing.
 pub const EVENT_INFO_SILENT: u32 = 1 << 4;
 
-/// How an event came to be counted. Same layout as `picollo_event_info` in C.
+/// How an event is counted.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct EventInfo {
-    /// Records that found no count: the histogram's total and this add up to the number of records.
+    /// Records without a count. The histogram's total and this add up to the number of records.
     pub not_counted_count: u64,
-    /// Events of its own that a pair of fast reads adds, after a calibration.
+    /// Number of events that a pair of reads in user space adds, after a calibration.
     pub overhead_fast: u64,
-    /// The same of a pair of reads by system call.
+    /// Number of events that a pair of reads by system call adds, after a calibration.
     pub overhead_syscall: u64,
     /// 0, or why the event is not open.
     pub status: i32,
@@ -34,7 +35,7 @@ pub struct EventInfo {
     pub group: u32,
     /// [`EVENT_INFO_USER_ONLY`] and its siblings.
     pub flags: u32,
-    /// What there is to say about it; empty when all is as asked for.
+    /// Remarks about the event; empty if it is counted as requested.
     pub message: [c_char; 248],
 }
 

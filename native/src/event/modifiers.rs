@@ -6,7 +6,7 @@ pub const EVENT_USER: u32 = 1 << 0;
 pub const EVENT_KERNEL: u32 = 1 << 1;
 /// Count in the hypervisor.
 pub const EVENT_HYPERVISOR: u32 = 1 << 2;
-/// Precision 0 to 3, times this: as p, pp and ppp of perf. Dropped where the machine does not offer it.
+/// Precision 0 to 3, times this: as p, pp and ppp of perf. Dropped if the machine does not offer it.
 pub const EVENT_PRECISE: u32 = 1 << 3;
 /// Both bits of the precision.
 pub const EVENT_PRECISE_MASK: u32 = 3 << 3;

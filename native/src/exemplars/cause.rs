@@ -40,27 +40,28 @@ macro_rules! causes {
 causes! {
     /// Off the CPU by its own call: a lock, a disk, another process, sleep.
     OwnWaiting = 1: "own waiting", "waited for something: a lock, a disk, another process", "#2b7bba";
-    /// Ready, and not running: preempted, or woken late.
+    /// Runnable but not running: preempted, or woken late.
     RunQueue = 2: "run queue", "was ready to run, and others had the CPU", "#d55e00";
-    /// The same, while the thread's group was throttled at some time: its quota of CPU time may be the reason.
+    /// The same, but the thread's group was throttled at some time. Its quota of CPU time may be the reason.
     RunQueueOrQuota = 3: "run queue or quota", "was ready to run; others had the CPU, or its quota was used up", "#c2557d";
     /// Not running because the group's quota of CPU time was used up.
     Throttled = 4: "throttled", "had used up the group's quota of CPU time", "#cf3f3f";
-    /// Off the CPU; which of these is not known.
+    /// Off the CPU; the reason is unknown.
     OffCpu = 5: "off CPU, not split", "did not run; whether it waited or was not let is not known", "#5d7f9e";
     /// Handling page faults.
     PageFaults = 6: "page faults", "got memory mapped", "#008a66";
-    /// More instructions were executed. Only where they are counted, by [`EXEMPLARS_COUNTERS`](super::EXEMPLARS_COUNTERS).
+    /// More instructions than usual. Only known with [`EXEMPLARS_COUNTERS`](super::EXEMPLARS_COUNTERS).
     MoreInstructions = 7: "more instructions", "executed more", "#8a63d2";
-    /// Instructions took more cycles. Only where they are counted.
+    /// More cycles per instruction than usual. Only known if they are counted.
     SlowerInstructions = 8: "slower instructions", "executed as much, more slowly", "#b0568f";
-    /// On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a hypervisor took.
+    /// On the CPU for longer, for an unknown reason. This includes page faults if their times are unknown, and time
+    /// that a hypervisor took.
     OnCpu = 9: "on CPU, cause not known", "ran, and nothing says why for longer", "#9a6b00";
-    /// In none of the accounts.
+    /// Not in any of the accounts.
     Unexplained = 10: "unexplained", "is in none of the accounts", "#7a7a7a";
     /// No cause makes up more than half.
     Several = 11: "several", "no cause makes up more than half", "#7a7a7a";
-    /// There is no evidence, or nothing that it could be compared with.
+    /// There is no evidence, or nothing to compare it with.
     NotKnown = 12: "not known", "without evidence", "#7a7a7a";
 }
 

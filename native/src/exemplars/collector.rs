@@ -20,14 +20,16 @@ use crate::clock::{Clock, Unit, unix_nanos};
 use crate::os::cancel::Uncancelled;
 use crate::os::thread::process;
 
-/// Do not ask the kernel for its records of context switches, which make some times more precise.
+/// Do not use the kernel's records of context switches, which make some times more precise.
 pub const EXEMPLARS_NO_RING: u32 = 1 << 0;
-/// Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more.
+/// Let the kernel record page faults too, if it allows that, so their times are known. Each then takes about a
+/// microsecond more.
 pub const EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
 
-/// Have each thread that is looked into count its instructions and cycles in user space, where it may, so that more work is told from
-/// slower work. Making a collector tries that once, which takes what the first session of a process takes. A thread's first observation
-/// that is looked into then allocates some kilobytes and opens two descriptors; preparing the thread does so before.
+/// Let each examined thread count its instructions and cycles in user space, if it may, to distinguish more work from
+/// slower work. Making a collector tries that once, which takes the time of the first session of a process. A
+/// thread's first examined observation then allocates a few kilobytes and opens two descriptors; preparing the thread
+/// does so earlier.
 pub const EXEMPLARS_COUNTERS: u32 = 1 << 3;
 
 /// What a collector is to do. Zeroes are defaults.

@@ -82,7 +82,7 @@ macro_rules! missing {
 }
 
 missing! {
-    /// There is evidence (in JSON, a reason that was not told).
+    /// There is evidence (in JSON, an unreported reason).
     #[default]
     #[serde(rename = "not_told")]
     Nothing = 0: "";
@@ -93,13 +93,13 @@ missing! {
     OtherThread = 2: "ended on another thread than they were begun on";
     /// It began before a fork.
     Forked = 3: "begun before a fork";
-    /// Too many were slow at once: it was only kept.
+    /// Too many observations were slow at the same time: it was kept without examination.
     TooMany = 4: "too many at once";
-    /// It held so many other scopes that its beginning was forgotten.
+    /// It contained so many other scopes that its beginning was overwritten.
     Overwritten = 5: "so many other scopes in between that their beginning was forgotten";
-    /// What the system says contradicts itself.
+    /// The numbers of the system contradict each other.
     Contradictory = 6: "accounts that contradict themselves";
-    /// The system has no such accounts.
+    /// The system has no such accounting.
     Unsupported = 7: "a system without accounts";
 }
 

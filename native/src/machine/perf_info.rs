@@ -13,15 +13,15 @@ pub struct PerfInfo {
     pub pmu_available: u32,
     /// 1: counters can be read in user space.
     pub user_read_available: u32,
-    /// Counters for one event each; 0 where unknown.
+    /// Number of counters for one event each; 0 if unknown.
     pub fixed_counters: u32,
-    /// Counters for any event; 0 where unknown.
+    /// Number of counters for any event; 0 if unknown.
     pub programmable_counters: u32,
-    /// `/proc/sys/kernel/perf_event_paranoid`; `i32::MIN` where it cannot be read.
+    /// /proc/sys/kernel/perf_event_paranoid; `i32::MIN` if it cannot be read.
     pub paranoid: i32,
     /// 1: under a hypervisor.
     pub hypervisor: u32,
-    /// What is missing and how to get it; empty when all is well.
+    /// Explains missing parts and how to get them; empty if nothing is missing.
     pub explanation: [c_char; 480],
 }
 

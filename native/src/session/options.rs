@@ -5,10 +5,10 @@ use crate::base::error::{Result, failure};
 #[cfg(picollo_linux)]
 use crate::machine::diagnose::Target;
 
-/// Keep the events of the first group on the processor's counters all the time, as far as the processor can. Where it cannot, when they
-/// are enabled or later, they are opened again without this and share counters like any others: no error, but
-/// [`EVENT_INFO_UNPINNED`](crate::EVENT_INFO_UNPINNED) and a message. An interval that was lost over it is `NotCounted`. Events that
-/// find no room in the first group are not pinned, and flagged so.
+/// Keep the events of the first group on the processor's counters all the time, as far as possible. If it is not
+/// possible, now or later, they are opened again without this flag and share counters. This is not an error, but sets
+/// [`EVENT_INFO_UNPINNED`](crate::EVENT_INFO_UNPINNED) and a message. An interval that was lost by it is
+/// `NotCounted`. Events without room in the first group are not pinned, and flagged too.
 pub const SESSION_PINNED: u32 = 1 << 0;
 /// Count in the kernel too.
 pub const SESSION_KERNEL: u32 = 1 << 1;
@@ -16,18 +16,18 @@ pub const SESSION_KERNEL: u32 = 1 << 1;
 pub const SESSION_DISABLED: u32 = 1 << 2;
 /// Count the threads and processes that the target starts from now on, too.
 pub const SESSION_INHERIT: u32 = 1 << 3;
-/// Events that cannot be opened stay as entries with their status, never counted; where the kernel may not be counted, user space is,
-/// and the info says so.
+/// Keep events that cannot be opened as entries with their status, never counted. If the kernel may not be counted,
+/// count user space only, which the info shows.
 pub const SESSION_SKIP_UNAVAILABLE: u32 = 1 << 4;
 /// Fences around reads: everything before a read is counted, nothing after it.
 pub const SESSION_ORDERED: u32 = 1 << 5;
 /// Count on one CPU only.
 pub const SESSION_ON_CPU: u32 = 1 << 6;
-/// Subtract what reading itself adds, once a calibration has measured it, from values (not from raw ones).
+/// Subtract from values (not from raw ones) what reading adds, after a calibration has measured it.
 pub const SESSION_SUBTRACT: u32 = 1 << 7;
-/// Never read in user space, whatever the mode of a reading: no page is mapped, no child tries the instruction, no clock is
-/// calibrated. For programs that must not be ended by a fault, should somebody forbid user reads while they run; and for sessions
-/// that are to be made quickly.
+/// Never read in user space, whatever the mode of a reading. No page is mapped, no child process tries the
+/// instruction, and no clock is calibrated. Use it if no fault may end the program when somebody forbids user reads,
+/// and to make sessions quickly.
 pub const SESSION_SYSCALL_ONLY: u32 = 1 << 8;
 
 #[cfg(picollo_linux)]
@@ -52,7 +52,7 @@ pub struct SessionOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum ReadMode {
-    /// In user space where that is possible and provably right, else by system call. Opening thread only.
+    /// In user space if that is possible and provably right, otherwise by system call. Opening thread only.
     Auto = 0,
     /// By system call, on any thread.
     Syscall = 1,

@@ -6,7 +6,7 @@ pub const READING_FAST: u32 = 1 << 0;
 pub const READING_CLEAN: u32 = 1 << 1;
 /// The event shared a counter with others, so the value is extrapolated.
 pub const READING_SCALED: u32 = 1 << 2;
-/// Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing.
+/// Another program reset the counter. The delta starts anew, and the counts just before the reset are missing.
 pub const READING_RESYNC: u32 = 1 << 3;
 /// The times are from the last system call, not from this moment.
 pub const READING_TIMES_STALE: u32 = 1 << 4;
@@ -15,9 +15,9 @@ pub const READING_TIMES_STALE: u32 = 1 << 4;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(C)]
 pub struct Reading {
-    /// The count, extrapolated where the event was multiplexed, less the overhead where the session subtracts it.
+    /// The count, extrapolated if the event was multiplexed, minus the overhead if the session subtracts it.
     pub value: u64,
-    /// The count as the kernel gave it.
+    /// The count as reported by the kernel.
     pub raw: u64,
     /// Nanoseconds of the interval in which the event was enabled.
     pub time_enabled: u64,

@@ -84,34 +84,34 @@ pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorr
 pub struct BlockComparison {
     /// Pairs of blocks.
     pub block_count: u64,
-    /// The confidence asked for, between 0 and 1.
+    /// The requested confidence, between 0 and 1.
     pub confidence: f64,
-    /// The confidence that the interval has.
+    /// The confidence of this interval.
     pub coverage: f64,
     /// The median of A's blocks; above an overhead, see [`compare_blocks_above`].
     pub median_a: f64,
     /// The median of B's blocks; above an overhead, see [`compare_blocks_above`].
     pub median_b: f64,
-    /// The median of the differences within pairs, B less A.
+    /// The median of the differences within pairs, B minus A.
     pub difference: f64,
-    /// The lower end of its interval; minus infinity where there are too few blocks for one.
+    /// Lower end of its interval; minus infinity if there are too few blocks.
     pub difference_lower: f64,
-    /// The upper end of its interval; infinity where there are too few blocks for one.
+    /// Upper end of its interval; infinity if there are too few blocks.
     pub difference_upper: f64,
-    /// What a difference has to exceed to count.
+    /// A difference must exceed this to count.
     pub margin: f64,
-    /// The true difference that would be told from none four times out of five, or as often as the options say; infinity where
-    /// there are too few blocks.
+    /// The true difference that is detected with the probability in the options (default 0.8); infinity if there are
+    /// too few blocks.
     pub smallest_detectable: f64,
     /// The correlation of each difference with the next.
     pub lag1: f64,
-    /// How many times larger the variance of their mean is than that of as many independent ones.
+    /// The variance of their mean, divided by that of as many independent differences.
     pub inflation: f64,
     /// A [`Verdict`] code.
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,
-    /// What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.
+    /// The option resolution. Smaller numbers, whether A, B or the difference, are unknown.
     pub resolution: f64,
 }
 

@@ -41,22 +41,23 @@ use crate::error::{Error, Result};
 use crate::snapshot::snapshot::Snapshot;
 use crate::statistics::moments::Moments;
 
-/// Set when there are too few observations for an end of an interval.
+/// Set if there are too few observations for an end of an interval.
 pub const COMPARISON_TOO_FEW: u32 = 1 << 0;
-/// Set when the whole interval of the difference lies inside the margin: the two are the same, as far as it matters.
+/// Set if the whole interval of the difference lies inside the margin: any difference is too small to matter.
 pub const COMPARISON_WITHIN_MARGIN: u32 = 1 << 1;
-/// Set when observations were out of range or lost: they are in none of the numbers, on either side.
+/// Set if observations were out of range or lost. None of the numbers includes them, on either side.
 pub const COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
-/// Set when the buckets of the two differ: ranks are then compared by those of the coarser.
+/// Set if the buckets of the two differ. Ranks are then compared by the coarser buckets.
 pub const COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;
-/// Set when the blocks depend on those before them: the interval is wider for it, up to all of their range.
+/// Set if blocks depend on the blocks before them. The interval is wider for this reason, up to the whole range of
+/// differences.
 pub const COMPARISON_AUTOCORRELATED: u32 = 1 << 5;
-/// Set when the margin is what can be told apart at all, and not what matters: the option `resolution`, or the width of a bucket.
+/// Set if the margin is the resolution instead of a threshold: the option resolution, or the width of a bucket.
 pub const COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
-/// Set when the whole interval of the difference lies inside a margin that is what can be told apart at all: below what this
-/// measurement can tell, neither equal nor different.
+/// Set if the whole interval of the difference lies inside the resolution. This measurement cannot decide whether the
+/// two are equal or different.
 pub const COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
-/// Set when other programs or the host disturbed too much of the measurement, so that nothing is proven: the verdict is no evidence.
+/// Set if other programs or the host disturbed too much of the measurement. The verdict is no evidence.
 pub const COMPARISON_NOISY: u32 = 1 << 8;
 
 const DEFAULT_QUANTILE: f64 = 0.5;
@@ -109,8 +110,7 @@ impl CompareOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Verdict {
-    /// The interval of the difference reaches into the margin: neither faster nor slower, as far as can be seen. Not the same as
-    /// equal: see `smallest_detectable`.
+    /// The interval of the difference reaches into the margin. This does not mean equal: see `smallest_detectable`.
     #[default]
     NoEvidence = 0,
     /// B's values are smaller, by more than the margin.
@@ -164,34 +164,37 @@ pub struct Comparison {
     pub a: QuantileInterval,
     /// B's quantile and its interval.
     pub b: QuantileInterval,
-    /// B's quantile less A's, of midpoints.
+    /// B's quantile minus A's, between midpoints.
     pub difference: f64,
-    /// The lower end of the interval of the difference, of midpoints; minus infinity where there are too few observations.
+    /// Lower end of the difference's interval, between midpoints; minus infinity if there are too few observations.
     pub difference_lower: f64,
-    /// The upper end of the interval of the difference, of midpoints; infinity where there are too few observations.
+    /// Upper end of the difference's interval, between midpoints; infinity if there are too few observations.
     pub difference_upper: f64,
-    /// The width of the widest bucket that took part: the true difference may lie so much further out at either end.
+    /// Width of the widest bucket involved. The true difference may lie this much further out at either end.
     pub bucket_width: f64,
-    /// What the interval has to lie beyond: the larger of the threshold and of the bucket width.
+    /// The interval must lie beyond this for a verdict: the larger of the threshold and the bucket width.
     pub margin: f64,
-    /// The true difference that this many observations, so much spread, would have told from none four times out of five, or as
-    /// often as the options say; infinity where there are too few.
+    /// The true difference that a measurement with this number and spread of observations detects with the
+    /// probability in the options (default 0.8); infinity if there are too few.
     pub smallest_detectable: f64,
-    /// Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half.
+    /// Mann and Whitney's U: the number of pairs in which B's value is larger; ties count half.
     pub mann_whitney_u: f64,
-    /// How many standard deviations U is from its expectation, with B's sign.
+    /// Distance of U from its expectation in standard deviations, with B's sign.
     pub mann_whitney_z: f64,
-    /// The probability of a U this far out, on either side, were there no difference.
+    /// Two-sided probability of such a U if there were no difference.
     pub mann_whitney_p: f64,
-    /// The common-language effect: the probability that a value of B is larger than one of A, ties counted half.
+    /// The common-language effect: the probability that a value of B is larger than one of A; ties count half.
     pub common_language: f64,
-    /// Cliff's delta: the probability that a value of B is larger than one of A less the probability that it is smaller.
+    /// Cliff's delta: the probability that a value of B is larger than one of A, minus the probability that it is
+    /// smaller.
     pub cliffs_delta: f64,
-    /// Kolmogorov and Smirnov's distance: the largest between the two cumulative distributions, at the ends of buckets.
+    /// Kolmogorov and Smirnov's distance: the largest between the two cumulative distributions, at the ends of
+    /// buckets.
     pub ks_distance: f64,
-    /// At most the probability of such a distance, were there no difference: conservative, as it takes no account of buckets.
+    /// Upper bound of the probability of such a distance if there were no difference. It is conservative, because it
+    /// ignores the buckets.
     pub ks_p: f64,
-    /// Cohen's d: the difference of the means over the pooled standard deviation; NaN where that is zero.
+    /// Cohen's d: the difference of the means divided by the pooled standard deviation; NaN if that is zero.
     pub cohens_d: f64,
     /// A [`Verdict`] code: what it amounts to.
     pub verdict: u32,

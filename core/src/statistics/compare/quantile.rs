@@ -13,32 +13,32 @@ use crate::statistics::percentile::{Cursor, saturated, target_count};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct QuantileInterval {
-    /// The quantile asked for, between 0 and 1.
+    /// The requested quantile, between 0 and 1.
     pub quantile: f64,
-    /// The confidence asked for, between 0 and 1.
+    /// The requested confidence, between 0 and 1.
     pub confidence: f64,
-    /// The confidence that the interval has: a little more than was asked for, as observations come in ones. Less only where
-    /// there are too few of them, and an end is missing that is not a limit of all values.
+    /// The confidence of this interval. It is slightly higher than requested, because observations are discrete. It
+    /// is lower only if there are too few observations, so that an end is missing that is not a limit of all values.
     pub coverage: f64,
     /// Observations in range.
     pub total_count: u64,
-    /// The number of the observation that is the quantile of the snapshot: the nearest rank.
+    /// Number of the observation that is the quantile of the snapshot: the nearest rank.
     pub target_count: u64,
     /// The midpoint of its bucket.
     pub value: u64,
-    /// The smallest value of the bucket of observation number `lower_count`; 0 where there is none.
+    /// The smallest value in the bucket of observation number lower_count; 0 if lower_count is 0.
     pub lower: u64,
-    /// The largest value of the bucket of observation number `upper_count`; `u64::MAX` where there is none.
+    /// The largest value in the bucket of observation number upper_count; `u64::MAX` if upper_count is 0.
     pub upper: u64,
-    /// The midpoint of the bucket that `lower` is the end of; 0 where there is none.
+    /// The midpoint of the bucket that begins at lower; 0 if lower_count is 0.
     pub lower_midpoint: u64,
-    /// The midpoint of the bucket that `upper` is the end of; `u64::MAX` where there is none.
+    /// The midpoint of the bucket that ends at upper; `u64::MAX` if upper_count is 0.
     pub upper_midpoint: u64,
-    /// The number of the observation at the lower end; 0 where there are too few for one.
+    /// Number of the observation at the lower end; 0 if there are too few.
     pub lower_count: u64,
-    /// The number of the observation at the upper end; 0 where there are too few for one.
+    /// Number of the observation at the upper end; 0 if there are too few.
     pub upper_count: u64,
-    /// The width of the widest of the three buckets: what the snapshot does not tell apart.
+    /// Width of the widest of the three buckets: the resolution of the snapshot.
     pub bucket_width: u64,
 }
 

@@ -28,14 +28,14 @@ const INDEPENDENT: f64 = 3.0;
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct RunComparison {
-    /// Earlier runs.
+    /// Number of earlier runs.
     pub run_count: u64,
-    /// The confidence asked for, between 0 and 1: one less the rate of alarms on unchanged code.
+    /// The requested confidence, between 0 and 1: one minus the false positive rate on unchanged code.
     pub confidence: f64,
-    /// The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: `2 / (run_count +
-    /// 1)`.
+    /// Upper bound of the false positive rate for any distribution of runs, if their order does not matter: 2 /
+    /// (run_count + 1).
     pub alarm_bound: f64,
-    /// Of the earlier runs.
+    /// The mean of the earlier runs.
     pub mean: f64,
     /// The standard deviation of the earlier runs.
     pub deviation: f64,
@@ -45,26 +45,26 @@ pub struct RunComparison {
     pub highest: f64,
     /// The new run.
     pub value: f64,
-    /// The new run less the mean.
+    /// The new run minus the mean.
     pub difference: f64,
-    /// The lower end of its interval; minus infinity where there are too few runs for one.
+    /// Lower end of its interval; minus infinity if there are too few runs.
     pub difference_lower: f64,
-    /// The upper end of its interval; infinity where there are too few runs for one.
+    /// Upper end of its interval; infinity if there are too few runs.
     pub difference_upper: f64,
-    /// What a difference has to exceed to count.
+    /// A difference must exceed this to count.
     pub margin: f64,
-    /// The true difference that would be told from none four times out of five, or as often as the options say; infinity where
-    /// there are too few runs.
+    /// The true difference that is detected with the probability in the options (default 0.8); infinity if there are
+    /// too few runs.
     pub smallest_detectable: f64,
     /// The correlation of each run with the next.
     pub lag1: f64,
-    /// How many times larger the variance of their mean is than that of as many independent ones.
+    /// The variance of their mean, divided by that of as many independent runs.
     pub inflation: f64,
     /// A [`Verdict`] code.
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,
-    /// What can be told apart at all: the option.
+    /// The option resolution.
     pub resolution: f64,
 }
 

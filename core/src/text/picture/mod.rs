@@ -40,13 +40,13 @@ const NOTHING: &str = "no observations";
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Picture {
-    /// The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.
+    /// The value at each percentile, on a scale on which every further nine (90, 99, 99.9, ...) has the same width.
     #[default]
     Percentiles = 0,
-    /// Which share of the observations is in each of many equal parts of the axis of values.
+    /// The share of observations in each of many equal parts of the axis of values.
     Density = 1,
-    /// The snapshots from left to right as columns, values upwards, and how many observations there are as the color. Not
-    /// for terminals.
+    /// Snapshots as columns from left to right, values upwards, and the number of observations as color. Not for
+    /// terminals.
     HeatMap = 2,
 }
 
@@ -56,7 +56,7 @@ crate::error::from_code!(Picture { Percentiles, Density, HeatMap });
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Theme {
-    /// Light, or dark where the reader prefers that.
+    /// Light, or dark if the reader prefers that.
     #[default]
     Auto = 0,
     /// On white.

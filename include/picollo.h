@@ -56,9 +56,9 @@
  *   its documented range.
  * - Outputs are written only on success, except out_length if a buffer is too small. error is written only on
  *   failure.
- * - NULL is an error (PICOLLO_ERR_NULL_POINTER). Calls without a status ignore it. Hot functions do not check, and
- *   say so. NULL is allowed for options (all defaults), error, out_id, texts (empty), and arrays of length or
- *   capacity 0. "Requires" lists further cases. Pointers must be aligned for their type.
+ * - NULL is an error (PICOLLO_ERR_NULL_POINTER). A call without a status then does nothing. Hot functions do not
+ *   check, and say so. NULL is allowed for options (all defaults), error, out_id, texts (empty), and arrays of
+ *   length or capacity 0. "Requires" lists further cases. Pointers must be aligned for their type.
  * - Arrays: parameters that share one length have that many elements each and do not overlap.
  * - Codes: since is PICOLLO_SINCE_..., value_selection PICOLLO_VALUE_..., placement PICOLLO_PLACEMENT_..., clock
  *   PICOLLO_CLOCK_..., unit PICOLLO_UNIT_... if it is a number, format PICOLLO_TEXT_..., encoding
@@ -80,16 +80,16 @@
  *   *out_length. A text buffer that is too small but not empty then holds "".
  * - Ranges are closed: both ends belong to them.
  * - Signals: picollo_histogram_record, _record_n, _record_batch and recorders are async-signal-safe with dense
- *   storage. They take no lock and never wait. docs/abi.md lists the modes that lose nothing in a handler. The
- *   default mode is one of them.
+ *   storage, except for the first record of a thread in thread-local mode, which allocates. They take no lock and
+ *   never wait. In a handler the default mode loses nothing; docs/abi.md covers the other modes.
  * - Forks: a child continues with its copies of histograms, snapshots and recorders. It can only free its copies of
- *   sessions.
+ *   sessions. If the parent has several threads, see docs/abi.md.
  * - Cancellation: no call acts on pthread_cancel. The request stays pending until the caller's next cancellation
  *   point.
  * - Stack: recording, reading, text, encodings, logs and comparisons use less than 16 KiB, if the library was built
  *   with optimization.
- * - Unloading: the shared library stays loaded after dlclose. docs/abi.md has the details of this and the last four
- *   points.
+ * - Unloading: the shared library stays loaded after dlclose. See docs/abi.md for the static library.
+ * - Since: every function exists since version 0.1.
  */
 #ifndef PICOLLO_H
 #define PICOLLO_H
@@ -97,9 +97,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Statuses are not to be passed over: C++17 and C23 warn of it, but for calls behind (void). The attribute that gcc and clang have
- * for older languages warns in spite of (void), so it has to be asked for: by PICOLLO_WARN_UNUSED, defined before this file is
- * included. PICOLLO_NODISCARD defined as nothing is silent everywhere. */
+/* C++17 and C23 warn if a program ignores a status, unless it casts the call to void. In older languages gcc and clang warn in
+ * spite of the cast, so this must be requested: define PICOLLO_WARN_UNUSED before you include this file. An empty definition of
+ * PICOLLO_NODISCARD turns all these warnings off. */
 #ifndef PICOLLO_NODISCARD
 #if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L) || \
     (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
@@ -588,8 +588,8 @@ void picollo_recorder_release(picollo_recorder *recorder);
  *     picollo_snapshot_free(snapshot);
  *
  * Ranks are percentages, 0 to 100. The percentile at a rank is the first bucket whose cumulative count reaches
- * max(1, ceil(rank / 100 * total)), computed in integers for ranks with up to nine decimals. Underflow, overflow and
- * lost counts are excluded.
+ * max(1, ceil(rank / 100 * total)). For ranks with up to nine decimals this is computed in integers. Underflow,
+ * overflow and lost counts are excluded.
  */
 
 /** lower + step / 2: at most step / 2 from every value of the bucket; exact if step is 1. */
@@ -3269,9 +3269,9 @@ PICOLLO_STATUS picollo_session_histogram_ref(const picollo_session *session, siz
  * For PICOLLO_BENCHMARK_EMPTY run the code around the calls of a and b. Here this is a loop that takes no time. In a
  * language with slower loops it is a loop of calls that do nothing. Use the results of a and b, or the compiler may
  * remove the calls (PICOLLO_BENCHMARK_NOTHING_A). The address of a loop changes its time by a third and more. So run
- * a and b from one function that is not inlined and calls through a pointer, or each from a function that is aligned
- * to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported. Times are
- * in picoseconds per call.
+ * a and b from one function that is not inlined and calls through a pointer. Or run each from a function that is
+ * aligned to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported.
+ * Times are in picoseconds per call.
  *
  * Between blocks the benchmark watches steal, CPU time and pressure of the machine, if the system reports them. A
  * block is disturbed if, in a tenth of a second or more around it, more than a twentieth of the time was taken: by

@@ -24,9 +24,9 @@
 //! For PICOLLO_BENCHMARK_EMPTY run the code around the calls of a and b. Here this is a loop that takes no time. In a
 //! language with slower loops it is a loop of calls that do nothing. Use the results of a and b, or the compiler may
 //! remove the calls (PICOLLO_BENCHMARK_NOTHING_A). The address of a loop changes its time by a third and more. So run
-//! a and b from one function that is not inlined and calls through a pointer, or each from a function that is aligned
-//! to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported. Times are
-//! in picoseconds per call.
+//! a and b from one function that is not inlined and calls through a pointer. Or run each from a function that is
+//! aligned to 64 bytes. The remaining two cycles per call are the resolution; smaller differences are not reported.
+//! Times are in picoseconds per call.
 //!
 //! Between blocks the benchmark watches steal, CPU time and pressure of the machine, if the system reports them. A
 //! block is disturbed if, in a tenth of a second or more around it, more than a twentieth of the time was taken: by

@@ -79,8 +79,8 @@ macro_rules! exported {
 }
 pub(crate) use exported;
 
-/// Runs the body of a call that returns a status, and writes the explanation of a failure to `error`, which is NULL
-/// or valid for a write.
+/// Runs the body of a call that returns a status, and explains a failure in `error`. This is NULL or valid for a
+/// write.
 pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
     let explanation = match caught(body) {
         Ok(Ok(())) => return PICOLLO_OK,

@@ -12,7 +12,7 @@ macro_rules! layout {
     };
 }
 
-/// Of a pointer: the last fields of structs.
+/// Size of a pointer, which the last fields of structs are.
 const P: usize = size_of::<*const u8>();
 
 layout!(crate::event::picollo_error, 512,);

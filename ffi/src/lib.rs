@@ -54,9 +54,9 @@
 //!   its documented range.
 //! - Outputs are written only on success, except out_length if a buffer is too small. error is written only on
 //!   failure.
-//! - NULL is an error (PICOLLO_ERR_NULL_POINTER). Calls without a status ignore it. Hot functions do not check, and
-//!   say so. NULL is allowed for options (all defaults), error, out_id, texts (empty), and arrays of length or
-//!   capacity 0. "Requires" lists further cases. Pointers must be aligned for their type.
+//! - NULL is an error (PICOLLO_ERR_NULL_POINTER). A call without a status then does nothing. Hot functions do not
+//!   check, and say so. NULL is allowed for options (all defaults), error, out_id, texts (empty), and arrays of
+//!   length or capacity 0. "Requires" lists further cases. Pointers must be aligned for their type.
 //! - Arrays: parameters that share one length have that many elements each and do not overlap.
 //! - Codes: since is PICOLLO_SINCE_..., value_selection PICOLLO_VALUE_..., placement PICOLLO_PLACEMENT_..., clock
 //!   PICOLLO_CLOCK_..., unit PICOLLO_UNIT_... if it is a number, format PICOLLO_TEXT_..., encoding

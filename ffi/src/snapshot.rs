@@ -13,8 +13,8 @@
 //!     picollo_snapshot_free(snapshot);
 //!
 //! Ranks are percentages, 0 to 100. The percentile at a rank is the first bucket whose cumulative count reaches
-//! max(1, ceil(rank / 100 * total)), computed in integers for ranks with up to nine decimals. Underflow, overflow and
-//! lost counts are excluded.
+//! max(1, ceil(rank / 100 * total)). For ranks with up to nine decimals this is computed in integers. Underflow,
+//! overflow and lost counts are excluded.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;

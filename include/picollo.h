@@ -984,7 +984,7 @@ typedef struct picollo_summary {
     uint64_t min_trackable;
     /** Largest value of the guaranteed range. */
     uint64_t max_trackable;
-    /** When the counts were taken, in nanoseconds since 1970; 0 where no clock was at hand. */
+    /** Time of the counts, in nanoseconds since 1970; 0 without a clock. */
     uint64_t timestamp_unix_nanos;
     /** PICOLLO_VALUE_...: which value of its bucket each percentile reports. */
     uint32_t value_selection;
@@ -1335,7 +1335,7 @@ PICOLLO_STATUS picollo_log_format_interval(const picollo_snapshot *snapshot, dou
 #define PICOLLO_COMPARISON_TOO_FEW (1 << 0)
 /** Set if the whole interval of the difference lies inside the margin: any difference is too small to matter. */
 #define PICOLLO_COMPARISON_WITHIN_MARGIN (1 << 1)
-/** Set if observations were out of range or lost. None of the numbers includes them, on either side. */
+/** Set if observations were out of range or lost. The numbers exclude them, on either side. */
 #define PICOLLO_COMPARISON_OUT_OF_RANGE (1 << 2)
 /** Set if the buckets of the two differ. Ranks are then compared by the coarser buckets. */
 #define PICOLLO_COMPARISON_LAYOUTS_DIFFER (1 << 4)
@@ -1374,10 +1374,10 @@ typedef struct picollo_compare_options {
 } picollo_compare_options;
 #define PICOLLO_COMPARE_OPTIONS_INIT {sizeof(picollo_compare_options), 0, 0, 0, 0, 0, 0, 0}
 
-/** A quantile of a snapshot, and the interval that holds the quantile of what the observations are a sample of.
+/** A quantile of a snapshot, and the confidence interval for the quantile of the sampled distribution.
  *
- * The ends are order statistics: observation number lower_count and number upper_count, in ascending order. They are
- * chosen by the binomial distribution, whatever the values are distributed like; see picollo_snapshot_quantile_interval. */
+ * The ends are order statistics: observations number lower_count and upper_count, in ascending order. The binomial
+ * distribution determines them, whatever the distribution of the values; see picollo_snapshot_quantile_interval. */
 typedef struct picollo_quantile_interval {
     /** The requested quantile, between 0 and 1. */
     double quantile;
@@ -1452,7 +1452,7 @@ typedef struct picollo_comparison {
     uint32_t flags;
 } picollo_comparison;
 
-/** What a series of pairs of blocks says of the difference between A and B. */
+/** The difference between A and B in a series of pairs of blocks. */
 typedef struct picollo_block_comparison {
     /** Pairs of blocks. */
     uint64_t block_count;
@@ -1460,9 +1460,9 @@ typedef struct picollo_block_comparison {
     double confidence;
     /** The confidence of this interval. */
     double coverage;
-    /** The median of A's blocks; above an overhead, see [compare_blocks_above]. */
+    /** The median of A's blocks, without the overhead if there is one. */
     double median_a;
-    /** The median of B's blocks; above an overhead, see [compare_blocks_above]. */
+    /** The median of B's blocks, without the overhead if there is one. */
     double median_b;
     /** The median of the differences within pairs, B minus A. */
     double difference;
@@ -1487,7 +1487,7 @@ typedef struct picollo_block_comparison {
     double resolution;
 } picollo_block_comparison;
 
-/** What earlier runs say of a new one. */
+/** The difference between a new run and earlier ones. */
 typedef struct picollo_run_comparison {
     /** Number of earlier runs. */
     uint64_t run_count;
@@ -1754,7 +1754,7 @@ typedef struct picollo_double_options {
 } picollo_double_options;
 #define PICOLLO_DOUBLE_OPTIONS_INIT {sizeof(picollo_double_options), 0, 0, 0}
 
-/** Totals and moments of doubles. What does not exist is NaN. */
+/** Totals and moments of doubles. Numbers that do not exist are NaN. */
 typedef struct picollo_double_statistics {
     /** Observations with a finite value; saturates at UINT64_MAX. */
     uint64_t count;
@@ -3120,7 +3120,7 @@ typedef struct picollo_event_info {
     uint64_t overhead_syscall;
     /** 0, or why the event is not open. */
     int32_t status;
-    /** The errno behind it; 0: none. */
+    /** The errno of the reason; 0 if there is none. */
     int32_t os_errno;
     /** Events of one group are scheduled together. UINT32_MAX: in none. */
     uint32_t group;
@@ -3340,8 +3340,8 @@ typedef struct picollo_benchmark_options {
 
 /** The results of a benchmark. Times are in picoseconds. */
 typedef struct picollo_benchmark_outcome {
-    /** The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the difference,
-     * and may be below zero where a call takes next to nothing. */
+    /** The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
+     * exactly the difference. They may be below zero if a call takes almost no time. */
     picollo_block_comparison blocks;
     /** Median time of an empty sample with A's number of calls, which was subtracted. */
     double overhead_a;
@@ -3361,7 +3361,7 @@ typedef struct picollo_benchmark_outcome {
     double overhead_error_b;
     /** Number of empty samples. */
     uint64_t empty_count;
-    /** [BENCHMARK_BUDGET_SPENT] and its siblings. */
+    /** PICOLLO_BENCHMARK_.... */
     uint32_t flags;
     /** 0. */
     uint32_t reserved;

@@ -119,6 +119,7 @@ const WORDS: &[(&str, &str)] = &[
     ("is `NotCounted`", "is PICOLLO_ERR_NOT_COUNTED"),
     ("The number of its [`Status`]", "What the call returned"),
     ("[`COMPARISON_TOO_FEW`] and its siblings", "PICOLLO_COMPARISON_..."),
+    ("[`BENCHMARK_BUDGET_SPENT`] and its siblings", "PICOLLO_BENCHMARK_..."),
     ("A [`Verdict`] code", "PICOLLO_VERDICT_..."),
     ("see [`Snapshot::quantile_interval`]", "see picollo_snapshot_quantile_interval"),
     ("See [`Snapshot::compare`]", "See picollo_compare"),

@@ -41,7 +41,7 @@ pub struct DoubleSnapshot {
     pub(super) exact: Option<Exact>,
 }
 
-/// Totals and moments of doubles. What does not exist is NaN.
+/// Totals and moments of doubles. Numbers that do not exist are NaN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct DoubleStatistics {

@@ -45,7 +45,7 @@ pub struct Summary {
     pub min_trackable: u64,
     /// Largest value of the guaranteed range.
     pub max_trackable: u64,
-    /// When the counts were taken, in nanoseconds since 1970; 0 where no clock was at hand.
+    /// Time of the counts, in nanoseconds since 1970; 0 without a clock.
     pub timestamp_unix_nanos: u64,
     /// A [`ValueSelection`] code: which value of its bucket each percentile reports.
     pub value_selection: u32,

@@ -280,9 +280,9 @@ public readonly partial struct BlockComparison
     public double Confidence { get; private init; }
     /// <summary>The confidence of this interval.</summary>
     public double Coverage { get; private init; }
-    /// <summary>The median of A's blocks; above an overhead.</summary>
+    /// <summary>The median of A's blocks, without the overhead if there is one.</summary>
     public double MedianBefore { get; private init; }
-    /// <summary>The median of B's blocks; above an overhead.</summary>
+    /// <summary>The median of B's blocks, without the overhead if there is one.</summary>
     public double MedianAfter { get; private init; }
     /// <summary>The median of the differences within pairs, B minus A.</summary>
     public double Difference { get; private init; }
@@ -415,8 +415,8 @@ public readonly partial struct DoublePercentile
 
 public sealed partial class Benchmark
 {
-    /// <summary>The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the
-    /// difference, and may be below zero where a call takes next to nothing.</summary>
+    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
+    /// difference. They may be below zero if a call takes almost no time.</summary>
     public BlockComparison Blocks => _native.Blocks;
     /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
     public double OverheadBefore => _native.OverheadA;

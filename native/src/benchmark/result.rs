@@ -39,8 +39,8 @@ pub const BENCHMARK_SIMULATED: u32 = 1 << 3;
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct BenchmarkResult {
-    /// The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the difference,
-    /// and may be below zero where a call takes next to nothing.
+    /// The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
+    /// exactly the difference. They may be below zero if a call takes almost no time.
     pub blocks: BlockComparison,
     /// Median time of an empty sample with A's number of calls, which was subtracted.
     pub overhead_a: f64,

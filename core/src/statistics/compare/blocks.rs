@@ -78,7 +78,7 @@ pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorr
     Autocorrelation { lag1, inflation, is_significant: normal::above(z) < 0.01 && inflation > 1.1 }
 }
 
-/// What a series of pairs of blocks says of the difference between A and B.
+/// The difference between A and B in a series of pairs of blocks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct BlockComparison {
@@ -88,9 +88,9 @@ pub struct BlockComparison {
     pub confidence: f64,
     /// The confidence of this interval.
     pub coverage: f64,
-    /// The median of A's blocks; above an overhead, see [`compare_blocks_above`].
+    /// The median of A's blocks, without the overhead if there is one.
     pub median_a: f64,
-    /// The median of B's blocks; above an overhead, see [`compare_blocks_above`].
+    /// The median of B's blocks, without the overhead if there is one.
     pub median_b: f64,
     /// The median of the differences within pairs, B minus A.
     pub difference: f64,

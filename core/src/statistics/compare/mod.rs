@@ -45,7 +45,7 @@ use crate::statistics::moments::Moments;
 pub const COMPARISON_TOO_FEW: u32 = 1 << 0;
 /// Set if the whole interval of the difference lies inside the margin: any difference is too small to matter.
 pub const COMPARISON_WITHIN_MARGIN: u32 = 1 << 1;
-/// Set if observations were out of range or lost. None of the numbers includes them, on either side.
+/// Set if observations were out of range or lost. The numbers exclude them, on either side.
 pub const COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
 /// Set if the buckets of the two differ. Ranks are then compared by the coarser buckets.
 pub const COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;

@@ -6,10 +6,10 @@ use crate::layout::bucket::ValueSelection;
 use crate::snapshot::snapshot::Snapshot;
 use crate::statistics::percentile::{Cursor, saturated, target_count};
 
-/// A quantile of a snapshot, and the interval that holds the quantile of what the observations are a sample of.
+/// A quantile of a snapshot, and the confidence interval for the quantile of the sampled distribution.
 ///
-/// The ends are order statistics: observation number `lower_count` and number `upper_count`, in ascending order. They are
-/// chosen by the binomial distribution, whatever the values are distributed like; see [`Snapshot::quantile_interval`].
+/// The ends are order statistics: observations number `lower_count` and `upper_count`, in ascending order. The binomial
+/// distribution determines them, whatever the distribution of the values; see [`Snapshot::quantile_interval`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct QuantileInterval {

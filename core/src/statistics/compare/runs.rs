@@ -24,7 +24,7 @@ const DEFAULT_CONFIDENCE: f64 = 0.99;
 /// As many independent runs there are at least, however much they depend on each other.
 const INDEPENDENT: f64 = 3.0;
 
-/// What earlier runs say of a new one.
+/// The difference between a new run and earlier ones.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct RunComparison {

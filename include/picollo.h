@@ -1656,8 +1656,8 @@ PICOLLO_STATUS picollo_figure_compute(const char *figure, const char *events, co
 #define PICOLLO_PICTURE_HEAT_MAP 2
 
 /** The density on one line without a line break, for terminals only. It spans the smallest observation to the bucket
- * of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). With more than a thousand
- * observations it omits the larger ones. A part without observations is a space. In ASCII the others are shades
+ * of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). It omits larger values, but never
+ * of up to a thousand observations. A part without observations is a space. In ASCII the others are shades
  * (.:-=+*#%@). */
 #define PICOLLO_PICTURE_SPARKLINE 3
 /** Unicode's blocks and lines, of up to 3 bytes each. */
@@ -2385,8 +2385,8 @@ PICOLLO_STATUS picollo_segment_path(const picollo_segment *segment, char *buffer
  * Returns: PICOLLO_ERR_INVALID_ARGUMENT for invalid options, names and labels; PICOLLO_ERR_INCOMPATIBLE if the name
  *   exists with another layout or mode, or is another thread's; PICOLLO_ERR_UNSUPPORTED for options that a segment
  *   does not offer; PICOLLO_ERR_OUT_OF_MEMORY if the segment is full; PICOLLO_ERR_BUSY if another process is stopped
- *   in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. The last entry of the directory is the histogram
- *   picollo_overflow, of all values with 1 %, which all later callers share.
+ *   in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. If the directory has only one entry left, the call returns
+ *   the histogram picollo_overflow, of all values with 1 %, which all later callers share.
  * Ownership: free *out with picollo_histogram_free, which does not remove it. picollo_histogram_reset returns
  *   PICOLLO_ERR_UNSUPPORTED, except in a segment with PICOLLO_SEGMENT_LIVE_RESET.
  * Threads: any thread, also in forked children.

@@ -177,8 +177,8 @@ exported! { explained(error)
 /// Returns: PICOLLO_ERR_INVALID_ARGUMENT for invalid options, names and labels; PICOLLO_ERR_INCOMPATIBLE if the name
 ///   exists with another layout or mode, or is another thread's; PICOLLO_ERR_UNSUPPORTED for options that a segment
 ///   does not offer; PICOLLO_ERR_OUT_OF_MEMORY if the segment is full; PICOLLO_ERR_BUSY if another process is stopped
-///   in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. The last entry of the directory is the histogram
-///   picollo_overflow, of all values with 1 %, which all later callers share.
+///   in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. If the directory has only one entry left, the call returns
+///   the histogram picollo_overflow, of all values with 1 %, which all later callers share.
 /// Ownership: free *out with picollo_histogram_free, which does not remove it. picollo_histogram_reset returns
 ///   PICOLLO_ERR_UNSUPPORTED, except in a segment with PICOLLO_SEGMENT_LIVE_RESET.
 /// Threads: any thread, also in forked children.

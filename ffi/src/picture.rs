@@ -28,8 +28,8 @@ use crate::status::picollo_status;
 use crate::text::write_text;
 
 /// The density on one line without a line break, for terminals only. It spans the smallest observation to the bucket
-/// of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). It omits larger values, but never
-/// of up to a thousand observations. A part without observations is a space. In ASCII the others are shades
+/// of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). With more than a thousand
+/// observations it omits the larger ones. A part without observations is a space. In ASCII the others are shades
 /// (.:-=+*#%@).
 pub const PICOLLO_PICTURE_SPARKLINE: u32 = 3;
 

@@ -173,7 +173,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_INVALID_ARGUMENT (-2)
 /** The allocator had no memory; nothing was changed. */
 #define PICOLLO_ERR_OUT_OF_MEMORY (-3)
-/** The caller's buffer is too small. Calls with an out_length report the necessary size there. */
+/** The caller's buffer is too small; out_length, if there is one, reports the necessary size. */
 #define PICOLLO_ERR_BUFFER_TOO_SMALL (-4)
 /** This build, platform, mode or option does not offer it. */
 #define PICOLLO_ERR_UNSUPPORTED (-5)
@@ -1104,8 +1104,8 @@ PICOLLO_STATUS picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
  * a valid zlib stream that is not compressed. */
 #define PICOLLO_ENCODING_HDR_V2_COMPRESSED 1
 
-/** Picollo's encoding: everything that a snapshot holds, with a checksum. docs/interchange.md describes the
- * format. */
+/** Picollo's encoding: everything that a snapshot holds, with a checksum. The format is described in
+ * docs/interchange.md. */
 #define PICOLLO_ENCODING_NATIVE 2
 /** Columns, with mean, deviation, maximum and total below. */
 #define PICOLLO_HGRM_COLUMNS 0
@@ -1331,25 +1331,25 @@ PICOLLO_STATUS picollo_log_format_interval(const picollo_snapshot *snapshot, dou
 #define PICOLLO_VERDICT_FASTER 1
 /** B's values are larger, by more than the margin. */
 #define PICOLLO_VERDICT_SLOWER 2
-/** Set if there are too few observations for an end of an interval. */
+/** Set when there are too few observations for an end of an interval. */
 #define PICOLLO_COMPARISON_TOO_FEW (1 << 0)
-/** Set if the whole interval of the difference lies inside the margin: any difference is too small to matter. */
+/** Set when the whole interval of the difference lies inside the margin: any difference is too small to matter. */
 #define PICOLLO_COMPARISON_WITHIN_MARGIN (1 << 1)
-/** Set if observations were out of range or lost. The numbers exclude them, on either side. */
+/** Set when observations were out of range or lost. The numbers exclude them, on either side. */
 #define PICOLLO_COMPARISON_OUT_OF_RANGE (1 << 2)
-/** Set if the buckets of the two differ. Ranks are then compared by the coarser buckets. */
+/** Set when the buckets of the two differ. Ranks are then compared by the coarser buckets. */
 #define PICOLLO_COMPARISON_LAYOUTS_DIFFER (1 << 4)
 
-/** Set if blocks depend on the blocks before them. The interval is wider for this reason, up to the whole range of
+/** Set when blocks depend on the blocks before them. The interval is wider for this reason, up to the whole range of
  * differences. */
 #define PICOLLO_COMPARISON_AUTOCORRELATED (1 << 5)
-/** Set if the margin is the resolution instead of a threshold: the option resolution, or the width of a bucket. */
+/** Set when the margin is the resolution instead of a threshold: the option resolution, or the width of a bucket. */
 #define PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION (1 << 6)
 
-/** Set if the whole interval of the difference lies inside the resolution. This measurement cannot decide whether the
+/** Set when the whole interval of the difference lies inside the resolution. This measurement cannot decide whether the
  * two are equal or different. */
 #define PICOLLO_COMPARISON_BELOW_RESOLUTION (1 << 7)
-/** Set if other programs or the host disturbed too much of the measurement. The verdict is no evidence. */
+/** Set when other programs or the host disturbed too much of the measurement. The verdict is no evidence. */
 #define PICOLLO_COMPARISON_NOISY (1 << 8)
 
 /** Options of a comparison. */
@@ -1656,8 +1656,8 @@ PICOLLO_STATUS picollo_figure_compute(const char *figure, const char *events, co
 #define PICOLLO_PICTURE_HEAT_MAP 2
 
 /** The density on one line without a line break, for terminals only. It spans the smallest observation to the bucket
- * of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). It omits larger values, but never
- * of up to a thousand observations. A part without observations is a space. In ASCII the others are shades
+ * of P99.9 in equal parts of a logarithmic axis (a linear one for a narrow range). With more than a thousand
+ * observations it omits the larger ones. A part without observations is a space. In ASCII the others are shades
  * (.:-=+*#%@). */
 #define PICOLLO_PICTURE_SPARKLINE 3
 /** Unicode's blocks and lines, of up to 3 bytes each. */
@@ -3296,13 +3296,13 @@ PICOLLO_STATUS picollo_session_histogram_ref(const picollo_session *session, siz
 /** Count disturbed blocks like all others. Use it if other programs belong to the measurement, such as a server that
  * A and B call. */
 #define PICOLLO_BENCHMARK_KEEP_DISTURBED (1 << 1)
-/** Set if the budget was spent before the smallest number of blocks was measured. */
+/** Set when the budget was spent before the smallest number of blocks was measured. */
 #define PICOLLO_BENCHMARK_BUDGET_SPENT (1 << 0)
-/** Set if the time of a call of A is below the resolution: it does nothing, or the compiler removed it. */
+/** Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it. */
 #define PICOLLO_BENCHMARK_NOTHING_A (1 << 1)
-/** Set if the time of a call of B is below the resolution: it does nothing, or the compiler removed it. */
+/** Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it. */
 #define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
-/** Set if it ran under Valgrind: its times are meaningless, and there is no verdict. */
+/** Set when it ran under Valgrind: its times are meaningless, and there is no verdict. */
 #define PICOLLO_BENCHMARK_SIMULATED (1 << 3)
 
 /** Options of a benchmark. */
@@ -3361,7 +3361,7 @@ typedef struct picollo_benchmark_outcome {
     double overhead_error_b;
     /** Number of empty samples. */
     uint64_t empty_count;
-    /** PICOLLO_BENCHMARK_.... */
+    /** [BENCHMARK_BUDGET_SPENT] and its siblings. */
     uint32_t flags;
     /** 0. */
     uint32_t reserved;

@@ -6,9 +6,9 @@ namespace Picollo;
 /// <summary>Why a call of the library did not succeed.</summary>
 public enum PicolloStatus
 {
-    /// <summary>Done.</summary>
+    /// <summary>Success.</summary>
     Ok = 0,
-    /// <summary>There is no more: what is asked again and again for the next one has come to its end. No error.</summary>
+    /// <summary>A series has ended: there is no next element. This is not an error.</summary>
     End = -100,
     /// <summary>A pointer is NULL that must not be.</summary>
     NullPointer = -1,
@@ -38,7 +38,8 @@ public enum PicolloStatus
     NotCounted = -13,
     /// <summary>A bounded number of retries ran out against competing calls; try again.</summary>
     Busy = -14,
-    /// <summary>A session of the process that forked this one, or a registry that it was at work on: it can only be freed here.</summary>
+    /// <summary>The object belongs to the parent of a fork, or another thread of the parent was changing it. Here it can only be
+    /// freed.</summary>
     Forked = -15,
     /// <summary>A defect of the library, stopped at its boundary.</summary>
     Panic = -127,

@@ -59,8 +59,8 @@ pub enum Encoding {
     /// HdrHistogram's V2, compressed: what its logs hold. Without an allocator, or without the feature `compression`, it is
     /// a valid zlib stream that is not compressed.
     HdrV2Compressed = 1,
-    /// Picollo's encoding: everything that a snapshot holds, with a checksum. docs/interchange.md describes the
-    /// format.
+    /// Picollo's encoding: everything that a snapshot holds, with a checksum. The format is described in
+    /// docs/interchange.md.
     Native = 2,
 }
 

@@ -6,12 +6,13 @@ namespace Picollo.Metrics;
 /// <summary>Where a bucket's count goes when it is merged into finer ones. Into coarser ones each way is exact.</summary>
 public enum MergePlacement
 {
-    /// <summary>A bucket's count goes, whole, to the bucket of its midpoint.</summary>
+    /// <summary>The whole count of a bucket goes to the bucket of its midpoint.</summary>
     Midpoint = 0,
-    /// <summary>A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding.</summary>
+    /// <summary>The count of a bucket is divided in proportion among all buckets that share values with it. Rounding loses
+    /// nothing.</summary>
     Spread = 1,
-    /// <summary>A bucket's count goes, whole, to the bucket of its smallest value, as in the add of every HdrHistogram: a sum of
-    /// intervals of a log is theirs.</summary>
+    /// <summary>The whole count of a bucket goes to the bucket of its smallest value, as in the add of every HdrHistogram. So a sum of
+    /// intervals of a log equals HdrHistogram's.</summary>
     LowEnds = 2,
 }
 
@@ -22,10 +23,9 @@ public enum TextFormat
     Markdown = 0,
     /// <summary>One line without a line break, for logs. Numbers are grouped and rounded.</summary>
     Line = 1,
-    /// <summary>One JSON object, for programs. Numbers are exact; what does not exist is null.</summary>
+    /// <summary>One JSON object, for programs. Numbers are exact; missing values are null.</summary>
     Json = 2,
-    /// <summary>A few lines for people, at most 80 columns wide, without a line break at the end: the answer first, short, with three
-    /// digits and units that fit.</summary>
+    /// <summary>A few lines for people, at most 80 columns wide, without a line break at the end.</summary>
     Human = 4,
 }
 
@@ -36,15 +36,14 @@ public enum SnapshotEncoding
     HdrV2 = 0,
     /// <summary>HdrHistogram's V2, compressed: what its logs hold.</summary>
     HdrV2Compressed = 1,
-    /// <summary>Picollo's own: everything that a snapshot holds, with a checksum.</summary>
+    /// <summary>Picollo's encoding: everything that a snapshot holds, with a checksum.</summary>
     Native = 2,
 }
 
 /// <summary>What a comparison amounts to.</summary>
 public enum Verdict
 {
-    /// <summary>The interval of the difference reaches into the margin: neither faster nor slower, as far as can be seen. Not the same as
-    /// equal.</summary>
+    /// <summary>The interval of the difference reaches into the margin. This does not mean equal.</summary>
     NoEvidence = 0,
     /// <summary>B's values are smaller, by more than the margin.</summary>
     Faster = 1,
@@ -60,33 +59,32 @@ public enum ComparisonNotes
     None = 0,
     /// <summary>There are too few observations for an end of an interval.</summary>
     TooFew = 1 << 0,
-    /// <summary>The whole interval of the difference lies inside the margin: the two are the same, as far as it matters.</summary>
+    /// <summary>The whole interval of the difference lies inside the margin: any difference is too small to matter.</summary>
     WithinMargin = 1 << 1,
-    /// <summary>Observations were out of range or lost: they are in none of the numbers, on either side.</summary>
+    /// <summary>Observations were out of range or lost. The numbers exclude them, on either side.</summary>
     OutOfRange = 1 << 2,
-    /// <summary>The buckets of the two differ: ranks are then compared by those of the coarser.</summary>
+    /// <summary>The buckets of the two differ. Ranks are then compared by the coarser buckets.</summary>
     LayoutsDiffer = 1 << 4,
-    /// <summary>The blocks depend on those before them: the interval is wider for it, up to all of their range.</summary>
+    /// <summary>Blocks depend on the blocks before them. The interval is wider for this reason, up to the whole range of
+    /// differences.</summary>
     Autocorrelated = 1 << 5,
-    /// <summary>The margin is what can be told apart at all, and not what matters: the option resolution, or the width of a
-    /// bucket.</summary>
+    /// <summary>The margin is the resolution instead of a threshold: the option resolution, or the width of a bucket.</summary>
     MarginIsResolution = 1 << 6,
-    /// <summary>The whole interval of the difference lies inside a margin that is what can be told apart at all: below what this
-    /// measurement can tell, neither equal nor different.</summary>
+    /// <summary>The whole interval of the difference lies inside the resolution. This measurement cannot decide whether the two are equal
+    /// or different.</summary>
     BelowResolution = 1 << 7,
-    /// <summary>Other programs or the host disturbed too much of the measurement, so that nothing is proven: the verdict is no
-    /// evidence.</summary>
+    /// <summary>Other programs or the host disturbed too much of the measurement. The verdict is no evidence.</summary>
     Noisy = 1 << 8,
 }
 
 /// <summary>What a picture shows.</summary>
 public enum Picture
 {
-    /// <summary>The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.</summary>
+    /// <summary>The value at each percentile, on a scale on which every further nine (90, 99, 99.9, ...) has the same width.</summary>
     Percentiles = 0,
-    /// <summary>Which share of the observations is in each of many equal parts of the axis of values.</summary>
+    /// <summary>The share of observations in each of many equal parts of the axis of values.</summary>
     Density = 1,
-    /// <summary>The snapshots from left to right as columns, values upwards, and how many observations there are as the color. Not for
+    /// <summary>Snapshots as columns from left to right, values upwards, and the number of observations as color. Not for
     /// terminals.</summary>
     HeatMap = 2,
 }
@@ -94,7 +92,7 @@ public enum Picture
 /// <summary>Whether a picture is light or dark.</summary>
 public enum PictureTheme
 {
-    /// <summary>Light, or dark where the reader prefers that.</summary>
+    /// <summary>Light, or dark if the reader prefers that.</summary>
     Auto = 0,
     /// <summary>On white.</summary>
     Light = 1,
@@ -110,7 +108,7 @@ public enum ExpositionFormat : uint
     /// <summary>Prometheus' text, text/plain; version=0.0.4; charset=utf-8.</summary>
     PrometheusText = 1,
     /// <summary>Prometheus' Protocol Buffers, application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
-    /// encoding=delimited. Native histograms, where MetricOptions.Native asks for them, are in no other.</summary>
+    /// encoding=delimited. Only this format has native histograms (MetricOptions.Native).</summary>
     PrometheusProtobuf = 2,
     /// <summary>OpenTelemetry's protocol, OTLP, application/x-protobuf: an ExportMetricsServiceRequest with cumulative counts and
     /// exponential histograms.</summary>
@@ -122,28 +120,28 @@ public enum Cause : uint
 {
     /// <summary>Off the CPU by its own call: a lock, a disk, another process, sleep.</summary>
     OwnWaiting = 1,
-    /// <summary>Ready, and not running: preempted, or woken late.</summary>
+    /// <summary>Runnable but not running: preempted, or woken late.</summary>
     RunQueue = 2,
-    /// <summary>The same, while the thread's group was throttled at some time: its quota of CPU time may be the reason.</summary>
+    /// <summary>The same, but the thread's group was throttled at some time. Its quota of CPU time may be the reason.</summary>
     RunQueueOrQuota = 3,
     /// <summary>Not running because the group's quota of CPU time was used up.</summary>
     Throttled = 4,
-    /// <summary>Off the CPU; which of these is not known.</summary>
+    /// <summary>Off the CPU; the reason is unknown.</summary>
     OffCpu = 5,
     /// <summary>Handling page faults.</summary>
     PageFaults = 6,
-    /// <summary>More instructions were executed. Only where they are counted, by ExemplarOptions.UsesCounters.</summary>
+    /// <summary>More instructions than usual. Only known with ExemplarOptions.UsesCounters.</summary>
     MoreInstructions = 7,
-    /// <summary>Instructions took more cycles. Only where they are counted.</summary>
+    /// <summary>More cycles per instruction than usual. Only known if they are counted.</summary>
     SlowerInstructions = 8,
-    /// <summary>On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a
+    /// <summary>On the CPU for longer, for an unknown reason. This includes page faults if their times are unknown, and time that a
     /// hypervisor took.</summary>
     OnCpu = 9,
-    /// <summary>In none of the accounts.</summary>
+    /// <summary>Not in any of the accounts.</summary>
     Unexplained = 10,
     /// <summary>No cause makes up more than half.</summary>
     Several = 11,
-    /// <summary>There is no evidence, or nothing that it could be compared with.</summary>
+    /// <summary>There is no evidence, or nothing to compare it with.</summary>
     NotKnown = 12,
 }
 
@@ -158,13 +156,13 @@ public enum MissingEvidence : uint
     OtherThread = 2,
     /// <summary>It began before a fork.</summary>
     Forked = 3,
-    /// <summary>Too many were slow at once: it was only kept.</summary>
+    /// <summary>Too many observations were slow at the same time: it was kept without examination.</summary>
     TooMany = 4,
-    /// <summary>It held so many other scopes that its beginning was forgotten.</summary>
+    /// <summary>It contained so many other scopes that its beginning was overwritten.</summary>
     Overwritten = 5,
-    /// <summary>What the system says contradicts itself.</summary>
+    /// <summary>The numbers of the system contradict each other.</summary>
     Contradictory = 6,
-    /// <summary>The system has no such accounts.</summary>
+    /// <summary>The system has no such accounting.</summary>
     Unsupported = 7,
 }
 

@@ -15,7 +15,7 @@ public enum PerfReadingFlags : uint
     Clean = 1 << 1,
     /// <summary>The event shared a counter with others, so the value is extrapolated.</summary>
     Scaled = 1 << 2,
-    /// <summary>Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing.</summary>
+    /// <summary>Another program reset the counter. The delta starts anew, and the counts just before the reset are missing.</summary>
     Resync = 1 << 3,
     /// <summary>The times are from the last system call, not from this moment.</summary>
     TimesStale = 1 << 4,

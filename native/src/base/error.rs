@@ -34,7 +34,7 @@ statuses! {
     InvalidArgument = -2: c"an argument is outside its documented range";
     /// The allocator had no memory; nothing was changed.
     OutOfMemory = -3: c"out of memory";
-    /// The caller's buffer is too small. Calls with an out_length report the necessary size there.
+    /// The caller's buffer is too small; out_length, if there is one, reports the necessary size.
     BufferTooSmall = -4: c"the buffer is too small";
     /// This build, platform, mode or option does not offer it.
     Unsupported = -5: c"not supported by this build, platform, mode or option";

@@ -25,14 +25,14 @@ pub struct Step {
     pub repetitions: u64,
 }
 
-/// Set if the budget was spent before the smallest number of blocks was measured.
+/// Set when the budget was spent before the smallest number of blocks was measured.
 pub const BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
-/// Set if the time of a call of A is below the resolution: it does nothing, or the compiler removed it.
+/// Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it.
 pub const BENCHMARK_NOTHING_A: u32 = 1 << 1;
-/// Set if the time of a call of B is below the resolution: it does nothing, or the compiler removed it.
+/// Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it.
 pub const BENCHMARK_NOTHING_B: u32 = 1 << 2;
 
-/// Set if it ran under Valgrind: its times are meaningless, and there is no verdict.
+/// Set when it ran under Valgrind: its times are meaningless, and there is no verdict.
 pub const BENCHMARK_SIMULATED: u32 = 1 << 3;
 
 /// The results of a benchmark. Times are in picoseconds.

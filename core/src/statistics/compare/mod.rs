@@ -41,23 +41,23 @@ use crate::error::{Error, Result};
 use crate::snapshot::snapshot::Snapshot;
 use crate::statistics::moments::Moments;
 
-/// Set if there are too few observations for an end of an interval.
+/// Set when there are too few observations for an end of an interval.
 pub const COMPARISON_TOO_FEW: u32 = 1 << 0;
-/// Set if the whole interval of the difference lies inside the margin: any difference is too small to matter.
+/// Set when the whole interval of the difference lies inside the margin: any difference is too small to matter.
 pub const COMPARISON_WITHIN_MARGIN: u32 = 1 << 1;
-/// Set if observations were out of range or lost. The numbers exclude them, on either side.
+/// Set when observations were out of range or lost. The numbers exclude them, on either side.
 pub const COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
-/// Set if the buckets of the two differ. Ranks are then compared by the coarser buckets.
+/// Set when the buckets of the two differ. Ranks are then compared by the coarser buckets.
 pub const COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;
-/// Set if blocks depend on the blocks before them. The interval is wider for this reason, up to the whole range of
+/// Set when blocks depend on the blocks before them. The interval is wider for this reason, up to the whole range of
 /// differences.
 pub const COMPARISON_AUTOCORRELATED: u32 = 1 << 5;
-/// Set if the margin is the resolution instead of a threshold: the option resolution, or the width of a bucket.
+/// Set when the margin is the resolution instead of a threshold: the option resolution, or the width of a bucket.
 pub const COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
-/// Set if the whole interval of the difference lies inside the resolution. This measurement cannot decide whether the
+/// Set when the whole interval of the difference lies inside the resolution. This measurement cannot decide whether the
 /// two are equal or different.
 pub const COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
-/// Set if other programs or the host disturbed too much of the measurement. The verdict is no evidence.
+/// Set when other programs or the host disturbed too much of the measurement. The verdict is no evidence.
 pub const COMPARISON_NOISY: u32 = 1 << 8;
 
 const DEFAULT_QUANTILE: f64 = 0.5;

@@ -14,6 +14,7 @@ use super::sum::{ExactSum, LIMB_BITS, LIMBS, pieces};
 use crate::error::Result;
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, AtomicU64, pause};
+use crate::platform::lock::process;
 use crate::platform::memory;
 
 /// Stripes that writers take: more than there are busy cores on most machines.
@@ -33,7 +34,7 @@ pub(super) struct Stripes([Stripe; STRIPES]);
 /// What some of the writers have counted in one interval.
 #[repr(align(128))]
 struct Stripe {
-    /// Whoever is in the middle of a record or of a reading.
+    /// Whoever is in the middle of a record or of a reading: of a stripe that is taken the process, of the last one how many.
     present: AtomicU32,
     /// Ordered as the values are; the smallest.
     min: AtomicU64,
@@ -189,8 +190,11 @@ impl Stripe {
         }
     }
 
+    /// Also from another process: this one was forked from it, and does not have the thread that took it.
     fn take(&self) -> bool {
-        self.present.compare_exchange(0, 1, SeqCst, Relaxed).is_ok()
+        let process = process();
+        let Err(holder) = self.present.compare_exchange(0, process, SeqCst, Relaxed) else { return true };
+        holder != process && self.present.compare_exchange(holder, process, SeqCst, Relaxed).is_ok()
     }
 
     fn read(&self, reading: Reading, exact: &mut Exact) {
@@ -304,6 +308,21 @@ mod tests {
         assert_eq!(read(stripes, Reading::Drain).sum.to_f64(), 1.0);
         entered.leave();
         assert_eq!(read(stripes, Reading::Drain).sum.to_f64(), 5.0);
+    }
+
+    #[test]
+    fn a_stripe_that_another_process_had_is_taken_over() {
+        let stripes = &Stripes::boxed().unwrap()[0];
+        add(stripes, 5.0, 1);
+        for reading in [Reading::Look, Reading::Drain] {
+            stripes.0[..TAKEN].iter().for_each(|stripe| stripe.present.store(process() + 1, Relaxed));
+            let entered = stripes.enter();
+            assert!(entered.alone);
+            entered.leave();
+            assert_eq!(read(stripes, reading).sum.to_f64(), 5.0);
+            assert!(stripes.0.iter().all(|stripe| stripe.present.load(Relaxed) == 0));
+        }
+        assert_eq!(read(stripes, Reading::Drain).sum.to_f64(), 0.0);
     }
 
     #[test]

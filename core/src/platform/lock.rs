@@ -11,11 +11,11 @@ use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::UnsafeCell;
 use crate::platform::atomics::{AtomicU32, const_unless_loom, wait};
 #[cfg(feature = "std")]
-use crate::platform::process::process;
+pub(crate) use crate::platform::process::process;
 
 /// Without `std` there are no forks.
 #[cfg(not(feature = "std"))]
-fn process() -> u32 {
+pub(crate) fn process() -> u32 {
     1
 }
 

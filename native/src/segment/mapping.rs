@@ -1,12 +1,11 @@
 //! A segment as a writer has it: mapped, and there as long as the process, so that what lies in it may be freed in any order.
 
-use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
 
 use super::check::{self, Shape};
 use super::directory;
@@ -32,6 +31,8 @@ pub(crate) struct Mapping {
     forks: u64,
     /// Where what this process has asked for ends: not read from the file, which somebody may have cut off.
     at_hand: AtomicU64,
+    /// The one that was mapped before.
+    before: AtomicPtr<Mapping>,
 }
 
 // SAFETY: what is changed in the mapping is atomic, or guarded by a lock on the file.
@@ -39,8 +40,16 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
+/// The last that this process has mapped. A list without a lock, which a fork beside another thread could leave held in the child.
+static MAPPED: AtomicPtr<Mapping> = AtomicPtr::new(null_mut());
+
 /// All that this process has mapped.
-static MAPPED: Mutex<Vec<&'static Mapping>> = Mutex::new(Vec::new());
+fn mapped() -> impl Iterator<Item = &'static Mapping> {
+    // SAFETY: null, or a mapping that was whole before it was shown, and is never freed.
+    let at = |place: &AtomicPtr<Mapping>| unsafe { place.load(Ordering::Acquire).as_ref() };
+    core::iter::successors(at(&MAPPED), move |mapping| at(&mapping.before))
+}
+
 /// How often this process has forked: since then there may be others who write, by the same description.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
@@ -83,16 +92,23 @@ impl Mapping {
             path,
             forks: FORKS.load(Ordering::Relaxed),
             at_hand: AtomicU64::new(0),
+            before: AtomicPtr::new(null_mut()),
         };
         let mapping: &'static Mapping = Box::leak(Box::new(mapping));
-        MAPPED.lock().unwrap_or_else(PoisonError::into_inner).push(mapping);
+        let own = core::ptr::from_ref(mapping).cast_mut();
+        let mut last = MAPPED.load(Ordering::Relaxed);
+        while {
+            mapping.before.store(last, Ordering::Relaxed);
+            MAPPED.compare_exchange(last, own, Ordering::AcqRel, Ordering::Relaxed).is_err()
+        } {
+            last = MAPPED.load(Ordering::Relaxed);
+        }
         Ok(mapping)
     }
 
     /// What this process has mapped of a file already.
     pub(crate) fn of_file(identity: (u64, u64)) -> Option<&'static Mapping> {
-        let mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
-        mapped.iter().copied().find(|mapping| mapping.identity == identity)
+        mapped().find(|mapping| mapping.identity == identity)
     }
 
     pub(crate) fn header(&self) -> &Header {
@@ -243,9 +259,7 @@ pub(crate) fn remove_if_dead(directory: &Directory, name: &str, file: &File) -> 
 /// Sees to it that the end of the process and its forks are noticed.
 fn watch_process() {
     extern "C" fn at_exit() {
-        // Whoever holds it at the end of the process may not come to give it back.
-        let Ok(mapped) = MAPPED.try_lock() else { return };
-        mapped.iter().for_each(|mapping| mapping.remove_at_exit());
+        mapped().for_each(Mapping::remove_at_exit);
     }
     extern "C" fn at_fork() {
         FORKS.fetch_add(1, Ordering::Relaxed);
@@ -253,21 +267,23 @@ fn watch_process() {
     /// A child begins without the pages of shared mappings: it gets them at once and not one by one, where they are few. Nothing but system
     /// calls, since other threads of the parent may hold any lock.
     extern "C" fn in_child() {
-        let Ok(mapped) = MAPPED.try_lock() else { return };
-        for mapping in mapped.iter() {
+        for mapping in mapped() {
             let start = format::directory_end(mapping.max_entries);
             let end = mapping.at_hand.load(Ordering::Relaxed);
             mapping.populate(start, end.saturating_sub(start).min(MOST_AT_FORK));
         }
     }
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: the functions stay where they are: a library with them is never unloaded.
-        unsafe {
-            libc::atexit(at_exit);
-            libc::pthread_atfork(None, Some(at_fork), Some(in_child));
-        }
-    });
+    // Threads that come here at once all see to it, so that none waits for another, which a fork may leave behind; twice does no harm.
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+    if IS_DONE.load(Ordering::Acquire) {
+        return;
+    }
+    // SAFETY: the functions stay where they are: a library with them is never unloaded.
+    unsafe {
+        libc::atexit(at_exit);
+        libc::pthread_atfork(None, Some(at_fork), Some(in_child));
+    }
+    IS_DONE.store(true, Ordering::Release);
 }
 
 /// Opens a segment of a path to write into, and checks that it is one that this build can use.

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use picollo_core::Options;
@@ -14,6 +15,7 @@ use crate::setting::*;
 pub const TESTS: &[(&str, fn())] = named![
     forked_workers_write_one_histogram,
     a_child_begins_with_the_pages_that_there_are,
+    children_forked_beside_an_attach_go_on,
     attached_by_path,
     an_orderly_end_removes_the_file,
     a_crash_leaves_the_file,
@@ -76,6 +78,32 @@ fn a_child_begins_with_the_pages_that_there_are() {
         return skipped("pages at hand: this kernel has none");
     }
     in_child(|| assert!(is_at_hand()));
+}
+
+/// Nothing that another thread of the parent was at keeps a child from segments.
+fn children_forked_beside_an_attach_go_on() {
+    // Among many it takes a while to find one.
+    let segments: Vec<Segment> = (0..200).map(|at| small(&format!("beside{at}"))).collect();
+    let path = segments[0].path();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                Segment::attach(path).unwrap();
+            }
+        });
+        let all_well = (0..300).all(|_| {
+            let child = start(|| {
+                // SAFETY: a number; a child that hangs ends by it.
+                unsafe { libc::alarm(60) };
+                Segment::attach(path).unwrap();
+                small("own");
+            });
+            wait(child) == 0
+        });
+        done.store(true, Ordering::Relaxed);
+        assert!(all_well);
+    });
 }
 
 fn attached_by_path() {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
+import weakref
 from ctypes import byref, c_size_t, c_void_p
 from typing import Any, ClassVar, ContextManager, Iterator, Optional, TypeVar
 
@@ -128,13 +130,40 @@ def ask(snapshot: Any, function: Any, kind: Any, what: str, *arguments: Any) -> 
     return found
 
 
+class Lock:
+    """A lock, which a thread may take again. In the child of a fork it is free: nobody there would give back what another thread held."""
+
+    __slots__ = ("_lock", "__weakref__")
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        _LOCKS.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._lock.release()
+
+
+_LOCKS: weakref.WeakSet[Lock] = weakref.WeakSet()
+
+
+def _free_locks() -> None:
+    for lock in _LOCKS:
+        lock._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)
+
+
 def new_lock(is_held: bool = True) -> ContextManager[Any]:
     """A lock that lets calls on one object follow one another.
 
-    :param is_held: whether calls keep the GIL. What that keeps apart needs no lock. (Not always a lock: one that another thread
-        holds during a fork would stay locked in the child.)
+    :param is_held: whether calls keep the GIL. What that keeps apart needs no lock.
     """
-    return contextlib.nullcontext() if is_held and HAS_GIL else threading.RLock()
+    return contextlib.nullcontext() if is_held and HAS_GIL else Lock()
 
 
 @contextlib.contextmanager

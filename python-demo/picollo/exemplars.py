@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from ctypes import addressof, byref, c_void_p
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
 from typing import Any, Callable, Literal, Optional
 
 from . import _structs as structs
 from ._arguments import choice, u64
-from ._handle import Handle
+from ._handle import Handle, Lock
 from ._library import held, own, released
 from ._text import read_text
 from .errors import check, check_detail
@@ -194,7 +193,7 @@ class Exemplars(Handle):
         #: What scopes record.
         self.unit: Unit = unit
         # Of reading: an interval is told by several calls.
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def scope(self, label: int = 0) -> ExemplarScope:
         """Times a ``with`` block: ``with slow.scope(): ...``.

@@ -7,7 +7,6 @@ import gzip
 import math
 import os
 import re
-import threading
 import time
 import zlib
 from ctypes import byref, c_void_p
@@ -15,6 +14,7 @@ from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, N
 
 from . import _structs as structs
 from ._arguments import u64
+from ._handle import Lock
 from ._library import held, own, released
 from ._lines import LineSource, TooLong
 from ._text import c_text, read_bytes, read_text
@@ -95,7 +95,7 @@ class LogReader(Iterator[LogInterval]):
         self._max_counters = u64(max_counters, "max_counters")
         #: How many lines were skipped as they could not be read.
         self.skipped = 0
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._file = LineSource(source)
         # The library reads this memory: it stays as long as the reader, or until that goes on in another.
         self._text = b""
@@ -240,7 +240,7 @@ class LogWriter:
         # Where the next interval of a tag begins, unless it is said.
         self._opened = time.time() if start is None else self._start
         self._ends: dict[str, float] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._has_header = False
         self._closed = False
         #: Lines written so far, the header not counted.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import os
+import signal
+import threading
 import time
 import types
 from typing import Any, AsyncIterator, Awaitable, Callable, Iterator
@@ -13,7 +16,7 @@ import pytest
 from conftest import in_threads
 from test_exemplars import MILLI, OFTEN, ordinary, spin
 
-from picollo import Exemplars, Cause, Histogram, KeptExemplar, errors, timed
+from picollo import Exemplars, Cause, Histogram, KeptExemplar, errors, timed, write_log
 
 
 def nothing_is_known(kept: KeptExemplar) -> bool:
@@ -161,3 +164,35 @@ def test_fork() -> None:
     scope.__exit__(None, None, None)
     interval = slow.collect()
     assert interval.observations == histogram.total_count == 51
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_beside_another_thread() -> None:
+    """What that thread is at keeps the child from nothing."""
+    slow, log = Exemplars(Histogram()), write_log(io.BytesIO())
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with slow._lock, log._lock:
+            is_held.set()
+            is_over.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    child = os.fork()
+    if child == 0:
+        # Ends one that waits for ever.
+        signal.alarm(30)
+        wrong = 1
+        try:
+            slow.collect()
+            log.close()
+            wrong = 0
+        finally:
+            os._exit(wrong)
+    is_over.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+    slow.collect()

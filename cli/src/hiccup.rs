@@ -55,7 +55,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if let Some(log) = log {
         log.close()?;
     }
-    if matches.get_flag("json") {
+    let text = if matches.get_flag("json") {
         let mut object = json!({
             "seconds": found.seconds,
             "interval_nanos": interval.as_nanos() as u64,
@@ -64,10 +64,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             "run_queue_nanos": found.ready,
         });
         add_percentiles(&mut object, &found.snapshot);
-        print(&format!("{object:#}\n"))?;
+        format!("{object:#}\n")
     } else {
-        print(&text_of(&found, interval))?;
-    }
+        text_of(&found, interval)
+    };
+    blocked.released(|| print(&text))?;
     Ok(status.map_or(0, |status| {
         use std::os::unix::process::ExitStatusExt;
         status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8

@@ -107,7 +107,7 @@ fn lines(matches: &ArgMatches, every: Duration) -> Result<u8, Failure> {
                 text += &line(&sum, reader.interval, matches.get_flag("raw"));
             }
         }
-        print(&text)?;
+        pace.blocked.released(|| print(&text))?;
         if !reader.is_live() && !matches!(reader.target, Target::All) {
             Failure::Told("the program has ended".into()).tell("show");
             break;

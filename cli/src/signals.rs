@@ -4,13 +4,15 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
+/// Those that end a command.
+const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
 /// Signals, from when this was made: in this thread and those that it starts later they wait until they are asked for.
 pub(crate) struct Blocked(libc::sigset_t);
 
 impl Blocked {
-    /// Those that end a command.
     pub(crate) fn new() -> Blocked {
-        Blocked::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])
+        Blocked::of(&ENDING)
     }
 
     pub(crate) fn of(signals: &[libc::c_int]) -> Blocked {
@@ -32,6 +34,28 @@ impl Blocked {
     /// Waits for one of them, or until the time is over: whether one came.
     pub(crate) fn wait(&self, time: Option<Duration>) -> bool {
         self.next(time).is_some()
+    }
+
+    /// Does what may have to wait for somebody who never comes, as a pipe that nobody reads: a signal ends the process meanwhile.
+    pub(crate) fn released<R>(&self, work: impl FnOnce() -> R) -> R {
+        extern "C" fn end(_: libc::c_int) {
+            // SAFETY: ends the process, and runs nothing that could wait.
+            unsafe { libc::_exit(0) };
+        }
+        let handler = end as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler calls nothing but what handlers may; the set is whole.
+        unsafe {
+            for signal in
+                ENDING.into_iter().filter(|&signal| libc::sigismember(&raw const self.0, signal) == 1)
+            {
+                libc::signal(signal, handler);
+            }
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const self.0, null_mut());
+        }
+        let done = work();
+        // SAFETY: as above.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const self.0, null_mut()) };
+        done
     }
 
     /// Waits for one of them, or until the time is over: which one came.
@@ -69,7 +93,7 @@ fn is_ignored(signal: libc::c_int) -> bool {
 
 /// Waits for the ends of intervals, which are not put off by what is done in between.
 pub(crate) struct Pace {
-    blocked: Blocked,
+    pub(crate) blocked: Blocked,
     interval: Duration,
     next: Instant,
 }

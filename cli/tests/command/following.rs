@@ -113,6 +113,33 @@ fn lines_for_people_have_units() {
     assert!(shown.contains("request{method=GET,route=/pay}") && shown.contains(" ms"), "{shown}");
 }
 
+/// A pipe that takes nothing more keeps nobody from ending what writes into it.
+#[test]
+fn signals_end_it_while_nobody_reads() {
+    let place = Place::new("unread");
+    let segment = place.segment("unread");
+    let names: Vec<String> = (0..40).map(|at| format!("request{at}")).collect();
+    let small = Options { relative_error: 0.1, ..Options::default() };
+    names.iter().for_each(|name| histogram(&segment, name, &small).record(1));
+    let mut child = start(&place.0, &["show", "unread", "--every", "10ms", "--json"]);
+    let out = std::os::fd::AsRawFd::as_raw_fd(child.stdout.as_ref().unwrap());
+    // SAFETY: an open pipe of ours; room for a page, which one interval more than fills.
+    assert!(unsafe { libc::fcntl(out, libc::F_SETPIPE_SZ, 4096) } >= 4096);
+    let mut unread: libc::c_int = 0;
+    while unread < 4096 {
+        std::thread::sleep(Duration::from_millis(1));
+        // SAFETY: as above, and a number on the stack.
+        assert_eq!(unsafe { libc::ioctl(out, libc::FIONREAD, &raw mut unread) }, 0);
+    }
+    send(&child, libc::SIGTERM);
+    let ended = (0..6000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        child.try_wait().unwrap().is_some()
+    });
+    let _ = child.kill();
+    assert!(ended && child.wait().unwrap().success());
+}
+
 #[test]
 fn a_log_has_all_that_was_recorded_over_restarts() {
     let place = Place::new("record");

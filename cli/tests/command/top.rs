@@ -1,6 +1,7 @@
 //! `picollo top` in a terminal that goes away, and with signals; `ci/observe.sh` looks at what it shows.
 
-use std::process::Command;
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
 
 use crate::common::Place;
 use crate::pty::Pty;
@@ -22,14 +23,39 @@ fn top(place: &Place, controls: bool) -> Pty {
     pty
 }
 
+/// Starts it, does something to it, and it ends within a second: on a busy machine once in so many tries.
+fn ends_within_a_second(
+    place: &Place,
+    controls: bool,
+    by: impl Fn(&mut Pty),
+    check: impl Fn(&mut Pty, ExitStatus),
+) {
+    let fastest = (0..10).map(|_| {
+        let mut pty = top(place, controls);
+        let began = Instant::now();
+        by(&mut pty);
+        let status = pty.end();
+        let took = began.elapsed();
+        check(&mut pty, status);
+        took
+    });
+    let took: Vec<Duration> = fastest.take_while(|took| took.as_secs() > 0).collect();
+    assert!(took.len() < 10, "{took:?}");
+}
+
 #[test]
 fn signals_end_it_and_give_the_terminal_back() {
     let place = Place::new("top-signals");
     for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
-        let mut pty = top(&place, true);
-        pty.signal(signal);
-        assert!(pty.end().success(), "{signal}");
-        assert!(pty.wait_for(LEAVES), "{:?}", pty.text());
+        ends_within_a_second(
+            &place,
+            true,
+            |pty| pty.signal(signal),
+            |pty, status| {
+                assert!(status.success(), "{signal}");
+                assert!(pty.wait_for(LEAVES), "{:?}", pty.text());
+            },
+        );
     }
 }
 
@@ -38,9 +64,7 @@ fn signals_end_it_and_give_the_terminal_back() {
 fn it_ends_with_its_terminal() {
     let place = Place::new("top-closed");
     for controls in [true, false] {
-        let mut pty = top(&place, controls);
-        pty.close();
-        pty.end();
+        ends_within_a_second(&place, controls, Pty::close, |_, _| ());
     }
 }
 
@@ -53,7 +77,7 @@ fn signals_end_it_while_nobody_reads() {
     for _ in 0..200 {
         pty.resize(79);
         pty.signal(libc::SIGWINCH);
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
         pty.resize(80);
     }
     pty.signal(libc::SIGTERM);

@@ -41,7 +41,7 @@ pub(crate) struct Scale {
     pub(crate) unit: &'static str,
 }
 
-/// Seconds after the beginning, `@` and seconds since 1970, or a time of the clock; without a zone that is UTC.
+/// A duration after the beginning, `@` and seconds since 1970, or a time of the clock; without a zone that is UTC.
 pub(crate) fn time(text: &str) -> Result<Time, String> {
     let number = text.strip_prefix('@').unwrap_or(text);
     if let Ok(seconds) = number.parse::<f64>() {
@@ -53,8 +53,10 @@ pub(crate) fn time(text: &str) -> Result<Time, String> {
     }
     let in_utc = || Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
     let time = text.parse::<Timestamp>().ok().or_else(in_utc);
-    time.map(|time| Time::Absolute(time.as_duration().as_secs_f64())).ok_or_else(|| {
-        format!("{text} is no time: seconds after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z")
+    let time = time.map(|time| Time::Absolute(time.as_duration().as_secs_f64()));
+    let after = || Some(Time::Relative(age(text).ok()?.as_secs_f64()));
+    time.or_else(after).ok_or_else(|| {
+        format!("{text} is no time: seconds or a duration such as 5m after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z")
     })
 }
 
@@ -159,7 +161,7 @@ mod tests {
         ] {
             assert_eq!(time(text), Ok(Time::Absolute(seconds)), "{text}");
         }
-        assert_eq!(time("-5"), Ok(Time::Relative(-5.0)));
+        assert_eq!((time("-5"), time("5m")), (Ok(Time::Relative(-5.0)), Ok(Time::Relative(300.0))));
         assert_eq!(time("@1441812279.5"), Ok(Time::Absolute(1_441_812_279.5)));
         for text in "|@|yesterday|inf|@nan|2015-02-29|2015-01-01T24:00|1e400".split('|') {
             assert!(time(text).is_err(), "{text}");

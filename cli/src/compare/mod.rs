@@ -77,7 +77,7 @@ pub(crate) fn command() -> Command {
             .required_unless_present_any(["save", "against"])
             .help("the one to compare it with"),
         flag("shell", "run the commands by sh -c, whose start is then part of the time"),
-        option("budget", "S", "seconds at most").default_value("10").value_parser(positive),
+        option("budget", "TIME", "how long at most, such as 8s or 1m").default_value("10s").allow_negative_numbers(true).value_parser(budget),
         option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0: only with the budget; else when the answer can no longer change, or, where runs are saved or judged by saved ones, at 0.005")
             .value_parser(finite)
             .allow_hyphen_values(true),
@@ -110,11 +110,12 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| format!("{text} is no number"))
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    finite(text)
-        .ok()
-        .filter(|&number| 0.0 < number && number <= 1e6)
-        .ok_or(format!("must be above 0: {text}"))
+/// Seconds, as many as a benchmark may have.
+fn budget(text: &str) -> Result<f64, String> {
+    let seconds = crate::values::age(text)?.as_secs_f64();
+    Some(seconds)
+        .filter(|seconds| (1e-9..=1e6).contains(seconds))
+        .ok_or_else(|| format!("{text} is no budget: above 0, and at most 1000000 seconds"))
 }
 
 pub(crate) fn share(text: &str) -> Result<f64, String> {

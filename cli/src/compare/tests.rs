@@ -62,3 +62,16 @@ fn picoseconds_are_seconds() {
     let wall = in_seconds(wall);
     assert_eq!((wall.median_a, wall.resolution, wall.difference_upper), (2.0, 2e-5, f64::INFINITY));
 }
+
+#[test]
+fn budgets_are_durations_and_say_what_they_may_be() {
+    for (text, seconds) in [("10", 10.0), ("0.5", 0.5), ("8s", 8.0), ("1m", 60.0), ("200ms", 0.2)] {
+        assert_eq!(budget(text), Ok(seconds), "{text}");
+    }
+    for text in ["0", "1000001", "20d"] {
+        assert_eq!(budget(text), Err(format!("{text} is no budget: above 0, and at most 1000000 seconds")));
+    }
+    for text in ["1e9", "nan", "-1", "inf", ""] {
+        assert!(budget(text).unwrap_err().contains("is no duration"), "{text}");
+    }
+}

@@ -23,7 +23,7 @@ use reading::Reading;
 const HELP: &str = "Percentiles of histogram logs (.hlog), by tag and time
 
 Reads logs as HdrHistogram's tools write them, one or several, compressed with gzip or not, \"-\" for standard input, and adds up what is \
-in them. Memory does not depend on their length. Times that are plain numbers are seconds after the first interval of the first log; \
+in them. Memory does not depend on their length. Times that are numbers or durations (60, 5m) are after the first interval of the first log; \
 @1441812279.5 and 2015-09-09T15:24:39Z are times of the clock.
 
   picollo hlog service.hlog                               one row for all

@@ -65,20 +65,29 @@ fn settings(matches: &ArgMatches) -> Result<Option<Settings>, Failure> {
     Ok(Some(settings))
 }
 
-/// Everything that is published when a push is made.
+/// Everything that is published when a push is made. A panic on the way leaves nothing behind, and the next push begins anew.
 struct Published {
-    exposed: Exposed,
-    registered: RegistryExport,
+    wanted: Wanted,
+    made: Option<(Exposed, RegistryExport)>,
 }
 
 impl Export for Published {
     fn encode(&mut self, settings: &Settings, now_unix_nanos: u64) -> Result<Vec<u8>, String> {
-        self.exposed.refresh();
-        self.registered.encode(settings, now_unix_nanos)
+        let make = || {
+            let exposed = Exposed::new(self.wanted.clone())?;
+            let registered = RegistryExport::new(exposed.registry());
+            Ok((exposed, registered))
+        };
+        let made = self.made.take().map_or_else(make, Ok);
+        let (mut exposed, mut registered) = made.map_err(|failure: Failure| failure.to_string())?;
+        exposed.refresh();
+        let request = registered.encode(settings, now_unix_nanos);
+        self.made = Some((exposed, registered));
+        request
     }
 
     fn accepted(&mut self) {
-        self.registered.accepted();
+        self.made.iter_mut().for_each(|(_, registered)| registered.accepted());
     }
 }
 
@@ -102,15 +111,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         return Ok(0);
     };
     settings.notes.iter().for_each(|note| tell(note));
-    let exposed = Exposed::new(Wanted {
+    let wanted = Wanted {
         command: "push",
         places: Places::of(matches),
         by_process: matches.get_flag("by-process"),
         is_native: true,
         ..Wanted::default()
-    })?;
-    let registered = RegistryExport::new(exposed.registry());
-    let mut published = Published { exposed, registered };
+    };
+    let mut published = Published { wanted, made: None };
     if matches.get_flag("once") {
         let request = published.encode(&settings, unix_nanos())?;
         let result = settings.post(&request);

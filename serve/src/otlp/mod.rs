@@ -8,6 +8,7 @@ mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ pub trait Export: Send {
     /// answer that says so is the same.
     ///
     /// With delta temporality: the difference to what was sent when [`Export::accepted`] was called last. So a push that fails makes the next
-    /// one's interval longer; nothing is kept in a queue, and nothing is lost.
+    /// one's interval longer; nothing is kept in a queue, and nothing is lost. A panic is reported as what could not be encoded, and the
+    /// next push calls this again.
     fn encode(&mut self, settings: &Settings, now_unix_nanos: u64) -> Result<Vec<u8>, String>;
 
     /// What was encoded last has arrived.
@@ -89,7 +91,9 @@ fn push(
     deadline: Instant,
     end: &Receiver<()>,
 ) -> Result<Outcome, PushError> {
-    let request = export.encode(settings, unix_nanos()).map_err(PushError::Encoding)?;
+    // A panic costs one push, as it costs one scrape.
+    let encoded = catch_unwind(AssertUnwindSafe(|| export.encode(settings, unix_nanos())));
+    let request = encoded.unwrap_or_else(|_| Err("a panic".into())).map_err(PushError::Encoding)?;
     let mut pause = Duration::from_secs(1);
     loop {
         let result = settings.post(&request);

@@ -107,7 +107,11 @@ struct Counting {
 impl Export for Counting {
     fn encode(&mut self, _: &Settings, _: u64) -> Result<Vec<u8>, String> {
         self.last += 1;
-        if self.last == 2 { Err("on purpose".into()) } else { Ok(self.last.to_string().into_bytes()) }
+        match self.last {
+            2 => Err("on purpose".into()),
+            3 => panic!("on purpose"),
+            number => Ok(number.to_string().into_bytes()),
+        }
     }
 
     fn accepted(&mut self) {
@@ -132,13 +136,15 @@ fn a_pusher_goes_on_whatever_happens_and_pushes_at_the_end() {
     let bodies = || requests.try_iter().map(|(_, body)| body).collect::<Vec<_>>();
     assert_eq!(bodies(), [b"1", b"1", b"1"]);
     // What cannot be encoded is told, and what is refused is not sent again.
-    assert_eq!(reports.recv().unwrap(), Err(PushError::Encoding("on purpose".into())));
+    for what in ["on purpose", "a panic"] {
+        assert_eq!(reports.recv().unwrap(), Err(PushError::Encoding(what.into())));
+    }
     assert!(matches!(reports.recv().unwrap(), Err(PushError::Refused { status: 400, .. })));
-    assert_eq!(bodies(), [b"3"]);
+    assert_eq!(bodies(), [b"4"]);
     drop(pusher);
     // Of a slow machine there may be more than one.
     assert_eq!(reports.iter().last().unwrap(), Ok(Outcome::Accepted));
-    assert_eq!(accepted.lock().unwrap()[..2], [1, 4]);
+    assert_eq!(accepted.lock().unwrap()[..2], [1, 5]);
 }
 
 #[test]
@@ -146,7 +152,7 @@ fn the_end_does_not_wait_for_the_next_interval() {
     let (settings, requests) = collector(&[OK]);
     let settings = Settings { interval: Duration::from_secs(3600), ..settings };
     let accepted = Arc::new(Mutex::new(Vec::new()));
-    drop(Pusher::start(settings, Counting { last: 2, accepted: accepted.clone() }, |_| {}).unwrap());
-    assert_eq!(*accepted.lock().unwrap(), [3]);
-    assert_eq!(requests.recv().unwrap().1, b"3");
+    drop(Pusher::start(settings, Counting { last: 4, accepted: accepted.clone() }, |_| {}).unwrap());
+    assert_eq!(*accepted.lock().unwrap(), [5]);
+    assert_eq!(requests.recv().unwrap().1, b"5");
 }

@@ -817,6 +817,7 @@ static void registries(void)
     picollo_metric_counter *counter = NULL;
     picollo_metric_gauge *gauge = NULL;
     uint64_t ids[4] = {0, 0, 0, 0}, count = 0, id = 77;
+    uint64_t *const odd = (uint64_t *)(void *)((char *)ids + 1);
     uint32_t format = 77;
     size_t length;
     double value = 0;
@@ -830,6 +831,7 @@ static void registries(void)
     metric.divisor = 1e3;
     metric.labels = labels;
     metric.labels_length = 2;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, bounds, 2, odd));
     CHECK_OK(picollo_registry_add(registry, histogram, &metric, bounds, 2, &ids[0]));
     STATUS(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id));
     metric.labels = latin;
@@ -839,13 +841,17 @@ static void registries(void)
     metric.flags = PICOLLO_METRIC_NO_CREATED;
     metric.name = "skew";
     STATUS(picollo_registry_add(registry, histogram, &metric, descending, 2, &id));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_double(registry, skew, &metric, limits, 2, odd));
     CHECK_OK(picollo_registry_add_double(registry, skew, &metric, limits, 2, &ids[1]));
     STATUS(picollo_registry_add_double(registry, skew, &metric, limits, 2, &id));
     metric.name = "hits";
     metric.flags = PICOLLO_METRIC_STRIPED | PICOLLO_METRIC_NO_CREATED;
+    /* What is refused for where an id would go is not added: it can be, after that. */
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_counter(registry, &metric, &counter, odd));
     CHECK_OK(picollo_registry_add_counter(registry, &metric, &counter, &ids[2]));
     metric.name = "depth";
     metric.flags = 0;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_gauge(registry, &metric, &gauge, odd));
     CHECK_OK(picollo_registry_add_gauge(registry, &metric, &gauge, &ids[3]));
     metric.name = "9";
     STATUS(picollo_registry_add_counter(registry, &metric, NULL, &id));

@@ -21,6 +21,7 @@ fn main() {
         seccomp_is_named,
         a_machine_in_memory_is_tried_in_no_child,
         no_scope_waits_for_the_clock,
+        a_program_of_one_operation_takes_no_longer,
         tracepoints_count_what_happens_in_the_kernel,
     ];
     run(tests, || ());
@@ -350,6 +351,26 @@ fn no_scope_waits_for_the_clock() {
     } else {
         assert_eq!(of_the_frequency, -libc::SIGSYS);
     }
+}
+
+/// Of processes that time one operation, the fastest is no more than 2 ms slower than the fastest that times nothing.
+fn a_program_of_one_operation_takes_no_longer() {
+    let fastest = |with_scope: bool| {
+        let times = (0..20).map(|_| {
+            let began = std::time::Instant::now();
+            let code = child_exit_code(|| {
+                let scope = with_scope.then(|| Scope::begin(Clock::Tsc, Unit::Nanos));
+                std::hint::black_box(format!("{began:?}"));
+                scope.map_or(0, |scope| i32::from(scope.elapsed() == 0))
+            });
+            assert_eq!(code, 0);
+            began.elapsed()
+        });
+        times.min().unwrap()
+    };
+    let (with, without) = (fastest(true), fastest(false));
+    println!("a program of one operation: {with:?} with a scope, {without:?} without");
+    assert!(with < without + std::time::Duration::from_millis(2), "{with:?} {without:?}");
 }
 
 /// In a mount namespace of its own, where tracefs can be mounted without anybody noticing.

@@ -132,6 +132,18 @@ mod tests {
         assert_eq!(parse(b"\r\n\r\n"), Ok(None));
     }
 
+    /// What comes a byte at a time is looked at anew each time: that may not grow with the square of what is there.
+    #[test]
+    fn empty_lines_are_cheap() {
+        let lines = vec![b'\n'; 65_536];
+        let began = std::time::Instant::now();
+        for _ in 0..100 {
+            assert_eq!(parse(&lines), Ok(None));
+        }
+        // A fraction of a second; two minutes where each line is sought from the beginning.
+        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    }
+
     /// Whatever comes, there is an answer.
     #[test]
     fn no_bytes_are_too_odd() {

@@ -239,6 +239,24 @@ mod tests {
         assert!(watch.reader.passed() <= 50, "{}", watch.reader.passed());
     }
 
+    /// Once, and not at each reading: also without its name it is read on.
+    #[test]
+    fn a_segment_is_opened_once() {
+        let place = Place::new("once");
+        let mut watch = place.watch();
+        let (file, path) = place.copy(1);
+        watch.read();
+        fs::remove_file(path).unwrap();
+        let live = |watch: &Watch| watch.rows.iter().filter(|(_, row)| row.is_live).count();
+        for _ in 0..3 {
+            watch.read();
+            assert_eq!(live(&watch), 2, "{:?}", watch.trouble);
+        }
+        drop(file);
+        watch.read();
+        assert_eq!(live(&watch), 0);
+    }
+
     #[test]
     fn an_entry_that_cannot_be_read_ends_nothing() {
         let place = Place::new("broken");

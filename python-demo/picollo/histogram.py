@@ -64,7 +64,7 @@ class Histogram(Recorder):
     :param storage: ``"dense"`` or ``"sparse"``.
     :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; a bucket that wraps is told by ``lost_count``.
     :param significant_digits: 0 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.
-    :param live_reset: keep room for :meth:`reset`, which doubles the memory.
+    :param live_reset: keep room for :meth:`reset`: three times the memory.
     :param max_bytes: limit of sparse storage, 0 for none. What does not fit is told by ``lost_count``.
     :param whole_array: count up to the largest value that the array of an HdrHistogram with this ``max`` has room for, as it does:
         8,191 for 5,000 and 3 digits.

@@ -49,7 +49,7 @@ impl Unit {
         match self {
             Unit::PythonLines => "Counted by Python: exact; what C functions execute is not in it",
             _ => {
-                "Counted by Valgrind, which simulates the processor: exact, but programs may take other paths there (no AVX-512)"
+                "Counted by Valgrind, which simulates the processor: exact, but programs may take other paths there (3.19 has no AVX-512)"
             }
         }
     }

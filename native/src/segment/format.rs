@@ -304,6 +304,13 @@ mod tests {
     fn too_much_text_is_refused() {
         let names = |help: usize| Names { name: "x".into(), help: "h".repeat(help), ..Names::default() };
         assert!(pack(&names(TEXT - 1)).is_some() && pack(&names(TEXT)).is_none());
+        let labelled = |number| {
+            let labels = vec![("l".to_owned(), "v".to_owned()); number];
+            let (lengths, text) = pack(&Names { name: "x".into(), labels, ..Names::default() }).unwrap();
+            unpack(&body(lengths, &text)).map(|names| names.labels.len())
+        };
+        assert_eq!(labelled(MOST_LABELS), Ok(MOST_LABELS));
+        assert_eq!(labelled(MOST_LABELS + 1), Err("it has too many labels"));
     }
 
     #[test]

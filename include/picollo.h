@@ -3120,7 +3120,7 @@ typedef struct picollo_event_info {
     uint64_t overhead_syscall;
     /** 0, or why the event is not open. */
     int32_t status;
-    /** The errno of the reason; 0 if there is none. */
+    /** The errno of the reason, or 0. */
     int32_t os_errno;
     /** Events of one group are scheduled together. UINT32_MAX: in none. */
     uint32_t group;

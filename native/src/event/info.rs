@@ -29,7 +29,7 @@ pub struct EventInfo {
     pub overhead_syscall: u64,
     /// 0, or why the event is not open.
     pub status: i32,
-    /// The errno of the reason; 0 if there is none.
+    /// The errno of the reason, or 0.
     pub os_errno: i32,
     /// Events of one group are scheduled together. `u32::MAX`: in none.
     pub group: u32,

@@ -250,6 +250,8 @@ fn errors_and_emptiness() {
     );
     assert_eq!(DoubleSnapshot::new().quantile(0.5), Err(Error::Empty));
     assert_eq!(DoubleSnapshot::new().quantiles(&[], &mut []), Ok(()));
+    let nothing = DoubleSnapshot::new().summary();
+    assert!(nothing.percentiles.iter().all(|one| one.value.is_nan() && one.target_count == 0));
 }
 
 #[test]

@@ -198,6 +198,11 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
     let (gauge, _) = registry.add_gauge(&Metric { name: "z", ..Metric::default() }).unwrap();
     assert_eq!(registry.set_exemplars(gauge, Vec::new()), Err(Error::Unsupported));
     assert_eq!(registry.set_exemplars(99, Vec::new()), Err(Error::InvalidArgument));
+    // What is infinite once it is divided.
+    let small = Metric { name: "small", divisor: 1e-300, ..Metric::default() };
+    let (small, _) = registry.add_counter(&small).unwrap();
+    let large = std::vec![Exemplar::with_trace(1e300, 0, [0xab; 16], [0; 8], &[]).unwrap()];
+    assert_eq!(registry.set_exemplars(small, large), Err(Error::InvalidArgument));
 }
 
 #[test]

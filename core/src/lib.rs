@@ -106,12 +106,18 @@ pub use metrics::{
 pub use platform::atomics::{AtomicU32, AtomicU64};
 #[doc(hidden)]
 pub use platform::banks::BaselineWord;
+#[doc(hidden)] // For native's collectors.
+#[cfg(feature = "alloc")]
+pub use platform::counted::Counted;
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]
 pub use platform::lock::{Lock, Refused};
 #[doc(hidden)] // For what native keeps of threads.
 #[cfg(feature = "std")]
 pub use platform::memory::is_at_hand;
+#[doc(hidden)] // The same.
+#[cfg(feature = "std")]
+pub use platform::process::process;
 pub use snapshot::merge::Merged;
 pub use snapshot::snapshot::{Counts, Since, Snapshot};
 pub use snapshot::source::Source;

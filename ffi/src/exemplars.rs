@@ -229,7 +229,7 @@ fn picollo_exemplars_collect(
 ///
 /// # Safety
 /// If not NULL, a handle that is not freed meanwhile.
-unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<native::Reference<Interval>> {
+unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<native::Counted<Interval>> {
     let ended = borrow(exemplars)?.ended()?;
     ended.ok_or(Failure::from(picollo_core::Error::Empty))
 }

@@ -9,11 +9,13 @@ mod fake;
 
 use common::system::{child_exit_code, counters, filter, mounts, refuse};
 use common::{Cell, create, may_change_this_machine, named, naps, readings, run, skipped, watch};
+use picollo_core::process;
 use picollo_native::seam::{Attr, Kernel, UserReads};
 use picollo_native::*;
 
 fn main() {
     let tests = named![
+        a_page_that_cannot_be_wiped_is_asked_for_once,
         descriptors_run_out,
         descriptors_are_closed_on_exec,
         a_foreign_reset_is_told,
@@ -25,6 +27,25 @@ fn main() {
         tracepoints_count_what_happens_in_the_kernel,
     ];
     run(tests, || ());
+}
+
+/// There a process is known by its number. (The first test: this process has not asked yet.)
+fn a_page_that_cannot_be_wiped_is_asked_for_once() {
+    let code = child_exit_code(|| {
+        let wiping = Some((2, libc::BPF_JEQ, libc::MADV_WIPEONFORK as u32));
+        if !refuse(libc::SYS_madvise, wiping, libc::EINVAL) {
+            return NO_FILTER;
+        }
+        assert_eq!(process(), std::process::id());
+        // Whoever asks again is killed.
+        filter(libc::SYS_madvise, None, libc::SECCOMP_RET_KILL_PROCESS);
+        assert_eq!(process(), std::process::id());
+        child_exit_code(|| i32::from(process() != std::process::id()))
+    });
+    match code {
+        NO_FILTER => skipped("this kernel takes no seccomp filter"),
+        code => assert_eq!(code, 0),
+    }
 }
 
 fn descriptors_run_out() {

@@ -28,7 +28,7 @@ fn html(interval: &Interval) -> String {
 }
 
 /// An interval of a service, two requests of which waited.
-fn collected() -> picollo_native::exemplars::Reference<Interval> {
+fn collected() -> picollo_native::exemplars::Counted<Interval> {
     let latency = SharedHistogram::create(&Options::default()).unwrap();
     let options = ExemplarOptions { threshold: 5_000_000, ..ExemplarOptions::default() };
     let slow = Collector::create(&latency, &options).unwrap();

@@ -20,7 +20,7 @@ struct Block<T> {
 ///
 /// One pointer in size, and the same pointer that C sees. Unlike a standard `Arc`, making one reports when there is no memory.
 #[repr(transparent)]
-pub(crate) struct Counted<T>(NonNull<Block<T>>);
+pub struct Counted<T>(NonNull<Block<T>>);
 
 // SAFETY: shared between threads as `Arc` is, so it asks of the value what `Arc` does; the count of references is atomic.
 unsafe impl<T: Send + Sync> Send for Counted<T> {}
@@ -64,7 +64,7 @@ impl<T> Counted<T> {
     };
 
     /// The first reference. [`crate::Error::OutOfMemory`].
-    pub(crate) fn create(value: T) -> Result<Counted<T>> {
+    pub fn create(value: T) -> Result<Counted<T>> {
         let allocated = memory::allocate_zeroed(Self::SIZE, Self::ALIGNMENT)?;
         // SAFETY: the memory is ours, and long enough for a block behind the offset, which is a multiple of its alignment.
         unsafe {
@@ -88,7 +88,7 @@ impl<T> Counted<T> {
     }
 
     /// The pointer that stands for this reference, which is given up to it. See [`Counted::from_raw`].
-    pub(crate) fn into_raw(self) -> NonNull<u8> {
+    pub fn into_raw(self) -> NonNull<u8> {
         let block = self.0.cast();
         core::mem::forget(self);
         block
@@ -100,7 +100,7 @@ impl<T> Counted<T> {
     /// `raw` must come from [`Counted::into_raw`] of the same type, once for each call, unless the result is kept from being
     /// dropped.
     #[inline(always)]
-    pub(crate) unsafe fn from_raw(raw: NonNull<u8>) -> Counted<T> {
+    pub unsafe fn from_raw(raw: NonNull<u8>) -> Counted<T> {
         Counted(raw.cast())
     }
 

@@ -2,100 +2,120 @@
 //!
 //! The number that the system gives is not enough: in a new namespace, a child can have that of its parent. So on Linux each
 //! process has a number of our own in a page that the kernel empties in the child of a fork, however it is made; a process that
-//! finds the page empty takes the next number, counting on from those that it descends from. Where the kernel does not do
-//! that, the system's number stands in.
+//! finds the page empty takes the next number, counting on from those that it descends from. Where the kernel (before 4.14) or a
+//! sandbox does not do that, the system's number stands in.
 
 /// The number of this process, never 0: that of no process which it descends from. Loom's models have one process.
-pub(crate) fn process() -> u32 {
+///
+/// Costs one load once it is known; a system call where the system's number stands in.
+#[inline]
+pub fn process() -> u32 {
     #[cfg(all(target_os = "linux", not(any(loom, miri))))]
-    if let Some(number) = page::number() {
-        return number;
-    }
+    return page::number();
+    #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
     if cfg!(all(any(unix, windows), not(loom))) { std::process::id().max(1) } else { 1 }
 }
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 mod page {
+    #[cfg(not(target_env = "musl"))]
+    use core::ffi::c_long;
     use core::ffi::{c_int, c_ulong, c_void};
+    use core::ptr::null_mut;
 
-    use crate::platform::atomics::AtomicU32;
     use crate::platform::atomics::Ordering::*;
+    use crate::platform::atomics::{AtomicPtr, AtomicU32};
 
-    const SIZE: usize = 4096;
-
-    /// Zeroed, so memory without a file behind it, which is what the kernel asks for.
-    #[repr(C, align(4096))]
-    struct Page {
-        number: AtomicU32,
-        rest: [u8; SIZE - size_of::<AtomicU32>()],
-    }
-
-    static PAGE: Page = Page { number: AtomicU32::new(0), rest: [0; _] };
-    /// The highest number so far, of this process and those that it descends from.
+    /// One page that every child finds zeroed. Null until it is decided; [`NEVER`] where the kernel cannot do that.
+    static PAGE: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
+    /// Stands for a page that cannot be had, and stays zero: so that the usual path has nothing more to check.
+    static NEVER: AtomicU32 = AtomicU32::new(0);
+    /// The highest number so far, of this process and those that it descends from: an ordinary variable, which a child inherits.
     static HIGHEST: AtomicU32 = AtomicU32::new(0);
 
-    /// Whether the page is emptied in children.
-    static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
-    const UNKNOWN: u32 = 0;
-    const EMPTIED: u32 = 1;
-    const REFUSED: u32 = 2;
-
+    const PROT_READ_WRITE: c_int = 3;
+    /// On the few machines with other numbers the call fails.
+    const MAP_PRIVATE_ANONYMOUS: c_int = 0x22;
     const MADV_WIPEONFORK: c_int = 18;
     const AT_PAGESZ: c_ulong = 6;
 
+    #[cfg(target_env = "musl")]
+    type Offset = i64;
+    #[cfg(not(target_env = "musl"))]
+    type Offset = c_long;
+
     unsafe extern "C" {
-        fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
         fn getauxval(which: c_ulong) -> c_ulong;
+        fn mmap(
+            at: *mut c_void,
+            size: usize,
+            protection: c_int,
+            kind: c_int,
+            fd: c_int,
+            from: Offset,
+        ) -> *mut c_void;
+        fn madvise(address: *mut c_void, size: usize, advice: c_int) -> c_int;
+        fn munmap(address: *mut c_void, size: usize) -> c_int;
     }
 
-    pub(crate) fn number() -> Option<u32> {
-        if STATE.load(Acquire) != EMPTIED && !prepare() {
-            return None;
+    #[inline]
+    pub(super) fn number() -> u32 {
+        let page = PAGE.load(Acquire);
+        if !page.is_null() {
+            // SAFETY: a published page stays mapped for the life of the process, and of its children; so does the static.
+            let number = unsafe { &*page }.load(Relaxed);
+            if number != 0 {
+                return number;
+            }
         }
-        match PAGE.number.load(Relaxed) {
-            0 => Some(take_number()),
-            number => Some(number),
-        }
+        first_number(page)
     }
 
-    /// Asks the kernel, once.
     #[cold]
-    fn prepare() -> bool {
-        if STATE.load(Acquire) == UNKNOWN {
-            // SAFETY: no more than what it is. Larger pages would have more than ours in them, which is not to be emptied.
-            let has_such_pages = unsafe { getauxval(AT_PAGESZ) } == SIZE as c_ulong;
-            let page = (&raw const PAGE).cast_mut().cast();
-            // SAFETY: a whole page of ours, in which there is nothing yet. Several threads may ask for the same.
-            let is_emptied = has_such_pages && unsafe { madvise(page, SIZE, MADV_WIPEONFORK) } == 0;
-            return decide(&STATE, is_emptied);
+    fn first_number(page: *mut AtomicU32) -> u32 {
+        let page = if page.is_null() { decide() } else { page };
+        if core::ptr::eq(page, &raw const NEVER) {
+            return std::process::id().max(1);
         }
-        STATE.load(Acquire) == EMPTIED
-    }
-
-    /// The first answer is kept, if several threads asked at once: the number of a process must not change.
-    fn decide(state: &AtomicU32, is_emptied: bool) -> bool {
-        let answer = if is_emptied { EMPTIED } else { REFUSED };
-        state.compare_exchange(UNKNOWN, answer, AcqRel, Acquire).err().unwrap_or(answer) == EMPTIED
-    }
-
-    #[test]
-    fn the_first_answer_is_kept() {
-        for first in [true, false] {
-            let state = AtomicU32::new(UNKNOWN);
-            assert_eq!(decide(&state, first), first);
-            assert_eq!(decide(&state, !first), first);
-        }
-    }
-
-    /// The first time in this process.
-    #[cold]
-    fn take_number() -> u32 {
         let next = HIGHEST.fetch_add(1, Relaxed).wrapping_add(1).max(1);
-        match PAGE.number.compare_exchange(0, next, Relaxed, Relaxed) {
-            Ok(_) => next,
-            // Another thread was faster.
-            Err(number) => number,
+        // SAFETY: as in `number`. Another thread may have been faster.
+        unsafe { &*page }.compare_exchange(0, next, Relaxed, Relaxed).err().unwrap_or(next)
+    }
+
+    /// Decides, once for the process and its children, between a page and none. A refusal is kept as well: to ask again would cost
+    /// three system calls each time, and the number of a process must not change.
+    fn decide() -> *mut AtomicU32 {
+        // SAFETY: a query.
+        let size = unsafe { getauxval(AT_PAGESZ) } as usize;
+        let page = map(size);
+        let mine = page.unwrap_or((&raw const NEVER).cast_mut());
+        // Release: whoever finds the page must find it mapped and zero.
+        match PAGE.compare_exchange(null_mut(), mine, AcqRel, Acquire) {
+            Ok(_) => mine,
+            Err(theirs) => {
+                if let Some(page) = page {
+                    // SAFETY: the page lost the race, so nobody else knows it.
+                    unsafe { munmap(page.cast(), size) };
+                }
+                theirs
+            }
         }
+    }
+
+    /// A new page that children find zeroed; `None` where there is none to be had.
+    fn map(size: usize) -> Option<*mut AtomicU32> {
+        // SAFETY: a new mapping at an address of the kernel's choice, and advice on it: nobody else knows it yet.
+        unsafe {
+            let page = mmap(null_mut(), size, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0);
+            if page.addr() == usize::MAX {
+                return None;
+            }
+            if madvise(page, size, MADV_WIPEONFORK) == 0 {
+                return Some(page.cast());
+            }
+            munmap(page, size);
+        }
+        None
     }
 }
 

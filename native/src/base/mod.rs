@@ -1,8 +1,6 @@
 //! Errors, and text in fixed memory.
 
 pub(crate) mod error;
-#[cfg(feature = "std")]
-pub(crate) mod reference;
 #[cfg(not(picollo_linux))]
 pub(crate) mod refused;
 pub(crate) mod text;

@@ -1,8 +1,9 @@
 //! Collectors: what they are to do, what they have, and how their intervals end.
 
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use picollo_core::{Lock, SharedHistogram, Since, Snapshot, ValueSelection};
+use picollo_core::{Counted, Lock, SharedHistogram, Since, Snapshot, ValueSelection};
 
 use super::counters;
 use super::exemplar::{Context, Exemplar, KNOWN_QUOTA};
@@ -15,7 +16,6 @@ use super::thread;
 use super::usual::Usual;
 use super::waiting::Places;
 use crate::base::error::{Error, Result, Status};
-use crate::base::reference::Reference;
 use crate::clock::{Clock, Unit, unix_nanos};
 use crate::os::cancel::Uncancelled;
 use crate::os::thread::process;
@@ -61,7 +61,7 @@ pub(super) struct Shared {
     pub(super) usual: Usual,
     pub(super) began_unix_nanos: u64,
     /// Of the process that it was last used in.
-    pub(super) process: u64,
+    pub(super) process: u32,
     pub(super) quota: Quota,
 }
 
@@ -75,7 +75,7 @@ struct Counts {
     began: u64,
     /// Has ended, and there was no memory to tell it: the next call does, whose interval goes on.
     untold: Option<Untold>,
-    ended: Option<Reference<Interval>>,
+    ended: Option<Counted<Interval>>,
 }
 
 #[derive(Debug)]
@@ -83,12 +83,12 @@ struct Untold {
     counted: Interval,
     kept: Kept,
     /// What a fork's child has of it is its parent's.
-    process: u64,
+    process: u32,
 }
 
 /// Collects observations of one histogram. A counted reference.
 #[derive(Clone, Debug)]
-pub struct Collector(Reference<Inner>);
+pub struct Collector(Counted<Inner>);
 
 /// What is behind it.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ impl Collector {
                 ended: None,
             }),
         };
-        let collector = Collector(Reference::new(inner)?);
+        let collector = Collector(Counted::create(inner)?);
         collector.0.set_least(shared_least(slowest));
         Ok(collector)
     }
@@ -257,12 +257,12 @@ impl Collector {
     /// Ends the interval, and begins the next one. Of the one that ended [`Collector::ended`] tells.
     ///
     /// `OutOfMemory`: nothing is lost, and the next call tells the same interval, or one that is longer; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
-    pub fn collect(&self) -> Result<Reference<Interval>> {
+    pub fn collect(&self) -> Result<Counted<Interval>> {
         self.0.collect()
     }
 
     /// The interval that was ended last; `None` before the first.
-    pub fn ended(&self) -> Result<Option<Reference<Interval>>> {
+    pub fn ended(&self) -> Result<Option<Counted<Interval>>> {
         self.0.counts.with(|counts| counts.ended.clone()).ok_or_else(forked)
     }
 
@@ -273,7 +273,7 @@ impl Collector {
 
     /// The reference as a pointer, which stands for it.
     pub fn into_raw(self) -> *const Inner {
-        self.0.into_raw()
+        self.0.into_raw().as_ptr().cast()
     }
 
     /// The reference that a pointer stands for.
@@ -281,8 +281,8 @@ impl Collector {
     /// # Safety
     /// From [`Collector::into_raw`], once for each call.
     pub unsafe fn from_raw(raw: *const Inner) -> Collector {
-        // SAFETY: the caller's promise.
-        Collector(unsafe { Reference::from_raw(raw) })
+        // SAFETY: the caller's promise; such a pointer is not NULL.
+        Collector(unsafe { Counted::from_raw(NonNull::new_unchecked(raw.cast_mut().cast())) })
     }
 }
 
@@ -322,11 +322,11 @@ impl Inner {
         }
     }
 
-    fn collect(&self) -> Result<Reference<Interval>> {
+    fn collect(&self) -> Result<Counted<Interval>> {
         self.counts.with(|counts| self.collect_with(counts)).ok_or_else(forked)?
     }
 
-    fn collect_with(&self, counts: &mut Counts) -> Result<Reference<Interval>> {
+    fn collect_with(&self, counts: &mut Counts) -> Result<Counted<Interval>> {
         let untold = match counts.untold.take().filter(|untold| untold.process == process()) {
             Some(untold) => untold,
             None => self.end_interval(counts)?,
@@ -340,7 +340,7 @@ impl Inner {
         if interval.counted < interval.known {
             interval.uncounted = self.uncounted.with(|why| *why).flatten();
         }
-        let interval = Reference::new(interval)?;
+        let interval = Counted::create(interval)?;
         counts.untold = None;
         counts.ended = Some(interval.clone());
         Ok(interval)

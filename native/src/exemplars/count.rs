@@ -12,11 +12,11 @@ pub(super) struct Count(AtomicU64);
 #[derive(Debug)]
 pub(super) struct Counted {
     of: &'static Count,
-    process: u64,
+    process: u32,
 }
 
 fn count(word: u64) -> u64 {
-    if word >> 32 == u64::from(process() as u32) { word & u64::from(u32::MAX) } else { 0 }
+    if word >> 32 == u64::from(process()) { word & u64::from(u32::MAX) } else { 0 }
 }
 
 impl Count {
@@ -29,7 +29,7 @@ impl Count {
         let cap = (cap as u64).min(u64::from(u32::MAX));
         let next = |word| {
             let count = count(word);
-            (count < cap).then(|| u64::from(process() as u32) << 32 | (count + 1))
+            (count < cap).then(|| u64::from(process()) << 32 | (count + 1))
         };
         self.0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)

@@ -36,7 +36,7 @@ pub use interval::{Interval, Share};
 pub use scope::{ExemplarScope, RawScope};
 pub use verdict::Verdict;
 
-pub use crate::base::reference::Reference;
+pub use picollo_core::Counted;
 
 /// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.
 pub fn switch_records() -> crate::base::error::Result<()> {

@@ -56,7 +56,7 @@ pub(crate) struct Ring<S: System = Kernel> {
     /// How often the thread had left the CPU when there was no record yet.
     left: u64,
     thread: u64,
-    process: u64,
+    process: u32,
     /// Where it has not been unmapped, it counts.
     _counted: Counted,
 }

@@ -42,7 +42,7 @@ pub(super) struct Thread {
     pub number: u64,
     /// A scope is in the middle of something here: a signal handler's is not to disturb it.
     is_busy: AtomicBool,
-    process: u64,
+    process: u32,
     checkpoints: Box<Checkpoints<Accounts>>,
     /// The last one was had.
     has_accounts: bool,

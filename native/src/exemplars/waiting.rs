@@ -21,7 +21,7 @@ pub(super) struct Pending {
     /// When it began and ended, in ticks, where that is known.
     pub span: Option<[u64; 2]>,
     /// Of which process it is.
-    pub process: u64,
+    pub process: u32,
 }
 
 /// See [`Places::put`]. A model waits for as long as it takes.

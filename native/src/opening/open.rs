@@ -26,7 +26,7 @@ pub(crate) struct Opened<S: Sys> {
     /// Whether pages are mapped at all: the events count the opening thread and nothing else.
     pub maps: bool,
     /// The process that opened and mapped.
-    pub process: u64,
+    pub process: u32,
     pub groups: Vec<Group>,
 }
 

@@ -53,7 +53,7 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) whom: Whom,
     /// The opening thread, by its never-reused token and by its kernel id.
     opener: (u64, i32),
-    pub(crate) process: u64,
+    pub(crate) process: u32,
     policy: Policy,
     pub(crate) enabled: bool,
     /// Whether the PMU was seen to count, or to be silent.

@@ -122,11 +122,10 @@ pub use snapshot::merge::Merged;
 pub use snapshot::snapshot::{Counts, Since, Snapshot};
 pub use snapshot::source::Source;
 pub use statistics::compare::{
-    Autocorrelation, BlockComparison, BlockOverhead, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
+    BlockComparison, BlockOverhead, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
     COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE,
     COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison, FEWEST_RUNS, QuantileInterval,
-    RunComparison, Verdict, autocorrelation, compare_block_ratios, compare_blocks, compare_blocks_above,
-    compare_runs,
+    RunComparison, Verdict, compare_block_ratios, compare_blocks, compare_blocks_above, compare_runs,
 };
 pub use statistics::moments::Moments;
 pub use statistics::steps::Step;

@@ -178,7 +178,7 @@ proptest! {
         let options = picollo_core::Options { significant_digits: 3, max_trackable: 1_000_000, ..Default::default() };
         let ours = SharedHistogram::create(&options).unwrap();
         let boxed = picollo_core::Histogram::<[picollo_core::AtomicU64]>::boxed(options.layout().unwrap(), true).unwrap();
-        boxed.record_corrected_batch(&values, interval);
+        values.iter().for_each(|&value| boxed.record_corrected(value, interval));
         let mut theirs = Theirs::<u64>::new_with_bounds(1, 1_000_000, 3).unwrap();
         for &value in &values {
             ours.record_corrected(value, interval);

@@ -146,7 +146,6 @@ fn the_writers_record_all_that_others_do() {
             $writer.record_batch(&[1, 2, 3, 2_000]);
             $writer.record_corrected(100, 10);
             $writer.record_corrected_n(100, 2, 20);
-            $writer.record_corrected_batch(&[50, 60], 10);
             let refused = $writer.record_in_range(100, 1, 50);
             let merged = [$writer.add_snapshot(&filled), $writer.add_snapshot_spreading(&filled)];
             (refused, merged)

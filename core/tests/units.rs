@@ -97,8 +97,7 @@ proptest! {
         let (corrected, naive) = (create(&options).unwrap(), create(&options).unwrap());
         corrected.record_corrected_n(value, times, interval);
         corrected.record_corrected(value, interval);
-        corrected.record_corrected_batch(&[value], interval);
-        for _ in 0..times + 2 {
+        for _ in 0..=times {
             naive.record(value);
             let mut missing = value;
             while missing >= 2 * interval {

@@ -42,7 +42,7 @@
 
 // Counting is done by Linux. Elsewhere, and without `std`, the calls that the C interface makes are there as well, and the answer
 // is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: events by the kernel's numbers,
-// overheads and slopes, and what tests stand in for (`seam`).
+// and what tests stand in for (`seam`).
 mod base;
 #[cfg(feature = "std")]
 pub mod baseline;
@@ -100,10 +100,6 @@ pub use segment::{
     Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, list_segments,
     prune_segments, segment_directories,
 };
-#[cfg(picollo_linux)]
-pub use session::cost::Overhead;
-#[cfg(picollo_linux)]
-pub use session::cost::Slope;
 pub use session::options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,

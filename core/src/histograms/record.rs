@@ -88,13 +88,6 @@ pub trait Record: Headed {
             },
         );
     }
-
-    /// Counts every value of a slice as [`Record::record_corrected`] does.
-    fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
-        for &value in values {
-            self.record_corrected(value, expected_interval);
-        }
-    }
 }
 
 /// Adds each bucket's count at one of its values.

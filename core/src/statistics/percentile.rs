@@ -3,7 +3,7 @@
 use core::ops::{Add, Range};
 
 use crate::error::{Error, Result};
-use crate::layout::bucket::{Bucket, ValueSelection};
+use crate::layout::bucket::ValueSelection;
 use crate::snapshot::snapshot::Snapshot;
 use crate::snapshot::sums::RUN;
 use crate::statistics::summary::Percentile;
@@ -192,23 +192,16 @@ impl Snapshot {
         let Some(bucket) = self.bucket_of(value) else {
             return Ok(if self.layout().is_below(value) { 0.0 } else { 100.0 });
         };
-        let before = self.count_before(bucket.storage_index as usize) as f64;
+        let before = self.cells().total(0..bucket.storage_index as usize) as f64;
         let share =
             if interpolate { ((value - bucket.lower) as f64 + 1.0) / bucket.step as f64 } else { 1.0 };
         Ok(((before + bucket.count as f64 * share) / total as f64 * 100.0).min(100.0))
     }
 
-    /// The percentile of the observation in the middle of a bucket of this snapshot: of `count` observations the one with number
-    /// `ceil(count / 2)`. The target count is its number among all, `before + ceil(count / 2)`, and the rank that number over
-    /// the total, NaN when nothing was recorded; an only observation is at rank 100. For an empty bucket it is the last
-    /// observation before the bucket. One pass over the counts below it; to list many buckets use
-    /// [`Snapshot::bucket_percentiles`].
-    pub fn bucket_percentile(&self, bucket: &Bucket, selection: ValueSelection) -> Percentile {
-        let before = self.count_before(bucket.storage_index as usize);
-        percentile_of_middle(before, *bucket, self.exact_total(), selection)
-    }
-
-    /// The buckets that have counts (or all), in ascending order, each as [`Snapshot::bucket_percentile`] has it.
+    /// The buckets that have counts (or all), in ascending order, each as the percentile of the observation in its middle: of `count`
+    /// observations the one with number `ceil(count / 2)`. The target count is its number among all, `before + ceil(count / 2)`, and
+    /// the rank that number over the total, NaN when nothing was recorded; an only observation is at rank 100. For an empty bucket it is
+    /// the last observation before the bucket.
     pub fn bucket_percentiles(
         &self,
         recorded_only: bool,
@@ -216,23 +209,14 @@ impl Snapshot {
     ) -> impl Iterator<Item = Percentile> + '_ {
         let (mut before, total) = (0u128, self.exact_total());
         self.buckets().filter(move |bucket| !recorded_only || bucket.count != 0).map(move |bucket| {
-            let percentile = percentile_of_middle(before, bucket, total, selection);
+            let target = before + u128::from(bucket.count.div_ceil(2));
             before += u128::from(bucket.count);
-            percentile
+            // Rounded once where 53 bits hold a hundred times the target.
+            let rank = target as f64 * 100.0 / total as f64;
+            let value = bucket.equivalent_value(selection);
+            Percentile { rank, value, target_count: saturated(target), bucket }
         })
     }
-
-    fn count_before(&self, index: usize) -> u128 {
-        self.cells().total(0..index)
-    }
-}
-
-fn percentile_of_middle(before: u128, bucket: Bucket, total: u128, selection: ValueSelection) -> Percentile {
-    let target_count = before + u128::from(bucket.count.div_ceil(2));
-    // Rounded once where 53 bits hold a hundred times the target.
-    let rank = target_count as f64 * 100.0 / total as f64;
-    let target_count = u64::try_from(target_count).unwrap_or(u64::MAX);
-    Percentile { rank, value: bucket.equivalent_value(selection), target_count, bucket }
 }
 
 #[cfg(test)]

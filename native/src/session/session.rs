@@ -19,7 +19,6 @@ use crate::opening::substitute::Substitute;
 use crate::os::kernel::Attr;
 use crate::os::sys::Kernel;
 use crate::os::thread;
-use crate::session::cost::Overhead;
 use crate::session::history::Tally;
 use crate::session::options::{
     SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
@@ -183,7 +182,6 @@ impl<S: Sys> Session<S> {
             let histogram = SingleWriterHistogram::create(&histogram_options)
                 .and_then(|histogram| histogram.writer())
                 .map_err(|error| Error::from(error).with_event(position))?;
-            let (overhead_fast, overhead_syscall) = (Overhead::default(), Overhead::default());
             self.entries.push(Entry {
                 event: Event { scale: event.worth(), ..*event },
                 info,
@@ -191,8 +189,6 @@ impl<S: Sys> Session<S> {
                 histogram,
                 parts,
                 everywhere: pmus.parts(event) == 1,
-                overhead_fast,
-                overhead_syscall,
             });
         }
         Ok(())
@@ -275,8 +271,6 @@ pub(crate) struct Entry {
     pub parts: u64,
     /// One counter sees it wherever the target runs: not one of several parts, nor the only one that could be had.
     pub everywhere: bool,
-    pub overhead_fast: Overhead,
-    pub overhead_syscall: Overhead,
 }
 
 impl<S: Sys> Session<S> {

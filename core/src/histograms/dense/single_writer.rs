@@ -40,11 +40,6 @@ macro_rules! record_in_all_ways {
             $with!($through, histogram => histogram.record_corrected_n(value, count, expected_interval));
         }
 
-        /// See [`crate::Record::record_corrected_batch`].
-        pub fn record_corrected_batch(& $($mut)? $self, values: &[u64], expected_interval: u64) {
-            $with!($through, histogram => histogram.record_corrected_batch(values, expected_interval));
-        }
-
         /// See [`crate::Record::record_in_range`].
         pub fn record_in_range(& $($mut)? $self, value: u64, min: u64, max: u64) -> Result<()> {
             $with!($through, histogram => histogram.record_in_range(value, min, max))

@@ -14,14 +14,14 @@ use super::{
 use crate::error::{Error, Result};
 
 /// How strongly a series depends on its own past.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Autocorrelation {
+#[derive(Debug)]
+pub(super) struct Autocorrelation {
     /// The correlation of each value with the next, -1 to 1; 0 where all are equal.
-    pub lag1: f64,
+    pub(super) lag1: f64,
     /// How many times larger the variance of the mean is than that of as many independent values: 1 or more.
-    pub inflation: f64,
+    pub(super) inflation: f64,
     /// Whether the series is to be warned of: `lag1` is too large for chance (1 %), and the inflation above a tenth.
-    pub is_significant: bool,
+    pub(super) is_significant: bool,
 }
 
 /// Up to this the number of independent values is known well enough to be used. What drifts all the way has no such number: its
@@ -38,18 +38,6 @@ const MAX_LAG: usize = 1000;
 ///
 /// The first autocorrelation against its standard error `1 / sqrt(n)` (M. S. Bartlett, 1946), and the inflation of the mean's
 /// variance, summed over pairs of lags as long as they are positive (C. J. Geyer, *Practical Markov chain Monte Carlo*, 1992).
-///
-/// [`Error::Empty`] for fewer than 4 values, [`Error::InvalidArgument`] where one is not finite.
-pub fn autocorrelation(values: &[f64]) -> Result<Autocorrelation> {
-    if values.len() < 4 {
-        return Err(Error::Empty);
-    }
-    if !values.iter().all(|value| value.is_finite()) {
-        return Err(Error::InvalidArgument);
-    }
-    Ok(correlate(values.len(), |at| values[at]))
-}
-
 pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorrelation {
     let n = length as f64;
     let mean = (0..length).map(&value).sum::<f64>() / n;

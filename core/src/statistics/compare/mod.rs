@@ -12,7 +12,7 @@
 //! - **p-values** tell how unlikely such ranks are were there no difference at all, not how large it is.
 //!
 //! All of it takes observations for independent of each other. A histogram forgets their order, so that whoever measured has to
-//! know: see [`autocorrelation`] and [`compare_blocks`].
+//! know: see [`compare_blocks`].
 
 mod binomial;
 mod blocks;
@@ -27,8 +27,7 @@ mod student;
 mod tests;
 
 pub use blocks::{
-    Autocorrelation, BlockComparison, BlockOverhead, autocorrelation, compare_block_ratios, compare_blocks,
-    compare_blocks_above,
+    BlockComparison, BlockOverhead, compare_block_ratios, compare_blocks, compare_blocks_above,
 };
 pub use quantile::QuantileInterval;
 pub use runs::{FEWEST_RUNS, RunComparison, compare_runs};

@@ -8,6 +8,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
+use picollo_benches::median;
 use picollo_core::{
     AtomicU64, Counter, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
     add_sensing,
@@ -22,51 +23,22 @@ const THREADS: [usize; 3] = [1, 2, 4];
 #[repr(align(128))]
 struct Alone(AtomicU64);
 
-trait Shared: Sync {
-    fn add(&self);
-    fn load(&self) -> u64;
-}
-
-struct Word<F>(Alone, F);
-
-impl<F: Fn(&AtomicU64) + Sync> Shared for Word<F> {
-    #[inline(always)]
-    fn add(&self) {
-        (self.1)(&self.0.0);
-    }
-
-    fn load(&self) -> u64 {
-        Counter::load(&self.0.0)
-    }
-}
-
-fn word<F: Fn(&AtomicU64) + Sync>(add: F) -> Word<F> {
-    Word(Alone(AtomicU64::new(BEFORE)), add)
-}
-
-impl Shared for StripedCounter {
-    #[inline(always)]
-    fn add(&self) {
-        StripedCounter::add(self, 1);
-    }
-
-    fn load(&self) -> u64 {
-        BEFORE + StripedCounter::load(self)
-    }
-}
-
 /// Time per event of a thread, in ns, and the relative error of the counter afterwards, in per cent.
-fn run(counter: &impl Shared, threads: usize) -> (f64, f64) {
+fn run<S: Sync>(
+    counter: &S,
+    add: impl Fn(&S) + Sync,
+    load: impl Fn(&S) -> u64,
+    threads: usize,
+) -> (f64, f64) {
     let barrier = Barrier::new(threads);
-    let before = counter.load();
     let times: Vec<Duration> = std::thread::scope(|scope| {
         let thread = || {
             // The thread's generator and its stack are warm after this.
-            counter.add();
+            add(counter);
             barrier.wait();
             let start = Instant::now();
             for _ in 0..EVENTS {
-                counter.add();
+                add(counter);
             }
             start.elapsed()
         };
@@ -74,22 +46,22 @@ fn run(counter: &impl Shared, threads: usize) -> (f64, f64) {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let longest = times.into_iter().max().unwrap_or_default();
-    let (counted, events) = (counter.load(), before + (EVENTS + 1) * threads as u64);
+    let (counted, events) = (load(counter), BEFORE + (EVENTS + 1) * threads as u64);
     (longest.as_nanos() as f64 / EVENTS as f64, (counted as f64 / events as f64 - 1.0) * 100.0)
 }
 
-fn measure<S: Shared>(name: &str, make: impl Fn() -> S) {
+fn word(name: &str, add: impl Fn(&AtomicU64) + Sync) {
+    measure(name, || Alone(AtomicU64::new(BEFORE)), |word| add(&word.0), |word| Counter::load(&word.0));
+}
+
+fn measure<S: Sync>(name: &str, make: impl Fn() -> S, add: impl Fn(&S) + Sync, load: impl Fn(&S) -> u64) {
     let mut cells = String::new();
     for threads in THREADS {
-        let runs: Vec<(f64, f64)> = (0..ROUNDS).map(|_| run(&make(), threads)).collect();
+        let runs: Vec<(f64, f64)> = (0..ROUNDS).map(|_| run(&make(), &add, &load, threads)).collect();
         let mut times: Vec<f64> = runs.iter().map(|run| run.0).collect();
-        times.sort_unstable_by(f64::total_cmp);
-        let mut errors: Vec<f64> = runs.iter().map(|run| run.1).collect();
-        errors.sort_unstable_by(f64::total_cmp);
-        let worst = errors
-            .iter()
-            .fold(0.0, |worst: f64, error| if error.abs() > worst.abs() { *error } else { worst });
-        cells.push_str(&format!(" {:8.2} {worst:+7.2} |", times[ROUNDS / 2]));
+        let worst =
+            runs.iter().map(|run| run.1).max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or_default();
+        cells.push_str(&format!(" {:8.2} {worst:+7.2} |", median(&mut times)));
     }
     println!("| {name:32} |{cells}");
 }
@@ -101,30 +73,15 @@ fn main() {
     );
     println!("| {:32} |         1 thread |        2 threads |        4 threads |", "");
     println!("| :{:-<31} | ---------------: | ---------------: | ---------------: |", "");
-    measure("racing", || {
-        word(|cell| {
-            add_racing(cell, 1);
-        })
-    });
-    measure("interlocked", || {
-        word(|cell| {
-            add_interlocked(cell, 1);
-        })
-    });
-    measure("striped, 16 words", StripedCounter::new);
-    measure("scalable, 2^13", || {
-        word(|cell| {
-            add_approximately(cell, 1, 13);
-        })
-    });
-    measure("capped at 1/1024, 2^13", || {
-        word(|cell| {
-            add_capped(cell, 1, 13, 10);
-        })
-    });
-    measure("sensing, 2^13", || {
-        word(|cell| {
-            add_sensing(cell, 1, 13);
-        })
-    });
+    word("racing", |cell| _ = add_racing(cell, 1));
+    word("interlocked", |cell| _ = add_interlocked(cell, 1));
+    measure(
+        "striped, 16 words",
+        StripedCounter::new,
+        |striped| striped.add(1),
+        |striped| BEFORE + striped.load(),
+    );
+    word("scalable, 2^13", |cell| _ = add_approximately(cell, 1, 13));
+    word("capped at 1/1024, 2^13", |cell| _ = add_capped(cell, 1, 13, 10));
+    word("sensing, 2^13", |cell| _ = add_sensing(cell, 1, 13));
 }

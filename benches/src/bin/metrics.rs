@@ -8,6 +8,7 @@
 
 use std::hint::black_box;
 
+use picollo_benches::median;
 use picollo_core::{Exposition, Metric, Options, Registry, SharedHistogram};
 
 const HISTOGRAMS: usize = 100;
@@ -64,11 +65,6 @@ fn now() -> f64 {
 fn now() -> f64 {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed().as_secs_f64() * 1e3
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 /// `expose-update`, or `expose-` and a format, of ten histograms.

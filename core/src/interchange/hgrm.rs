@@ -127,6 +127,7 @@ impl fmt::Display for Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::merge;
     use proptest::prelude::*;
     use std::boxed::Box;
     use std::format;
@@ -167,14 +168,7 @@ mod tests {
 "#;
 
     fn snapshot(digits: u32, max: u64, values: &[(u64, u64)]) -> Box<Snapshot> {
-        let layout = Layout::with_significant_digits(digits, 0, max).unwrap();
-        let mut snapshot = Snapshot::boxed(layout).unwrap();
-        snapshot.rewrite(|counts| {
-            for &(value, count) in values {
-                counts.add(layout.storage_index(value) as usize, count.into()).unwrap();
-            }
-        });
-        snapshot
+        merge::tests::snapshot(Layout::with_significant_digits(digits, 0, max).unwrap(), values)
     }
 
     fn text(snapshot: &Snapshot, ticks: u32, scale: f64, format: HgrmFormat) -> String {

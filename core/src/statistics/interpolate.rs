@@ -83,21 +83,10 @@ fn value_inside(bucket: &Bucket, before: u128, target: u128) -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::histograms::dense::Histogram;
     use crate::layout::bucket::ValueSelection;
     use crate::layout::layout::Layout;
-    use crate::platform::atomics::AtomicU64;
-    use crate::snapshot::snapshot::Since;
+    use crate::snapshot::merge::tests::snapshot;
     use proptest::prelude::*;
-    use std::boxed::Box;
-
-    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
-        let histogram = Histogram::<[AtomicU64]>::boxed(layout, false).unwrap();
-        values.iter().for_each(|&(value, count)| histogram.record_n(value, count));
-        let mut snapshot = Snapshot::boxed(layout).unwrap();
-        snapshot.update(&*histogram, Since::Reset).unwrap();
-        snapshot
-    }
 
     #[test]
     fn worked_examples() {

@@ -210,20 +210,10 @@ impl Snapshot {
 mod tests {
     use super::*;
     use crate::layout::layout::Layout;
+    use crate::snapshot::merge::tests::snapshot;
     use proptest::prelude::*;
     use std::boxed::Box;
     use std::vec::Vec;
-
-    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
-        let mut snapshot = Snapshot::boxed(layout).unwrap();
-        snapshot.rewrite(|counts| {
-            for &(value, count) in values {
-                // What is out of range is left out.
-                let _ = counts.add(layout.storage_index(value) as usize, count.into());
-            }
-        });
-        snapshot
-    }
 
     fn snapshots() -> impl Strategy<Value = Box<Snapshot>> {
         (0u32..8, 0u64..2000, 1u64..100_000, prop::collection::vec((0u64..110_000, 1u64..1 << 40), 0..100))

@@ -9,26 +9,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
+use crate::snapshot::merge::tests::snapshot;
 
 mod native;
 #[cfg(feature = "compression")]
 mod several;
 #[cfg(feature = "compression")]
 mod streams;
-
-fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(layout).unwrap();
-    snapshot.rewrite(|counts| {
-        for &(value, count) in values {
-            match counts.add(layout.storage_index(value) as usize, count.into()) {
-                Some(_) => {}
-                None if layout.is_below(value) => counts.underflow += 1,
-                None => counts.overflow += 1,
-            }
-        }
-    });
-    snapshot
-}
 
 /// Counts by bucket.
 fn counts(snapshot: &Snapshot) -> Vec<(u64, u64, u64)> {

@@ -1,6 +1,6 @@
 //! A run against earlier ones: known values, the rates of alarms in simulations, and what is refused.
 
-use super::tests::Random;
+use super::tests::{Random, near};
 use super::*;
 use std::format;
 use std::vec::Vec;
@@ -19,10 +19,6 @@ const BARE: CompareOptions = CompareOptions {
     resolution: 0.0,
     look_confidence: 0.0,
 };
-
-fn near(actual: f64, expected: f64, tolerance: f64) {
-    assert!((actual - expected).abs() <= tolerance, "{actual} is not {expected}");
-}
 
 #[test]
 fn worked_by_hand() {

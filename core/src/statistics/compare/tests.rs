@@ -3,31 +3,19 @@
 use super::*;
 use crate::handle::shared::SharedHistogram;
 use crate::layout::layout::Layout;
+use crate::snapshot::merge::tests::snapshot;
 use std::boxed::Box;
 use std::vec::Vec;
 
-/// A snapshot of observations, each with its count.
-fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(layout).unwrap();
-    refill(&mut snapshot, values);
-    snapshot
-}
-
 fn refill(snapshot: &mut Box<Snapshot>, values: &[(u64, u64)]) {
-    let layout = *snapshot.layout();
-    *snapshot = Snapshot::boxed(layout).unwrap();
-    snapshot.rewrite(|counts| {
-        for &(value, count) in values {
-            counts.add(layout.storage_index(value) as usize, count.into()).unwrap();
-        }
-    });
+    *snapshot = self::snapshot(*snapshot.layout(), values);
 }
 
 fn once(values: &[u64]) -> Vec<(u64, u64)> {
     values.iter().map(|&value| (value, 1)).collect()
 }
 
-fn near(actual: f64, expected: f64, tolerance: f64) {
+pub(super) fn near(actual: f64, expected: f64, tolerance: f64) {
     assert!((actual - expected).abs() <= tolerance, "{actual} is not {expected}");
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// Signals, from when this was made: in this thread and those that it starts later they wait until they are asked for.
+#[derive(Clone, Copy)]
 pub(crate) struct Blocked(libc::sigset_t);
 
 impl Blocked {
@@ -29,6 +30,12 @@ impl Blocked {
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), null_mut());
             Blocked(set.assume_init())
         }
+    }
+
+    /// From now on they are what they were before: one that came meanwhile ends this process.
+    pub(crate) fn unblock(&self) {
+        // SAFETY: the set is whole.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const self.0, null_mut()) };
     }
 
     /// Waits for one of them, or until the time is over: whether one came.

@@ -102,8 +102,8 @@ pub(crate) fn command() -> Command {
         option("baselines", "DIRECTORY", "where baselines are").default_value(".picollo"),
         flag("allow-missing", "with --fail-if-slower and --against: pass where that baseline has no such run yet")
             .requires("against"),
-        flag("why", "say which functions and lines of B execute more, or what else differs").requires("b").conflicts_with("counts"),
-    ]).args(crate::counts::arguments())
+        flag("why", "say which functions and lines of B execute more, or what else differs").requires("b").group("counting"),
+    ]).args(crate::counts::arguments()).mut_arg("runs", |runs| runs.requires("counting"))
 }
 
 fn finite(text: &str) -> Result<f64, String> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::rc::Rc;
+use std::str::SplitAsciiWhitespace;
 
 /// What one address executed. Without debug information, the file is empty and the line is 0.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -23,15 +24,20 @@ pub(super) struct Profile {
     pub(super) cells: HashMap<Place, u64>,
     /// By caller and callee: the number of calls, and what was executed below.
     pub(super) calls: HashMap<(Symbol, Symbol), (u64, u64)>,
-    /// Events by their names, whether they are among those that cells have or not.
-    pub(super) totals: HashMap<String, u64>,
 }
 
-/// Why a file was written, such as `Program termination`.
-pub(super) type Trigger = String;
+/// Why a file was written, such as `Program termination`, and of which time it is: a number when it begins and when it ends.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) trigger: String,
+    pub(super) time: [u64; 2],
+}
 
 fn invalid(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("Callgrind's file is damaged: {what}"))
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("Callgrind's file is not whole ({what}): is the file system full?"),
+    )
 }
 
 /// `number`, `+number`, `-number` or `*`, each hexadecimal or not, from where the last one was.
@@ -67,12 +73,17 @@ impl Names {
 }
 
 /// Adds one file. Cells get the sum of these events. An error if they do not add up to the file's own total, or if the file has no end.
-pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) -> io::Result<Trigger> {
-    let (mut names, mut trigger, mut is_whole) = (Names::default(), Trigger::new(), false);
+pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) -> io::Result<Part> {
+    let (mut names, mut part, mut is_whole) = (Names::default(), Part::default(), false);
     let (mut object, mut symbol, mut file): (Rc<str>, Rc<str>, Rc<str>) = ("".into(), "".into(), "".into());
-    let (mut columns, mut has_address, mut positions) = (Vec::<String>::new(), false, [0, 0]);
-    let (mut callee, mut callee_object, mut calls, mut is_jump) = (None, None, None, false);
-    let mut sum = 0u64;
+    let (mut columns, mut positions, mut sum) = (Vec::<String>::new(), [0, 0], 0u64);
+    let (mut callee, mut callee_object, mut calls) = (None, None, None);
+    // Of numbers, one for each column, those that count.
+    let sum_of = |columns: &[String], words: SplitAsciiWhitespace<'_>| {
+        let counting = columns.iter().zip(words).filter(|(event, _)| events.contains(&event.as_str()));
+        let numbers = counting.map(|(_, word)| word.parse::<u64>().map_err(|_| invalid(word)));
+        numbers.sum::<io::Result<u64>>()
+    };
     for line in input.split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
@@ -87,19 +98,14 @@ pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) 
                 "cfi" | "cfl" => drop(names.get('f', value)?),
                 "cfn" => callee = Some(names.get('n', value)?),
                 "calls" => calls = Some(step(0, value.split(' ').next().unwrap_or(""))?),
-                "jump" | "jcnd" => is_jump = true,
                 _ => {}
             }
         } else if row.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
             let mut words = row.split_ascii_whitespace();
-            for position in &mut positions[usize::from(!has_address)..] {
+            for position in &mut positions {
                 *position = step(*position, words.next().ok_or_else(|| invalid(row))?)?;
             }
-            let mut cost = 0u64;
-            for (event, word) in columns.iter().zip(words) {
-                let count: u64 = word.parse().map_err(|_| invalid(row))?;
-                cost = cost.saturating_add(if events.contains(&event.as_str()) { count } else { 0 });
-            }
+            let cost = sum_of(&columns, words)?;
             let [address, line] = positions;
             let here = || (Rc::clone(&object), Rc::clone(&symbol));
             if let Some(calls) = calls.take() {
@@ -109,7 +115,7 @@ pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) 
                 );
                 let arc = profile.calls.entry((here(), to)).or_default();
                 *arc = (arc.0.saturating_add(calls), arc.1.saturating_add(cost));
-            } else if !std::mem::take(&mut is_jump) && cost > 0 {
+            } else if cost > 0 {
                 let (object, symbol) = here();
                 let place = Place { object, symbol, file: Rc::clone(&file), line, address };
                 let cell = profile.cells.entry(place).or_default();
@@ -118,25 +124,20 @@ pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) 
             }
         } else if let Some(names) = row.strip_prefix("events:") {
             columns = names.split_ascii_whitespace().map(str::to_owned).collect();
-        } else if let Some(names) = row.strip_prefix("positions:") {
-            has_address = names.contains("instr");
         } else if let Some(why) = row.strip_prefix("desc: Trigger: ") {
-            why.clone_into(&mut trigger);
+            why.clone_into(&mut part.trigger);
+        } else if let Some((begin, end)) =
+            row.strip_prefix("desc: Timerange: Basic block ").and_then(|row| row.split_once(" - "))
+        {
+            part.time = [step(0, begin)?, step(0, end)?];
         } else if let Some(totals) = row.strip_prefix("totals:") {
-            let mut total = 0u64;
-            for (event, number) in columns.iter().zip(totals.split_ascii_whitespace()) {
-                let number: u64 = number.parse().map_err(|_| invalid(row))?;
-                let all = profile.totals.entry(event.clone()).or_default();
-                *all = all.saturating_add(number);
-                total = total.saturating_add(if events.contains(&event.as_str()) { number } else { 0 });
-            }
-            if total != std::mem::take(&mut sum) {
+            if sum_of(&columns, totals.split_ascii_whitespace())? != std::mem::take(&mut sum) {
                 return Err(invalid("its lines do not add up to its total"));
             }
             is_whole = true;
         }
     }
-    if is_whole && sum == 0 { Ok(trigger) } else { Err(invalid("it has no end")) }
+    if is_whole && sum == 0 { Ok(part) } else { Err(invalid("it has no end")) }
 }
 
 #[cfg(test)]
@@ -148,7 +149,7 @@ mod tests {
         read(&mut profile, text.as_bytes(), &["Ir"]).map(|_| profile)
     }
 
-    const FILE: &str = "# callgrind format\nversion: 1\ncmd: ./a b=c\npart: 1\n\ndesc: Trigger: Program termination\n\
+    const FILE: &str = "# callgrind format\nversion: 1\ncmd: ./a b=c\npart: 1\n\ndesc: Timerange: Basic block 50176 - 50183\ndesc: Trigger: Program termination\n\
         positions: instr line\nevents: Ir Dr\n\nob=(1) /a b/prog\nfl=(1) a.c\nfn=(1) operator==\n0x1000 10 5 1\n+4 * 2\n\
         fi=(2) b.h\n+4 -7 3\nfe=(1)\n* +8 1\ncob=(2) /lib/libc.so.6\ncfi=(3) s.c\ncfn=(2) strlen\ncalls=4 0x2000 +2\n* * 400\n\
         jump=7 0x1008 11\n0x1014 12\njcnd=1/2 +4 +1\n+4 +1\n\nob=(2)\nfl=(3)\nfn=(2)\n0x2000 1 400\n\ntotals: 411 1\n";
@@ -156,53 +157,29 @@ mod tests {
     #[test]
     fn files_are_read() {
         let profile = parsed(FILE).unwrap();
-        let mut cells: Vec<(String, u64, u64, u64)> = profile
-            .cells
-            .iter()
-            .map(|(place, cost)| {
-                (format!("{} {}", place.symbol, place.file), place.address, place.line, *cost)
-            })
-            .collect();
+        let text = |(of, cost): (&Place, &u64)| {
+            format!("{} {} {:x} {} {cost}", of.symbol, of.file, of.address, of.line)
+        };
+        let mut cells: Vec<String> = profile.cells.iter().map(text).collect();
         cells.sort();
-        let expected = [
-            ("operator== a.c", 0x1000, 10, 5),
-            ("operator== a.c", 0x1004, 10, 2),
-            ("operator== a.c", 0x1008, 11, 1),
-            ("operator== b.h", 0x1008, 3, 3),
-            ("strlen s.c", 0x2000, 1, 400),
-        ]
-        .map(|(name, address, line, cost)| (name.to_owned(), address, line, cost));
-        assert_eq!(cells, expected);
-        let ((from, to), calls) = profile.calls.iter().next().unwrap();
-        assert_eq!(
-            (&*from.0, &*from.1, &*to.0, &*to.1),
-            ("/a b/prog", "operator==", "/lib/libc.so.6", "strlen")
-        );
-        assert_eq!((calls, profile.totals["Dr"]), (&(4, 400), 1));
-        // Files without addresses, without numbers for names, and of two parts.
-        let plain = "events: Ir\nfl=x.c\nfn=f\n7 1\n+1 2\ntotals: 3\npart: 2\nfn=g\n9 4\ntotals: 4\n";
-        let mut costs: Vec<u64> = parsed(plain).unwrap().cells.into_values().collect();
-        costs.sort_unstable();
-        assert_eq!(costs, [1, 2, 4]);
+        let of_a = "operator== a.c 1000 10 5, operator== a.c 1004 10 2, operator== a.c 1008 11 1";
+        assert_eq!(cells.join(", "), format!("{of_a}, operator== b.h 1008 3 3, strlen s.c 2000 1 400"));
+        let symbol = |object: &str, name: &str| (Rc::from(object), Rc::from(name));
+        let arc = (symbol("/a b/prog", "operator=="), symbol("/lib/libc.so.6", "strlen"));
+        assert_eq!(profile.calls, [(arc, (4, 400))].into());
+        let part = read(&mut Profile::default(), FILE.as_bytes(), &["Ir"]).unwrap();
+        assert_eq!((part.trigger.as_str(), part.time), ("Program termination", [50_176, 50_183]));
+        // Names without numbers, and a file of two parts.
+        let plain = "events: Ir\nfl=x.c\nfn=f\n7 1 1\n+1 2 2\ntotals: 3\npart: 2\nfn=g\n9 4 4\ntotals: 4\n";
+        assert_eq!(parsed(plain).unwrap().cells.into_values().sum::<u64>(), 7);
     }
 
     #[test]
     fn damaged_files_are_refused() {
-        for text in [
-            "",
-            "events: Ir\nfn=f\n1 2\n",
-            "events: Ir\n1 2\ntotals: 3\n",
-            "events: Ir\n1 x\ntotals: 0\n",
-            "events: Ir\nfn=(7)\ntotals: 0\n",
-            "events: Ir\n-1 1\ntotals: 1\n",
-            "positions: instr line\nevents: Ir\n1\ntotals: 0\n",
-            "events: Ir\n5 1\n+18446744073709551615 1\ntotals: 2\n",
-            "events: Ir\ncalls=x 1\ntotals: 0\n",
-            "events: Ir\n1 -1\ntotals: 0\n",
-            "events: Ir\n0xg 1\ntotals: 1\n",
-            "events: Ir\n+é 1\ntotals: 1\n",
-        ] {
-            assert!(parsed(text).is_err(), "{text:?}");
+        let texts = "|fn=f\n1 1 2\n|1 1 2\ntotals: 3\n|1 1 x\ntotals: 0\n|fn=(7)\ntotals: 0\n|-1 1 1\ntotals: 1\n|1\ntotals: 0\n|\
+            1 5 1\n1 +18446744073709551615 1\ntotals: 2\n|calls=x 1\ntotals: 0\n|1 1 -1\ntotals: 0\n|0xg 1 1\ntotals: 1\n|+é 1 1\ntotals: 1\n";
+        for text in texts.split('|').map(|text| format!("events: Ir\n{text}")) {
+            assert!(parsed(&text).is_err(), "{text:?}");
         }
         // Cut off, or with one byte changed, a file is refused or read, and nothing panics.
         for at in 0..FILE.len() {

@@ -1,5 +1,6 @@
 //! Why B executes more than A: by function, caller and line, so that the parts add up.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::source::{Function, Line, Source};
@@ -55,189 +56,169 @@ pub(super) struct Difference {
 impl Difference {
     /// Of some runs of A and of B; the first of each is compared, the others show what varies.
     pub(super) fn of(a: &[Source], b: &[Source]) -> Difference {
-        let mut first = a[0].clone();
-        let renamed = rename(&mut first, &b[0]);
-        let (a_first, b_first) = (&first, &b[0]);
-        let total = i128::from(b_first.total()) - i128::from(a_first.total());
-        let (a_called, b_called) = (a_first.called(), b_first.called());
-        let count = |of: &BTreeMap<&str, u64>, name: &str| of.get(name).copied().unwrap_or(0);
-        let mut more: Vec<(&(String, String), i128)> = a_first
-            .calls
-            .keys()
-            .chain(b_first.calls.keys().filter(|arc| !a_first.calls.contains_key(*arc)))
-            .map(|arc| {
-                (
-                    arc,
-                    difference(a_first.calls.get(arc).map(|of| of.0), b_first.calls.get(arc).map(|of| of.0)),
-                )
-            })
-            .filter(|&(_, more)| more != 0)
-            .collect();
-        more.sort_by_key(|&(_, more)| std::cmp::Reverse(more.abs()));
-        // Runs of A and of B that overlap prove no difference, and a difference that is not proven has no cause.
-        let range = |runs: &[Source]| {
-            let totals = || runs.iter().map(Source::total);
-            (totals().min(), totals().max())
+        let names = renamed(&a[0], &b[0]);
+        let a: Vec<Source> = a.iter().map(|run| run.with_names(&names)).collect();
+        let olds: BTreeMap<&String, &String> = names.iter().map(|(old, new)| (new, old)).collect();
+        let first = [&a[0], &b[0]];
+        let total = difference(first.map(|of| Some(of.total())));
+        let called = first.map(Source::called);
+        let calls = |name: &str| [0, 1].map(|side| called[side].get(name).copied().unwrap_or(0));
+        // Whether runs of one program differ in something.
+        let varies = |of: &dyn Fn(&Source) -> Option<u64>| {
+            [&a[..], b].iter().any(|runs| runs.iter().any(|run| of(run) != of(&runs[0])))
         };
-        let (of_a, of_b) = (range(a), range(b));
-        let is_proven = of_a.1 < of_b.0 || of_b.1 < of_a.0;
-        let name = |name: &String| renamed.get(name).unwrap_or(name).clone();
-        let old = |arc: &(String, String)| (name(&arc.0), name(&arc.1));
-        let below =
-            |arc| difference(a_first.calls.get(arc).map(|of| of.1), b_first.calls.get(arc).map(|of| of.1));
-        let mut causes: Vec<Cause> = more
-            .iter()
-            .filter(|((caller, _), _)| count(&a_called, caller) == count(&b_called, caller))
-            .filter(|(arc, _)| is_proven && !arc_varies(a, &old(arc)) && !arc_varies(b, arc))
-            .map(|&(arc, calls)| {
-                let itself = (arc.1.clone(), arc.1.clone());
-                let is_recursive = [a_first, b_first].iter().any(|of| of.calls.contains_key(&itself));
-                let below = Some(below(arc)).filter(|below| !is_recursive && *below != 0);
-                Cause { caller: arc.0.clone(), callee: arc.1.clone(), calls, below }
+        let mut more: Vec<_> = both(&first[0].calls, &first[1].calls)
+            .map(|(arc, of)| {
+                (arc, difference(of.map(|of| Some(of?.0))), difference(of.map(|of| Some(of?.1))))
             })
-            .filter(|cause| {
-                // What is not known of all that the callee calls is known of the callee.
-                let cost = |of: &Source| of.functions.get(&cause.callee).map(Function::cost);
-                let more = cause.below.unwrap_or_else(|| difference(cost(a_first), cost(b_first)));
-                more.signum() == total.signum() && more.abs() * 20 > total.abs()
-            })
+            .filter(|&(_, calls, _)| calls != 0)
             .collect();
-        causes.sort_by_key(|cause| std::cmp::Reverse(cause.below.map_or(0, i128::abs)));
+        more.sort_by_key(|&(_, calls, _)| Reverse(calls.abs()));
+        // Runs of A and of B that overlap prove no difference, and a difference that is not proven has no cause.
+        let (of_a, of_b) = (range(&a), range(b));
+        let is_proven = of_a[1] < of_b[0] || of_b[1] < of_a[0];
+        let cause = |&(arc, number, below): &(&(String, String), i128, i128)| {
+            let ([in_a, in_b], itself) = (calls(&arc.0), (arc.1.clone(), arc.1.clone()));
+            let is_recursive = first.iter().any(|of| of.calls.contains_key(&itself));
+            let below = Some(below).filter(|below| !is_recursive && *below != 0);
+            // What is not known of all that the callee calls is known of the callee.
+            let cost = |of: &Source| of.functions.get(&arc.1).map(Function::cost);
+            let more = below.unwrap_or_else(|| difference(first.map(cost)));
+            let matters = more.signum() == total.signum() && more.abs() * 20 > total.abs();
+            let is_cause = in_a == in_b && matters && !varies(&|run| Some(run.calls.get(arc)?.0));
+            is_cause.then(|| Cause { caller: arc.0.clone(), callee: arc.1.clone(), calls: number, below })
+        };
+        let mut causes: Vec<Cause> = more.iter().filter(|_| is_proven).filter_map(cause).collect();
+        causes.sort_by_key(|cause| Reverse(cause.below.map_or(0, i128::abs)));
         let none = Function::default();
-        let names = a_first
-            .functions
-            .keys()
-            .chain(b_first.functions.keys().filter(|name| !a_first.functions.contains_key(*name)));
-        let mut parts: Vec<Part> = names
-            .filter_map(|name| {
-                let [of_a, of_b] = [a_first, b_first].map(|of| of.functions.get(name).unwrap_or(&none));
-                let cost = [of_a.cost(), of_b.cost()];
-                let lines: Vec<LineDifference> =
-                    align(of_a, of_b).into_iter().filter(|line| line.2 != 0).collect();
-                let function = name.clone();
-                let part = Part {
-                    cost,
-                    calls: [count(&a_called, name), count(&b_called, name)],
-                    caller: more
-                        .iter()
-                        .find(|(arc, _)| arc.1 == function)
-                        .map(|(arc, more)| (arc.0.clone(), *more)),
-                    inlined_into: of_b.inlined_into.union(&of_a.inlined_into).cloned().collect(),
-                    varies: varies(a, renamed.get(name).unwrap_or(name)) || varies(b, name),
-                    was: renamed.get(name).cloned(),
-                    lines,
-                    function,
-                };
-                (part.difference() != 0).then_some(part)
-            })
-            .collect();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.difference().abs()));
+        let part = |(name, of): (&String, [Option<&Function>; 2])| {
+            let [of_a, of_b] = of.map(|of| of.unwrap_or(&none));
+            let part = Part {
+                function: name.clone(),
+                was: olds.get(name).map(|old| (*old).clone()),
+                cost: [of_a.cost(), of_b.cost()],
+                calls: calls(name),
+                caller: more.iter().find(|of| of.0.1 == *name).map(|of| (of.0.0.clone(), of.1)),
+                inlined_into: of_b.inlined_into.union(&of_a.inlined_into).cloned().collect(),
+                varies: varies(&|run| run.functions.get(name).map(Function::cost)),
+                lines: Vec::new(),
+            };
+            let lines = || align(of_a, of_b).into_iter().filter(|line| line.2 != 0).collect();
+            (part.difference() != 0).then(|| Part { lines: lines(), ..part })
+        };
+        let mut parts: Vec<Part> = both(&first[0].functions, &first[1].functions).filter_map(part).collect();
+        parts.sort_by_key(|part| Reverse(part.difference().abs()));
         Difference { total, parts, causes }
     }
 }
 
-fn difference(a: Option<u64>, b: Option<u64>) -> i128 {
+/// The least and the most of some runs.
+pub(super) fn range(runs: &[Source]) -> [u64; 2] {
+    let totals = || runs.iter().map(Source::total);
+    [totals().min().unwrap_or(0), totals().max().unwrap_or(0)]
+}
+
+/// What either of two tables has.
+pub(super) fn both<'a, K: Ord, V>(
+    a: &'a BTreeMap<K, V>,
+    b: &'a BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'a K, [Option<&'a V>; 2])> {
+    let of_b = b.iter().filter(|(key, _)| !a.contains_key(key)).map(|(key, of)| (key, [None, Some(of)]));
+    a.iter().map(|(key, of)| (key, [Some(of), b.get(key)])).chain(of_b)
+}
+
+fn difference([a, b]: [Option<u64>; 2]) -> i128 {
     i128::from(b.unwrap_or(0)) - i128::from(a.unwrap_or(0))
 }
 
-/// Whether runs of one program differ in how often a caller calls.
-fn arc_varies(runs: &[Source], arc: &(String, String)) -> bool {
-    let calls = |run: &Source| run.calls.get(arc).map(|of| of.0);
-    runs.iter().any(|run| calls(run) != calls(&runs[0]))
-}
-
-/// Whether runs of one program differ in a function.
-fn varies(runs: &[Source], name: &str) -> bool {
-    let cost = |run: &Source| run.functions.get(name).map_or(0, Function::cost);
-    runs.iter().any(|run| cost(run) != cost(&runs[0]))
-}
-
-/// Gives functions of A that B does not have the names of functions that only B has, where both call the same, and take as much but
-/// for a twentieth. Returns the names that A had, by their new ones.
-fn rename(a: &mut Source, b: &Source) -> BTreeMap<String, String> {
-    fn callees(of: &Source) -> BTreeMap<&str, BTreeMap<&str, u64>> {
-        let mut callees: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
-        for ((caller, callee), (calls, _)) in of.calls.iter().filter(|((caller, callee), _)| caller != callee)
-        {
-            callees.entry(caller).or_default().insert(callee, *calls);
+/// New names of functions of A that B does not have: those of functions that only B has, where both call the same, and take as much but for a
+/// twentieth; where they call nothing, only if the same call them or have them inlined, and they take just as much.
+fn renamed(a: &Source, b: &Source) -> BTreeMap<String, String> {
+    type Calls<'a> = BTreeMap<&'a str, BTreeMap<&'a str, u64>>;
+    /// Whom each function calls, and who calls it.
+    fn calls(of: &Source) -> [Calls<'_>; 2] {
+        let mut calls = [Calls::new(), Calls::new()];
+        for ((from, to), (number, _)) in of.calls.iter().filter(|((from, to), _)| from != to) {
+            calls[0].entry(from).or_default().insert(to, *number);
+            calls[1].entry(to).or_default().insert(from, *number);
         }
-        callees
+        calls
     }
-    let mut renamed = BTreeMap::new();
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
     // A caller fits only when its callees have their new names.
     loop {
-        let of = [callees(a), callees(b)];
-        let mut gone: Vec<&String> =
-            a.functions.keys().filter(|name| !b.functions.contains_key(*name)).collect();
-        let mut found: BTreeMap<String, String> = BTreeMap::new();
-        for new in b.functions.keys().filter(|name| !a.functions.contains_key(*name)) {
-            let cost = b.functions[new].cost();
-            let off = |old: &str| a.functions[old].cost().abs_diff(cost);
-            let fits = |old: &str| off(old) <= cost / 20 && of[0].get(old) == of[1].get(new.as_str());
-            let best = (0..gone.len()).filter(|&at| fits(gone[at])).min_by_key(|&at| off(gone[at]));
-            if let Some(at) = best {
-                found.insert(gone.swap_remove(at).clone(), new.clone());
-            }
+        let a = a.with_names(&names);
+        let (of_a, of_b, mut found) = (calls(&a), calls(b), BTreeMap::new());
+        let mut gone: Vec<(&String, &Function)> =
+            a.functions.iter().filter(|(name, _)| !b.functions.contains_key(*name)).collect();
+        for (new, of) in b.functions.iter().filter(|(name, _)| !a.functions.contains_key(*name)) {
+            let off = |old: &Function| old.cost().abs_diff(of.cost());
+            let same = |way: usize, old: &str| of_a[way].get(old) == of_b[way].get(new.as_str());
+            let fits = |&(name, old): &(&String, &Function)| match of_b[0].contains_key(new.as_str()) {
+                true => same(0, name) && off(old) <= of.cost() / 20,
+                false => {
+                    same(0, name) && same(1, name) && off(old) == 0 && old.inlined_into == of.inlined_into
+                }
+            };
+            let best = (0..gone.len()).filter(|&at| fits(&gone[at])).min_by_key(|&at| off(gone[at].1));
+            found.extend(best.map(|at| (gone.swap_remove(at).0.clone(), new.clone())));
         }
         if found.is_empty() {
-            return renamed;
+            return names;
         }
-        let name = |name: String| found.get(&name).cloned().unwrap_or(name);
-        a.functions = std::mem::take(&mut a.functions).into_iter().map(|(old, of)| (name(old), of)).collect();
-        let calls = std::mem::take(&mut a.calls).into_iter();
-        a.calls = calls.map(|((from, to), calls)| ((name(from), name(to)), calls)).collect();
-        renamed.extend(found.into_iter().map(|(old, new)| (new, old)));
+        names.extend(found);
     }
 }
 
-/// Lines of two versions of a function, so that the fewest differ: lines that only moved cost nothing.
+/// Lines of two versions of a function: as many as can be have the same text, where that is known, and then the fewest differ, so that
+/// lines that only moved cost nothing.
 fn align(a: &Function, b: &Function) -> Vec<LineDifference> {
-    const LARGEST: usize = 2_000_000;
+    const LARGEST: usize = 100_000_000;
     let [a, b] = [a, b].map(|of| of.lines.iter().map(|(line, &cost)| (line, cost)).collect::<Vec<_>>());
-    if a.len() * b.len() > LARGEST {
-        // By their numbers, then.
-        let mut lines: BTreeMap<&Line, (Option<u64>, Option<u64>)> = BTreeMap::new();
-        a.iter().for_each(|&(line, cost)| lines.entry(line).or_default().0 = Some(cost));
-        b.iter().for_each(|&(line, cost)| lines.entry(line).or_default().1 = Some(cost));
-        let row = |(line, (a, b)): (&Line, (Option<u64>, Option<u64>))| {
-            (a.map(|_| line.clone()), b.map(|_| line.clone()), difference(a, b))
-        };
-        return lines.into_iter().map(row).collect();
+    let width = b.len() + 1;
+    if a.len() * width > LARGEST {
+        let sum = |of: &[(&Line, u64)]| Some(of.iter().map(|line| line.1).sum());
+        return vec![(None, None, difference([sum(&a), sum(&b)]))];
     }
     // Of alignments that differ as little, the best has most lines moved as far as the last one, or else as the first.
     let moved = |a: &Line, b: &Line| b.1.wrapping_sub(a.1);
     let ends = [a.last().zip(b.last()), a.first().zip(b.first())];
     let ends = ends.map(|pair| pair.map(|(a, b)| moved(a.0, b.0)));
-    let pair = |i: usize, j: usize| {
+    // How many lines of what is done next have no other of the same text, by how much they differ, and how they moved.
+    type Cost = (u32, u64, u32);
+    let gone = |line: Option<&(&Line, u64)>| line.map(|line| (1, line.1, 0));
+    let pair = |i: usize, j: usize| -> Option<Cost> {
         let (a, b) = a.get(i).zip(b.get(j))?;
         let rank = ends.iter().position(|&end| end == Some(moved(a.0, b.0))).unwrap_or(2);
-        Some((a.1.abs_diff(b.1), rank as u32))
+        // A file of both was written since A was compiled, or has not changed at all.
+        let has_same_text = a.0.2 == b.0.2 && !a.0.2.is_empty() && a.0.0 != b.0.0;
+        Some((if has_same_text { 0 } else { 2 }, a.1.abs_diff(b.1), rank as u32))
     };
-    let width = b.len() + 1;
-    let add = |to: (u64, u32), more: (u64, u32)| (to.0.saturating_add(more.0), to.1 + more.1);
-    // What the rest of both costs at least, from each pair of lines on.
-    let mut least = vec![(0u64, 0u32); (a.len() + 1) * width];
+    // What the rest of both costs at least, from each pair of lines on, and which step is the first: of both, of A, of B.
+    let (mut steps, mut below) = (vec![0u8; (a.len() + 1) * width], vec![(0, 0, 0); width]);
     for i in (0..=a.len()).rev() {
-        for j in (0..=b.len()).rev() {
-            let left = a.get(i).map(|line| add(least[(i + 1) * width + j], (line.1, 0)));
-            let right = b.get(j).map(|line| add(least[i * width + j + 1], (line.1, 0)));
-            let both = pair(i, j).map(|cost| add(least[(i + 1) * width + j + 1], cost));
-            least[i * width + j] = [both, left, right].into_iter().flatten().min().unwrap_or_default();
+        let mut row: Vec<Cost> = vec![(0, 0, 0); width];
+        for j in (0..width).rev() {
+            let rests = [
+                (pair(i, j), below.get(j + 1)),
+                (gone(a.get(i)), below.get(j)),
+                (gone(b.get(j)), row.get(j + 1)),
+            ];
+            let costs = rests.into_iter().enumerate().filter_map(|(step, (cost, rest))| {
+                let (cost, rest) = cost.zip(rest)?;
+                Some(((cost.0 + rest.0, cost.1.saturating_add(rest.1), cost.2 + rest.2), step as u8))
+            });
+            (row[j], steps[i * width + j]) = costs.min().unwrap_or_default();
         }
+        below = row;
     }
     let (mut i, mut j, mut found) = (0, 0, Vec::new());
     while i < a.len() || j < b.len() {
-        let best = Some(least[i * width + j]);
-        if pair(i, j).map(|cost| add(least[(i + 1) * width + j + 1], cost)) == best {
-            found.push((Some(a[i].0.clone()), Some(b[j].0.clone()), difference(Some(a[i].1), Some(b[j].1))));
-            (i, j) = (i + 1, j + 1);
-        } else if a.get(i).map(|line| add(least[(i + 1) * width + j], (line.1, 0))) == best {
-            found.push((Some(a[i].0.clone()), None, -i128::from(a[i].1)));
-            i += 1;
-        } else {
-            found.push((None, Some(b[j].0.clone()), i128::from(b[j].1)));
-            j += 1;
-        }
+        let step = steps[i * width + j];
+        let of = [a.get(i).filter(|_| step != 2), b.get(j).filter(|_| step != 1)];
+        let [of_a, of_b] = of.map(|of| of.map(|of| of.0.clone()));
+        found.push((of_a, of_b, difference(of.map(|of| Some(of?.1)))));
+        (i, j) = (i + usize::from(step != 2), j + usize::from(step != 1));
     }
     found
 }
@@ -249,7 +230,8 @@ mod tests {
     fn source(functions: &[(&str, &[(u64, u64)])], calls: &[(&str, &str, u64, u64)]) -> Source {
         let mut source = Source::default();
         for (name, lines) in functions {
-            let lines = lines.iter().map(|&(line, cost)| (("a.c".to_owned(), line), cost)).collect();
+            let lines =
+                lines.iter().map(|&(line, cost)| (("a.c".to_owned(), line, "".into()), cost)).collect();
             source.functions.insert((*name).into(), Function { lines, ..Function::default() });
         }
         for &(from, to, calls, below) in calls {
@@ -258,10 +240,18 @@ mod tests {
         source
     }
 
+    fn of(a: &Source, b: &Source) -> Difference {
+        Difference::of(std::slice::from_ref(a), std::slice::from_ref(b))
+    }
+
+    fn differing(a: &Function, b: &Function) -> Vec<LineDifference> {
+        align(a, b).into_iter().filter(|line| line.2 != 0).collect()
+    }
+
     #[test]
     fn lines_that_moved_cost_nothing() {
         let lines = |lines: &[(u64, u64)]| source(&[("f", lines)], &[]).functions["f"].clone();
-        let at = |line: u64| Some(("a.c".to_owned(), line));
+        let at = |line: u64| Some(("a.c".to_owned(), line, "".into()));
         for (a, b, expected) in [
             (&[(1, 10), (2, 20)][..], &[(5, 10), (6, 20)][..], vec![]),
             (&[(1, 10), (2, 20)], &[(5, 10), (6, 21)], vec![(at(2), at(6), 1)]),
@@ -273,45 +263,39 @@ mod tests {
             (&[(8, 50), (12, 50)], &[(8, 50), (11, 50), (13, 50)], vec![(None, at(11), 50)]),
             (&[(5, 50)], &[(4, 50), (5, 50)], vec![(None, at(4), 50)]),
         ] {
-            let found: Vec<_> = align(&lines(a), &lines(b)).into_iter().filter(|line| line.2 != 0).collect();
-            assert_eq!(found, expected, "{a:?} {b:?}");
+            assert_eq!(differing(&lines(a), &lines(b)), expected, "{a:?} {b:?}");
         }
-        // Functions of too many lines for that are still right.
-        let many: Vec<(u64, u64)> = (1..3000).map(|line| (line, line)).collect();
-        let mut more = many.clone();
-        more[7].1 += 5;
-        let sum: i128 = align(&lines(&many), &lines(&more)).iter().map(|line| line.2).sum();
-        assert_eq!(sum, 5);
+        // Texts decide, where each version has a file of its own.
+        let texts = |file: &str, lines: &[(u64, &str, u64)]| {
+            let line = |&(line, text, cost): &(u64, &str, u64)| ((file.to_owned(), line, text.into()), cost);
+            Function { lines: lines.iter().map(line).collect(), ..Function::default() }
+        };
+        let old = texts("a.c", &[(5, "x;", 50), (6, "y;", 60), (7, "z;", 50), (9, "}", 1)]);
+        let new = texts("b.c", &[(5, "x;", 50), (6, "new;", 60), (7, "y;", 60), (8, "z;", 50), (9, "}", 1)]);
+        let found = differing(&old, &new);
+        assert!(matches!(&found[..], [(None, Some(line), 60)] if line.1 == 6), "{found:?}");
     }
 
     #[test]
     fn causes_are_named() {
-        let a = source(
-            &[("main", &[(1, 10)]), ("old", &[(5, 100)]), ("leaf", &[(9, 40)])],
-            &[("main", "old", 1, 140), ("old", "leaf", 4, 40)],
-        );
-        let b = source(
-            &[("main", &[(1, 10)]), ("new", &[(7, 100)]), ("leaf", &[(9, 50)])],
-            &[("main", "new", 1, 150), ("new", "leaf", 5, 50)],
-        );
+        let [a, b, same, old] =
+            [("old", 4, 40), ("new", 5, 50), ("new", 4, 50), ("old", 5, 50)].map(|(name, calls, cost)| {
+                let functions: [(&str, &[_]); 3] =
+                    [("main", &[(1, 10)]), (name, &[(5, 100)]), ("leaf", &[(9, cost)])];
+                source(&functions, &[("main", name, 1, 100 + cost), (name, "leaf", calls, cost)])
+            });
         // A function that is called more often has other callees than before, and is not taken for the old one.
-        assert!(
-            Difference::of(std::slice::from_ref(&a), std::slice::from_ref(&b))
-                .parts
-                .iter()
-                .all(|part| part.was.is_none())
-        );
-        let mut same = b.clone();
-        same.calls.insert(("new".into(), "leaf".into()), (4, 50));
-        let found = Difference::of(std::slice::from_ref(&a), &[same]);
+        assert!(of(&a, &b).parts.iter().all(|part| part.was.is_none()));
+        let found = of(&a, &same);
         assert_eq!((found.total, found.parts.len(), found.parts[0].function.as_str()), (10, 1, "leaf"));
-        let mut old = b.clone();
-        let new = old.functions.remove("new").unwrap();
-        old.functions.insert("old".into(), new);
-        old.calls =
-            [(("main".into(), "old".into()), (1, 150)), (("old".into(), "leaf".into()), (5, 50))].into();
+        // A leaf that takes about as much is another one, unless it takes just as much.
+        for (cost, parts) in [(99, 2), (100, 0)] {
+            let with =
+                |name, cost| source(&[("main", &[(1, 10)]), (name, &[(5, cost)])], &[("main", name, 1, 100)]);
+            assert_eq!(of(&with("f", 100), &with("g", cost)).parts.len(), parts);
+        }
         let mut other = a.clone();
-        other.functions.get_mut("leaf").unwrap().lines.insert(("a.c".into(), 9), 41);
+        other.functions.get_mut("leaf").unwrap().lines.insert(("a.c".into(), 9, "".into()), 41);
         let found = Difference::of(&[a, other], &[old]);
         let part = &found.parts[0];
         assert!(part.is_only_called() && part.varies && part.caller == Some(("old".into(), 1)), "{part:?}");
@@ -322,27 +306,22 @@ mod tests {
     #[test]
     fn causes_are_not_invented() {
         // One more cheap call beside a loop that has grown; a call whose cost is not known (0); and a call that goes away.
-        let a = source(
-            &[("main", &[(1, 10)]), ("loop", &[(5, 1000)]), ("fib", &[(9, 11)])],
-            &[("main", "fib", 1, 0)],
-        );
-        let b = source(
-            &[("main", &[(1, 10)]), ("loop", &[(5, 9000)]), ("fib", &[(9, 22)])],
-            &[("main", "fib", 2, 0)],
-        );
-        let one = |of: &Source| vec![of.clone()];
-        assert_eq!(Difference::of(&one(&a), &one(&b)).causes, []);
+        let [a, b] = [(1000, 11, 1), (9000, 22, 2)].map(|(cost, fib, calls)| {
+            let functions: [(&str, &[_]); 3] =
+                [("main", &[(1, 10)]), ("loop", &[(5, cost)]), ("fib", &[(9, fib)])];
+            source(&functions, &[("main", "fib", calls, 0)])
+        });
+        assert_eq!(of(&a, &b).causes, []);
         let with_init = |of: &Source, calls, below| {
             let mut of = of.clone();
             of.calls.insert(("main".into(), "init".into()), (calls, below));
             of
         };
-        let (more, fewer) = (with_init(&a, 4, 5000), with_init(&b, 2, 0));
-        assert_eq!(Difference::of(&[more], &[fewer]).causes, [], "of the other sign");
+        assert_eq!(of(&with_init(&a, 4, 5000), &with_init(&b, 2, 0)).causes, [], "of the other sign");
         // Calls that vary between runs of one program, and runs that prove nothing.
         let (few, many) = (with_init(&b, 2, 2000), with_init(&b, 3, 4000));
-        assert_eq!(Difference::of(&one(&a), &one(&many)).causes.len(), 1);
-        assert_eq!(Difference::of(&one(&a), &[many.clone(), few]).causes, []);
-        assert_eq!(Difference::of(&[a.clone(), b.clone()], &[many, a]).causes, []);
+        assert_eq!(of(&a, &many).causes.len(), 1);
+        assert_eq!(Difference::of(std::slice::from_ref(&a), &[many.clone(), few]).causes, []);
+        assert_eq!(Difference::of(&[a.clone(), b], &[many, a]).causes, []);
     }
 }

@@ -16,11 +16,11 @@ use crate::failure::{Failure, print_found, write_file};
 use crate::progress::{Progress, bar};
 use crate::table::{count, fit, printable};
 use crate::values::{self, flag, option};
-use difference::{Difference, Part};
+use difference::{Difference, LineDifference, Part, both, range};
 use run::Counter;
 use run::Unit;
 pub(crate) use run::launch;
-use source::{Line, Source, Symbols, short};
+use source::{Line, Source, short};
 
 /// Runs if counts are not the same in each. Of two programs that are alike, seven counts of one are all below or all above seven of the
 /// other in one of 1,716 cases (2 of 14 over 7), whatever their distribution. With two runs it would be one in three.
@@ -36,14 +36,18 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .value_parser(values::events)
             .action(ArgAction::Append),
         flag("counts", "count instructions under Valgrind, exactly and without times; of Python programs their lines. Some fifty times as slow")
-            .conflicts_with("event"),
+            .conflicts_with("event")
+            .group("counting"),
         option("runs", "N", "runs: 10, or 2 where they are counted, and 7 if counts differ, unless this says otherwise")
             .value_parser(value_parser!(u32).range(1..1000)),
         option("env", "NAME[=VALUE]", "with counts: hand this variable on; programs get PATH only. May be given again")
-            .action(ArgAction::Append),
-        option("folded", "FILE", "with counts: write folded stacks into this file, for a flame graph").value_parser(value_parser!(PathBuf)),
+            .action(ArgAction::Append)
+            .requires("counting"),
+        option("folded", "FILE", "with counts: write folded stacks into this file, for a flame graph")
+            .value_parser(value_parser!(PathBuf))
+            .requires("counting"),
         option("input", "FILE", "what commands read from standard input; else nothing"),
-        flag("json", "write JSON, with the values of all runs"),
+        flag("json", "write JSON, with the values of all runs").conflicts_with("show-output"),
         option("export-json", "FILE", "write the JSON into this file, beside what is printed").value_parser(value_parser!(PathBuf)),
     ]
 }
@@ -63,25 +67,24 @@ fn count_all(
         );
     }
     let unit = unit.unwrap_or(units[0]);
-    let programs = if parts.len() > 1 && unit != Unit::PythonLines {
-        counter.alike(&parts)
-    } else {
-        vec![None; parts.len()]
+    let programs = match unit {
+        Unit::PythonLines => vec![None; parts.len()],
+        _ => world::alike(&parts, &counter.environment),
     };
     for parts in &parts {
         counter.warm_up(parts)?;
     }
-    let mut rounds = matches.get_one::<u32>("runs").map_or(2, |&runs| runs as usize);
-    let (mut runs, mut symbols) = (vec![Vec::new(); parts.len()], Symbols::default());
+    let asked = matches.get_one::<u32>("runs").map(|&runs| runs as usize);
+    let (mut rounds, mut runs) = (asked.unwrap_or(2), vec![Vec::new(); parts.len()]);
     let mut progress = Progress::new(true);
     while runs[0].len() < rounds {
         let done = runs[0].len();
         for (at, parts) in parts.iter().enumerate() {
             progress.update(|_| format!("{} {done} runs counted", bar(done as f64 / rounds as f64)));
-            runs[at].push(counter.count(parts, programs[at].as_deref(), unit, &mut symbols)?);
+            runs[at].push(counter.count(parts, programs[at].as_ref(), unit)?);
         }
-        if runs[0].len() > 1 && !runs.iter().all(|of| is_same(of)) {
-            rounds = rounds.max(RUNS_OF_UNLIKE);
+        if asked.is_none() && !runs.iter().all(|of| is_same(of)) {
+            rounds = RUNS_OF_UNLIKE;
         }
     }
     for of in &mut runs {
@@ -113,39 +116,35 @@ fn share(part: i128, of: u64) -> String {
 }
 
 fn at(line: &Line) -> String {
-    format!("{}:{}", short(&line.0), line.1)
+    named(&format!("{}:{}", short(&line.0), line.1))
+}
+
+/// A name as reports have it: they are at most some 160 columns wide.
+fn named(name: &str) -> String {
+    fit(&printable(name), 40)
 }
 
 /// The first names of a list, and how many more there are.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(2);
-    names.iter().take(2).map(|name| fit(name, NAME)).collect::<Vec<_>>().join(", ")
+    names.iter().take(2).map(|name| named(name)).collect::<Vec<_>>().join(", ")
         + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
-/// What helps if functions or lines are missing.
-fn missing<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Vec<String> {
-    let mut notes = Vec::new();
-    for source in sources {
-        let all = source.total();
-        let of = |is_one: &dyn Fn(&str) -> bool, has_lines: bool| {
-            let named = source.functions.iter().filter(|(name, _)| is_one(name));
-            named
-                .flat_map(|(_, of)| &of.lines)
-                .filter(|(line, _)| (line.1 > 0) == has_lines)
-                .map(|(_, cost)| cost)
-                .sum::<u64>()
-        };
-        let nameless = of(&|name| name.ends_with("no symbols]"), false);
-        let without_lines = of(&|name| !name.starts_with('['), false);
-        if nameless * 10 > all {
-            notes.push("A program or library has no symbols: build it without strip, or install its debug symbols, to see functions.".to_owned());
-        } else if without_lines * 10 > all {
-            notes.push("Functions without lines have no debug information: build with -g, or debug = \"line-tables-only\" for Rust.".to_owned());
-        }
+/// What helps if a tenth of all has no functions, or no lines.
+fn missing(source: &Source) -> Option<&'static str> {
+    let sum = |is_one: &dyn Fn(&str) -> bool| -> u64 {
+        let named = source.functions.iter().filter(|(name, _)| is_one(name));
+        named.flat_map(|(_, of)| &of.lines).filter(|(line, _)| line.1 == 0).map(|(_, cost)| cost).sum()
+    };
+    if sum(&|name| name.ends_with("no symbols]")) * 10 > source.total() {
+        return Some(
+            "A program or library has no symbols: build it without strip, or install its debug symbols, to see functions.",
+        );
     }
-    notes.dedup();
-    notes
+    (sum(&|name| !name.starts_with('[')) * 10 > source.total()).then_some(
+        "Functions without lines have no debug information: build with -g, or debug = \"line-tables-only\" for Rust.",
+    )
 }
 
 /// What counts say about two commands.
@@ -163,19 +162,15 @@ impl Why {
         commands: &[Vec<String>],
         with_misses: bool,
     ) -> Result<Why, Failure> {
-        let (unit, runs) = count_all(matches, commands, with_misses.then_some(Unit::Misses))?;
-        let why = Why::of(unit, names, runs);
-        if !with_misses {
-            why.write_folded(matches)?;
+        let (unit, mut runs) = count_all(matches, commands, with_misses.then_some(Unit::Misses))?;
+        let b = runs.pop().unwrap_or_default();
+        // One program is compared with one that does nothing.
+        let a = runs.pop().unwrap_or_else(|| vec![Source::default()]);
+        let why = Why { difference: Difference::of(&a, &b), names: names.clone(), unit, runs: [a, b] };
+        if let (Some(file), false) = (matches.get_one::<PathBuf>("folded"), with_misses) {
+            write_file(file, &why.folded())?;
         }
         Ok(why)
-    }
-
-    fn of(unit: Unit, names: &[String; 2], mut runs: Vec<Vec<Source>>) -> Why {
-        let b = runs.pop().unwrap_or_default();
-        let a = runs.pop().unwrap_or_default();
-        let difference = Difference::of(&a, &b);
-        Why { names: names.clone(), unit, runs: [a, b], difference }
     }
 
     /// Whether there is one program, and nothing to compare it with.
@@ -183,26 +178,23 @@ impl Why {
         self.runs[0][0].processes == 0
     }
 
-    fn write_folded(&self, matches: &ArgMatches) -> Result<(), Failure> {
-        let Some(file) = matches.get_one::<PathBuf>("folded") else { return Ok(()) };
-        let [a, b] = [0, 1].map(|side| &self.runs[side][0].stacks);
-        let of = |stack: &String| {
-            let first =
-                if self.is_single() { String::new() } else { format!("{} ", a.get(stack).unwrap_or(&0)) };
-            format!("{stack} {first}{}\n", b.get(stack).unwrap_or(&0))
+    fn folded(&self) -> String {
+        let line = |(stack, of): (&String, [Option<&u64>; 2])| match of.map(|of| of.unwrap_or(&0)) {
+            [_, b] if self.is_single() => format!("{stack} {b}\n"),
+            [a, b] => format!("{stack} {a} {b}\n"),
         };
-        let text: String = a.keys().chain(b.keys().filter(|stack| !a.contains_key(*stack))).map(of).collect();
-        write_file(file, &text)
+        both(&self.runs[0][0].stacks, &self.runs[1][0].stacks).map(line).collect()
     }
 
-    fn range(&self, side: usize) -> [u64; 2] {
-        let totals = || self.runs[side].iter().map(Source::total);
-        [totals().min().unwrap_or(0), totals().max().unwrap_or(0)]
+    fn notes(&self) -> Vec<&'static str> {
+        let mut notes: Vec<_> = self.runs.iter().filter_map(|of| missing(&of[0])).collect();
+        notes.dedup();
+        notes
     }
 
     /// By which share of A's instructions B has more, if it certainly has more.
     pub(crate) fn more(&self) -> Option<f64> {
-        let (a, b) = (self.range(0), self.range(1));
+        let (a, b) = (range(&self.runs[0]), range(&self.runs[1]));
         (b[0] > a[1]).then(|| (b[0] - a[1]) as f64 / a[1].max(1) as f64)
     }
 
@@ -216,8 +208,10 @@ impl Why {
     }
 
     fn verdict(&self) -> String {
-        let ([a_name, b_name], unit) = (&self.names, self.unit.name());
-        let ([a_least, a_most], [b_least, b_most]) = (self.range(0), self.range(1));
+        let ([a_name, b_name], unit) = (self.names.each_ref().map(|name| named(name)), self.unit.name());
+        let [execute, executes] =
+            if self.unit == Unit::Misses { ["have", "has"] } else { ["execute", "executes"] };
+        let ([a_least, a_most], [b_least, b_most]) = (range(&self.runs[0]), range(&self.runs[1]));
         let [a, b] = [0, 1].map(|side| self.runs[side][0].total());
         let total = self.difference.total;
         let both = format!("{} and {}", count(a, true), count(b, true));
@@ -225,24 +219,22 @@ impl Why {
         match (a_least == a_most && b_least == b_most, total) {
             _ if self.is_single() => {
                 let processes = plural(self.runs[1][0].processes, "process", "processes");
-                format!("{b_name} executes {by} {unit} in {processes}.")
+                format!("{b_name} {executes} {by} {unit} in {processes}.")
             }
             (true, 0) => {
-                format!("{a_name} and {b_name} execute equally many {unit}, {}: +0.", count(a, true))
+                format!("{a_name} and {b_name} {execute} equally many {unit}, {}: +0.", count(a, true))
             }
-            _ if b_least > a_most => {
-                format!("{b_name} executes {by} {unit} more than {a_name} ({}): {both}.", share(total, a))
+            _ if b_least > a_most || b_most < a_least => {
+                let than = if total > 0 { "more" } else { "fewer" };
+                format!("{b_name} {executes} {by} {unit} {than} than {a_name} ({}): {both}.", share(total, a))
             }
-            _ if b_most < a_least => {
-                format!("{b_name} executes {by} {unit} fewer than {a_name} ({}): {both}.", share(total, a))
+            _ => {
+                let [a_least, a_most, b_least, b_most] =
+                    [a_least, a_most, b_least, b_most].map(|number| count(number, true));
+                format!(
+                    "No evidence that {a_name} and {b_name} differ in {unit}: {a_least} to {a_most}, and {b_least} to {b_most}."
+                )
             }
-            _ => format!(
-                "No evidence that {a_name} and {b_name} differ in {unit}: {} to {}, and {} to {}.",
-                count(a_least, true),
-                count(a_most, true),
-                count(b_least, true),
-                count(b_most, true)
-            ),
         }
     }
 
@@ -262,15 +254,14 @@ impl Why {
         let each = if self.is_single() { "" } else { " of each" };
         lines.push(format!("{}. {number}{each}{same}{processes}.", self.unit.about()));
         for cause in self.difference.causes.iter().filter(|_| !self.is_single()).take(most / 6) {
-            let below = cause
-                .below
-                .map_or(String::new(), |below| format!(": {} with all that it calls", signed(below)));
-            let [caller, callee] = [&cause.caller, &cause.callee].map(|name| fit(name, NAME));
+            let below = cause.below.map(|below| format!(": {} with all that it calls", signed(below)));
+            let [caller, callee] = [&cause.caller, &cause.callee].map(|name| named(name));
             let more = if cause.calls > 0 { "more" } else { "fewer" };
             let times = plural(cause.calls.unsigned_abs() as usize, "time", "times");
-            lines.push(format!("Cause: {caller} calls {callee} {times} {more}{below}."));
+            lines
+                .push(format!("Cause: {caller} calls {callee} {times} {more}{}.", below.unwrap_or_default()));
         }
-        let notes = missing(self.runs.iter().map(|of| &of[0]));
+        let notes = self.notes();
         let signed = |number: i128| match self.is_single() {
             true => count(number as u64, true),
             false => signed(number),
@@ -283,25 +274,22 @@ impl Why {
             }
             rest -= part.difference();
             let what = self.about(part);
-            lines.push(format!("{:>14}  {}{what}", signed(part.difference()), fit(&part.function, NAME)));
-            let mut largest: Vec<_> = part
-                .lines
-                .iter()
-                .filter(|line| line.0.iter().chain(&line.1).any(|line| line.1 > 0))
-                .collect();
+            lines.push(format!("{:>14}  {}{what}", signed(part.difference()), named(&part.function)));
+            let is_known = |of: &&LineDifference| of.0.iter().chain(&of.1).any(|line| line.1 > 0);
+            let mut largest: Vec<_> = part.lines.iter().filter(is_known).collect();
             largest.sort_by_key(|line| std::cmp::Reverse(line.2.abs()));
             for (a, b, more) in largest.into_iter().take(taken) {
-                let place = match (a, b) {
+                let place = match (a, b.as_ref().filter(|line| line.1 > 0)) {
                     (_, Some(line)) => at(line),
-                    (Some(line), None) => format!("{} of {}, gone", at(line), self.names[0]),
+                    (Some(line), None) => format!("{} of {}, gone", at(line), named(&self.names[0])),
                     (None, None) => String::new(),
                 };
                 lines.push(format!("{:>18}  {place}", signed(*more)));
             }
         }
         lines.push(format!("{:>14}  everything else", if rest == 0 { "+0".into() } else { signed(rest) }));
-        lines.extend(notes);
-        lines.iter().map(|line| printable(line) + "\n").collect()
+        lines.extend(notes.into_iter().map(str::to_owned));
+        lines.join("\n") + "\n"
     }
 
     /// What is to be said of a part, in parentheses.
@@ -314,12 +302,12 @@ impl Why {
                     what.push(format!("called {}", plural(part.calls[1] as usize, "time", "times")));
                 }
             }
-            [0, _] => what.push(format!("not in {}", self.names[0])),
-            [_, 0] => what.push(format!("not in {}", self.names[1])),
+            [0, _] => what.push(format!("not in {}", named(&self.names[0]))),
+            [_, 0] => what.push(format!("not in {}", named(&self.names[1]))),
             [a, _] => what.push(share(part.difference(), a)),
         }
         if let Some(was) = &part.was {
-            what.push(format!("in place of {was}"));
+            what.push(format!("in place of {}", named(was)));
         }
         if part.varies {
             what.push("varies between runs of one program".into());
@@ -327,21 +315,24 @@ impl Why {
         let [a, b] = part.calls;
         if a != b && a > 0 && b > 0 {
             let only = if part.is_only_called() && !part.varies { "only " } else { "" };
-            let caller = part
-                .caller
-                .as_ref()
-                .map_or(String::new(), |(caller, more)| format!(", {} from {caller}", signed(*more)));
+            let caller = part.caller.as_ref().map_or(String::new(), |(caller, more)| {
+                format!(", {} from {}", signed(*more), named(caller))
+            });
             what.push(format!("{only}called {} instead of {} times{caller}", count(b, true), count(a, true)));
         }
         if !part.inlined_into.is_empty() {
             what.push(format!("inlined into {}", listed(&part.inlined_into)));
+        }
+        // What comes first matters most, and JSON has all of it.
+        while what.len() > 1 && what.join("; ").len() > 100 {
+            what.pop();
         }
         format!("  ({})", what.join("; "))
     }
 
     pub(crate) fn json(&self) -> Value {
         let line =
-            |line: &Option<Line>| line.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
+            |line: &Option<Line>| line.as_ref().map(|(file, line, _)| json!({ "file": file, "line": line }));
         let parts: Vec<Value> = self.difference.parts.iter().map(|part| {
             let lines = part.lines.iter().map(|(a, b, more)| json!({ "a": line(a), "b": line(b), "difference": *more as i64 }));
             json!({
@@ -358,7 +349,7 @@ impl Why {
             "names": self.names, "unit": self.unit.name(), "simulated": self.unit != Unit::PythonLines, "a": of(0), "b": of(1),
             "processes": [self.runs[0][0].processes, self.runs[1][0].processes], "exact": self.runs.iter().all(|of| is_same(of)),
             "difference": self.difference.total as i64, "causes": causes, "parts": parts,
-            "notes": missing(self.runs.iter().map(|of| &of[0])),
+            "notes": self.notes(),
         })
     }
 }
@@ -367,15 +358,9 @@ fn plural(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(number as u64, true), if number == 1 { one } else { many })
 }
 
-/// Columns that a name has in a report.
-const NAME: usize = 64;
-
-/// `picollo stat --counts`: where one program's instructions go. It is compared with a program that does nothing.
+/// `picollo stat --counts`: where one program's instructions go.
 pub(crate) fn stat(matches: &ArgMatches, parts: &[String]) -> Result<u8, Failure> {
-    let (unit, mut runs) = count_all(matches, &[parts.to_vec()], None)?;
-    runs.insert(0, vec![Source::default()]);
-    let why = Why::of(unit, &[String::new(), shown(parts)], runs);
-    why.write_folded(matches)?;
+    let why = Why::count(matches, &[String::new(), shown(parts)], &[parts.to_vec()], false)?;
     print_found(matches, || format!("{:#}\n", why.json()), || why.text(LINES))?;
     Ok(0)
 }

@@ -4,26 +4,29 @@
 //! therefore writes its counts before either, and starts again from zero. Valgrind starts what its client executes by the program
 //! that `VALGRIND_LAUNCHER` names. That is this command, which gives each program files of its own.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::{CString, OsString};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::SystemTime;
 
 use clap::ArgMatches;
 
-use super::callgrind::{self, Profile};
-use super::source::{Source, Symbols};
-use super::world::{self, Directory};
+use super::callgrind::{self, Part, Profile};
+use super::source::Source;
+use super::world::{self, Alike, Directory};
 use crate::compare::runner::{check, input, shown};
 use crate::failure::{Failure, plain};
 
 /// Where a process forks, by any name that C libraries have for it, and where it becomes another program.
-const FORKS: [&str; 7] = ["fork", "_Fork", "__libc_fork", "vfork", "clone", "posix_spawn", "posix_spawnp"];
+const FORKS: [&str; 6] = ["fork", "_Fork", "__libc_fork", "vfork", "posix_spawn", "posix_spawnp"];
 const EXECS: [&str; 2] = ["execve", "fexecve"];
+const BEFORE: &str = "--dump-before=";
 const OUT: &str = "--callgrind-out-file=";
 const LOG: &str = "--log-file=";
 
@@ -57,7 +60,7 @@ impl Unit {
 
 /// Runs commands in the same world each time.
 pub(super) struct Counter {
-    environment: Vec<(OsString, OsString)>,
+    pub(super) environment: Vec<(OsString, OsString)>,
     input: Option<PathBuf>,
     shows_output: bool,
     ignores_failure: bool,
@@ -120,118 +123,114 @@ impl Counter {
             )
             .into());
         };
-        let own = std::env::current_exe().map_err(|error| plain(&error))?;
-        let link = |to: &Path, name: &str| {
-            let link = self.directory.path.join(name);
-            symlink(to, &link).map_err(|error| Failure::of_file(link.display(), &error))
-        };
-        link(&own, "launcher")?;
-        link(Path::new(path), "tool")
+        symlink(path, &tool).map_err(|error| Failure::of_file(tool.display(), &error))
+    }
+
+    /// A program with what all of them get.
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment.iter().cloned());
+        command
     }
 
     /// A run that is not counted: it fills caches of files, and says at a hundredth of the time that a command fails.
     pub(super) fn warm_up(&self, parts: &[String]) -> Result<(), Failure> {
-        let finished = self.finish(Command::new(&parts[0]).args(&parts[1..]), &parts[0], parts);
-        finished.map_err(|failure| match failure {
-            Failure::Told(what) => {
-                format!("{what}; it gets few environment variables (--env hands more on)").into()
-            }
-            other => other,
-        })
+        let finished = self.finish(self.command(&parts[0]), &parts[0], parts);
+        finished
+            .map_err(|why| format!("{why}; it gets few environment variables (--env hands more on)").into())
     }
 
-    /// One run. `program` is started by the name that all programs share.
+    /// One run. A program that is alike is started by the name that all programs share.
     pub(super) fn count(
         &self,
         parts: &[String],
-        program: Option<&Path>,
+        alike: Option<&Alike>,
         unit: Unit,
-        symbols: &mut Symbols,
     ) -> Result<Source, Failure> {
-        let place = self.directory.run()?;
-        let name = match program {
-            Some(file) => self.directory.link(file)?.into_os_string().into_string().unwrap_or_default(),
+        let (directory, began) = (self.directory.run()?, SystemTime::now());
+        let place = directory.path();
+        let name = match alike {
+            Some(alike) => self.directory.link(alike)?.into_os_string().into_string().unwrap_or_default(),
             None => parts[0].clone(),
         };
-        let mut command;
         if unit == Unit::PythonLines {
             fs::write(place.join("sitecustomize.py"), include_str!("trace.py"))
                 .map_err(|error| Failure::of_file(place.display(), &error))?;
-            command = Command::new(&name);
             let given = self.environment.iter().find(|(name, _)| name == "PYTHONPATH");
-            let mut paths = place.clone().into_os_string();
+            let mut paths = place.as_os_str().to_owned();
             if let Some((_, given)) = given {
                 paths.push(":");
                 paths.push(given);
             }
+            let mut command = self.command(&name);
             command.env("PYTHONPATH", paths).env("PYTHONDONTWRITEBYTECODE", "1");
-        } else {
-            command = Command::new(self.directory.path.join("launcher"));
-            command.arg(format!("{OUT}{}/0/out", place.display())).arg(LOG);
-            command.args([
-                "--tool=callgrind",
-                "--command-line-only=yes",
-                "--trace-children=yes",
-                "--dump-instr=yes",
-            ]);
-            command.args(FORKS.iter().chain(&EXECS).map(|name| format!("--dump-before={name}")));
-            // Rust's library reads the map of memory by this at its start, and Valgrind's own memory is in it.
-            command.args(["--toggle-collect=pthread_getattr_np*", "--collect-atstart=yes"]);
-            if unit == Unit::Misses {
-                // Fixed sizes: those of this machine's caches would make other counts on another.
-                command.args(["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]);
+            self.finish(command, &name, parts)?;
+            return read_python(place, parts);
+        }
+        let mut command = self.command(std::env::current_exe().map_err(|error| plain(&error))?);
+        command.arg(format!("{OUT}{}/0/out", place.display())).arg(LOG);
+        command.args([
+            "--tool=callgrind",
+            "--command-line-only=yes",
+            "--trace-children=yes",
+            "--dump-instr=yes",
+        ]);
+        // A symbol may have a version.
+        let names = FORKS.iter().chain(&EXECS).flat_map(|name| [(*name).to_owned(), format!("{name}@*")]);
+        command.args(names.map(|name| format!("{BEFORE}{name}")));
+        // Rust's library reads the map of memory by this at its start, and Valgrind's own memory is in it.
+        command.args(["--toggle-collect=pthread_getattr_np*", "--collect-atstart=yes"]);
+        if unit == Unit::Misses {
+            // Fixed sizes: those of this machine's caches would make other counts on another.
+            command.args(["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]);
+        }
+        let library = fs::read_link(self.directory.path.join("tool")).unwrap_or_default();
+        command.env("VALGRIND_LIB", library.parent().unwrap_or(Path::new("/"))).arg(&name);
+        let finished = self.finish(command, &name, parts);
+        let refused = refused_instruction(place)
+            .map(|line| format!("this Valgrind does not know an instruction that it executes: {line}"));
+        match (finished, refused) {
+            (Ok(()), None) => {
+                let (profile, processes) = read_images(place, parts, unit)?;
+                let program =
+                    world::found(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
+                Ok(Source::of(&profile, &program.unwrap_or_default().to_string_lossy(), began, processes))
             }
-            let library = fs::read_link(self.directory.path.join("tool")).unwrap_or_default();
-            command.env("VALGRIND_LIB", library.parent().unwrap_or(Path::new("/"))).arg(&name);
-        }
-        command.args(&parts[1..]);
-        let finished = self.finish(&mut command, &name, parts);
-        let read = match (&finished, unit) {
-            (Err(_), _) => Ok(Source::default()),
-            (Ok(()), Unit::PythonLines) => read_python(&place, parts),
-            (Ok(()), _) => read_images(&place, parts, unit, symbols),
-        };
-        let refused = refused_instruction(&place);
-        let _ = fs::remove_dir_all(&place);
-        if let (Err(Failure::Told(what)), true) = (&finished, unit != Unit::PythonLines) {
-            let more = refused
-                .map(|line| format!(": this Valgrind does not know an instruction: {line}"))
-                .unwrap_or_default();
-            return Err(format!(
-                "{what}; under Valgrind, with few environment variables (--env hands more on){more}"
-            )
-            .into());
-        }
-        match refused {
             // The program survived: it has a handler, or another program started it. What it executed then is not what it executes.
-            Some(line) => Err(format!(
-                "{}: this Valgrind does not know an instruction that it executes: {line}",
-                shown(parts)
-            )
-            .into()),
-            None => finished.and(read),
+            (Ok(()), Some(why)) => Err(format!("{}: {why}", shown(parts)).into()),
+            (Err(what), why) => {
+                let alone = "it fails under Valgrind alone, which starts no setuid programs, writes nothing after chroot, and gets few variables (--env hands more on)";
+                Err(format!("{what}; {}", why.as_deref().unwrap_or(alone)).into())
+            }
         }
     }
 
-    /// Runs a command to its end.
-    fn finish(&self, command: &mut Command, name: &str, parts: &[String]) -> Result<(), Failure> {
-        let given: Vec<_> =
-            command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsString::from))).collect();
-        command.env_clear().envs(self.environment.iter().cloned());
-        command.envs(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    /// Runs a command with the arguments that it has been given, to its end.
+    fn finish(&self, mut command: Command, name: &str, parts: &[String]) -> Result<(), Failure> {
+        command.args(&parts[1..]);
         command.env(world::PADDING, world::padding(&self.environment, name.as_ref(), &parts[1..]));
         command.stdin(input(self.input.as_deref())?);
         if !self.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
-        world::same_addresses(command);
-        let status = command.status().map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
-        check(status, parts, self.ignores_failure)
-    }
-
-    /// The programs of commands that one name can be given to.
-    pub(super) fn alike(&self, commands: &[&[String]]) -> Vec<Option<PathBuf>> {
-        world::alike(commands, &self.environment)
+        world::same_addresses(&mut command, self.directory.signals);
+        let failed = |error| Failure::Told(format!("{}: {}", parts[0], plain(&error)));
+        let mut child = command.process_group(0).spawn().map_err(failed)?;
+        loop {
+            let signal = self.directory.signals.next(None);
+            if let Some(signal) = signal.filter(|&signal| signal != libc::SIGCHLD) {
+                // SAFETY: two system calls; the group is the child's own. The signal waits until the directory is gone.
+                unsafe {
+                    libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL);
+                    libc::raise(signal);
+                }
+                child.wait().map_err(failed)?;
+                return Err("interrupted".into());
+            }
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return check(status, parts, self.ignores_failure);
+            }
+        }
     }
 }
 
@@ -257,81 +256,75 @@ pub(crate) fn launch() -> Option<ExitCode> {
     let pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
     // SAFETY: one thread. `std` has the signal of a broken pipe ignored, which programs would inherit; and `Command` would clear the mask.
     unsafe {
-        std::env::set_var("VALGRIND_LAUNCHER", place.parent()?.join("launcher"));
+        std::env::set_var("VALGRIND_LAUNCHER", std::env::current_exe().ok()?);
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::execv(words[0].as_ptr(), pointers.as_ptr());
     }
     Some(ExitCode::from(127))
 }
 
-/// All files of one run. An error if a process is missing, or would be counted twice.
-fn read_images(place: &Path, parts: &[String], unit: Unit, symbols: &mut Symbols) -> Result<Source, Failure> {
-    let (mut profile, mut pids, mut missing) = (Profile::default(), HashSet::new(), 0);
+/// All files of one run, and the number of processes. An error if one is missing, or would be counted twice.
+fn read_images(place: &Path, parts: &[String], unit: Unit) -> Result<(Profile, usize), Failure> {
+    let mut profile = Profile::default();
+    // Of each process, whether it has ended, and whether all that it executed was written.
+    let mut processes: HashMap<String, (bool, bool)> = HashMap::new();
     let events: &[&str] = if unit == Unit::Misses { &["D1mr", "D1mw"] } else { &["Ir"] };
-    let failed = |path: &Path, error: &std::io::Error| Failure::of_file(path.display(), error);
-    let files = |directory: &Path| {
-        let entries = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
-        Ok::<Vec<PathBuf>, Failure>(entries.flatten().map(|entry| entry.path()).collect())
-    };
-    for image in files(place)? {
-        // Triggers of the files of each process, by the number of the file; the last one has none.
-        let mut processes: HashMap<u64, BTreeMap<u64, String>> = HashMap::new();
-        for path in files(&image)? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for image in files(place) {
+        // What was written of each process, by the number of the file; the last file has none.
+        let mut written: HashMap<String, BTreeMap<u64, Part>> = HashMap::new();
+        for path in files(&image) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
             let mut words = name.split('.');
-            let (kind, pid) = (words.next(), words.next().and_then(|pid| pid.parse().ok()).unwrap_or(0));
-            let process = processes.entry(pid).or_default();
-            pids.insert(pid);
+            let (kind, pid) = (words.next(), words.next().unwrap_or_default().to_owned());
+            let of = written.entry(pid).or_default();
             // Callgrind makes an empty file for the end of each process, which a process that becomes another program leaves there.
             if kind == Some("out") && fs::metadata(&path).is_ok_and(|about| about.len() > 0) {
-                let file = BufReader::new(File::open(&path).map_err(|error| failed(&path, &error))?);
-                let trigger =
-                    callgrind::read(&mut profile, file, events).map_err(|error| failed(&path, &error))?;
-                let number = words.next().and_then(|number| number.parse().ok()).unwrap_or(u64::MAX);
-                process.insert(number, trigger);
+                let read = File::open(&path)
+                    .and_then(|file| callgrind::read(&mut profile, BufReader::new(file), events));
+                let part = read.map_err(|error| Failure::of_file(path.display(), &error))?;
+                of.insert(words.next().and_then(|number| number.parse().ok()).unwrap_or(u64::MAX), part);
             }
         }
-        let is_one_of = |trigger: &str, names: &[&str]| {
-            trigger.strip_prefix("--dump-before=").is_some_and(|name| names.contains(&name))
+        let is_before = |part: &Part, names: &[&str]| {
+            let name = part.trigger.strip_prefix(BEFORE).and_then(|name| name.split('@').next());
+            name.is_some_and(|name| names.contains(&name))
         };
-        let has_ended = |process: &&BTreeMap<u64, String>| {
-            process.last_key_value().is_some_and(|(&n, trigger)| n == u64::MAX || is_one_of(trigger, &EXECS))
-        };
-        missing += processes.len() - processes.values().filter(has_ended).count();
-        let triggers = processes.values().flat_map(BTreeMap::values);
-        if triggers.filter(|trigger| is_one_of(trigger, &FORKS)).count() + 1 < processes.len() {
-            return Err(format!(
-                "{}: it forks without the functions of the C library (static and stripped, or Go), and would be counted twice",
-                shown(parts)
-            )
-            .into());
+        // The program's first process begins with nothing, and each fork where its parent wrote what it had until then.
+        let all = written.values().flat_map(BTreeMap::values);
+        let mut begins: Vec<u64> =
+            all.filter(|part| is_before(part, &FORKS)).map(|part| part.time[1]).collect();
+        begins.push(0);
+        for (pid, parts_of) in written {
+            let (has_ended, is_whole) = processes.entry(pid).or_insert((false, true));
+            let last = parts_of.last_key_value();
+            let ends = last.is_some_and(|(&number, _)| number == u64::MAX);
+            *has_ended |= ends;
+            *is_whole &= ends || last.is_some_and(|(_, part)| is_before(part, &EXECS));
+            let Some((_, first)) = parts_of.first_key_value() else { continue };
+            let Some(at) = begins.iter().position(|&begin| begin == first.time[0]) else {
+                let why = "it forks without the functions of the C library (static and stripped, or Go), and would be counted twice";
+                return Err(format!("{}: {why}", shown(parts)).into());
+            };
+            begins.swap_remove(at);
         }
     }
-    if missing > 0 || pids.is_empty() {
-        let missing = missing.max(1);
-        return Err(format!(
-            "{}: {missing} of its processes were killed, or run on, and are not counted",
-            shown(parts)
-        )
-        .into());
+    let missing = processes.values().filter(|of| **of != (true, true)).count();
+    if missing > 0 || processes.is_empty() {
+        let why = "of its processes were killed, run on, or changed their root, and are not counted";
+        return Err(format!("{}: {} {why}", shown(parts), missing.max(1)).into());
     }
-    Ok(Source::of(&profile, symbols, pids.len()))
+    Ok((profile, processes.len()))
 }
 
 fn read_python(place: &Path, parts: &[String]) -> Result<Source, Failure> {
     let mut source = Source::default();
-    let entries = fs::read_dir(place).map_err(|error| Failure::of_file(place.display(), &error))?;
-    for path in entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "lines"))
-    {
-        let text = fs::read(&path).map_err(|error| Failure::of_file(path.display(), &error))?;
-        let data: serde_json::Value = serde_json::from_slice(&text).map_err(|_| {
-            let why =
-                "a process of it was killed, runs on, or has set a tracer that replaces the one that counts";
-            format!("{}: {why}, so it is not counted", shown(parts))
-        })?;
+    for path in files(place).iter().filter(|path| path.extension().is_some_and(|end| end == "lines")) {
+        let data: serde_json::Value =
+            fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let why = data["why"].as_str().or(data.is_null().then_some("a process of it was killed, or runs on"));
+        if let Some(why) = why {
+            return Err(format!("{}: {why}, so it is not counted", shown(parts)).into());
+        }
         source.add_python(&data);
     }
     if source.processes == 0 || source.total() == 0 {
@@ -343,13 +336,16 @@ fn read_python(place: &Path, parts: &[String]) -> Result<Source, Failure> {
 
 /// What Valgrind could not execute.
 fn refused_instruction(place: &Path) -> Option<String> {
-    let images = fs::read_dir(place).ok()?.flatten().filter_map(|image| fs::read_dir(image.path()).ok());
-    let logs =
-        images.flat_map(Iterator::flatten).filter(|file| file.file_name().as_bytes().starts_with(b"log"));
-    logs.filter_map(|log| File::open(log.path()).ok())
-        .flat_map(|log| BufReader::new(log).lines().map_while(Result::ok))
-        .find(|line| {
-            ["unhandled instruction", "Unrecognised instruction"].iter().any(|what| line.contains(what))
-        })
-        .map(|line| line.rsplit("==").next().unwrap_or("").trim().to_owned())
+    let logs = files(place).into_iter().flat_map(|image| files(&image));
+    let logs = logs.filter(|file| file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"log")));
+    let text = logs.filter_map(|log| fs::read(log).ok()).collect::<Vec<_>>().concat();
+    let text = String::from_utf8_lossy(&text);
+    let is_refused =
+        |line: &&str| line.contains("unhandled instruction") || line.contains("Unrecognised instruction");
+    text.lines().find(is_refused).map(|line| line.rsplit("==").next().unwrap_or("").trim().to_owned())
+}
+
+/// What is in a directory of ours.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

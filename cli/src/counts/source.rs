@@ -1,16 +1,19 @@
 //! What was executed, by functions as they stand in the source: an inlined function has its own lines, wherever they were put.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use addr2line::Loader;
 use serde_json::Value;
 
-use super::callgrind::{Place, Profile, Symbol};
+use super::callgrind::{Profile, Symbol};
+use crate::table::printable;
 
-/// A file and a line in it.
-pub(super) type Line = (String, u64);
+/// A file, a line in it, and its text, which is empty where the file may not be the one that was compiled.
+pub(super) type Line = (String, u64, Rc<str>);
 
 /// One function of the source.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -41,29 +44,39 @@ impl Source {
         self.functions.values().map(Function::cost).sum()
     }
 
-    pub(super) fn of(profile: &Profile, symbols: &mut Symbols, processes: usize) -> Source {
+    /// Of a run that began then, of this program.
+    pub(super) fn of(profile: &Profile, program: &str, began: SystemTime, processes: usize) -> Source {
         let mut source = Source { processes, ..Source::default() };
+        let (mut symbols, mut texts) = (HashMap::new(), Texts::default());
         for (place, &cost) in &profile.cells {
-            let symbol = label(&place.object, &place.symbol);
-            let frames = symbols.frames(place);
+            let object = called(&place.object, program);
+            let symbol = label(object, &place.symbol);
+            // What was rewritten since may be another program; and a file that is mapped now is not rewritten later.
+            let known = symbols.entry(&place.object).or_insert_with(|| {
+                let built = changed(&place.object).filter(|&built| built < began)?;
+                Some((Loader::new(Path::new(&*place.object)).ok()?, built))
+            });
+            let frames = known.as_ref().map_or(Vec::new(), |(loader, _)| frames(loader, place.address));
             // Lines of the compiler's library move between functions that they are inlined into from build to build: the innermost
             // function of the project has them.
             let own =
                 frames.iter().position(|frame| !is_foreign(&frame.file)).or(frames.len().checked_sub(1));
-            let (name, line) = match own {
-                Some(at) if at + 1 == frames.len() => (symbol.clone(), frames[at].line()),
-                Some(at) => (frames[at].function.clone(), frames[at].line()),
-                None => (symbol.clone(), (place.file.to_string(), place.line)),
+            let (file, line) =
+                own.map_or((&*place.file, place.line), |at| (frames[at].file.as_str(), frames[at].line));
+            let name = match own {
+                Some(at) if at + 1 < frames.len() => frames[at].function.clone(),
+                _ => symbol.clone(),
             };
-            let mut stack = vec![base(&place.object).to_owned(), symbol.clone()];
+            let mut stack = vec![object.to_owned(), symbol.clone()];
             let inlined = own.map_or(0..0, |at| at..frames.len().saturating_sub(1));
             stack.extend(frames[inlined].iter().rev().map(|frame| frame.function.clone()));
-            source.add(name.clone(), line, cost, stack);
+            let text = texts.of(file, line, known.as_ref().map(|&(_, built)| built));
+            source.add(name.clone(), (file.to_owned(), line, text), cost, stack);
             if name != symbol {
                 source.functions.entry(name).or_default().inlined_into.insert(symbol);
             }
         }
-        let name = |symbol: &Symbol| label(&symbol.0, &symbol.1);
+        let name = |symbol: &Symbol| label(called(&symbol.0, program), &symbol.1);
         for ((caller, callee), &(calls, below)) in &profile.calls {
             let arc = source.calls.entry((name(caller), name(callee))).or_default();
             *arc = (arc.0 + calls, arc.1.saturating_add(below));
@@ -75,7 +88,7 @@ impl Source {
         if line.1 > 0 {
             stack.push(format!("{}:{}", short(&line.0), line.1));
         }
-        let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ":").replace('\n', " ")).collect();
+        let stack: Vec<String> = stack.iter().map(|name| printable(name).replace(';', ":")).collect();
         *self.stacks.entry(stack.join(";")).or_default() += cost;
         *self.functions.entry(function).or_default().lines.entry(line).or_default() += cost;
     }
@@ -83,16 +96,30 @@ impl Source {
     /// What one Python process wrote.
     pub(super) fn add_python(&mut self, data: &Value) {
         self.processes += 1;
+        let mut texts = Texts::default();
         let rows = |key: &str| data[key].as_array().into_iter().flatten();
         let text = |row: &Value, at: usize| row[at].as_str().unwrap_or("").to_owned();
         for row in rows("lines") {
             let (name, file) = (text(row, 0), text(row, 1));
-            let line = (file.clone(), row[2].as_u64().unwrap_or(0));
+            let line = row[2].as_u64().unwrap_or(0);
+            let line = (file.clone(), line, texts.of(&file, line, Some(SystemTime::now())));
             self.add(name.clone(), line, row[3].as_u64().unwrap_or(0), vec![base(&file).to_owned(), name]);
         }
         for row in rows("calls") {
             self.calls.entry((text(row, 0), text(row, 1))).or_default().0 += row[2].as_u64().unwrap_or(0);
         }
+    }
+
+    /// The same, with new names for some functions.
+    pub(super) fn with_names(&self, names: &BTreeMap<String, String>) -> Source {
+        let name = |name: &String| names.get(name).unwrap_or(name).clone();
+        let function = |of: &Function| Function {
+            lines: of.lines.clone(),
+            inlined_into: of.inlined_into.iter().map(name).collect(),
+        };
+        let functions = self.functions.iter().map(|(old, of)| (name(old), function(of))).collect();
+        let calls = self.calls.iter().map(|((from, to), of)| ((name(from), name(to)), *of)).collect();
+        Source { functions, calls, stacks: BTreeMap::new(), processes: self.processes }
     }
 
     /// How often each function was called.
@@ -105,55 +132,57 @@ impl Source {
     }
 }
 
-#[derive(Clone)]
-pub(super) struct Frame {
+/// Lines of files.
+#[derive(Default)]
+struct Texts(HashMap<String, Vec<Rc<str>>>);
+
+impl Texts {
+    /// A line of a file that has not changed since then.
+    fn of(&mut self, file: &str, line: u64, since: Option<SystemTime>) -> Rc<str> {
+        let lines = self.0.entry(file.to_owned()).or_insert_with(|| {
+            let text = changed(file).filter(|&last| Some(last) <= since).and_then(|_| fs::read(file).ok());
+            String::from_utf8_lossy(&text.unwrap_or_default())
+                .lines()
+                .map(|line| line.trim().into())
+                .collect()
+        });
+        lines.get((line as usize).wrapping_sub(1)).cloned().unwrap_or_default()
+    }
+}
+
+/// When a file was last written.
+fn changed(file: &str) -> Option<SystemTime> {
+    fs::metadata(file).and_then(|about| about.modified()).ok()
+}
+
+struct Frame {
     function: String,
     file: String,
     line: u64,
 }
 
-impl Frame {
-    fn line(&self) -> Line {
-        (self.file.clone(), self.line)
-    }
-}
-
-/// Functions by their addresses, from the debug information of objects.
-#[derive(Default)]
-pub(super) struct Symbols {
-    loaders: HashMap<Rc<str>, Option<Loader>>,
-    frames: HashMap<(Rc<str>, u64), Rc<[Frame]>>,
-}
-
-impl Symbols {
-    /// The functions that an address belongs to, from the innermost inlined one on. Nothing without debug information.
-    fn frames(&mut self, place: &Place) -> Rc<[Frame]> {
-        let key = (Rc::clone(&place.object), place.address);
-        if let Some(known) = self.frames.get(&key) {
-            return Rc::clone(known);
+/// The functions that an address belongs to, from the innermost inlined one on. Nothing without debug information.
+fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
+    let mut found = Vec::new();
+    let Ok(mut frames) = loader.find_frames(address) else { return found };
+    while let Ok(Some(frame)) = frames.next() {
+        let function = frame.function.as_ref().and_then(|name| name.demangle().ok().map(|name| plain(&name)));
+        let location = frame.location.and_then(|at| Some((at.file?.to_owned(), u64::from(at.line?))));
+        if let (Some(function), Some((file, line))) = (function, location) {
+            found.push(Frame { function, file, line });
         }
-        let loader = self.loaders.entry(Rc::clone(&place.object));
-        let loader = loader.or_insert_with(|| Loader::new(Path::new(&*place.object)).ok());
-        let mut found = Vec::new();
-        if let Some(mut frames) = loader.as_ref().and_then(|loader| loader.find_frames(place.address).ok()) {
-            while let Ok(Some(frame)) = frames.next() {
-                let function =
-                    frame.function.as_ref().and_then(|name| name.demangle().ok().map(|name| plain(&name)));
-                let location = frame.location.and_then(|at| Some((at.file?.to_owned(), u64::from(at.line?))));
-                if let (Some(function), Some((file, line))) = (function, location) {
-                    found.push(Frame { function, file, line });
-                }
-            }
-        }
-        let found: Rc<[Frame]> = found.into();
-        self.frames.insert(key, Rc::clone(&found));
-        found
     }
+    found
 }
 
 /// The last part of a path.
 fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What an object is called. The program itself has one name, whatever its file is called.
+fn called<'a>(object: &'a str, program: &str) -> &'a str {
+    if object == program { "program" } else { base(object) }
 }
 
 /// The last two parts of a path.
@@ -164,22 +193,23 @@ pub(super) fn short(path: &str) -> String {
 
 /// Whether this is part of a compiler's or the system's library.
 fn is_foreign(file: &str) -> bool {
-    ["/rustc/", "/usr/include/", "/usr/lib/"].iter().any(|start| file.starts_with(start))
+    ["/rustc/", "/rust/deps/", "/usr/include/", "/usr/lib/"].iter().any(|start| file.starts_with(start))
         || file.contains("/rustlib/")
 }
 
 /// What a function is called: functions of libraries with the library.
 fn label(object: &str, symbol: &str) -> String {
     let name = plain(symbol);
-    let file = base(object);
-    if name.is_empty() || name.starts_with("0x") || name.starts_with("???") {
-        return if file.is_empty() || file == "???" {
-            "[code without a file]".into()
-        } else {
-            format!("[{file}, no symbols]")
-        };
+    let is_nameless = name.is_empty() || name.starts_with("0x") || name.starts_with("???");
+    let version = object.rsplit_once(".so").map(|(_, version)| version);
+    match object {
+        "" | "???" if is_nameless => "[code without a file]".into(),
+        _ if is_nameless => format!("[{object}, no symbols]"),
+        _ if version.is_some_and(|of| of.chars().all(|c| c == '.' || c.is_ascii_digit())) => {
+            format!("[{object}] {name}")
+        }
+        _ => name,
     }
-    if file.contains(".so") { format!("[{file}] {name}") } else { name }
 }
 
 /// A symbol without what compilers add to it, which differs from build to build.
@@ -236,11 +266,15 @@ mod tests {
         ] {
             assert_eq!(plain(symbol), name);
         }
-        assert_eq!(label("/lib/libc.so.6", "malloc"), "[libc.so.6] malloc");
-        assert_eq!(label("/a/prog", "0x0000000000001040"), "[prog, no symbols]");
-        assert_eq!(
-            (label("???", "???"), short("/a/b/./c.rs")),
-            ("[code without a file]".into(), "b/c.rs".to_owned())
-        );
+        for (object, symbol, name) in [
+            ("libc.so.6", "malloc", "[libc.so.6] malloc"),
+            ("plugin.so", "f", "[plugin.so] f"),
+            ("my.solver", "f", "f"),
+            ("program", "0x0000000000001040", "[program, no symbols]"),
+            ("???", "???", "[code without a file]"),
+        ] {
+            assert_eq!(label(object, symbol), name);
+        }
+        assert_eq!(short("/a/b/./c.rs"), "b/c.rs");
     }
 }

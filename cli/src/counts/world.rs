@@ -4,13 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::failure::Failure;
+use crate::signals::Blocked;
 
 /// Fills the variables up, so that the stack begins at the same address whatever they are.
 pub(super) const PADDING: &str = "PICOLLO_PADDING";
@@ -57,9 +57,12 @@ pub(super) fn found(name: &str, environment: &[(OsString, OsString)]) -> Option<
     directories.map(|directory| directory.join(name)).find(|file| is_program(file))
 }
 
-/// The programs of commands that are to be started by one name, each: none where they have one already, or where a name may have a meaning,
-/// which those of links and of scripts have.
-pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]) -> Vec<Option<PathBuf>> {
+/// A program, and the name that it shares with another one.
+pub(super) type Alike = (PathBuf, OsString);
+
+/// The programs of commands that are to be started by one name, that of the first, each: none where they have one already, or where a name
+/// may have a meaning, which those of links and of scripts have.
+pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]) -> Vec<Option<Alike>> {
     let as_they_are = vec![None; commands.len()];
     if commands.iter().all(|parts| parts[0] == commands[0][0]) {
         return as_they_are;
@@ -69,17 +72,22 @@ pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]
         let about = fs::symlink_metadata(&file).ok()?;
         let mut head = [0; 4];
         File::open(&file).ok()?.read_exact(&mut head).ok()?;
-        if about.is_symlink() || head != *b"\x7fELF" { None } else { file.canonicalize().ok() }
+        let has_other_names = about.is_symlink() || about.nlink() > 1;
+        if has_other_names || head != *b"\x7fELF" { None } else { file.canonicalize().ok() }
     };
-    let files: Vec<Option<PathBuf>> = commands.iter().map(plain).collect();
-    if files.iter().all(Option::is_some) { files } else { as_they_are }
+    let files: Option<Vec<PathBuf>> = commands.iter().map(plain).collect();
+    let Some(files) = files else { return as_they_are };
+    let name = files[0].file_name().unwrap_or_default().to_owned();
+    files.into_iter().map(|file| Some((file, name.clone()))).collect()
 }
 
 /// Programs and their stacks always at the same address. Where a sandbox refuses that, counts may differ, which runs show.
-pub(super) fn same_addresses(command: &mut Command) {
-    // SAFETY: between fork and exec, two system calls that take no memory.
+/// They get the signals that this process lets wait.
+pub(super) fn same_addresses(command: &mut Command, signals: Blocked) {
+    // SAFETY: between fork and exec, three system calls that take no memory.
     unsafe {
-        command.pre_exec(|| {
+        command.pre_exec(move || {
+            signals.unblock();
             let now = libc::personality(0xffff_ffff);
             if now >= 0 {
                 libc::personality(now as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
@@ -90,45 +98,37 @@ pub(super) fn same_addresses(command: &mut Command) {
 }
 
 /// A directory of this process, in which files of counts are, and the name that programs share. Its name always has the same length.
+/// Signals that would end this process wait until it is gone.
 pub(super) struct Directory {
     pub(super) path: PathBuf,
-    runs: AtomicUsize,
+    pub(super) signals: Blocked,
 }
 
 impl Directory {
     pub(super) fn new() -> Result<Directory, Failure> {
-        let failed = |path: &Path, error: &io::Error| Failure::of_file(path.display(), error);
         let above = std::env::temp_dir();
-        for attempt in 0..1000 {
-            let path = above.join(format!("picollo-{:010}-{attempt:03}", std::process::id()));
-            match fs::create_dir(&path) {
-                Ok(()) => {
-                    let private = fs::Permissions::from_mode(0o700);
-                    fs::set_permissions(&path, private).map_err(|error| failed(&path, &error))?;
-                    // A per cent sign is a marker in names that valgrind is given.
-                    if path.as_os_str().as_bytes().contains(&b'%') {
-                        let _ = fs::remove_dir(&path);
-                        return Err(format!("{}: TMPDIR has a per cent sign", above.display()).into());
-                    }
-                    return Ok(Directory { path, runs: AtomicUsize::new(0) });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&above, &error)),
-            }
+        let failed = |error: io::Error| Failure::of_file(above.display(), &error);
+        let signals = Blocked::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD]);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("picollo-").permissions(fs::Permissions::from_mode(0o700));
+        let path = builder.tempdir_in(above.canonicalize().map_err(failed)?).map_err(failed)?.keep();
+        let directory = Directory { path, signals };
+        // A per cent sign is a marker in names that valgrind is given.
+        if directory.path.as_os_str().as_bytes().contains(&b'%') {
+            return Err(format!("{}: TMPDIR has a per cent sign", above.display()).into());
         }
-        Err(format!("{}: full of directories of picollo", above.display()).into())
+        Ok(directory)
     }
 
     /// A new directory for one run.
-    pub(super) fn run(&self) -> Result<PathBuf, Failure> {
-        let path = self.path.join(format!("{}", self.runs.fetch_add(1, Ordering::Relaxed)));
-        fs::create_dir(&path).map_err(|error| Failure::of_file(path.display(), &error))?;
-        Ok(path)
+    pub(super) fn run(&self) -> Result<tempfile::TempDir, Failure> {
+        tempfile::tempdir_in(&self.path).map_err(|error| Failure::of_file(self.path.display(), &error))
     }
 
     /// The name that all programs have, now of this one.
-    pub(super) fn link(&self, program: &Path) -> Result<PathBuf, Failure> {
-        let link = self.path.join("program");
+    pub(super) fn link(&self, (program, name): &Alike) -> Result<PathBuf, Failure> {
+        let link = self.path.join("as").join(name);
+        let _ = fs::create_dir(self.path.join("as"));
         let _ = fs::remove_file(&link);
         std::os::unix::fs::symlink(program, &link)
             .map_err(|error| Failure::of_file(link.display(), &error))?;
@@ -139,32 +139,13 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
+        self.signals.unblock();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_world_has_one_size() {
-        let text = |text: &str| OsString::from(text);
-        let size = |environment: &[(OsString, OsString)], name: &str, arguments: &[String]| {
-            let variables: usize = environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
-            let others: usize = arguments.iter().map(|argument| argument.len() + 1).sum();
-            variables
-                + 2 * (name.len() + 1)
-                + others
-                + padding(environment, OsStr::new(name), arguments).len()
-        };
-        let (few, many) =
-            (vec![(text("A"), text("b"))], vec![(text("LONGER"), text("value")), (text("C"), text(""))]);
-        for environment in [&few, &many] {
-            for (name, arguments) in [("a", vec![]), ("a/longer/name", vec!["x".repeat(9000)])] {
-                assert_eq!(size(environment, name, &arguments) % PAGE, 0);
-            }
-        }
-    }
 
     #[test]
     fn variables_are_asked_for() {
@@ -178,20 +159,19 @@ mod tests {
     fn names_that_may_mean_something_stay() {
         let words = |text: &str| vec![text.to_owned()];
         let all = environment(std::iter::empty());
-        let directory = std::env::temp_dir().join(format!("picollo-alike-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let name = |name: &str| directory.join(name).to_str().unwrap().to_owned();
-        for program in ["a", "b"] {
-            fs::copy(std::env::current_exe().unwrap(), name(program)).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let name = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+        for program in ["a", "b", "c"] {
+            fs::copy("/bin/true", name(program)).unwrap();
         }
+        fs::hard_link(name("c"), name("d")).unwrap();
         fs::write(name("script"), "#!/bin/sh\n").unwrap();
         fs::set_permissions(name("script"), fs::Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink("a", name("link")).unwrap();
         let alike = |a: &str, b: &str| alike(&[&words(&name(a)), &words(&name(b))], &all);
-        assert!(alike("a", "b").iter().all(Option::is_some));
-        for (a, b) in [("a", "a"), ("a", "script"), ("link", "b"), ("a", "missing")] {
+        assert!(alike("a", "b").iter().flatten().all(|(_, name)| name == "a"));
+        for (a, b) in [("a", "a"), ("a", "script"), ("link", "b"), ("a", "missing"), ("a", "c")] {
             assert_eq!(alike(a, b), [None, None], "{a} {b}");
         }
-        fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -19,19 +19,19 @@ impl Drop for Programs {
 impl Programs {
     fn new(name: &str) -> Programs {
         let path = std::env::temp_dir().join(format!("picollo counts {name} {}", std::process::id()));
-        fs::create_dir_all(path.join("moved")).unwrap();
         Programs(path)
     }
 
     fn write(&self, name: &str, text: &str) -> String {
         let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
     /// The command that runs a program.
     fn compile(&self, compiler: &[&str], source: &str, name: &str) -> String {
-        let program = self.0.join(name).to_str().unwrap().to_owned();
+        let program = self.0.join(name.replace('/', "")).to_str().unwrap().to_owned();
         let status =
             Command::new(compiler[0]).args(&compiler[1..]).args([source, "-o", &program]).status().unwrap();
         assert!(status.success(), "{compiler:?} {source}");
@@ -61,52 +61,41 @@ fn has(name: &Value, part: &str) -> bool {
     name.as_str().unwrap().contains(part)
 }
 
-/// Each @word@ stands for a piece that only the variant of that name has, and `@work@` for a name.
+/// Each @word@ stands for a piece that only the variant of that name has, `@work@` for a name, and @1@ to @6@ for what C++ has besides.
 const C: &str = "#include <stdio.h>
 static inline __attribute__((always_inline)) int tiny(int x) {
   @grows@
   __asm__ volatile(\"\" : \"+r\"(x)); return x * 7;
 }
-__attribute__((noinline)) int hash(int n) {
-  int s = 0;
-  for (int i = 0; i < n; i++) { __asm__ volatile(\"\" : \"+r\"(s)); s += tiny(i); }
+@1@ __attribute__((noinline)) @2@ hash(@2@ n) {
+  @2@ s = 0;
+  for (@2@ i = 0; i < n; i++) { __asm__ volatile(\"\" : \"+r\"(s)); s += tiny(i); }
+  __asm__ volatile(\"nop\"); // a
+  @equal@
+  __asm__ volatile(\"nop\"); // c
   @one@
   return s;
 }
-__attribute__((noinline)) int @name@(int n) {
+@3@ __attribute__((noinline)) int @name@(int n) {
   int s = 0;
-  for (int i = 0; i < n; i++) s += hash(100);
+  for (int i = 0; i < n; i++) s += hash@4@(100);
   return s;
-}
+} @5@
 int main(void) {
-  int s = @name@(50);
-  @call@
-  return s == 1;
-}
-";
-const CPP: &str = "#include <cstdio>
-static inline __attribute__((always_inline)) int tiny(int x) {
-  @grows@
-  __asm__ volatile(\"\" : \"+r\"(x)); return x * 7;
-}
-template <class T> __attribute__((noinline)) T hash(T n) {
-  T s = 0;
-  for (T i = 0; i < n; i++) { __asm__ volatile(\"\" : \"+r\"(s)); s += tiny(i); }
-  @one@
-  return s;
-}
-namespace some { struct Thing { __attribute__((noinline)) int @name@(int n) {
-  int s = 0;
-  for (int i = 0; i < n; i++) s += hash<int>(100);
-  return s;
-} }; }
-int main() {
-  int s = some::Thing().@name@(50);
+  int s = @6@@name@(50);
   @call@
   @generic@
   return s == 1;
 }
 ";
+const IN_C: [&str; 6] = ["", "int", "", "", "", ""];
+const IN_CPP: [&str; 6] =
+    ["template <class T>", "T", "namespace some { struct Thing {", "<int>", "}; }", "some::Thing()."];
+
+fn with(words: [&str; 6]) -> String {
+    (1..).zip(words).fold(C.to_owned(), |text, (at, word)| text.replace(&format!("@{at}@"), word))
+}
+
 const RUST: &str = "use std::hint::black_box;
 #[inline(always)]
 fn tiny(x: u64) -> u64 {
@@ -117,6 +106,9 @@ fn tiny(x: u64) -> u64 {
 fn hash<T: Into<u64> + Copy>(values: &[T]) -> u64 {
     let mut s = 0;
     for value in values { s ^= tiny((*value).into()); }
+    unsafe { std::arch::asm!(\"nop\", options(nomem, nostack, preserves_flags)) }; // a
+    @equal@
+    unsafe { std::arch::asm!(\"nop\", options(nomem, nostack, preserves_flags)) }; // c
     @one@
     s
 }
@@ -137,6 +129,9 @@ const PYTHON: &str = "def hash(n):
     s = 0
     for i in range(n):
         s ^= i
+    s += 2
+    @equal@
+    s += 3
     @one@
     return s
 def @name@(n):
@@ -157,7 +152,7 @@ fn variant(source: &str, name: &str, piece: &str) -> (String, u64) {
     let line = source.lines().position(|line| line.contains(&mark)).map_or(0, |at| at as u64 + 1);
     let mut text =
         source.replace("@name@", if name == "name" { piece } else { "work" }).replace(&mark, piece);
-    for other in ["grows", "one", "call", "generic"] {
+    for other in ["grows", "one", "equal", "call", "generic"] {
         text = text.replace(&format!("@{other}@"), if source == PYTHON { "global x" } else { "" });
     }
     (text, line)
@@ -166,115 +161,89 @@ fn variant(source: &str, name: &str, piece: &str) -> (String, u64) {
 #[test]
 fn planted_differences_are_found() {
     let programs = Programs::new("planted");
+    let (in_c, in_cpp) = (with(IN_C), with(IN_CPP));
     let nop = "__asm__ volatile(\"nop\");";
-    let c = [("one", nop), ("grows", nop), ("call", "s += hash(100);"), ("name", "otherwise")];
-    let cpp = [c[0], c[1], ("call", "s += hash<int>(100);"), c[3], ("generic", "s += (int)hash<long>(100);")];
+    let equal = &format!("{nop} // b\n");
+    let same = [("one", nop), ("grows", nop), ("equal", equal), ("name", "otherwise")];
+    let c = [&same[..], &[("call", "s += hash(100);")]].concat();
+    let more = [("call", "s += hash<int>(100);"), ("generic", "s += (int)hash<long>(100);")];
+    let cpp = [&same[..], &more].concat();
     let nop = "unsafe { std::arch::asm!(\"nop\", options(nomem, nostack, preserves_flags)) };";
-    let rust = [
-        ("one", nop),
-        ("grows", nop),
-        ("call", "s ^= hash(black_box(&[1u64; 100]));"),
-        ("name", "otherwise"),
-        ("generic", "s ^= hash(black_box(&[1u32; 100]));"),
-    ];
-    let python = [("one", "s += 1"), ("call", "s += hash(100)"), ("name", "otherwise")];
+    let equal = &format!("{nop} // b\n");
+    let [more, generic] = ["u64", "u32"].map(|of| format!("s ^= hash(black_box(&[1{of}; 100]));"));
+    let same = [("one", nop), ("grows", nop), ("equal", equal), ("name", "otherwise")];
+    let rust = [&same[..], &[("call", &more), ("generic", &generic)]].concat();
+    let python =
+        [("one", "s += 1"), ("equal", "s += 1\n"), ("name", "otherwise"), ("call", "s += hash(100)")];
     let languages: [(&str, &str, &[&str], Variants); 5] = [
-        ("a.c", C, &["cc", "-g", "-O2"], &c),
-        ("a.cpp", CPP, &["c++", "-g", "-O2"], &cpp),
+        ("a.c", &in_c, &["cc", "-g", "-O2"], &c),
+        ("a.cpp", &in_cpp, &["c++", "-g", "-O2"], &cpp),
         ("a.rs", RUST, &["rustc", "-O", "-g"], &rust),
         ("a.rs", RUST, &["rustc", "-O", "-g", "-Clto=fat"], &rust),
         ("a.py", PYTHON, &[], &python),
     ];
     for (at, (file, source, compiler, variants)) in languages.into_iter().enumerate() {
-        let make = |name: &str, text: &str| {
-            let source = programs.write(file, text);
+        let make = |directory: &str, text: &str| {
+            let source = programs.write(&format!("{directory}/{file}"), text);
             match compiler {
-                [] => format!("python3 '{}'", programs.write(&format!("{name}.py"), text)),
-                _ => programs.compile(compiler, &source, &format!("{at}{name}")),
+                [] => format!("python3 '{source}'"),
+                _ => programs.compile(compiler, &source, &format!("{at}{directory}")),
             }
         };
         let base = make("00000", &variant(source, "", "").0);
         for (number, (name, piece)) in variants.iter().enumerate() {
             let (text, line) = variant(source, name, piece);
             let found = difference(&base, &make(&format!("0000{}", number + 1), &text), "--runs=1");
-            let parts = array(&found["parts"]);
-            let sum = |values: &[Value]| {
-                values.iter().map(|part| part["difference"].as_i64().unwrap()).sum::<i64>()
-            };
-            let who = format!("{compiler:?} {name}: {found:#}");
-            assert_eq!(sum(parts), found["difference"].as_i64().unwrap(), "{who}");
-            assert!(
-                parts.iter().all(|part| sum(array(&part["lines"])) == part["difference"].as_i64().unwrap()),
-                "{who}"
-            );
+            let (parts, sum) = (array(&found["parts"]), |of: &[Value]| {
+                of.iter().map(|part| part["difference"].as_i64().unwrap()).sum::<i64>()
+            });
             let part = |name: &str| parts.iter().find(|part| has(&part["function"], name));
-            let is_line = |part: &Value, expected: i64| {
-                array(&part["lines"]).iter().any(|of| of["b"]["line"] == line && of["difference"] == expected)
+            let adds = |name: &str, expected: i64| {
+                let is_line = |of: &&Value| of["b"]["line"] == line && of["difference"] == expected;
+                part(name).filter(|part| array(&part["lines"]).iter().any(|of| is_line(&of)))
             };
-            match *name {
-                "one" => {
-                    let part = part("hash").unwrap_or_else(|| panic!("{who}"));
-                    assert!(is_line(part, 50), "{who}");
-                }
-                "grows" => {
-                    let part = part("tiny").unwrap_or_else(|| panic!("{who}"));
-                    assert!(is_line(part, 5000) && has(&part["inlined_into"][0], "hash"), "{who}");
-                }
-                "call" => {
-                    let part = part("hash").unwrap_or_else(|| panic!("{who}"));
-                    assert_eq!(
-                        (&part["only_called"], &part["calls"]),
-                        (&Value::Bool(true), &serde_json::json!([50, 51])),
-                        "{who}"
-                    );
-                    assert!(has(&part["caller"], "main"), "{who}");
-                    assert!(
-                        array(&found["causes"])
-                            .iter()
-                            .any(|cause| has(&cause["caller"], "main") && has(&cause["callee"], "hash")),
-                        "{who}"
-                    );
-                }
-                "generic" => {
-                    assert!(
-                        array(&found["causes"])
-                            .iter()
-                            .any(|cause| has(&cause["caller"], "main") && has(&cause["callee"], "hash")),
-                        "{who}"
-                    );
-                }
+            let calls = |cause: &Value| has(&cause["caller"], "main") && has(&cause["callee"], "hash");
+            let has_cause = array(&found["causes"]).iter().any(calls);
+            let is_right = match *name {
+                "one" | "equal" => adds("hash", 50).is_some(),
+                "grows" => adds("tiny", 5000).is_some_and(|part| has(&part["inlined_into"][0], "hash")),
+                "call" => part("hash").is_some_and(|part| {
+                    let is_called =
+                        part["only_called"] == true && part["calls"] == serde_json::json!([50, 51]);
+                    is_called && has(&part["caller"], "main") && has_cause
+                }),
+                "generic" => has_cause,
                 // A function with another name is the same function.
-                _ => assert!(part("otherwise").is_none() && part("work").is_none(), "{who}"),
-            }
+                _ => part("otherwise").is_none() && part("work").is_none(),
+            };
+            let adds_up = |part: &Value| sum(array(&part["lines"])) == part["difference"].as_i64().unwrap();
+            let all_add_up = parts.iter().all(adds_up) && sum(parts) == found["difference"].as_i64().unwrap();
+            assert!(is_right && all_add_up, "{compiler:?} {name}: {found:#}");
         }
-        let moved = programs.write(&format!("moved/other-{file}"), &variant(source, "", "").0);
-        let moved = match compiler {
-            [] => format!("python3 '{moved}'"),
-            _ => programs.compile(compiler, &moved, &format!("{at}00009")),
-        };
-        for same in [&base, &moved] {
+        for same in [&base, &make("00009/moved", &variant(source, "", "").0)] {
             let found = difference(&base, same, "--runs=2");
-            assert_eq!(
-                (&found["exact"], &found["difference"]),
-                (&Value::Bool(true), &Value::from(0)),
-                "{compiler:?}: {found:#}"
-            );
-            assert!(array(&found["parts"]).is_empty(), "{found:#}");
+            let is_same = found["exact"] == true && found["difference"] == 0;
+            assert!(is_same && array(&found["parts"]).is_empty(), "{compiler:?}: {found:#}");
         }
     }
 }
 
-/// Spends `before` turns, has a child that spends `child`, and which becomes the program, if there is one.
+/// Spends `before` turns, has a child that spends `child`, and which becomes the program, if there is one, or is killed. One more word: another
+/// child, without the C library.
 const FORKS: &str = "#include <stdlib.h>\n#include <unistd.h>\n#include <sys/wait.h>\n#include <pthread.h>
+#include <signal.h>\n#include <sys/syscall.h>
 static void spend(const char *turns) { for (volatile long i = 0, n = atol(turns); i < n; i++) ; }
 static void *run(void *turns) { spend(turns); return NULL; }
 int main(int c, char **v) {
     pthread_t thread;
+    int status, child;
     spend(v[1]);
-    if (fork() == 0) { spend(v[2]); if (c > 4) execlp(v[4], v[4], NULL); _exit(0); }
-    wait(NULL);
+    if ((child = fork()) == 0) { spend(v[2]); if (c > 4) { execlp(v[4], v[4], NULL); raise(SIGSTOP); } _exit(0); }
+    if (waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)) kill(child, SIGKILL);
     pthread_create(&thread, NULL, run, v[3]);
     pthread_join(thread, NULL);
+    if (c > 5 && syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) _exit(0);
+    wait(NULL);
     return 0;
 }";
 
@@ -309,10 +278,16 @@ fn processes_and_threads_are_counted_and_nothing_twice() {
     assert!((6_000..16_000).contains(&found["difference"].as_i64().unwrap()), "{found}");
     // A stripped program without the C library's names would be counted twice.
     let stripped = programs.compile(&["cc", "-O1", "-static", "-s"], &source, "stripped");
-    let said =
-        String::from_utf8(picollo(&["stat", "--counts", &stripped.replace('\'', ""), "1", "1", "1"]).stderr)
-            .unwrap();
-    assert!(said.contains("would be counted twice"), "{said}");
+    for (program, words, why) in [
+        (&stripped, &["1", "1", "1"][..], "would be counted twice"),
+        // Nor does a fork, or a thread, hide another fork that the C library does not know of.
+        (&format!("'{forks}'"), &["1", "1", "1", "true", "more"], "would be counted twice"),
+        (&format!("'{forks}'"), &["1", "1", "1", "/no/such/program"], "were killed"),
+    ] {
+        let output = picollo(&[&["stat", "--counts", &program.replace('\'', "")], words].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(why), "{said}");
+    }
 }
 
 #[test]
@@ -333,10 +308,28 @@ fn what_cannot_be_counted_is_refused() {
     assert!(failed(&["true", "/no/such/program"]).contains("/no/such/program: No such file"));
     assert!(failed(&["--input=/no/such/file", "true", "true"]).contains("/no/such/file: No such file"));
     // A process that goes on when the program has ended has not been counted.
-    assert!(failed(&["sh -c 'sleep 30 &'", "true"]).contains("were killed, or run on"));
-    assert!(
-        failed(&["python3 -c 'import sys; sys.settrace(None)'", "python3 -c 1"]).contains("has set a tracer")
-    );
+    assert!(failed(&["sh -c 'sleep 30 &'", "true"]).contains("were killed, run on"));
+    for (code, why) in [
+        ("import sys; sys.settrace(None)", "sets a tracer"),
+        ("import sys; old = sys.gettrace(); sys.settrace(None); sys.settrace(old)", "sets a tracer"),
+        ("import os, sys; os.system(sys.executable + \" -Ic 1\")", "starts a Python that is not counted"),
+        (
+            "import subprocess as s, sys; s.run([sys.executable, \"-c\", \"1\"], env={})",
+            "starts a Python that is",
+        ),
+        (
+            "import os\nif os.fork(): os.wait()\nelse:\n try: os.execv(\"/\", [\"/\"])\n finally: os.kill(os.getpid(), 9)",
+            "was killed, or runs on",
+        ),
+    ] {
+        let said = failed(&[&format!("python3 -c '{code}'"), "python3 -c 1"]);
+        assert!(said.contains(why), "{code}: {said}");
+    }
+    for arguments in
+        [&["compare", "--env=A", "true", "true"][..], &["stat", "--json", "--show-output", "true"]]
+    {
+        assert_eq!(picollo(arguments).status.code(), Some(2), "{arguments:?}");
+    }
     let unknown = programs.write(
         "unknown.c",
         "int main(void) { __asm__ volatile(\".byte 0x62,0xf1,0x7c,0x48,0x58,0xc0\"); return 0; }",
@@ -355,79 +348,142 @@ fn what_cannot_be_counted_is_refused() {
     assert_eq!(found["processes"][1], 3, "{found}");
 }
 
+/// Loops in one line, a generator that goes on, and a process of its own.
+const SPAWNS: &str = "import multiprocessing
+def numbers(n):
+    yield 1
+    yield n
+def spend(n):
+    s = 0
+    for i in range(n): s += i
+    while n: n -= 1
+    return [s for s in range(sum(numbers(i)))]
+if __name__ == '__main__':
+    process = multiprocessing.get_context('spawn').Process(target=spend, args=(@n@,))
+    process.start()
+    process.join()
+";
+
+#[test]
+fn python_is_counted_alike_by_all_versions() {
+    let programs = Programs::new("python");
+    let [a, b] =
+        [100, 200].map(|n| programs.write(&format!("{n}.py"), &SPAWNS.replace("@n@", &n.to_string())));
+    for python in ["python3", "python3.12", "python3.13", "python3.14"] {
+        if !Command::new(python).arg("--version").output().is_ok_and(|output| output.status.success()) {
+            continue;
+        }
+        let found = difference(&format!("{python} '{a}'"), &format!("{python} '{b}'"), "--runs=1");
+        let who = format!("{python}: {found:#}");
+        assert_eq!(found["processes"], serde_json::json!([2, 2]), "{who}");
+        let part = array(&found["parts"]).iter().find(|part| has(&part["function"], ".spend"));
+        let lines = array(&part.unwrap_or_else(|| panic!("{who}"))["lines"]);
+        for line in [7, 8] {
+            assert!(
+                lines.iter().any(|of| of["b"]["line"] == line && of["difference"] == 100),
+                "{line} {who}"
+            );
+        }
+        assert!(!array(&found["causes"]).iter().any(|cause| has(&cause["callee"], "numbers")), "{who}");
+    }
+}
+
+#[test]
+fn signals_leave_nothing_behind() {
+    let programs = Programs::new("signals");
+    // The first run is without Valgrind, and the second one goes on for ever.
+    programs.write("endless", "test -e flag && echo $$ > running && sleep 100; touch flag");
+    let arguments =
+        ["--preserve-status", "2", env!("CARGO_BIN_EXE_picollo"), "stat", "--counts", "sh", "endless"];
+    let mut command = Command::new("timeout");
+    let status = command.args(arguments).env("TMPDIR", ".").current_dir(&programs.0).status().unwrap();
+    let names: Vec<_> = fs::read_dir(&programs.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!((status.code(), names.len()), (Some(128 + 15), 3), "{names:?}");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let pid = fs::read_to_string(programs.0.join("running")).unwrap();
+    assert!(!fs::exists(format!("/proc/{}", pid.trim())).unwrap());
+}
+
 #[test]
 fn reports_are_for_people_programs_and_flame_graphs() {
     let programs = Programs::new("reports");
-    let text = variant(C, "", "").0;
-    let a = programs.compile(&["cc", "-g", "-O2"], &programs.write("a.c", &text), "a");
-    let more = variant(C, "one", "__asm__ volatile(\"nop\");").0;
-    let b = programs.compile(&["cc", "-g", "-O2"], &programs.write("a.c", &more), "b");
+    let piece = "__asm__ volatile(\"nop\");";
+    let [a_source, b_source] = [("a", ""), ("b", piece)]
+        .map(|(name, piece)| programs.write(&format!("{name}/a.c"), &variant(&with(IN_C), "one", piece).0));
+    let compiler = ["cc", "-g", "-O2"];
+    let [a, b] = [("a-program", &a_source), ("b-program", &b_source)]
+        .map(|(name, source)| programs.compile(&compiler, source, name));
+    let bare = b.replace('\'', "");
     let folded = programs.0.join("folded").to_str().unwrap().to_owned();
+    let text = |arguments: &[&str]| String::from_utf8(picollo(arguments).stdout).unwrap();
+    let counted =
+        |options: &[&str]| picollo(&[&["compare", "--counts", "--runs=1", &a, &b], options].concat());
     // By their times, too, with the cause.
-    let output =
-        picollo(&["compare", "--why", "--runs=1", "--budget=0.5", &a, &b, &format!("--folded={folded}")]);
-    let text = String::from_utf8(output.stdout).unwrap();
-    let why = text.split("B executes 50 instructions more than A").nth(1).unwrap_or_else(|| panic!("{text}"));
-    assert!(
-        text.contains("Wall time")
-            && why.contains("hash")
-            && why.contains("a.c:9")
-            && why.lines().count() <= 16,
-        "{text}"
-    );
-    let sums = |column: usize| {
-        let text = fs::read_to_string(&folded).unwrap();
-        text.lines()
-            .map(|line| line.rsplit(' ').nth(1 - column).unwrap().parse::<i64>().unwrap())
-            .sum::<i64>()
+    let found =
+        text(&["compare", "--why", "--runs=1", "--budget=0.5", &a, &b, &format!("--folded={folded}")]);
+    let why =
+        found.split("B executes 50 instructions more than A").nth(1).unwrap_or_else(|| panic!("{found}"));
+    assert!(found.contains("Wall time") && why.contains("hash") && why.contains("a.c:12"), "{found}");
+    assert!(why.lines().count() <= 16, "{found}");
+    let stacks = fs::read_to_string(&folded).unwrap();
+    let sum = |column: usize| {
+        let number = |line: &str| line.rsplit(' ').nth(column).unwrap().parse::<i64>().unwrap();
+        stacks.lines().map(number).sum::<i64>()
     };
-    assert_eq!(sums(1) - sums(0), 50);
-    let output = picollo(&["compare", "--counts", "--runs=1", "--fail-if-slower", &a, &b]);
-    assert_eq!(
-        (output.status.code(), output.stdout.iter().filter(|&&byte| byte == b'\n').count() <= 15),
-        (Some(3), true)
-    );
-    assert_eq!(
-        picollo(&["compare", "--counts", "--runs=1", "--fail-if-slower", "--threshold=0.1", &a, &b])
-            .status
-            .code(),
-        Some(0)
-    );
-    let found = json(&["stat", "--counts", "--json", "--folded", &folded, &b.replace('\'', "")]);
-    let functions = array(&found["parts"]);
-    let sum: u64 = functions.iter().map(|of| of["b"].as_u64().unwrap()).sum();
+    assert_eq!(sum(0) - sum(1), 50);
+    let long = format!("--name={}", "é\u{1b}".repeat(99));
+    let output = counted(&["--fail-if-slower", &long, &long]);
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), found.lines().count() <= 15), (Some(3), true));
+    assert!(found.lines().all(|line| line.chars().count() <= 165), "{found}");
+    assert_eq!(counted(&["--fail-if-slower", "--threshold=0.1"]).status.code(), Some(0));
+    let found = json(&["stat", "--counts", "--json", "--folded", &folded, &bare]);
+    let part = |name: &str| array(&found["parts"]).iter().find(|of| of["function"] == name).unwrap();
+    let sum: u64 = array(&found["parts"]).iter().map(|of| of["b"].as_u64().unwrap()).sum();
     assert_eq!((found["b"][0].as_u64(), &found["exact"]), (Some(sum), &Value::Bool(true)));
-    let hash = functions.iter().find(|of| of["function"] == "hash").unwrap();
-    assert_eq!(hash["calls"][1], 50);
-    let tiny = functions.iter().find(|of| of["function"] == "tiny").unwrap();
-    assert_eq!(tiny["inlined_into"], serde_json::json!(["hash"]));
+    assert_eq!((&part("hash")["calls"][1], &part("tiny")["inlined_into"][0]), (&50.into(), &"hash".into()));
     assert!(
         fs::read_to_string(&folded).unwrap().contains("hash;tiny;"),
         "inlined functions are on the stack"
     );
-    let text =
-        String::from_utf8(picollo(&["stat", "--counts", "--runs=1", &b.replace('\'', "")]).stdout).unwrap();
-    assert!(
-        text.lines().count() <= 15 && text.contains("hash  (") && text.contains("; called 50 times)"),
-        "{text}"
-    );
+    let found = text(&["stat", "--counts", "--runs=1", &bare]);
+    assert!(found.contains("hash  (") && found.contains("; called 50 times)"), "{found}");
+    assert!(found.lines().count() <= 15, "{found}");
     // Time that instructions do not explain.
-    let output = picollo(&["compare", "--why", "--runs=1", "--budget=2", "sleep 0.001", "sleep 0.101"]);
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("That does not explain") && text.contains("waiting 10"), "{text}");
-    assert!(text.contains("simulated cache misses"), "{text}");
+    let found = text(&[
+        "compare",
+        "--why",
+        "--keep-disturbed",
+        "--runs=1",
+        "--budget=3",
+        "sleep 0.001",
+        "sleep 0.101",
+    ]);
+    assert!(found.contains("That does not explain") && found.contains("waiting 10"), "{found}");
+    assert!(found.contains("simulated cache misses"), "{found}");
     // What is random is marked, and is no difference. Who runs it, and by which name, does not count.
     let random = "bash -c 'i=$((RANDOM % 1000)); while [ $i -gt 0 ]; do i=$((i-1)); done'";
-    let text = String::from_utf8(picollo(&["compare", "--counts", random, random]).stdout).unwrap();
-    assert!(
-        text.contains("No evidence")
-            && text.contains("varies between runs")
-            && text.contains("7 runs of each"),
-        "{text}"
-    );
-    let long = programs.0.join("a-name-that-is-much-longer-than-the-other-one-is");
-    fs::copy(programs.0.join("a"), &long).unwrap();
-    assert_eq!(difference(&a, &format!("'{}'", long.display()), "--runs=1")["difference"], 0);
+    let found = text(&["compare", "--counts", random, random]);
+    let said = ["No evidence", "varies between runs", "7 runs of each"];
+    assert!(said.iter().all(|said| found.contains(said)), "{found}");
+    let found = json(&["stat", "--counts", "--json", "--runs=3", "--shell", random]);
+    assert_eq!(array(&found["b"]).len(), 3, "as many as are asked for: {found}");
+    // Without symbols all of a program is one part, whatever its name looks like.
+    let [old, new] = [(&a_source, "my.solver"), (&b_source, "other")]
+        .map(|(source, name)| programs.compile(&["cc", "-O2", "-s"], source, name));
+    let found = difference(&old, &new, "--runs=1");
+    assert_eq!((&found["difference"], array(&found["parts"]).len()), (&50.into(), 1), "{found}");
+    // A program that the other command rewrites in place.
+    let copy = |name: &str| {
+        let path = programs.0.join(name).to_str().unwrap().to_owned();
+        fs::copy(&bare, &path).unwrap();
+        format!("'{path}'")
+    };
+    let rewritten = copy("rewritten");
+    let found = difference(&rewritten, &format!("sh -c \"cat {old} > {rewritten}\""), "--runs=2");
+    assert_eq!(array(&found["a"]).len(), 2, "{found}");
+    let long = copy("a-name-that-is-much-longer-than-the-other-one-is");
+    assert_eq!(difference(&b, &long, "--runs=1")["difference"], 0);
     let mut other = Command::new(env!("CARGO_BIN_EXE_picollo"));
     other.args(["compare", "--counts", "--runs=1", "--json", &a, &b]).env_clear().current_dir("/");
     other

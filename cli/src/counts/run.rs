@@ -187,8 +187,7 @@ impl Counter {
         let library = fs::read_link(self.directory.path.join("tool")).unwrap_or_default();
         command.env("VALGRIND_LIB", library.parent().unwrap_or(Path::new("/"))).arg(&name);
         let finished = self.finish(command, &name, parts);
-        let refused = refused_instruction(place)
-            .map(|line| format!("this Valgrind does not know an instruction that it executes: {line}"));
+        let refused = refused(place);
         match (finished, refused) {
             (Ok(()), None) => {
                 let (profile, processes) = read_images(place, parts, unit)?;
@@ -196,7 +195,7 @@ impl Counter {
                     world::found(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
                 Ok(Source::of(&profile, &program.unwrap_or_default().to_string_lossy(), began, processes))
             }
-            // The program survived: it has a handler, or another program started it. What it executed then is not what it executes.
+            // The program survived: it has a handler, or a parent that ignored it. What it executed then is not what it executes.
             (Ok(()), Some(why)) => Err(format!("{}: {why}", shown(parts)).into()),
             (Err(what), why) => {
                 let alone = "it fails under Valgrind alone, which starts no setuid programs, writes nothing after chroot, and gets few variables (--env hands more on)";
@@ -334,15 +333,23 @@ fn read_python(place: &Path, parts: &[String]) -> Result<Source, Failure> {
     Ok(source)
 }
 
-/// What Valgrind could not execute.
-fn refused_instruction(place: &Path) -> Option<String> {
+/// Why the programs executed something else under Valgrind, by its own log.
+fn refused(place: &Path) -> Option<String> {
+    const REASONS: [(&str, &str); 3] = [
+        ("unhandled instruction", "this Valgrind does not know an instruction that it executes"),
+        ("Unrecognised instruction", "this Valgrind does not know an instruction that it executes"),
+        (
+            "Can't execute setuid",
+            "it starts a program that runs as another user (setuid), which Valgrind does not",
+        ),
+    ];
     let logs = files(place).into_iter().flat_map(|image| files(&image));
     let logs = logs.filter(|file| file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"log")));
     let text = logs.filter_map(|log| fs::read(log).ok()).collect::<Vec<_>>().concat();
-    let text = String::from_utf8_lossy(&text);
-    let is_refused =
-        |line: &&str| line.contains("unhandled instruction") || line.contains("Unrecognised instruction");
-    text.lines().find(is_refused).map(|line| line.rsplit("==").next().unwrap_or("").trim().to_owned())
+    String::from_utf8_lossy(&text).lines().find_map(|line| {
+        let (_, why) = REASONS.iter().find(|(mark, _)| line.contains(mark))?;
+        Some(format!("{why}: {}", line.rsplit("==").next().unwrap_or("").trim()))
+    })
 }
 
 /// What is in a directory of ours.

@@ -300,7 +300,11 @@ fn what_cannot_be_counted_is_refused() {
     };
     let setuid = programs.write("setuid", "\x7fELF");
     fs::set_permissions(&setuid, fs::Permissions::from_mode(0o4755)).unwrap();
-    assert!(failed(&["true", &format!("'{setuid}'")]).contains("setuid"));
+    assert!(failed(&["true", &format!("'{setuid}'")]).contains("it runs as another user"));
+    assert!(
+        failed(&["true", &format!("sh -c '{setuid}; true'")])
+            .contains("it starts a program that runs as another user")
+    );
     assert!(failed(&["true", "python3 -c 1"]).contains("one of them is a Python program"));
     assert!(failed(&["python3 -S -c 1", "python3 -S -c 1"]).contains("no lines were counted"));
     assert!(failed(&["true", "false"]).contains("false: failed with status 1"));

@@ -3361,7 +3361,7 @@ typedef struct picollo_benchmark_outcome {
     double overhead_error_b;
     /** Number of empty samples. */
     uint64_t empty_count;
-    /** [BENCHMARK_BUDGET_SPENT] and its siblings. */
+    /** PICOLLO_BENCHMARK_.... */
     uint32_t flags;
     /** 0. */
     uint32_t reserved;

@@ -303,7 +303,7 @@ fn what_cannot_be_counted_is_refused() {
     fs::set_permissions(&setuid, fs::Permissions::from_mode(0o4755)).unwrap();
     assert!(failed(&["true", &format!("'{setuid}'")]).contains("it runs as another user"));
     assert!(
-        failed(&["true", &format!("sh -c '{setuid}; true'")])
+        failed(&["true", &format!("sh -c '\"$0\"; true' '{setuid}'")])
             .contains("it starts a program that runs as another user")
     );
     assert!(failed(&["true", "python3 -c 1"]).contains("one of them is a Python program"));

@@ -1,8 +1,8 @@
-//! Why a call could not be done.
+//! Why a call failed.
 
 use core::fmt;
 
-/// Why a call could not be done. Recording never fails; everything that can returns one of these.
+/// Why a call failed. Recording never fails; every call that can fail returns one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,7 +12,7 @@ pub enum Error {
     OutOfMemory,
     /// The caller's buffer is too small; nothing was written to it.
     BufferTooSmall,
-    /// This mode, storage or build does not offer the operation.
+    /// This mode, storage or build does not support the operation.
     Unsupported,
     /// The layouts cannot be combined without loss.
     Incompatible,
@@ -20,12 +20,12 @@ pub enum Error {
     Corrupt,
     /// Nothing was recorded, so no percentile exists.
     Empty,
-    /// Bounded retries ran out against competing resets; try again. Or somebody has the one writer that was asked for.
+    /// Retries ran out against competing resets; try again. Or another caller already has the only writer.
     Busy,
 }
 
 impl Error {
-    /// One sentence for people.
+    /// Returns one sentence for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Error::InvalidArgument => "an argument is outside its documented range",
@@ -53,11 +53,11 @@ impl core::error::Error for Error {}
 /// The result of a call that can fail.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// Makes an enum of its code, which is that of one of these variants, or [`Error::InvalidArgument`].
+/// Converts a code to the variant that has it; other codes fail with [`Error::InvalidArgument`].
 macro_rules! from_code {
     ($name:ident { $($variant:ident),* }) => {
         impl $name {
-            /// Every one there is.
+            /// Every variant.
             pub(crate) const ALL: &[$name] = &[$($name::$variant),*];
         }
 

@@ -13,21 +13,23 @@
 //! # Ok::<(), picollo_core::Error>(())
 //! ```
 //!
-//! **Start here**: [`SharedHistogram`] for any number of threads; [`SingleWriterHistogram`] where one thread records, in less time;
-//! [`Histogram`] in a static, on the stack or in memory of your own; [`SharedDoubleHistogram`] for doubles. All of them are read through a [`Snapshot`]: percentiles, mean and counts
-//! ([`Snapshot::summary`]), [buckets](Snapshot::buckets), what came since the last time ([`Since`]), differences that are proven
-//! ([`Snapshot::compare`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] brings them to Prometheus and
-//! OpenTelemetry.
+//! **Start here**: [`SharedHistogram`] for any number of threads; [`SingleWriterHistogram`] if one thread records, in
+//! less time; [`Histogram`] in a static, on the stack or in memory of your own; [`SharedDoubleHistogram`] for doubles.
+//! A [`Snapshot`] reads all of them: percentiles, mean and counts ([`Snapshot::summary`]),
+//! [buckets](Snapshot::buckets), the values since the last time ([`Since`]), proven differences
+//! ([`Snapshot::compare`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] exports
+//! them to Prometheus and OpenTelemetry.
 //!
-//! What a value is counted as is decided by a [`Layout`]: a relative error and a range. Who may write, and what that costs, is a
-//! [`Mode`].
+//! A [`Layout`] decides how values are counted: a relative error and a range. A [`Mode`] decides who may write, and at
+//! what cost.
 //!
-//! Without features it is computation alone, with neither an operating system nor an allocator nor a platform `libm`. `alloc` adds
-//! what lies on the heap; `std` adds what belongs to threads and processes: thread-local histograms, registries, locks that know
-//! their process, and numbers that tell processes apart. Clocks, performance counters and benchmarks are in `picollo_native`.
+//! Without features the crate only computes, with neither an operating system nor an allocator nor a platform `libm`.
+//! `alloc` adds the types on the heap. `std` adds support for threads and processes: thread-local histograms,
+//! registries, locks that know their process, and numbers that identify processes. Clocks, performance counters and
+//! benchmarks are in `picollo_native`.
 
 #![no_std]
-// The file that a room is for has the room's name.
+// The main file of a module has the module's name.
 #![allow(clippy::module_inception)]
 
 #[cfg(feature = "alloc")]

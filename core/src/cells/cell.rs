@@ -1,7 +1,7 @@
 //! The cells that count, and the ways to add to them.
 //!
 //! A cell counts modulo `2^BITS` and is only ever added to; readers subtract. All accesses are relaxed atomics, so that
-//! reading beside a writer is defined behaviour; on the targets in use they compile to plain loads and stores.
+//! reading beside a writer is defined behavior. On the targets in use they compile to plain loads and stores.
 
 use crate::cells::loads::{self, Sums};
 use crate::cells::one_step::{self, Place};
@@ -28,15 +28,15 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     /// A cell that has counted nothing.
     fn zero() -> Self;
 
-    /// The count, modulo `2^BITS`.
+    /// Returns the count, modulo `2^BITS`.
     fn load(&self) -> u64;
-    /// The counts of many cells, each as [`Counter::load`] has it; `out` is as long as `cells`, or what is longer is left
-    /// alone.
+    /// Loads the counts of many cells, each as [`Counter::load`] does. If `cells` and `out` differ in length, the
+    /// excess is ignored.
     fn load_many(cells: &[Self], out: &mut [u64])
     where
         Self: Sized;
-    /// As [`Counter::load_many`], with the counts of `words` added to them where there are any, and adds up how far they are above
-    /// `base`, where there is one. `None`, with nothing done, where that takes more than one pass.
+    /// Does the same as [`Counter::load_many`], and adds the counts of `words`, if there are any. Also sums how far the
+    /// counts exceed `base`, if there is one. Returns `None`, with nothing done, if this takes more than one pass.
     #[doc(hidden)]
     fn load_and_sum(
         _cells: &[Self],
@@ -49,7 +49,7 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     {
         None
     }
-    /// Adds the counts of many cells to those in `out`. Returns how many of these wrapped around.
+    /// Adds the counts of many cells to those in `out`. Returns how many of the sums wrapped around.
     #[doc(hidden)]
     fn add_many(cells: &[Self], out: &mut [u64]) -> u64
     where
@@ -57,30 +57,30 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     {
         loads::add_one_by_one(cells, out)
     }
-    /// Replaces the count, modulo `2^BITS`. For cells that no one else writes: baselines and new histograms.
+    /// Replaces the count, modulo `2^BITS`. Only for cells that no one else writes: baselines and new histograms.
     fn store(&self, count: u64);
     /// Adds as the only writer. Returns how often the cell wrapped around.
     fn add_alone(&self, count: u64) -> u64;
     /// Adds as one of many writers. Returns how often the cell wrapped around.
     fn add_shared(&self, count: u64) -> u64;
-    /// Adds as the only writer what was recorded value by value. Returns how often the cell wrapped around; for 64 bits that
-    /// takes centuries, and is not checked.
+    /// Adds values that were recorded one by one, as the only writer. Returns how often the cell wrapped around; for 64
+    /// bits that takes centuries, and is not checked.
     fn add_few_alone(&self, count: u64) -> u64;
-    /// Adds one as the only writer. Returns as [`Counter::add_few_alone`].
+    /// Adds one as the only writer. Returns the same as [`Counter::add_few_alone`].
     #[doc(hidden)]
     fn count_alone<const WRAPPING: bool>(place: Place<Self, WRAPPING>) -> u64
     where
         Self: Sized;
-    /// As [`Counter::add_few_alone`], as one of many writers.
+    /// Does the same as [`Counter::add_few_alone`], as one of many writers.
     fn add_few_shared(&self, count: u64) -> u64;
     /// Adds to a count that was just read, if no other writer was faster. Returns how often the cell wrapped around, or
-    /// the count that it has now.
+    /// its current count as the error.
     fn try_add(&self, seen: u64, count: u64) -> core::result::Result<u64, u64>;
-    /// Replaces a count that was just read, if it is still there. Whether it was.
+    /// Replaces a count that was just read, if it is unchanged. Returns whether it was.
     fn replace(&self, seen: u64, count: u64) -> bool {
         self.try_add(seen, count.wrapping_sub(seen)).is_ok()
     }
-    /// Takes the count out of the cell.
+    /// Takes the count out of the cell and returns it.
     fn take(&self) -> u64;
 }
 
@@ -224,7 +224,7 @@ impl Counter for AtomicU32 {
     }
 }
 
-/// How often a 32-bit cell wraps when `count` is added to `old`.
+/// Returns how often a 32-bit cell wraps when `count` is added to `old`.
 #[inline(always)]
 fn wraps_of_32_bits(old: u32, count: u64) -> u64 {
     (count >> 32) + ((old as u64 + (count & 0xffff_ffff)) >> 32)
@@ -238,42 +238,42 @@ pub trait WriteMode: sealed::Sealed + Send + Sync + 'static {
     /// Adds to a cell of the histogram. Returns how often the cell wrapped around.
     fn add<C: Counter>(cell: &C, count: u64) -> u64;
 
-    /// As [`WriteMode::add`], of what was recorded value by value: see [`Counter::add_few_alone`].
+    /// Does the same as [`WriteMode::add`] for values that were recorded one by one: see [`Counter::add_few_alone`].
     fn add_few<C: Counter>(cell: &C, count: u64) -> u64;
 
-    /// As [`WriteMode::add_few`], of one value.
+    /// Does the same as [`WriteMode::add_few`] for one value.
     #[doc(hidden)]
     fn count<C: Counter>(place: Place<C>) -> u64;
 }
 
-/// What the wrap of a 64-bit count comes to in wraps of `bits`.
+/// Converts wraps of a 64-bit count to wraps of `bits`.
 pub(crate) const fn wraps_of_64_bits(wraps: u64, bits: u32) -> u64 {
     wraps << (64 - bits)
 }
 
-/// A way to write of which any number of threads may make use at once, so that recording takes `&self`.
+/// A way to write that any number of threads may use at once, so that recording takes `&self`.
 #[diagnostic::on_unimplemented(
     message = "recording in the mode `{Self}` needs the one writer",
     note = "a single-writer histogram is recorded into by `&mut`, or by the `Writer` that `Histogram::split` makes; the default mode, `Interlocked`, takes any number of threads"
 )]
 pub trait ManyWriters: WriteMode {}
 
-/// Events counted beside the buckets, as seen at one moment.
+/// Events counted beside the buckets, at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TallyCounts {
     /// Values below the range.
     pub underflow: u64,
     /// Values above the range.
     pub overflow: u64,
-    /// How often a cell wrapped around, each time leaving `2^32` or `2^64` events behind, as wide as cells are. For cells of
-    /// 32 bits, a wrap of the 64-bit counts beside the buckets stands for `2^32` of those.
+    /// How often a cell wrapped around, each time dropping `2^32` or `2^64` events, depending on the width of cells.
+    /// For cells of 32 bits, a wrap of the 64-bit counts beside the buckets stands for `2^32` wraps.
     pub wraps: u64,
-    /// Events that had no cell to go to.
+    /// Events for which there was no cell.
     pub lost: u64,
 }
 
 impl TallyCounts {
-    /// What words count that lie as in [`Tallies`].
+    /// Reads the counts of words in the order of [`Tallies`].
     pub(crate) fn of(words: [&AtomicU64; 4]) -> TallyCounts {
         let [underflow, overflow, wraps, lost] = words.map(Counter::load);
         TallyCounts { underflow, overflow, wraps, lost }
@@ -283,7 +283,7 @@ impl TallyCounts {
         [self.underflow, self.overflow, self.wraps, self.lost]
     }
 
-    /// Adds what another set of tallies has seen.
+    /// Adds the counts of another set of tallies.
     #[cfg(feature = "std")]
     pub(crate) fn add(&mut self, other: TallyCounts) {
         self.underflow = self.underflow.wrapping_add(other.underflow);
@@ -292,13 +292,13 @@ impl TallyCounts {
         self.lost = self.lost.wrapping_add(other.lost);
     }
 
-    /// How often the counts here must have wrapped since an earlier look.
+    /// Returns how often the counts here must have wrapped since an earlier read.
     pub(crate) fn wraps_beside_since(&self, earlier: &TallyCounts) -> u64 {
         let counts = |of: &TallyCounts| [of.underflow, of.overflow, of.lost];
         wraps_of_64_between(&counts(earlier), &counts(self))
     }
 
-    /// Notes how many wraps there were at least, as the cells show. A wrap shows in its cell before it is tallied.
+    /// Raises the wraps to at least the number that the cells show. A wrap shows in its cell before it is tallied.
     pub(crate) fn know_wraps(&mut self, known: u64) {
         if (self.wraps.wrapping_sub(known) as i64) < 0 {
             self.wraps = known;
@@ -306,27 +306,27 @@ impl TallyCounts {
     }
 }
 
-/// How often the 64-bit counts must have wrapped between two looks at them.
+/// Returns how often the 64-bit counts must have wrapped between two reads.
 #[inline(always)]
 pub(crate) fn wraps_of_64_between<'a>(earlier: impl IntoIterator<Item = &'a u64>, later: &[u64]) -> u64 {
     earlier.into_iter().zip(later).filter(|(earlier, later)| later < earlier).count() as u64
 }
 
-/// How often a cell of 32 bits, or a sum of them, must have wrapped between two looks at it.
+/// Returns how often a cell of 32 bits, or a sum of such cells, must have wrapped between two reads.
 #[inline(always)]
 pub(crate) fn wraps_between(earlier: u64, later: u64) -> u64 {
     let difference = later.wrapping_sub(earlier) as i64;
     if difference < 0 { difference.unsigned_abs().div_ceil(1 << 32) } else { 0 }
 }
 
-/// Events counted beside the buckets: on a cache line of their own, away from what records read.
+/// Events counted beside the buckets, on a separate cache line, away from the data that a record reads.
 #[repr(C, align(64))]
 pub struct Tallies {
     pub(crate) underflow: AtomicU64,
     pub(crate) overflow: AtomicU64,
     pub(crate) wraps: AtomicU64,
     pub(crate) lost: AtomicU64,
-    /// Explicit, so that no byte of padding carries what was on the stack into memory that processes share.
+    /// Explicit, so that no padding byte copies stack content into memory that processes share.
     zero: [u64; 4],
 }
 
@@ -343,15 +343,15 @@ impl Tallies {
         }
     }
 
-    /// All four, in the order in which they lie.
+    /// Returns all four words in memory order.
     pub(crate) fn words(&self) -> [&AtomicU64; 4] {
         [&self.underflow, &self.overflow, &self.wraps, &self.lost]
     }
 
-    /// Reads all. The wraps are to be read before the cells, see [`crate::Snapshot::update`].
+    /// Reads all tallies. Read the wraps before the cells, see [`crate::Snapshot::update`].
     pub(crate) fn load(&self) -> TallyCounts {
         TallyCounts {
-            // Acquire, paired with the release in `add_wraps`: a wrap that is seen here is seen in its cell.
+            // Acquire, paired with the release in `add_wraps`: a reader that sees a wrap here also sees it in its cell.
             wraps: self.wraps.load(Acquire),
             underflow: self.underflow.load(Relaxed),
             overflow: self.overflow.load(Relaxed),
@@ -366,7 +366,7 @@ impl Tallies {
         self.lost.store(counts.lost, Relaxed);
     }
 
-    /// Counts the wraps of counts beside the buckets, which have 64 bits, in a histogram with cells of `bits`.
+    /// Counts wraps of the 64-bit counts beside the buckets, in a histogram with cells of `bits`.
     #[inline]
     pub(crate) fn add_wraps_beside(&self, wraps: u64, bits: u32) {
         if wraps != 0 {
@@ -400,7 +400,7 @@ mod tests {
                 let (narrow_wraps, wide_wraps) = match (turn % 2 == 0, few) {
                     (true, false) => (narrow.add_alone(count), wide.add_alone(count)),
                     (false, false) => (narrow.add_shared(count), wide.add_shared(count)),
-                    // Not checked in 64 bits.
+                    // For 64 bits, the wraps are not checked.
                     (true, true) => (narrow.add_few_alone(count), wide.add_alone(count)),
                     (false, true) => (narrow.add_few_shared(count), wide.add_shared(count)),
                 };

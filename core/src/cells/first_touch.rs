@@ -1,7 +1,8 @@
-//! Memory that is allocated when it is first touched, by whichever writer comes first.
+//! Memory that is allocated on first touch, by whichever writer comes first.
 //!
-//! No writer waits for another: each that finds nothing allocates, one publishes its block by compare-and-swap, the
-//! others free theirs and use the winner's. Blocks stay until their owner goes, so a pointer to one never dangles.
+//! No writer waits for another: each writer that finds no block allocates one. One publishes its block by
+//! compare-and-swap; the others free theirs and use the winner's. Blocks stay until their owner goes, so a pointer to
+//! one never dangles.
 
 use core::mem::{align_of, size_of};
 use core::ptr::{self, NonNull};
@@ -11,13 +12,13 @@ use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicPtr, AtomicUsize, const_unless_loom};
 use crate::platform::memory;
 
-/// What a block consists of.
+/// The element type of a block.
 ///
 /// # Safety
-/// Zeroed bytes must be the value that [`Blank::blank`] makes (for loom it is made one by one), and dropping it must do
-/// nothing.
+/// Zeroed bytes must be the value that [`Blank::blank`] makes (for loom, values are made one by one), and dropping it
+/// must do nothing.
 pub(crate) unsafe trait Blank: Sized {
-    /// The value that zeroed bytes are.
+    /// Returns the value that zeroed bytes represent.
     #[cfg_attr(not(loom), allow(dead_code, reason = "loom's atomics are more than their bytes"))]
     fn blank() -> Self;
 }
@@ -29,26 +30,26 @@ unsafe impl<C: Counter> Blank for C {
     }
 }
 
-// SAFETY: a null pointer is zero on all targets, and nothing is freed by dropping it.
+// SAFETY: a null pointer is zero on all targets, and dropping it frees nothing.
 unsafe impl<T: Blank> Blank for FirstTouch<T> {
     fn blank() -> Self {
         FirstTouch::new()
     }
 }
 
-/// How much memory may be allocated, and how much is.
+/// How much memory may be allocated, and how much is in use.
 pub(crate) struct Budget {
     used: AtomicUsize,
     limit: usize,
 }
 
 impl Budget {
-    /// A budget of which `used` bytes are gone already.
+    /// Creates a budget with `used` bytes already spent.
     pub(crate) fn new(used: usize, limit: usize) -> Budget {
         Budget { used: AtomicUsize::new(used), limit }
     }
 
-    /// Bytes that are allocated now.
+    /// Returns the bytes that are allocated now.
     pub(crate) fn used(&self) -> usize {
         self.used.load(Relaxed)
     }
@@ -73,7 +74,7 @@ impl Budget {
     }
 }
 
-/// Leads to a block of `T`s, or to nothing yet. Whoever owns it knows how long its block is, or will be.
+/// A pointer to a block of `T`s, or null. The owner knows how long its block is, or will be.
 pub(crate) struct FirstTouch<T>(AtomicPtr<T>);
 
 impl<T: Blank> FirstTouch<T> {
@@ -83,15 +84,15 @@ impl<T: Blank> FirstTouch<T> {
         }
     }
 
-    /// The block, if it was touched.
+    /// Returns the block if it was touched.
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<NonNull<T>> {
         // Acquire, paired with `create`: whoever finds the block finds it zeroed.
         NonNull::new(self.0.load(Acquire))
     }
 
-    /// The block, allocated now if it is not there. `None` when the budget does not allow it or memory is out: then
-    /// nothing has changed. Two writers that touch the last block that fits at once may both be told so by the other.
+    /// Returns the block, and allocates it now if necessary. Returns `None`, with nothing changed, if the budget does
+    /// not allow it or memory is out. If two writers touch the last block that fits at once, both may get `None`.
     #[cold]
     #[inline(never)]
     pub(crate) fn create(&self, length: usize, budget: &Budget) -> Option<NonNull<T>> {
@@ -109,13 +110,13 @@ impl<T: Blank> FirstTouch<T> {
         let block = block.cast::<T>();
         #[cfg(loom)]
         for index in 0..length {
-            // SAFETY: inside the block, which is ours.
+            // SAFETY: this is inside the block, which is ours.
             unsafe { block.add(index).write(T::blank()) };
         }
         match self.0.compare_exchange(ptr::null_mut(), block.as_ptr(), Release, Acquire) {
             Ok(_) => Some(block),
             Err(winner) => {
-                // SAFETY: allocated above, and never shown to anyone.
+                // SAFETY: the block was allocated above and never published.
                 unsafe { Self::free_block(block, length) };
                 budget.give_back(size);
                 NonNull::new(winner)
@@ -126,7 +127,7 @@ impl<T: Blank> FirstTouch<T> {
     /// Frees the block, if there is one.
     ///
     /// # Safety
-    /// `length` must be what the block was created with, and nobody may use the block any more.
+    /// `length` must be the length that the block was created with, and nobody may use the block any more.
     pub(crate) unsafe fn free(&self, length: usize) {
         if let Some(block) = self.get() {
             // SAFETY: the caller's promise.
@@ -137,14 +138,14 @@ impl<T: Blank> FirstTouch<T> {
     unsafe fn free_block(block: NonNull<T>, length: usize) {
         #[cfg(loom)]
         for index in 0..length {
-            // SAFETY: initialised by `create`.
+            // SAFETY: `create` initialized it.
             unsafe { block.add(index).drop_in_place() };
         }
-        // SAFETY: allocated by `create` with this size and alignment.
+        // SAFETY: `create` allocated it with this size and alignment.
         unsafe { memory::free(block.cast(), Self::size(length), align_of::<T>()) };
     }
 
-    /// Lengths are those of small blocks.
+    /// The lengths are those of small blocks, so the product cannot overflow.
     const fn size(length: usize) -> usize {
         length * size_of::<T>()
     }
@@ -169,7 +170,7 @@ mod tests {
         unsafe { touched.free(8) };
     }
 
-    // What an address space of 32 bits can hold at most may be there.
+    // On 32 bits, the address space may have room for the largest block.
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn what_cannot_be_allocated_is_not_counted() {

@@ -1,16 +1,16 @@
-//! The header that every histogram of integers begins with, whatever its mode, storage and width of counters.
+//! The header at the beginning of every histogram of integers, whatever its mode, storage and counter width.
 //!
-//! A dense histogram with one writer or interlocked ones is one block of memory, the same on the heap, in a static and in memory
-//! shared by processes: this header, the counters, and the baseline of a live reset. It holds no pointers. The other kinds
-//! (thread-local, per-CPU, sparse) have more behind their headers, pointers among it: they live on the heap of one process, and
-//! only the header is as here.
+//! A dense histogram with one writer or interlocked writers is one block of memory, the same on the heap, in a static
+//! and in memory that processes share: this header, the counters, and the baseline of a live reset. It holds no
+//! pointers. The other kinds (thread-local, per-CPU, sparse) have more after their headers, including pointers: they
+//! live on the heap of one process, and only their header is the same.
 //!
-//! Its first cache line is all that a record reads besides the counter; what writers and readers change lies on lines of
-//! their own.
+//! Its first cache line is all that a record reads besides the counter. The data that writers and readers change lies
+//! on separate lines.
 //!
 //! The baseline has two banks: see [`crate::platform::banks`].
 //!
-//! Images have version 2, or 3 where the layout has a unit, which the top byte of the kind has too.
+//! Images have version 2, or version 3 if the layout has a unit. The top byte of the kind also contains the unit.
 
 use core::mem::size_of;
 
@@ -26,29 +26,30 @@ const MAGIC: u32 = u32::from_ne_bytes(*b"Pico");
 const IMAGE_VERSION: u16 = 2;
 const IMAGE_VERSION_WITH_UNIT: u16 = 3;
 
-/// There is a baseline, and it has two banks.
+/// The histogram has a baseline with two banks.
 const LIVE_RESET: u8 = 1 | 8;
 const IN_CALLERS_MEMORY: u8 = 2;
-// 4 is not used.
+// 4 is unused.
 
-/// What every histogram begins with.
+/// The beginning of every histogram.
 #[repr(C, align(64))]
 pub struct Header {
     pub(crate) layout: Layout,
     pub(crate) kind: Kind,
-    /// Thread-local mode: where threads have their entry for this histogram. See `threads::entries`.
+    /// Thread-local mode: the position of the threads' entry for this histogram. See `threads::entries`.
     pub(crate) entry: i32,
-    /// Thread-local mode: what is to be seen in that entry; 0 without one.
+    /// Thread-local mode: the value that such an entry must contain; 0 without one.
     pub(crate) key: u64,
     magic: u32,
     image_version: u16,
     word_bytes: u8,
     flags: u8,
     pub(crate) tallies: Tallies,
-    /// Of the first bank.
+    /// The tallies of the first bank.
     pub(crate) baseline: Tallies,
     pub(crate) banks: Banks,
-    /// This and the last field are explicit, so that no byte of padding carries what was on the stack into memory that processes share.
+    /// This and the last field are explicit, so that no padding byte copies stack content into memory that processes
+    /// share.
     zero: u32,
     pub(crate) identity: IdentityCell,
     /// The tallies of the second bank, in the order of [`Tallies::words`].
@@ -64,18 +65,18 @@ const _: () = {
     assert!(core::mem::offset_of!(Header, second_baseline) == 216);
 };
 
-/// What begins with a [`Header`]. What can be answered from the header alone is answered once, from there.
+/// A type that begins with a [`Header`]. Questions that the header alone can answer are answered once, from there.
 pub trait Headed {
-    /// The header.
+    /// Returns the header.
     fn header(&self) -> &Header;
 }
 
-/// How many words there are for a bucket: the counter, and a cell of each bank of the baseline.
+/// Returns the number of words for a bucket: the counter, and a cell of each bank of the baseline.
 pub(crate) const fn copies(live_reset: bool) -> usize {
     if live_reset { 3 } else { 1 }
 }
 
-/// The baseline's two banks, in the words behind the counters.
+/// Returns the two banks of the baseline, in the words after the counters.
 pub(crate) fn banks_behind<C>(words: &[C], length: usize) -> Option<[&[C]; 2]> {
     Some([words.get(length..2 * length)?, words.get(2 * length..3 * length)?])
 }
@@ -103,7 +104,7 @@ impl Header {
         }
     }
 
-    /// With an identity from the beginning, since some of those who read it there may not be able to write.
+    /// Sets an identity from the beginning, because some readers of that memory may not be able to write it.
     pub(crate) fn placed_in_callers_memory(mut self) -> Header {
         self.flags |= IN_CALLERS_MEMORY;
         self.identity = IdentityCell::drawn();
@@ -122,7 +123,8 @@ impl Header {
         self.flags & LIVE_RESET == LIVE_RESET
     }
 
-    /// How many words there are for a counter and its baseline, for all buckets, in those kinds that have them side by side.
+    /// Returns the number of words for the counters and baselines of all buckets, in the kinds that have them side by
+    /// side.
     pub(crate) const fn cells(&self) -> usize {
         self.layout.length() * copies(self.has_baseline())
     }
@@ -131,12 +133,12 @@ impl Header {
         if bank == 0 { self.baseline.words() } else { self.second_baseline.each_ref() }
     }
 
-    /// Whether a baseline that was read at `version` still stands.
+    /// Returns whether a baseline that was read at `version` is still valid.
     pub(crate) fn baseline_is(&self, version: u32) -> bool {
         self.banks.is(version)
     }
 
-    /// What [`crate::Source::copy_baseline`] is to those who have the banks in one piece: all zero where there is none.
+    /// Implements [`crate::Source::copy_baseline`] for kinds whose banks are contiguous; all zero without banks.
     pub(crate) fn copy_baseline<C: Counter>(
         &self,
         banks: Option<[&[C]; 2]>,
@@ -154,8 +156,8 @@ impl Header {
         })
     }
 
-    /// Whether this is an image that this build can use. [`Error::Corrupt`] when it is none, or a broken one;
-    /// [`Error::Incompatible`] when it was made by a build of another image version or word size.
+    /// Checks that this is an image that this build can use. Fails with [`Error::Corrupt`] if it is not an image or is
+    /// broken, and with [`Error::Incompatible`] if a build of another image version or word size made it.
     pub(crate) fn check(&self) -> Result<()> {
         if self.magic != MAGIC {
             return Err(Error::Corrupt);

@@ -1,13 +1,13 @@
-//! Who a histogram is: a number of 128 bits, kept with its cells.
+//! The identity of a histogram: a number of 128 bits, kept with its cells.
 //!
-//! A snapshot recognises by it what it was updated from. An address would not do: the next histogram on the stack, the next
-//! one that an allocator makes, and the next writer of a shared segment are found where the last one was. Nor would a count
-//! of histograms, which begins anew in every process.
+//! A snapshot uses it to recognize the histogram that it was updated from. An address is not enough: the next histogram
+//! on the stack, from an allocator, or in a shared segment may lie where the last one was. A count of histograms is not
+//! enough either, because it begins anew in every process.
 //!
-//! The number is drawn when a histogram is made in the caller's memory, which other processes read, and
-//! otherwise at the first read, so that a histogram can be made at compile time and an array of many costs nothing more.
+//! The number is drawn when a histogram is made in the caller's memory, which other processes read. Otherwise it is
+//! drawn at the first read, so that a histogram can be made at compile time and an array of many costs nothing more.
 
-// Not loom's: nothing is ordered by these words, and each changes once.
+// These are not loom's: these words order nothing, and each changes once.
 #[cfg(loom)]
 use core::sync::atomic::AtomicU64;
 
@@ -15,26 +15,26 @@ use core::sync::atomic::AtomicU64;
 use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
 
-/// Who a histogram is: equal for two reads of one histogram, wherever it lies meanwhile and whoever reads it; for no two
-/// histograms, and not for one before and after it was cleared or made anew.
+/// The identity of a histogram. Two reads of one histogram give the same identity, wherever it lies and whoever reads
+/// it. Two histograms never share one, and clearing or remaking a histogram changes it.
 ///
-/// A byte-for-byte copy of a histogram is the same one, as far as this goes. A snapshot that follows the original and is then
-/// updated from the copy goes on from what it knows: right for an image that was moved, or saved and brought back; of two
-/// that go on side by side each needs snapshots of its own.
+/// A byte-for-byte copy of a histogram has the same identity. A snapshot that follows the original and is then updated
+/// from the copy continues from its known counts. That is right for an image that was moved, or saved and restored. If
+/// original and copy both continue, each needs separate snapshots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Identity([u64; 2]);
 
-/// Where a histogram keeps who it is. A word of 0 is yet to be drawn; each is written once.
+/// Where a histogram keeps its identity. A word of 0 is not drawn yet; each word is written once.
 #[repr(C)]
 pub(crate) struct IdentityCell([AtomicU64; 2]);
 
 impl IdentityCell {
-    /// To be drawn at the first read.
+    /// Creates a cell whose identity is drawn at the first read.
     pub(crate) const fn new() -> IdentityCell {
         IdentityCell([AtomicU64::new(0), AtomicU64::new(0)])
     }
 
-    /// Drawn now.
+    /// Creates a cell whose identity is drawn now.
     pub(crate) fn drawn() -> IdentityCell {
         IdentityCell(draw().map(AtomicU64::new))
     }
@@ -44,7 +44,7 @@ impl IdentityCell {
         if words[0] != 0 && words[1] != 0 { Identity(words) } else { self.get_first() }
     }
 
-    /// Readers that draw at once agree word by word: one half of each is as good a number.
+    /// Readers that draw at once agree word by word: a number made of halves of both is just as good.
     #[cold]
     fn get_first(&self) -> Identity {
         let drawn = draw();
@@ -57,24 +57,24 @@ impl IdentityCell {
     }
 }
 
-/// How many this process has drawn, or this program where there are no processes.
+/// How many numbers this process has drawn, or this program if there are no processes.
 static DRAWN: AtomicU64 = AtomicU64::new(0);
 static SEED: AtomicU64 = AtomicU64::new(0);
 
-/// Where the build has no clock and no processes (without `std`), identities are drawn from a counter and this seed, 0 unless
-/// given: they are the same in every run. That matters where histograms outlive a run or meet those of another one: in
-/// memory that keeps its content, or that several processors share. Then give a number that no other run has, before
-/// anything is made or read. With `std` it is mixed into what is at hand anyway.
+/// In a build without clock and processes (without `std`), identities come from a counter and this seed, which is 0 by
+/// default: they are the same in every run. That matters if histograms outlive a run or meet those of another run: in
+/// memory that keeps its content, or that several processors share. In that case, pass a number that no other run has,
+/// before anything is made or read. With `std` the seed is mixed into the other inputs.
 pub fn seed_identities(seed: u64) {
     SEED.store(seed, Relaxed);
 }
 
-/// Two words, neither of them 0.
+/// Draws two words, neither of them 0.
 fn draw() -> [u64; 2] {
     let number = DRAWN.fetch_add(1, Relaxed);
     let seed = SEED.load(Relaxed);
     let [time, process, place] = surroundings();
-    // Two sums over the same words, each a chain of permutations with a beginning of its own.
+    // Two sums over the same words, each a chain of permutations with a different start.
     [0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b].map(|beginning| {
         let sum = [number, seed, time, process, place]
             .into_iter()
@@ -83,11 +83,11 @@ fn draw() -> [u64; 2] {
     })
 }
 
-/// What differs between processes, even those that were forked from one and have all else in common.
+/// Returns values that differ between processes, even between forks of one process that are otherwise equal.
 fn surroundings() -> [u64; 3] {
     #[cfg(all(feature = "std", not(loom), any(unix, windows)))]
     {
-        // Read each time: a child goes on with the memory of its parent.
+        // Read each time, because a child inherits the memory of its parent.
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos() as u64);
         let here = 0u8;
@@ -98,7 +98,7 @@ fn surroundings() -> [u64; 3] {
     [0; 3]
 }
 
-/// The finaliser of splitmix64: a permutation.
+/// The finalizer of splitmix64: a permutation.
 fn mixed(mut word: u64) -> u64 {
     word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,19 +1,19 @@
-//! Who may write a histogram, when its cells are allocated, and how wide they are: in one word.
+//! Who may write a histogram, when its cells are allocated, and how wide they are, in one word.
 
 /// Who may write, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Mode {
-    /// Right with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
+    /// Correct with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
     #[default]
     Interlocked = 0,
-    /// One writer, any number of readers: a plain add. The caller promises that there is one; in Rust the type
-    /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] refuses this mode.
+    /// One writer, any number of readers: a plain add. The caller promises that there is only one; in Rust the type
+    /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] rejects this mode.
     SingleWriter = 1,
-    /// Many hot writers: a plain add into the thread's own shard.
+    /// Many hot writers: a plain add into the thread's shard.
     ThreadLocal = 2,
-    /// Many hot writers, in signal handlers and after forks, too: a plain add into the CPU's shard, where the system lets
-    /// that be one step, otherwise an atomic add. Cells of 64 bits.
+    /// Many hot writers, also in signal handlers and after forks: a plain add into the CPU's shard if the system allows
+    /// that in one step, otherwise an atomic add. Cells of 64 bits.
     PerCpu = 4,
 }
 
@@ -32,12 +32,12 @@ pub enum Storage {
 
 crate::error::from_code!(Storage { Dense, Sparse });
 
-/// Mode, storage and cell width in one word, so that a record tells them apart by one comparison. It lies in headers, also
-/// in memory that processes share: any word is a kind, if perhaps one that no build makes. The top byte has the binary logarithm of
-/// the layout's unit: those who compare with a kind without one need not ask for it.
+/// Mode, storage and cell width in one word, so that a record distinguishes them with one comparison. Headers contain
+/// it, also in memory that processes share: any word is a kind, but perhaps one that no build makes. The top byte has
+/// the binary logarithm of the layout's unit, so a comparison with a kind without unit also checks the unit.
 ///
-/// In the order of these words, kinds with cells of 32 bits come before those with cells of 64, and without a unit the first one of
-/// either is a dense single writer.
+/// In the order of these words, kinds with 32-bit cells come before those with 64-bit cells. Without a unit, the first
+/// kind of either width is a dense single writer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub(crate) struct Kind(u32);
@@ -47,12 +47,12 @@ impl Kind {
         Kind(number_of(mode) | (storage as u32) << 8 | counter_bits << 16)
     }
 
-    /// Who may write; `None` for a mode that this build does not know.
+    /// Returns who may write; `None` for a mode that this build does not know.
     pub(crate) fn mode(self) -> Option<Mode> {
         Mode::ALL.iter().copied().find(|&mode| number_of(mode) == self.0 & 0xff)
     }
 
-    /// When cells are allocated; `None` for a storage that this build does not know.
+    /// Returns when cells are allocated; `None` for a storage that this build does not know.
     pub(crate) fn storage(self) -> Option<Storage> {
         Storage::ALL.iter().copied().find(|&storage| storage as u32 == self.0 >> 8 & 0xff)
     }
@@ -65,14 +65,14 @@ impl Kind {
         Kind(self.0 & 0xff_ffff | unit << 24)
     }
 
-    /// Binary logarithm of the unit.
+    /// Returns the binary logarithm of the unit.
     pub(crate) const fn unit(self) -> u32 {
         self.0 >> 24
     }
 }
 
-/// A mode in images. These numbers are not those of [`Mode`], which say what is asked for: images of every version have
-/// these, so that whatever the default is called, what is in shared memory stays what it is.
+/// Returns the number of a mode in images. These numbers differ from those of [`Mode`], which callers use to ask for a
+/// mode. Images of every version have these numbers, so a new default does not change the meaning of shared memory.
 const fn number_of(mode: Mode) -> u32 {
     match mode {
         Mode::SingleWriter => 0,
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!((Kind(0x40_00ff).mode(), Kind(0x40_ff00).storage()), (None, None));
     }
 
-    /// Images that earlier builds made are read by later ones.
+    /// Later builds read the images that earlier builds made.
     #[test]
     fn the_words_in_images_stay_what_they_are() {
         for (word, mode, storage, bits) in [

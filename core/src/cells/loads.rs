@@ -1,9 +1,9 @@
-//! Loading many cells at a time.
+//! Loads many cells at a time.
 
 use crate::cells::cell::Counter;
 use crate::platform::atomics::{AtomicU32, AtomicU64};
 
-/// Loads cells, each as a relaxed load does.
+/// Loads 64-bit cells, each as a relaxed load does.
 #[inline]
 pub(crate) fn load_64(cells: &[AtomicU64], out: &mut [u64]) {
     #[cfg(picollo_wide_loads)]
@@ -13,7 +13,7 @@ pub(crate) fn load_64(cells: &[AtomicU64], out: &mut [u64]) {
     }
 }
 
-/// Loads cells of 32 bits, each as a relaxed load does.
+/// Loads 32-bit cells, each as a relaxed load does.
 #[inline]
 pub(crate) fn load_32(cells: &[AtomicU32], out: &mut [u64]) {
     #[cfg(picollo_wide_loads)]
@@ -23,19 +23,19 @@ pub(crate) fn load_32(cells: &[AtomicU32], out: &mut [u64]) {
     }
 }
 
-/// What a run of counts comes to, or how far it is above another.
+/// The sum of a run of counts, or of how far they exceed another run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sums {
     /// The sum, modulo 2^64.
     pub(crate) sum: u64,
-    /// All bits of all counts: none of them has more.
+    /// The bitwise OR of all counts.
     pub(crate) union: u64,
-    /// How often what the counts are sums of wrapped around 64 bits.
+    /// How often the additions that produced the counts wrapped around 64 bits.
     pub(crate) wraps: u64,
 }
 
-/// Loads cells, to which those of `more` are added where there are any, and adds up how far they are above `base`, where there is
-/// one, in one pass. `None`, with nothing done, where that cannot be done.
+/// Loads cells in one pass, adds the cells of `more`, if there are any, and sums how far the counts exceed `base`, if
+/// there is one. Returns `None`, with nothing done, if that is not possible.
 #[inline]
 pub(crate) fn load_and_sum_64(
     cells: &[AtomicU64],
@@ -52,7 +52,7 @@ pub(crate) fn load_and_sum_64(
     }
 }
 
-/// Adds cells to counts. Returns how many of these wrapped around.
+/// Adds cells to counts. Returns how many of the sums wrapped around.
 #[inline]
 pub(crate) fn add_64(cells: &[AtomicU64], out: &mut [u64]) -> u64 {
     #[cfg(picollo_wide_loads)]
@@ -62,7 +62,7 @@ pub(crate) fn add_64(cells: &[AtomicU64], out: &mut [u64]) -> u64 {
     add_one_by_one(cells, out)
 }
 
-/// As [`add_64`], of any cells.
+/// Does the same as [`add_64`] for any cells.
 pub(crate) fn add_one_by_one<C: Counter>(cells: &[C], out: &mut [u64]) -> u64 {
     let mut wraps = 0;
     for (out, cell) in out.iter_mut().zip(cells) {
@@ -105,7 +105,7 @@ mod tests {
             counts in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), 0u32..64), 0..70),
             (skip, skip_more) in (0usize..10, 0usize..10), (has_more, has_base) in any::<(bool, bool)>()
         ) {
-            // Small counts and large ones, behind what may or may not be aligned.
+            // Small counts and large ones, at positions that may or may not be aligned.
             let aligned = |skip: usize, count: &dyn Fn(usize) -> u64| Aligned(core::array::from_fn::<_, 80, _>(|at| {
                 AtomicU64::new(if (skip..skip + counts.len()).contains(&at) { count(at - skip) } else { u64::MAX })
             }));
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Where the shape of this machine and the build allow one pass, it is taken for aligned cells.
+    /// If this machine and the build allow one pass, aligned cells are processed in one pass.
     #[test]
     #[cfg(all(picollo_wide_loads, feature = "std"))]
     fn aligned_cells_are_summed_as_they_are_loaded() {

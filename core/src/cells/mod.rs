@@ -1,4 +1,4 @@
-//! Memory that counts: cells, what is tallied beside them, and the header of a histogram.
+//! Memory that counts: cells, the tallies beside them, and the header of a histogram.
 
 pub(crate) mod cell;
 #[cfg(feature = "alloc")]

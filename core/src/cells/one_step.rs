@@ -1,15 +1,15 @@
-//! Additions to a cell that also tell whether it wrapped around: one instruction on x86-64.
+//! Additions to a cell that also report whether it wrapped around: one instruction on x86-64.
 //!
-//! A signal handler comes between instructions, never into one. So where a single writer adds by one instruction, a handler of
-//! its thread may add to the same cell, and neither loses what the other added. What the compiler makes of a relaxed load, an
-//! addition and a relaxed store is such an instruction on x86-64, as long as nobody asks for the carry; with the carry it is
-//! three, hence the assembly. To the compiler that is what a relaxed load and store of the cell would be: aligned words are
-//! read and written whole, at some moment, and nothing else is ordered.
+//! A signal handler runs between instructions, never inside one. If a single writer adds with one instruction, a
+//! handler of its thread may add to the same cell, and neither loses an addition. On x86-64, the compiler makes such an
+//! instruction of a relaxed load, an addition and a relaxed store, unless the code needs the carry. With the carry it
+//! makes three, hence the assembly. For the compiler, the assembly acts like a relaxed load and store of the cell:
+//! aligned words are read and written whole, at some moment, and nothing else is ordered.
 
 use core::marker::PhantomData;
 
-/// A cell among others, at an index from a pointer on. With `WRAPPING` the pointer alone may lead anywhere, and both together to the
-/// cell by wrapping arithmetic.
+/// A cell at an index from a pointer. With `WRAPPING` the pointer alone may lead anywhere: pointer and index together
+/// lead to the cell by wrapping arithmetic.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, C, const WRAPPING: bool = false> {
@@ -42,7 +42,7 @@ mod chosen {
 
     #[inline(always)]
     pub(crate) fn add_64(cell: &AtomicU64, count: u64) -> bool {
-        // SAFETY: adds to the cell, which is borrowed, aligned, and may be changed through shared references.
+        // SAFETY: this adds to the cell, which is borrowed, aligned, and may be changed through shared references.
         unsafe {
             asm!(
                 "add qword ptr [{cell}], {count}",
@@ -58,7 +58,7 @@ mod chosen {
 
     #[inline(always)]
     pub(crate) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
-        // SAFETY: as in `add_64`: there is a cell. The index apart, so that the instruction finds it, too.
+        // SAFETY: as in `add_64`: the cell exists. The index is separate, so that the instruction can use it, too.
         unsafe {
             asm!(
                 "inc dword ptr [{cells} + 4 * {index}]",

@@ -3,8 +3,8 @@
 use crate::cells::cell::{Counter, ManyWriters, WriteMode};
 use crate::cells::one_step::Place;
 
-/// One writer, any number of readers: a plain addition. The writer is who has the histogram by `&mut`, or the
-/// [`crate::Writer`] of it, so that the compiler refuses a second one.
+/// One writer, any number of readers: a plain addition. The writer holds the histogram by `&mut`, or its
+/// [`crate::Writer`], so the compiler rejects a second one.
 ///
 /// With the default mode, threads share a histogram:
 ///
@@ -108,8 +108,8 @@ impl WriteMode for SingleWriter {
     }
 }
 
-/// [`SingleWriter`] where a contract, and not the compiler, sees to it that there is one writer: behind handles, whose
-/// kind is known at run time only. Two writers are memory-safe, but lose counts.
+/// [`SingleWriter`] if a contract, not the compiler, ensures that there is one writer: behind handles whose kind is
+/// known only at run time. Two writers are memory-safe, but lose counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unguarded;
 

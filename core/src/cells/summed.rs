@@ -1,7 +1,7 @@
-//! Loading a run of cells and adding it up, in one pass: a reader is otherwise bound by looking at each run twice.
+//! Loads a run of cells and sums it in one pass: reading each run twice would otherwise limit a reader's speed.
 //!
-//! Cells are loaded as in [`crate::cells::wide`], by aligned loads of 16 bytes, which are atomic; two of them make a vector of 32
-//! bytes in registers. (An insertion from memory would save an instruction, and is not among those that are documented to be
+//! As in [`crate::cells::wide`], cells are loaded by aligned loads of 16 bytes, which are atomic. Two loads make a
+//! vector of 32 bytes in registers. (An insertion from memory would save an instruction, but is not documented to be
 //! atomic.)
 
 use core::arch::asm;
@@ -11,11 +11,11 @@ use crate::cells::cell::Counter;
 use crate::cells::loads::Sums;
 use crate::platform::atomics::AtomicU64;
 
-/// Cells that are looked at in one step: a cache line.
+/// The number of cells processed in one step: a cache line.
 const LINE: usize = 8;
 
-/// Whether the processor has what [`load`] and [`add`] are compiled for; whoever has AVX2 has AVX, with which aligned 16-byte loads
-/// are atomic.
+/// Returns whether the processor supports what [`load`] and [`add`] are compiled for. AVX2 includes AVX, with which
+/// aligned 16-byte loads are atomic.
 #[inline(always)]
 fn has_avx2() -> bool {
     #[cfg(feature = "std")]
@@ -28,8 +28,8 @@ fn is_aligned(cells: &[AtomicU64]) -> bool {
     cells.as_ptr().addr().is_multiple_of(16)
 }
 
-/// Loads cells, to which those of `more` are added where there are any, and adds up how far they are above `base`, where there is
-/// one. `None`, with nothing done, where this processor or this memory is not made for it.
+/// Loads cells, adds the cells of `more`, if there are any, and sums how far the counts exceed `base`, if there is one.
+/// Returns `None`, with nothing done, if this processor or this memory does not support it.
 #[inline]
 pub(crate) fn load(
     cells: &[AtomicU64],
@@ -40,7 +40,7 @@ pub(crate) fn load(
     if !is_aligned(cells) || !more.is_none_or(is_aligned) || !has_avx2() {
         return None;
     }
-    // SAFETY: the processor has what the function is compiled for, and the cells are aligned.
+    // SAFETY: the processor has the features that the function is compiled for, and the cells are aligned.
     Some(unsafe {
         match (more, base) {
             (None, None) => load_with_avx2::<false, false>(cells, &[], out, &[]),
@@ -51,17 +51,18 @@ pub(crate) fn load(
     })
 }
 
-/// Adds cells to counts. Returns how many of these wrapped around; `None`, with nothing done, as [`load`].
+/// Adds cells to counts. Returns how many sums wrapped around; `None`, with nothing done, in the same cases as
+/// [`load`].
 #[inline]
 pub(crate) fn add(cells: &[AtomicU64], out: &mut [u64]) -> Option<u64> {
     if !is_aligned(cells) || !has_avx2() {
         return None;
     }
-    // SAFETY: the processor has what the function is compiled for, and the cells are aligned.
+    // SAFETY: the processor has the features that the function is compiled for, and the cells are aligned.
     Some(unsafe { add_with_avx2(cells, out) })
 }
 
-/// A line of cells.
+/// Loads a line of cells.
 ///
 /// # Safety
 /// `cells` must be aligned to 16 and lead to eight cells.
@@ -69,7 +70,7 @@ pub(crate) fn add(cells: &[AtomicU64], out: &mut [u64]) -> Option<u64> {
 #[target_feature(enable = "avx2")]
 unsafe fn line(cells: *const AtomicU64) -> [__m256i; 2] {
     let (a, b, c, d);
-    // SAFETY: reads memory that the caller vouches for, which others may write at the same time through atomics: see
+    // SAFETY: this reads memory that the caller guarantees. Others may write it at the same time through atomics: see
     // `crate::cells::wide`.
     unsafe {
         asm!(
@@ -85,7 +86,7 @@ unsafe fn line(cells: *const AtomicU64) -> [__m256i; 2] {
     [_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)]
 }
 
-/// Eight words in two vectors.
+/// Loads eight words into two vectors.
 ///
 /// # Safety
 /// `words` must lead to eight of them.
@@ -108,11 +109,12 @@ unsafe fn store(words: *mut u64, [first, second]: [__m256i; 2]) {
     }
 }
 
-/// The sums of words, and how many of them wrapped around, which is subtracted from `wraps`.
+/// Returns the sums of words, and subtracts from `wraps` how many of them wrapped around.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn checked_sum(words: __m256i, others: __m256i, wraps: &mut __m256i) -> __m256i {
-    // Comparisons are signed: with the top bits turned over they say what unsigned ones would, and an addition leaves them so.
+    // Comparisons are signed. With inverted top bits they give unsigned results, and an addition keeps these bits
+    // inverted.
     let top = _mm256_set1_epi64x(i64::MIN);
     let words = _mm256_xor_si256(words, top);
     let sum = _mm256_add_epi64(words, others);
@@ -120,12 +122,12 @@ fn checked_sum(words: __m256i, others: __m256i, wraps: &mut __m256i) -> __m256i 
     _mm256_xor_si256(sum, top)
 }
 
-/// The four words of a vector.
+/// Returns the four words of a vector.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn lanes(vector: __m256i) -> [u64; 4] {
     let mut lanes = [0; 4];
-    // SAFETY: room for four words.
+    // SAFETY: there is room for four words.
     unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), vector) };
     lanes
 }
@@ -150,7 +152,7 @@ unsafe fn load_with_avx2<const MORE: bool, const BASE: bool>(
     let (mut sums, mut unions, mut wrapped) = ([zero; 2], [zero; 2], [zero; 2]);
     let whole = length / LINE * LINE;
     for at in (0..whole).step_by(LINE) {
-        // SAFETY: all slices that are looked at have eight more.
+        // SAFETY: all slices that are read have at least eight more elements.
         let counts = unsafe {
             let mut counts = line(cells.as_ptr().add(at));
             if MORE {
@@ -159,8 +161,8 @@ unsafe fn load_with_avx2<const MORE: bool, const BASE: bool>(
                     counts[half] = checked_sum(counts[half], more[half], &mut wrapped[half]);
                 }
             }
-            // Before the counts are stored: where the two lie a multiple of 4096 bytes apart, the processor would take these
-            // loads for loads of what was just stored, and wait.
+            // These loads come before the counts are stored: if the two lie a multiple of 4096 bytes apart, the
+            // processor would mistake them for loads of the values just stored, and wait.
             let base = if BASE { words(base.as_ptr().add(at)) } else { [zero; 2] };
             store(out.as_mut_ptr().add(at), counts);
             [_mm256_sub_epi64(counts[0], base[0]), _mm256_sub_epi64(counts[1], base[1])]
@@ -200,7 +202,7 @@ unsafe fn add_with_avx2(cells: &[AtomicU64], out: &mut [u64]) -> u64 {
     let whole = length / LINE * LINE;
     let mut wrapped = [_mm256_setzero_si256(); 2];
     for at in (0..whole).step_by(LINE) {
-        // SAFETY: both slices have eight more.
+        // SAFETY: both slices have at least eight more elements.
         unsafe {
             let (mut counts, cells) = (words(out.as_ptr().add(at)), line(cells.as_ptr().add(at)));
             for half in 0..2 {

@@ -1,8 +1,8 @@
-//! Loads of 16 bytes. Relaxed atomic loads are not made into vectors by the compiler, so these are written in assembly.
+//! Loads of 16 bytes, in assembly, because the compiler does not vectorize relaxed atomic loads.
 //!
-//! That each cell is read whole is what Intel and AMD document for aligned 16-byte `MOVDQA` loads on processors with AVX:
-//! they are atomic, all 16 bytes, so each cell in them is. To the compiler the assembly is what a relaxed load of each
-//! cell would be: it reads the cells, untorn, at some moment, and orders nothing else.
+//! Intel and AMD document that aligned 16-byte `MOVDQA` loads on processors with AVX are atomic, all 16 bytes. So each
+//! cell is read whole. For the compiler, the assembly acts like a relaxed load of each cell: it reads the cells,
+//! untorn, at some moment, and orders nothing else.
 
 use core::arch::asm;
 use core::arch::x86_64::{
@@ -11,7 +11,7 @@ use core::arch::x86_64::{
 
 use crate::platform::atomics::{AtomicU32, AtomicU64};
 
-/// Whether aligned 16-byte loads are atomic here.
+/// Returns whether aligned 16-byte loads are atomic here.
 #[inline]
 fn are_atomic() -> bool {
     #[cfg(feature = "std")]
@@ -20,15 +20,15 @@ fn are_atomic() -> bool {
     return cfg!(target_feature = "avx");
 }
 
-/// 64 bytes of cells.
+/// Loads 64 bytes of cells.
 ///
 /// # Safety
 /// `cells` must be aligned to 16 and lead to 64 bytes of atomic cells; aligned 16-byte loads must be atomic.
 #[inline(always)]
 unsafe fn line(cells: *const u8) -> [__m128i; 4] {
     let (a, b, c, d);
-    // SAFETY: reads memory that the caller vouches for, which others may write at the same time through atomics;
-    // see above.
+    // SAFETY: this reads memory that the caller guarantees. Others may write it at the same time through atomics; see
+    // above.
     unsafe {
         asm!(
             "movdqa {a}, xmmword ptr [{cells}]",
@@ -43,7 +43,7 @@ unsafe fn line(cells: *const u8) -> [__m128i; 4] {
     [a, b, c, d]
 }
 
-/// Loads as many cells as make whole lines. Returns what is left.
+/// Loads as many cells as make whole lines. Returns the rest.
 #[inline(always)]
 pub(crate) fn load_64<'a>(cells: &'a [AtomicU64], out: &'a mut [u64]) -> (&'a [AtomicU64], &'a mut [u64]) {
     if !cells.as_ptr().addr().is_multiple_of(16) || !are_atomic() {
@@ -52,7 +52,7 @@ pub(crate) fn load_64<'a>(cells: &'a [AtomicU64], out: &'a mut [u64]) -> (&'a [A
     let whole = cells.len().min(out.len()) / 8 * 8;
     let ((lines, rest), (out_lines, out_rest)) = (cells.split_at(whole), out.split_at_mut(whole));
     for (cells, out) in lines.as_chunks::<8>().0.iter().zip(out_lines.as_chunks_mut::<8>().0) {
-        // SAFETY: eight aligned cells, and room for eight counts.
+        // SAFETY: there are eight aligned cells, and room for eight counts.
         unsafe {
             let out = out.as_mut_ptr().cast::<__m128i>();
             for (at, vector) in line(cells.as_ptr().cast()).into_iter().enumerate() {
@@ -63,7 +63,7 @@ pub(crate) fn load_64<'a>(cells: &'a [AtomicU64], out: &'a mut [u64]) -> (&'a [A
     (rest, out_rest)
 }
 
-/// The same for cells of 32 bits.
+/// Does the same for 32-bit cells.
 #[inline(always)]
 pub(crate) fn load_32<'a>(cells: &'a [AtomicU32], out: &'a mut [u64]) -> (&'a [AtomicU32], &'a mut [u64]) {
     if !cells.as_ptr().addr().is_multiple_of(16) || !are_atomic() {
@@ -72,7 +72,7 @@ pub(crate) fn load_32<'a>(cells: &'a [AtomicU32], out: &'a mut [u64]) -> (&'a [A
     let whole = cells.len().min(out.len()) / 16 * 16;
     let ((lines, rest), (out_lines, out_rest)) = (cells.split_at(whole), out.split_at_mut(whole));
     for (cells, out) in lines.as_chunks::<16>().0.iter().zip(out_lines.as_chunks_mut::<16>().0) {
-        // SAFETY: sixteen aligned cells, and room for sixteen counts.
+        // SAFETY: there are sixteen aligned cells, and room for sixteen counts.
         unsafe {
             let out = out.as_mut_ptr().cast::<__m128i>();
             let zero = _mm_setzero_si128();

@@ -3,8 +3,8 @@
 use crate::cells::cell::{Counter, ManyWriters, WriteMode};
 use crate::cells::one_step::Place;
 
-/// Any number of threads, signal handlers and interrupt handlers write: one relaxed atomic add of one cell. A 32-bit cell
-/// that wraps takes a second one; nothing else does. Without the atomics a target needs, a critical section stands in.
+/// Any number of threads, signal handlers and interrupt handlers write: one relaxed atomic add to one cell. Only a
+/// 32-bit cell that wraps takes a second add. On targets without the atomics, a critical section replaces them.
 #[derive(Clone, Copy, Debug)]
 pub struct Interlocked;
 

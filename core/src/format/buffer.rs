@@ -1,21 +1,21 @@
-//! Text into memory of a fixed size.
+//! Writes text into memory of a fixed size.
 
 use core::fmt::{self, Write};
 use core::mem::MaybeUninit;
 
-/// The same bytes as room, which may hold nothing so far.
+/// Views the same bytes as possibly uninitialized memory.
 ///
 /// # Safety
-/// Nothing is to be written there but bytes, of which none is uninitialised.
+/// The caller may write only initialized bytes there.
 pub(crate) unsafe fn room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: both have one layout, and each byte stays one, as the caller promises.
+    // SAFETY: both types have the same layout, and each byte stays initialized, as the caller promises.
     unsafe { &mut *(core::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
 }
 
-/// Writes into bytes of a fixed size and goes on counting when they are full.
+/// Writes into bytes of a fixed size and continues to count when they are full.
 ///
-/// It takes each piece of text whole or not at all, and nothing after the first piece that did not fit, so what it holds
-/// is always the valid beginning of the text. Writing never fails. Over an empty slice it only counts:
+/// It takes each piece of text whole or not at all, and nothing after the first piece that did not fit. So its content
+/// is always a valid beginning of the text. Writing never fails. Over an empty slice it only counts:
 ///
 /// ```
 /// use core::fmt::Write;
@@ -34,13 +34,13 @@ pub struct BufferWriter<'a> {
 }
 
 impl<'a> BufferWriter<'a> {
-    /// A writer that fills `buffer` from its beginning. No byte is reserved for a NUL.
+    /// Creates a writer that fills `buffer` from its beginning. It reserves no byte for a NUL.
     pub fn new(buffer: &'a mut [u8]) -> BufferWriter<'a> {
-        // SAFETY: text is written there.
+        // SAFETY: the writer writes only text there.
         BufferWriter::into_room(unsafe { room(buffer) })
     }
 
-    /// The same for memory that may hold nothing so far.
+    /// Does the same for memory that may be uninitialized.
     fn into_room(buffer: &'a mut [MaybeUninit<u8>]) -> BufferWriter<'a> {
         BufferWriter { buffer, written: 0, needed: 0 }
     }
@@ -50,15 +50,15 @@ impl<'a> BufferWriter<'a> {
         self.needed
     }
 
-    /// Whether the buffer holds the whole text.
+    /// Returns whether the buffer holds the whole text.
     pub const fn fits(&self) -> bool {
         self.written == self.needed
     }
 
-    /// What was written: the whole text, or its beginning when it does not fit.
+    /// Returns the written text: the whole text, or its beginning if it does not fit.
     pub fn as_str(&self) -> &str {
         let written = self.buffer.get(..self.written).unwrap_or_default();
-        // SAFETY: all of these were written.
+        // SAFETY: all these bytes were written.
         core::str::from_utf8(unsafe { written.assume_init_ref() }).unwrap_or_default()
     }
 }
@@ -77,7 +77,7 @@ impl Write for BufferWriter<'_> {
     }
 }
 
-/// What [`write_c_string`] did.
+/// The result of [`write_c_string`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Written {
     /// The length of the text in bytes, without the NUL.
@@ -86,11 +86,11 @@ pub struct Written {
     pub fits: bool,
 }
 
-/// Writes a text and a NUL into `buffer` as the C interface promises: where they do not fit, only the first byte is
-/// written (0, an empty text) if there is one. The buffer is never read: C may hand over memory that holds nothing.
+/// Writes a text and a NUL into `buffer` as the C interface promises. If they do not fit, it writes only the first byte
+/// (0, an empty text), if there is one. It never reads the buffer: C may pass uninitialized memory.
 ///
-/// `write` is called twice, once to count, and has to produce the same text again; should it fail, the text ends there.
-/// NULs inside the text are the caller's affair.
+/// It calls `write` twice, first to count, and `write` must produce the same text both times. If `write` fails, the
+/// text ends there. The caller is responsible for NULs inside the text.
 pub fn write_c_string(
     buffer: &mut [MaybeUninit<u8>],
     write: &dyn Fn(&mut dyn Write) -> fmt::Result,
@@ -110,7 +110,7 @@ pub fn write_c_string(
     let _ = writer.write_str("\0");
     let fits = writer.fits();
     if let (false, Some(first)) = (fits, buffer.first_mut()) {
-        // The second text was longer, against the contract: what is there has no end.
+        // The second text was longer, against the contract, so the buffer has no terminator.
         first.write(0);
     }
     Written { length, fits }
@@ -145,7 +145,7 @@ mod tests {
         let write: &dyn Fn(&mut dyn Write) -> fmt::Result = &|out| write!(out, "{}-{}", 12, 34);
         for capacity in 0..=8 {
             let mut bytes = [0xeeu8; 8];
-            // SAFETY: text is written there.
+            // SAFETY: the function writes only text there.
             let filled = write_c_string(unsafe { room(&mut bytes[..capacity]) }, write);
             assert_eq!(filled, Written { length: 5, fits: capacity > 5 });
             match capacity {

@@ -1,11 +1,11 @@
-//! Numbers in decimal, exactly, and rounded half away from zero once.
+//! Exact decimal numbers, rounded once, half away from zero.
 
 use core::fmt::{self, Write};
 
 use super::buffer::BufferWriter;
 
-/// As many digits as are kept of a double. An exact tie of four digits or fewer has at most that many, and nothing else is so close
-/// to one that it takes more digits to see on which side it is.
+/// The number of digits kept of a double. An exact tie of four digits or fewer has at most this many digits. No other
+/// number is so close to a tie that more digits are needed to see on which side it lies.
 const DIGITS: usize = 41;
 
 /// The minus sign of numbers for people.
@@ -25,7 +25,7 @@ impl From<u64> for Decimal {
     fn from(value: u64) -> Self {
         let mut text = [0; DIGITS];
         let mut out = BufferWriter::new(&mut text);
-        // It fits: 20 digits at most.
+        // This fits: at most 20 digits.
         let _ = write!(out, "{value}");
         Decimal::parsed(out.as_str(), 0)
     }
@@ -34,7 +34,7 @@ impl From<u64> for Decimal {
 impl Decimal {
     const ZERO: Decimal = Decimal { negative: false, digits: [0; DIGITS], length: 0, point: 0 };
 
-    /// `None` of what is not finite.
+    /// Returns `None` if the value is not finite.
     pub(crate) fn new(value: f64) -> Option<Decimal> {
         if !value.is_finite() {
             return None;
@@ -45,14 +45,14 @@ impl Decimal {
         })
     }
 
-    /// The shortest digits that tell a finite number from its neighbors, without its sign.
+    /// Returns the shortest digits that distinguish a finite number from its neighbors, without its sign.
     pub(crate) fn shortest(value: f64) -> Decimal {
         Decimal::scientific(format_args!("{:e}", value.abs()))
     }
 
-    /// From digits with an exponent.
+    /// Parses digits with an exponent.
     fn scientific(number: fmt::Arguments<'_>) -> Decimal {
-        // One digit, the point, the others, and an exponent like e-308.
+        // One digit, the point, the others, and an exponent such as e-308.
         let mut text = [0; DIGITS + 8];
         let mut out = BufferWriter::new(&mut text);
         let _ = out.write_fmt(number);
@@ -60,7 +60,7 @@ impl Decimal {
         Decimal::parsed(digits, exponent.parse().unwrap_or(0))
     }
 
-    /// From digits with or without a point, times a power of ten. Only zero begins with a zero.
+    /// Parses digits with or without a point, times a power of ten. Only zero begins with a zero.
     fn parsed(text: &str, exponent: i32) -> Decimal {
         let mut decimal = Decimal::ZERO;
         for (slot, digit) in decimal.digits.iter_mut().zip(text.bytes().filter(u8::is_ascii_digit)) {
@@ -71,7 +71,7 @@ impl Decimal {
         decimal.trimmed()
     }
 
-    /// Without zeros at the end.
+    /// Removes zeros at the end.
     fn trimmed(mut self) -> Decimal {
         while let Some(0) = self.length.checked_sub(1).and_then(|last| self.digits.get(last)) {
             self.length -= 1;
@@ -91,7 +91,7 @@ impl Decimal {
         Decimal { negative: false, ..self }
     }
 
-    /// The power of ten of the first digit; 0 of zero.
+    /// Returns the power of ten of the first digit; 0 for zero.
     pub(crate) const fn magnitude(&self) -> i32 {
         if self.length == 0 { 0 } else { self.point - 1 }
     }
@@ -100,17 +100,17 @@ impl Decimal {
         (self.length as i32 - self.point).max(0) as u32
     }
 
-    /// Times a power of ten.
+    /// Multiplies by a power of ten.
     pub(crate) const fn shifted(self, power: i32) -> Decimal {
         if self.length == 0 { self } else { Decimal { point: self.point + power, ..self } }
     }
 
-    /// With so many digits that count.
+    /// Rounds to this many significant digits.
     pub(crate) fn significant(self, digits: i32) -> Decimal {
         self.rounded(digits - self.point)
     }
 
-    /// With so many decimals; fewer than none are zeros before the point.
+    /// Rounds to this many decimals; a negative number makes zeros before the point.
     pub(crate) fn rounded(mut self, decimals: i32) -> Decimal {
         let kept = self.point.saturating_add(decimals);
         if kept < 0 {
@@ -132,7 +132,7 @@ impl Decimal {
             }
             self.length -= 1;
         }
-        // Nines, or nothing, became one in front of them.
+        // The digits were nines that carried, or no digit was kept: the result is a one in front.
         self.digits = [0; DIGITS];
         self.digits[0] = 1;
         self.length = 1;
@@ -140,15 +140,15 @@ impl Decimal {
         self
     }
 
-    /// Writes the number without further rounding: `decimals` at least, thousands grouped.
+    /// Writes the number without further rounding, with at least `decimals` decimals and grouped thousands.
     pub(crate) fn write(&self, out: &mut dyn Write, decimals: u32) -> fmt::Result {
         out.write_str(if self.negative { MINUS } else { "" })?;
         self.write_digits(out, decimals, ",")
     }
 
-    /// As [`Decimal::write`], without a sign.
+    /// Does the same as [`Decimal::write`], without a sign.
     pub(crate) fn write_digits(&self, out: &mut dyn Write, decimals: u32, separator: &str) -> fmt::Result {
-        // Those that are not kept are zeros.
+        // Digits that are not kept are zeros.
         let digit = |at: i32| match usize::try_from(at) {
             Ok(at) if at < self.length => self.digits.get(at).copied().unwrap_or(0),
             _ => 0,
@@ -180,14 +180,15 @@ pub(crate) mod tests {
         text
     }
 
-    /// All digits of a double, before and after the point: there are 309 and 1074 at most.
+    /// Returns all digits of a double before and after the point: at most 309 and 1074.
     pub(crate) fn exact(value: f64) -> (Vec<u8>, Vec<u8>) {
         let text = format!("{:.1074}", value.abs());
         let (whole, fraction) = text.split_once('.').unwrap();
         (whole.bytes().map(|b| b - b'0').collect(), fraction.bytes().map(|b| b - b'0').collect())
     }
 
-    /// Schoolbook rounding of digits at a place, half up; the digits before it, and one more in front for the carry.
+    /// Rounds digits at a place as taught in school, half up. Returns the digits before it, and one more in front for
+    /// the carry.
     pub(crate) fn naive_round(whole: &[u8], fraction: &[u8], decimals: i32) -> (Vec<u8>, Vec<u8>) {
         let mut all: Vec<u8> = core::iter::once(0).chain(whole.iter().chain(fraction).copied()).collect();
         let point = whole.len() as i32 + 1;
@@ -242,8 +243,8 @@ pub(crate) mod tests {
             let (whole, fraction) = exact(value);
             let (whole, fraction) = naive_round(&whole, &fraction, decimals);
             let rounded = Decimal::new(value).unwrap().rounded(decimals);
-            // Only the first 41 digits of a large number are kept, and the last of these is rounded: the more digits are wanted, the more
-            // likely are just nines, or a five, between.
+            // Only the first 41 digits of a large number are kept, and the last of these is rounded. With more
+            // decimals, it is more likely that only nines, or a five, lie in between.
             if Decimal::new(value).unwrap().magnitude() + decimals >= 25 {
                 return Ok(());
             }

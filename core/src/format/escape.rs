@@ -1,13 +1,13 @@
-//! Titles and names, escaped for the format they appear in.
+//! Escapes titles and names for the format they appear in.
 
 use core::fmt::{self, Write};
 
-/// A title without the white space and control characters around it; nothing but those is no title.
+/// Returns the title without the white space and control characters around it. A title of only those is no title.
 pub(crate) fn trim(title: &str) -> &str {
     title.trim_matches(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// Control characters and line separators would break a line or a terminal: a space stands for each.
+/// Replaces control characters and line separators with a space: they would break a line or a terminal.
 fn printable(c: char) -> char {
     if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }
 }
@@ -21,14 +21,14 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// A name in a Markdown heading or table cell, shown literally by every renderer and close to plain text in a terminal:
-/// a character that means nothing to Markdown where it stands has no backslash.
+/// A name in a Markdown heading or table cell. Every renderer shows it literally, and it is close to plain text in a
+/// terminal: only characters that mean something to Markdown in their position have a backslash.
 pub struct Markdown<'a>(pub &'a str);
 
 impl fmt::Display for Markdown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = trim(self.0);
-        // The characters on either side of a run of underscores decide about all of it.
+        // The characters on either side of a run of underscores decide its meaning.
         let (mut previous, mut before_run) = (' ', ' ');
         for (position, c) in text.char_indices() {
             if c != '_' || previous != '_' {
@@ -41,7 +41,7 @@ impl fmt::Display for Markdown<'_> {
                     let after_run = rest.trim_start_matches('_').chars().next().unwrap_or(' ');
                     !(before_run.is_alphanumeric() && after_run.is_alphanumeric())
                 }
-                // Two tildes around a text strike it out; the second of them follows a text.
+                // Two tildes around a text strike it out; the second one follows a text.
                 '~' => !previous.is_whitespace(),
                 // A run of these after a space at the end would close a heading.
                 '#' => previous.is_whitespace() && rest.trim_start_matches('#').is_empty(),
@@ -58,7 +58,7 @@ impl fmt::Display for Markdown<'_> {
     }
 }
 
-/// Whether the text after an ampersand completes a character reference, such as `lt;` or `#38;`.
+/// Returns whether the text after an ampersand completes a character reference, such as `lt;` or `#38;`.
 fn is_entity(rest: &str) -> bool {
     let body = rest.strip_prefix('#').unwrap_or(rest).trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     body.starts_with(';')
@@ -75,7 +75,7 @@ impl fmt::Display for Json<'_> {
             '\n' => f.write_str("\\n"),
             '\r' => f.write_str("\\r"),
             '\t' => f.write_str("\\t"),
-            // The separators are allowed, but older JavaScript ends a line at them.
+            // JSON allows the separators, but older JavaScript ends a line at them.
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
                 write!(f, "\\u{:04x}", u32::from(c))
             }

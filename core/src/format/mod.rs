@@ -1,4 +1,4 @@
-//! Numbers and names as text. Imports nothing from other rooms.
+//! Numbers and names as text. This module imports nothing from others.
 
 pub(crate) mod buffer;
 pub(crate) mod decimal;

@@ -1,21 +1,21 @@
-//! Numbers for people: grouped integers and decimals rounded half away from zero.
+//! Numbers for people: grouped integers, and decimals rounded half away from zero.
 //!
-//! A double is an integer times a power of two, so where its decimals round is decided in integers. `{:.4}` would round
-//! ties to even, and multiplying by 100 first would round once too often.
+//! A double is an integer times a power of two, so integer arithmetic decides how its decimals round. `{:.4}` would
+//! round ties to even, and multiplying by 100 first would round twice.
 
 use core::fmt::{self, Write};
 
 /// Stands for a number that does not exist.
 pub(crate) const NOT_AVAILABLE: &str = "n/a";
 
-/// Decimals that [`Fixed`] can show; `10^MAX_DECIMALS` leaves room in the 128-bit arithmetic of [`round`].
+/// Most decimals that [`Fixed`] can show; `10^MAX_DECIMALS` leaves room in the 128-bit arithmetic of [`round`].
 const MAX_DECIMALS: u32 = 6;
 
 /// An integer with its digits grouped by commas.
 pub struct Grouped(pub u128);
 
 impl Grouped {
-    /// Longest text: the 39 digits of `u128::MAX` and 12 commas.
+    /// The longest text: the 39 digits of `u128::MAX` and 12 commas.
     const CAPACITY: usize = 39 + 12;
 }
 
@@ -62,9 +62,10 @@ impl fmt::Display for Maybe {
     }
 }
 
-/// A double with grouped integer digits and a fixed number of decimals, rounded half away from zero on its exact value.
+/// A double with grouped integer digits and a fixed number of decimals, rounded half away from zero from its exact
+/// value.
 ///
-/// `n/a` when it is not finite; in scientific notation from 2^128 on; zero has no sign.
+/// It shows `n/a` if the value is not finite, and scientific notation from 2^128 on. Zero has no sign.
 pub(crate) struct Fixed {
     value: f64,
     factor: u8,
@@ -73,22 +74,22 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
-    /// With exactly `decimals` (at most 6) decimals.
+    /// Shows exactly `decimals` (at most 6) decimals.
     pub(crate) const fn new(value: f64, decimals: u32) -> Fixed {
         Fixed { value, factor: 1, decimals, least_decimals: decimals }
     }
 
-    /// With up to `decimals` decimals, without trailing zeros.
+    /// Shows up to `decimals` decimals, without trailing zeros.
     pub(crate) const fn trimmed(value: f64, decimals: u32) -> Fixed {
         Fixed { value, factor: 1, decimals, least_decimals: 0 }
     }
 
-    /// A percentile rank: up to 6 decimals.
+    /// Shows a percentile rank, with up to 6 decimals.
     pub(crate) const fn rank(rank: f64) -> Fixed {
         Fixed::trimmed(rank, 6)
     }
 
-    /// The product with 100, exactly, with 1 to 4 decimals.
+    /// Shows exactly 100 times the value, with 1 to 4 decimals.
     pub(crate) const fn percentage(value: f64) -> Fixed {
         Fixed { value, factor: 100, decimals: 4, least_decimals: 1 }
     }
@@ -102,7 +103,7 @@ impl fmt::Display for Fixed {
         let decimals = self.decimals.min(MAX_DECIMALS);
         let Some((integer, mut fraction)) = round(mantissa * u64::from(self.factor), exponent, decimals)
         else {
-            // Far beyond any value that can be recorded, so one more rounding does not matter.
+            // This is far beyond any value that can be recorded, so one more rounding does not matter.
             let product = self.value * f64::from(self.factor);
             return if product.is_finite() { write!(f, "{product:e}") } else { f.write_str(NOT_AVAILABLE) };
         };
@@ -122,7 +123,7 @@ impl fmt::Display for Fixed {
     }
 }
 
-/// Sign, mantissa below 2^53 and binary exponent of a finite double.
+/// Returns the sign, the mantissa below 2^53, and the binary exponent of a finite double.
 fn parts(value: f64) -> Option<(bool, u64, i32)> {
     const FRACTION: u64 = (1 << 52) - 1;
     if !value.is_finite() {
@@ -137,8 +138,8 @@ fn parts(value: f64) -> Option<(bool, u64, i32)> {
     Some((bits >> 63 != 0, mantissa, exponent))
 }
 
-/// `mantissa * 2^exponent`, for a mantissa below 2^60, as its integer part and its first `decimals` (at most 6)
-/// decimals, rounded half up. `None` when the integer part does not fit.
+/// Returns `mantissa * 2^exponent`, for a mantissa below 2^60, as its integer part and its first `decimals` (at most 6)
+/// decimals, rounded half up. Returns `None` if the integer part does not fit.
 fn round(mantissa: u64, exponent: i32, decimals: u32) -> Option<(u128, u32)> {
     let mantissa = u128::from(mantissa);
     if mantissa == 0 {
@@ -149,7 +150,7 @@ fn round(mantissa: u64, exponent: i32, decimals: u32) -> Option<(u128, u32)> {
         return if shift <= mantissa.leading_zeros() { Some((mantissa << shift, 0)) } else { None };
     }
     if shift > 127 {
-        // The mantissa times 10^6 has fewer than 80 bits: below half of the last decimal.
+        // The mantissa times 10^6 has fewer than 80 bits, so the value is below half of the last decimal.
         return Some((0, 0));
     }
     let power = 10u128.pow(decimals);
@@ -179,7 +180,7 @@ mod tests {
         reversed.iter().rev().collect()
     }
 
-    /// Of all digits of the double, rounded one by one.
+    /// Rounds from all digits of the double, one by one.
     fn naive_decimals(value: f64, decimals: usize) -> String {
         let (whole, fraction) = exact(value);
         let (whole, fraction) = naive_round(&whole, &fraction, decimals as i32);
@@ -191,7 +192,7 @@ mod tests {
         format!("{sign}{}{point}{fraction}", naive_grouping(if whole.is_empty() { "0" } else { whole }))
     }
 
-    /// The value, or one that is written in full in its stead.
+    /// Returns the value, or a smaller one if the value would be in scientific notation.
     fn below_2_to_128(value: f64) -> f64 {
         match value.abs() {
             magnitude if magnitude < u128::MAX as f64 => value,
@@ -204,7 +205,7 @@ mod tests {
     fn ties_go_away_from_zero_on_the_exact_value() {
         for (value, decimals, text) in [
             (-0.125, 2, "-0.13"),
-            // The nearest double is below 0.285, whatever 0.285 * 100 says, and 1.005 too.
+            // The nearest double is below 0.285, although 0.285 * 100 suggests otherwise. The same holds for 1.005.
             (0.285, 2, "0.28"),
             (1.005, 2, "1.00"),
             (-0.0, 1, "0.0"),
@@ -254,7 +255,7 @@ mod tests {
         fn decimals_are_those_of_the_exact_expansion(
             value in prop_oneof![
                 -1e6f64..1e6,
-                // Many ties: a few bits after the point.
+                // This makes many ties: a few bits after the point.
                 (-4_000_000_000i64..4_000_000_000, 0u32..8).prop_map(|(m, e)| m as f64 / f64::from(1 << e)),
                 any::<u64>().prop_map(|bits| below_2_to_128(f64::from_bits(bits))),
             ],

@@ -1,30 +1,30 @@
-//! Markdown tables whose columns line up in a terminal as well.
+//! Markdown tables whose columns also line up in a terminal.
 
 use core::fmt::{self, Display, Write};
 
-/// Columns of a table.
+/// The number of columns of a table.
 pub(crate) const COLUMNS: usize = 4;
 
-/// Narrowest column: room for the dashes and colon of its alignment.
+/// The narrowest column: room for the dashes and colon of its alignment.
 const LEAST_WIDTH: usize = 3;
 
-/// To which side a column's cells are moved.
+/// How the cells of a column are aligned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// The cells of one row; `&""` for none.
+/// The cells of one row; an empty cell is `&""`.
 pub(crate) type Row<'a> = [&'a dyn Display; COLUMNS];
 
-/// Takes a table's rows one by one, the first being the header.
+/// Takes the rows of a table one by one, the header first.
 pub(crate) type Rows<'a> = &'a mut dyn FnMut(Row<'_>) -> fmt::Result;
 
-/// Writes the table whose rows `rows` hands out. It is called twice, once to find the columns' widths, and has to hand
-/// out the same rows again: there is no memory to keep them in.
+/// Writes the table whose rows `rows` passes out. It calls `rows` twice, first to find the column widths, because there
+/// is no memory to keep the rows in. `rows` must pass out the same rows both times.
 ///
-/// Cells have to be free of line breaks and unescaped pipes.
+/// Cells must not contain line breaks or unescaped pipes.
 pub(crate) fn write(
     out: &mut dyn Write,
     align: [Align; COLUMNS],
@@ -62,7 +62,7 @@ fn write_alignment(out: &mut dyn Write, align: [Align; COLUMNS], widths: [usize;
     out.write_str("|\n")
 }
 
-/// A character many times. A formatting width would panic beyond `u16::MAX`, and names may be longer.
+/// Repeats a character. A formatting width would panic beyond `u16::MAX`, and names may be longer.
 pub(crate) struct Repeat(pub char, pub usize);
 
 impl Display for Repeat {
@@ -72,7 +72,7 @@ impl Display for Repeat {
     }
 }
 
-/// The number of Unicode scalar values in a cell's text.
+/// Returns the number of Unicode scalar values in the text of a cell.
 pub fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
     struct Scalars(usize);
     impl Write for Scalars {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn very_wide_cells() {
-        // Past u16::MAX, the widest that a formatting width may be.
+        // This exceeds u16::MAX, the largest formatting width.
         let wide = "x".repeat(70_000);
         let mut text = String::new();
         write(&mut text, [Align::Right; COLUMNS], &|row| {

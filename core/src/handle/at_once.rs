@@ -1,4 +1,4 @@
-//! What a histogram counted, in one call, by a snapshot that is allocated for it.
+//! Reads the counts of a histogram in one call, with a snapshot that is allocated for it.
 
 use alloc::boxed::Box;
 
@@ -14,17 +14,19 @@ use crate::statistics::summary::Summary;
 
 macro_rules! at_once {
     ($self:ident, $snapshot:ident, $update:expr) => {
-        /// What was counted since the last reset. Allocates a snapshot: whoever reads again and again keeps one, and updates that.
+        /// Returns the counts since the last reset. This allocates a snapshot: to read repeatedly, keep one and update
+        /// it.
         ///
-        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), and [`Error::Busy`](crate::Error::Busy) against competing resets.
+        /// Fails with [`Error::OutOfMemory`](crate::Error::OutOfMemory), and with [`Error::Busy`](crate::Error::Busy)
+        /// against competing resets.
         pub fn snapshot(&$self) -> Result<Box<Snapshot>> {
             let mut $snapshot = Snapshot::boxed(*$self.layout())?;
             $update?;
             Ok($snapshot)
         }
 
-        /// Percentiles, mean and counts since the last reset, of values in the middle of their buckets. Costs and fails as a snapshot
-        /// does.
+        /// Returns percentiles, mean and counts since the last reset, for values in the middle of their buckets. It
+        /// costs as much as a snapshot and fails in the same cases.
         pub fn summary(&$self) -> Result<Summary> {
             Ok($self.snapshot()?.summary(ValueSelection::Midpoint))
         }
@@ -54,14 +56,14 @@ mod tests {
     const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
     type Static = Histogram<[AtomicU64; LAYOUT.cells()]>;
 
-    /// What was recorded since the last reset, of each kind that has it.
+    /// The records since the last reset, for each kind that supports reset.
     #[test]
     fn counts_since_the_last_reset() {
         let options = Options { relative_error: 0.01, max_trackable: 1_000, ..Options::default() };
         let shared = SharedHistogram::create(&options).unwrap();
         let alone = SingleWriterHistogram::create(&options).unwrap();
         let mut writer = alone.writer().unwrap();
-        // With loom's cells nothing is in a static.
+        // With loom, no cell can be in a static.
         #[cfg(not(loom))]
         static COUNTS: Static = Histogram::new(LAYOUT);
         #[cfg(not(loom))]

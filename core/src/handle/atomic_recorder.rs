@@ -1,4 +1,4 @@
-//! Recording by atomic additions without looking anything up.
+//! Records by atomic additions, without a lookup.
 
 use core::ptr::NonNull;
 
@@ -13,9 +13,9 @@ use crate::platform::atomics::{AtomicU64, HAS_ATOMIC_64};
 
 /// The cells of an interlocked histogram, for any number of threads. It borrows the histogram.
 ///
-/// Whoever records by other means than [`AtomicRecorder::record`] (a binding, inlined C) does what that does: with
-/// `index = layout.storage_index(value)`, if `index <` [`AtomicRecorder::length`], adds one to the cell by one relaxed atomic
-/// addition. For an index out of range it calls [`SharedHistogram::record`] instead.
+/// Code that records without [`AtomicRecorder::record`] (a binding, inlined C) must do the same. With
+/// `index = layout.storage_index(value)`, if `index <` [`AtomicRecorder::length`], it adds one to the cell by one
+/// relaxed atomic addition. For an index out of range it calls [`SharedHistogram::record`] instead.
 #[derive(Clone, Copy, Debug)]
 pub struct AtomicRecorder<'a> {
     histogram: &'a SharedHistogram,
@@ -29,9 +29,9 @@ unsafe impl Send for AtomicRecorder<'_> {}
 unsafe impl Sync for AtomicRecorder<'_> {}
 
 impl SharedHistogram {
-    /// A direct handle for recording into an interlocked histogram with dense cells of 64 bits, for any number of threads.
-    /// [`Error::Unsupported`] for other modes and storage, for cells of 32 bits, whose wraps the library counts, and on targets
-    /// without 64-bit atomics.
+    /// Returns a direct handle for recording into an interlocked histogram with dense cells of 64 bits, for any number
+    /// of threads. Fails with [`Error::Unsupported`] for other modes and storage, for 32-bit cells, whose wraps the
+    /// library counts, and on targets without 64-bit atomics.
     pub fn atomic_recorder(&self) -> Result<AtomicRecorder<'_>> {
         if !HAS_ATOMIC_64 || self.kind().with_unit(0) != <Atomic<AtomicU64> as Body>::KIND {
             return Err(Error::Unsupported);
@@ -48,12 +48,13 @@ impl SharedHistogram {
 }
 
 impl AtomicRecorder<'_> {
-    /// How many cells values are counted in without a call: [`crate::Layout::length`], or none where the layout has a unit.
+    /// Returns the number of cells that can be used without a call: [`crate::Layout::length`], or 0 if the layout has a
+    /// unit.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The cells, of 64 bits each.
+    /// Returns the cells, of 64 bits each.
     pub fn counters(&self) -> NonNull<AtomicU64> {
         self.counters
     }

@@ -1,21 +1,21 @@
-//! Which type a kind is: the one place where histograms whose kind is known at run time are told apart.
+//! Maps kinds to types: the only place that distinguishes histograms whose kind is known at run time.
 //!
 //! | what | how often | how |
 //! |---|---|---|
-//! | [`record_inlined`], for Rust | hot, inlined into the caller | the kind is compared with that of a single writer of 64 bits, then with that of thread-local ones; the rest is a call |
-//! | [`record_exported`], for C | hot, inlined into the exported function | one comparison with the kind of a single writer of 64 bits, which falls through; those below are narrower and one jump away, those above wide and another |
-//! | [`record_wide`], [`record_narrow`] | hot, called | the first kind falls through: thread-local of 64 bits, a single writer of 32. Each of the other dense kinds that add to one cell is one more comparison, and a jump to a function of its own |
+//! | [`record_inlined`], for Rust | hot, inlined into the caller | compares the kind with that of a 64-bit single writer, then with that of 64-bit thread-local histograms; the rest is a call |
+//! | [`record_exported`], for C | hot, inlined into the exported function | one comparison with the kind of a 64-bit single writer, which falls through; lower kinds are narrower and one jump away, higher kinds are wide and another jump away |
+//! | [`record_wide`], [`record_narrow`] | hot, called | the first kind falls through: 64-bit thread-local, 32-bit single writer. Each of the other dense kinds that add to one cell takes one more comparison, and a jump to a separate function |
 //! | [`record_other`] | called | all others, whose recording is longer, or whose values are shifted to units first |
-//! | [`as_what_it_is`], [`as_what_records`], [`with_type_of`] | rare, or worth it for a whole slice | a match over every kind there is |
+//! | [`as_what_it_is`], [`as_what_records`], [`with_type_of`] | rare, or once for a whole slice | a match over every kind |
 //!
-//! All of the index but one shift is computed before the kind is asked for, and handed on: the value stays in the register that it came
-//! in, and no copy of it is made. A taken jump costs a record about as much as four
-//! instructions, and so does code that lies across more cache lines than it must: hence one jump at the most for the kinds that are made
-//! for speed, and functions that start on a line.
+//! All of the index except one shift is computed before the kind is checked, and passed on: the value stays in the
+//! register that it came in, without a copy. A taken jump costs a record about as much as four instructions, and so
+//! does code that crosses more cache lines than it must. So the kinds made for speed have at most one jump, and
+//! functions start on a line.
 //!
-//! A kind that is not named above `record_other` works nevertheless: it is recorded into by `record_other`. What a mode must
-//! have is [`Body`]; which modes have which storage is said in `is_offered`, and the table in [`with_type_of`] must agree with
-//! it, or the build fails.
+//! A kind that is not named above `record_other` still works: `record_other` records into it. [`Body`] defines what a
+//! mode must have, and `is_offered` defines which modes have which storage. The table in [`with_type_of`] must agree
+//! with `is_offered`, or the build fails.
 
 use core::ptr::NonNull;
 
@@ -41,8 +41,8 @@ use crate::platform::lines::start_on_a_line;
 pub(crate) type Single<C> = Histogram<[C], Unguarded>;
 pub(crate) type Atomic<C> = Histogram<[C], Interlocked>;
 
-/// Runs an expression with the type that a kind stands for, or another for a kind that this build does not have. Whoever uses
-/// it imports all of this file, so the types in the rows are imported here by `pub(crate) use`.
+/// Runs an expression with the type of a kind, or another expression for a kind that this build does not have. Users of
+/// this macro import all of this file, so `pub(crate) use` imports the types in the rows here.
 macro_rules! with_type_of {
     ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
         with_type_of!($kind, $type => $body, _ => $unknown, [
@@ -80,33 +80,34 @@ macro_rules! with_type_of {
     };
 }
 
-/// Runs an expression on the histogram behind a header, which must be alive, as what it is.
+/// Runs an expression on the histogram behind a header, which must be alive, as its actual type.
 macro_rules! as_what_it_is {
     ($header:expr, $histogram:ident => $body:expr) => {{
         let header: *const Header = $header.as_ptr();
-        // SAFETY: alive, and its kind was written with it.
+        // SAFETY: it is alive, and its kind was written with it.
         with_type_of!(unsafe { (*header).kind.with_unit(0) }, Type => {
-            // SAFETY: of this kind.
+            // SAFETY: it is of this kind.
             let $histogram = unsafe { &*Type::from_header(header) };
             $body
         }, _ => {
-            // SAFETY: constructors make no other kinds, and `attach` refuses them.
+            // SAFETY: constructors make no other kinds, and `attach` rejects them.
             unsafe { core::hint::unreachable_unchecked() }
         })
     }};
 }
 
-/// As [`as_what_it_is`], to hand values to it: one with a unit, which is no kind of the table, as [`InUnits`].
+/// Does the same as [`as_what_it_is`] for recording: a histogram with a unit, whose kind is not in the table, becomes
+/// [`InUnits`].
 macro_rules! as_what_records {
     ($header:expr, $histogram:ident => $body:expr) => {{
         let header: *const Header = $header.as_ptr();
-        // SAFETY: alive, and its kind was written with it.
+        // SAFETY: it is alive, and its kind was written with it.
         with_type_of!(unsafe { (*header).kind }, Type => {
-            // SAFETY: of this kind.
+            // SAFETY: it is of this kind.
             let $histogram = unsafe { &*Type::from_header(header) };
             $body
         }, _ => {
-            // SAFETY: alive as long as the reference that it is made of.
+            // SAFETY: it is alive as long as the reference that it comes from.
             let $histogram = &unsafe { InUnits::new($header) };
             $body
         })
@@ -114,7 +115,8 @@ macro_rules! as_what_records {
 }
 pub(crate) use {as_what_it_is, as_what_records, with_type_of};
 
-/// Which modes have which storage and width, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
+/// Returns whether a full build has a mode with this storage and width. Exhaustive: a new mode does not compile without
+/// an entry.
 #[cfg(any(feature = "std", test))]
 pub(crate) const fn is_offered(mode: Mode, storage: Storage, counter_bits: u32) -> bool {
     match (mode, storage) {
@@ -125,7 +127,7 @@ pub(crate) const fn is_offered(mode: Mode, storage: Storage, counter_bits: u32) 
     }
 }
 
-/// Whether the table has what is offered, no more and no less: otherwise the build fails.
+/// Checks that the table has exactly what is offered: otherwise the build fails.
 #[cfg(feature = "std")]
 const _: () = {
     use crate::cells::kind::Kind;
@@ -147,19 +149,19 @@ const _: () = {
     }
 };
 
-/// Counts one value: for Rust.
+/// Counts one value, for Rust.
 ///
 /// # Safety
 /// `header` must be that of a histogram that is alive.
 #[inline(always)]
 pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();
-    // SAFETY: alive, as the caller promises, and its kind was written with it. Here and in the functions below: the header is
-    // followed by what its kind says.
+    // SAFETY: it is alive, as the caller promises, and its kind was written with it. Here and in the functions below,
+    // the header is followed by the data of its kind.
     unsafe {
         let halfway = (*start).layout.halfway(value);
         let kind = (*start).kind;
-        // Told apart by one comparison, whatever other kinds there are.
+        // One comparison identifies this kind, whatever other kinds there are.
         if kind == Single::<AtomicU64>::KIND {
             return (*Single::<AtomicU64>::from_header(start)).count_at(halfway.logical_index(value), value);
         }
@@ -175,8 +177,8 @@ pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
     }
 }
 
-/// Counts one value: for the exported function. A dense single writer of 64 bits falls through; one comparison tells those that are
-/// narrower from the other wide ones, and the first of either is one jump away.
+/// Counts one value, for the exported function. A dense 64-bit single writer falls through. One comparison separates
+/// narrower kinds from other wide ones, and the first kind of either is one jump away.
 ///
 /// # Safety
 /// As for [`record_inlined`].
@@ -199,8 +201,8 @@ pub(crate) unsafe fn record_exported(header: NonNull<Header>, value: u64) {
     }
 }
 
-/// Defines functions that count one value into a histogram of one kind, its logical index given halfway: each in a section of its own, to
-/// start on a cache line, since what shares a function with others also shares its registers, its ends and its lines.
+/// Defines functions that count one value into a histogram of one kind, given half of its logical index. Each has a
+/// separate section, to start on a cache line: code in a common function would share its registers, exits and lines.
 macro_rules! functions_of_kinds {
     ($($(#[$where:meta])? $name:ident, $section:literal, $type:ty;)*) => {
         $(
@@ -212,7 +214,7 @@ macro_rules! functions_of_kinds {
             #[cfg_attr(target_os = "linux", unsafe(link_section = $section))]
             unsafe extern "C" fn $name(header: NonNull<Header>, value: u64, block: u64, exponent: u64) {
                 let index = Halfway { block, exponent }.logical_index(value);
-                // SAFETY: as for `record_inlined`, and of this kind, as the caller promises.
+                // SAFETY: as for `record_inlined`, and it is of this kind, as the caller promises.
                 unsafe { (*<$type>::from_header(header.as_ptr())).count_at(index, value) };
             }
         )*
@@ -230,8 +232,8 @@ functions_of_kinds! {
 
 start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
 
-/// Counts one value, whose logical index is given halfway, into what has cells of 64 bits: thread-local ones fall through, each of the others
-/// is a comparison and a jump.
+/// Counts one value, given half of its logical index, in a histogram with 64-bit cells. Thread-local kinds fall
+/// through; each of the others takes a comparison and a jump.
 ///
 /// # Safety
 /// As for [`record_inlined`].
@@ -248,7 +250,7 @@ unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, block: u64
                 .count_at(Halfway { block, exponent }.logical_index(value), value);
         }
         core::hint::cold_path();
-        // Before interlocked ones, to whose locked addition a comparison is nothing.
+        // This comes before interlocked kinds, because a comparison is negligible beside their locked addition.
         #[cfg(feature = "alloc")]
         if kind == PerCpu::KIND {
             return record_per_cpu(header, value, block, exponent);
@@ -260,7 +262,7 @@ unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, block: u64
     }
 }
 
-/// As [`record_wide`], for cells of 32 bits: those of a single writer fall through.
+/// Does the same as [`record_wide`] for 32-bit cells: those of a single writer fall through.
 ///
 /// # Safety
 /// As for [`record_inlined`].
@@ -287,8 +289,8 @@ unsafe extern "C" fn record_narrow(header: NonNull<Header>, value: u64, block: u
     }
 }
 
-/// The kinds whose recording is longer: out of the way of the others, where it would cost registers and a jump table. The
-/// ABI of C makes the call a jump.
+/// Records into the kinds whose recording is longer, away from the others, which it would cost registers and a jump
+/// table. The ABI of C makes the call a jump.
 ///
 /// # Safety
 /// As for [`record_inlined`].
@@ -297,12 +299,12 @@ unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
     as_what_records!(header, histogram => histogram.record(value));
 }
 
-/// What is to be done with a histogram before its memory is freed.
+/// Cleans up a histogram before its memory is freed.
 ///
 /// # Safety
 /// `header` must be that of a histogram on the heap that nobody uses any more.
 #[cfg(feature = "alloc")]
 pub(crate) unsafe fn dispose(header: NonNull<Header>) {
-    // SAFETY: of the kind that it says; the rest is the caller's promise.
+    // SAFETY: it is of the kind in its header; the rest is the caller's promise.
     unsafe { with_type_of!(header.as_ref().kind.with_unit(0), Type => Type::dispose(header), _ => ()) };
 }

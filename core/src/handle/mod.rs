@@ -1,4 +1,4 @@
-//! One counted pointer to a histogram of any kind, which is chosen at run time.
+//! One counted pointer to a histogram of any kind, chosen at run time.
 
 #[cfg(feature = "alloc")]
 #[cfg(feature = "alloc")]

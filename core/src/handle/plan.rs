@@ -1,4 +1,4 @@
-//! What options come to: a kind, a layout, and sizes.
+//! Converts options to a kind, a layout, and sizes.
 
 #[cfg(feature = "alloc")]
 use core::ptr::NonNull;
@@ -13,25 +13,25 @@ use crate::layout::layout::Layout;
 
 use super::dispatch::*;
 
-/// What a histogram takes, in bytes, before it is made. See [`crate::SharedHistogram::estimate`].
+/// The memory of a histogram in bytes, before it is made. See [`crate::SharedHistogram::estimate`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Footprint {
-    /// When it is made.
+    /// The size when it is made.
     pub initial: usize,
-    /// What it grows by: a shard for each thread that records at the same time, or for each CPU that is recorded on, a
-    /// chunk of sparse storage with its baseline; 0 where it does not grow.
+    /// The step of its growth: a shard for each thread that records at the same time, or for each CPU that it is
+    /// recorded on; for sparse storage, a chunk with its baseline; 0 if it does not grow.
     pub step: usize,
-    /// The most it can come to; `usize::MAX` where nothing limits it.
+    /// The largest possible size; `usize::MAX` if nothing limits it.
     pub most: usize,
 }
 
-/// What options come to.
+/// The result of resolving options.
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
     pub(crate) kind: Kind,
     pub(crate) live_reset: bool,
     size: usize,
-    /// Sparse storage: the most that the histogram may take behind its prefix.
+    /// Sparse storage: the most memory that the histogram may take after its prefix.
     max_bytes: usize,
 }
 
@@ -66,16 +66,16 @@ impl Plan {
         Ok(Footprint { initial, step, most: initial.saturating_add(step.saturating_mul(steps)).min(limit) })
     }
 
-    /// Bytes of a histogram, without a prefix.
+    /// Returns the bytes of a histogram, without a prefix.
     #[cfg(feature = "alloc")]
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// Makes a histogram in a block on the heap, its header as `place` says.
+    /// Makes a histogram in a block on the heap, with the header that `place` returns.
     ///
     /// # Safety
-    /// `base` must lead to [`Plan::size`] zeroed bytes behind a prefix, aligned like the header.
+    /// `base` must point to [`Plan::size`] zeroed bytes after a prefix, aligned like the header.
     #[cfg(feature = "alloc")]
     pub(crate) unsafe fn make(
         &self,

@@ -1,4 +1,4 @@
-//! The blocks on the heap that counted histograms live in: a prefix, the header, the cells.
+//! The heap blocks of counted histograms: a prefix, the header, the cells.
 
 use core::ptr::NonNull;
 
@@ -6,14 +6,14 @@ use crate::cells::header::Header;
 use crate::platform::atomics::{AtomicU32, Ordering};
 use crate::platform::references::References;
 
-/// In front of the header of a histogram on the heap; a whole cache line, so that what follows stays aligned.
+/// Lies before the header of a histogram on the heap. It is a whole cache line, so that the header stays aligned.
 #[repr(C, align(64))]
 pub(crate) struct Prefix {
     references: References,
-    /// Of the block in bytes. Nobody reads it where nothing is allocated.
+    /// The size of the block in bytes. Without an allocator, nobody reads it.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
     size: usize,
-    /// Of a single-writer histogram: whether its writer is handed out.
+    /// For a single-writer histogram: whether its writer is taken.
     writer: AtomicU32,
 }
 
@@ -23,23 +23,23 @@ pub(crate) const PREFIX: usize = size_of::<Prefix>();
 const _: () = assert!(PREFIX == align_of::<Header>());
 
 impl Prefix {
-    /// Of a block of `size` bytes, with one reference to its histogram.
+    /// Creates the prefix of a block of `size` bytes, with one reference to its histogram.
     #[cfg(feature = "alloc")]
     pub(crate) fn new(size: usize) -> Prefix {
         Prefix { references: References::new(1), size, writer: AtomicU32::new(0) }
     }
 
-    /// The prefix in front of a histogram.
+    /// Returns the prefix before a histogram.
     ///
     /// # Safety
-    /// The histogram must be a counted one that is alive.
+    /// The histogram must be counted and alive.
     pub(crate) unsafe fn of(header: NonNull<Header>) -> NonNull<Prefix> {
-        // SAFETY: counted histograms have a prefix in front of them.
+        // SAFETY: counted histograms have a prefix before them.
         unsafe { header.byte_sub(PREFIX).cast() }
     }
 
-    /// Whether the caller is the histogram's writer from now on: if there is none. Acquire, so that it finds what the last
-    /// one wrote.
+    /// Makes the caller the histogram's writer, if there is none yet, and returns whether it did. Acquire, so that the
+    /// new writer sees what the last one wrote.
     pub(crate) fn claim_writer(&self) -> bool {
         self.writer.swap(1, Ordering::Acquire) == 0
     }
@@ -52,12 +52,12 @@ impl Prefix {
         self.references.retain();
     }
 
-    /// One reference less; the last one frees the block.
+    /// Removes a reference; the last one frees the block.
     ///
     /// # Safety
-    /// `block` must be one to which the caller gives up a reference.
+    /// The caller must own a reference to `block`, and gives it up.
     pub(crate) unsafe fn release(block: NonNull<Prefix>) {
-        // SAFETY: alive until the count is zero.
+        // SAFETY: the block is alive until the count is zero.
         if unsafe { block.as_ref() }.references.release() {
             #[cfg(feature = "alloc")]
             // SAFETY: the last reference is gone. The block was allocated with the size in its prefix.

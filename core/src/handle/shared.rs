@@ -1,7 +1,7 @@
 //! A histogram of any kind, chosen at run time, behind one thin counted pointer.
 //!
-//! This is what a language binding holds. The pointer leads to the [`Header`] that every kind begins with, so that a
-//! record needs one comparison and no second pointer.
+//! A language binding holds this type. The pointer leads to the [`Header`] that every kind begins with, so a record
+//! needs one comparison and no second pointer.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -22,41 +22,41 @@ use crate::handle::dispatch::*;
 pub use crate::handle::plan::Footprint;
 pub(crate) use crate::handle::plan::Plan;
 
-/// A counted reference to a histogram: cloning adds one, dropping takes one away, the last one frees it. Histograms in
+/// A counted reference to a histogram: cloning adds one, dropping removes one, and the last one frees it. Histograms in
 /// the caller's memory are not counted: the memory must outlive every reference.
 ///
-/// One pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one, and any number of
-/// threads may record through it at once. For recording by one thread, with a plain addition, there is
+/// It is one pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one, and any number
+/// of threads may record through it at once. To record from one thread, with a plain addition, use
 /// [`SingleWriterHistogram`](crate::SingleWriterHistogram).
 #[repr(transparent)]
 pub struct SharedHistogram(pub(crate) NonNull<Header>);
 
-// SAFETY: all access to what is behind the pointer is through atomics, and the count of references is one too.
+// SAFETY: all access behind the pointer is through atomics, including the reference count.
 unsafe impl Send for SharedHistogram {}
 // SAFETY: as above.
 unsafe impl Sync for SharedHistogram {}
 
 impl SharedHistogram {
-    /// Alignment of the memory given to [`SharedHistogram::init_in`].
+    /// The alignment of the memory passed to [`SharedHistogram::init_in`].
     pub const ALIGNMENT: usize = align_of::<Header>();
 
-    /// A new histogram on the heap, for any number of threads that record.
+    /// Creates a histogram on the heap, for any number of recording threads.
     ///
-    /// [`Error::InvalidArgument`] for a range without values, an unknown width, a limit below what an empty histogram
-    /// takes, and [`Mode::SingleWriter`], for which there is
-    /// [`SingleWriterHistogram::create`](crate::SingleWriterHistogram::create); [`Error::Unsupported`] for what this build
-    /// does not offer, [`Error::OutOfMemory`].
+    /// Fails with [`Error::InvalidArgument`] for a range without values, an unknown width, a limit below the size of an
+    /// empty histogram, and [`Mode::SingleWriter`]; for that, use
+    /// [`SingleWriterHistogram::create`](crate::SingleWriterHistogram::create). Fails with [`Error::Unsupported`] for
+    /// features that this build does not have, and with [`Error::OutOfMemory`].
     pub fn create(options: &Options) -> Result<SharedHistogram> {
         refuse_single_writer(options.mode)?;
-        // SAFETY: not of that mode.
+        // SAFETY: the mode is not [`Mode::SingleWriter`].
         unsafe { Self::create_unguarded(options) }
     }
 
-    /// As [`SharedHistogram::create`], in any mode.
+    /// Does the same as [`SharedHistogram::create`] in any mode.
     ///
     /// # Safety
-    /// In the mode [`Mode::SingleWriter`] one thread at a time records, through whatever reference: counts get lost
-    /// otherwise. (Nothing worse happens: all accesses are atomic.)
+    /// In the mode [`Mode::SingleWriter`] only one thread at a time may record, through any reference; otherwise counts
+    /// get lost. (Nothing worse happens: all accesses are atomic.)
     #[doc(hidden)]
     pub unsafe fn create_unguarded(options: &Options) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
@@ -67,7 +67,7 @@ impl SharedHistogram {
     fn allocate(plan: &Plan) -> Result<SharedHistogram> {
         let size = plan.size().checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
         let block = crate::platform::memory::allocate_zeroed(size, align_of::<Prefix>())?;
-        // SAFETY: the block has room for the prefix and the histogram behind it, whose cells are zero already.
+        // SAFETY: the block has room for the prefix and the histogram after it, whose cells are already zero.
         unsafe {
             block.cast::<Prefix>().write(Prefix::new(size));
             let base = block.add(PREFIX).cast::<Header>();
@@ -86,35 +86,35 @@ impl SharedHistogram {
         Err(Error::Unsupported)
     }
 
-    /// Bytes that [`SharedHistogram::init_in`] needs, a multiple of [`SharedHistogram::ALIGNMENT`]. [`Error::Unsupported`]
-    /// for kinds that cannot live there: dense ones with one writer and interlocked ones can. With live reset it is half as much
-    /// again as on the heap: see [`crate::Histogram::required_size`].
+    /// Returns the bytes that [`SharedHistogram::init_in`] needs, a multiple of [`SharedHistogram::ALIGNMENT`]. Fails
+    /// with [`Error::Unsupported`] for kinds that cannot live there; dense kinds with one writer or interlocked writers
+    /// can. With live reset it is half as much again as on the heap: see [`crate::Histogram::required_size`].
     pub fn required_size(options: &Options) -> Result<usize> {
         let plan = Plan::new(options)?;
         with_type_of!(plan.kind, Type => Type::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
     }
 
-    /// What [`SharedHistogram::footprint`] of a histogram with these options is going to be. Fails as
+    /// Returns the future [`SharedHistogram::footprint`] of a histogram with these options. Fails as
     /// [`SharedHistogram::create`] does.
     pub fn estimate(options: &Options) -> Result<Footprint> {
         Plan::new(options)?.estimate()
     }
 
-    /// A new histogram in the caller's memory, private or shared with other processes.
+    /// Creates a histogram in the caller's memory, private or shared with other processes.
     ///
-    /// [`Error::InvalidArgument`] when it is not aligned, and for [`Mode::SingleWriter`] as in
-    /// [`SharedHistogram::create`]; [`Error::BufferTooSmall`] when it is too small.
+    /// Fails with [`Error::InvalidArgument`] if the memory is not aligned, and for [`Mode::SingleWriter`] as in
+    /// [`SharedHistogram::create`]; with [`Error::BufferTooSmall`] if it is too small.
     ///
     /// # Safety
     /// `memory` must be valid for reads and writes of `size` bytes, used for nothing else, for as long as there is any
     /// reference to the histogram.
     pub unsafe fn init_in(memory: *mut u8, size: usize, options: &Options) -> Result<SharedHistogram> {
         refuse_single_writer(options.mode)?;
-        // SAFETY: passed on; not of that mode.
+        // SAFETY: passed on; the mode is not [`Mode::SingleWriter`].
         unsafe { Self::init_in_unguarded(memory, size, options) }
     }
 
-    /// As [`SharedHistogram::init_in`], in any mode.
+    /// Does the same as [`SharedHistogram::init_in`] in any mode.
     ///
     /// # Safety
     /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
@@ -125,31 +125,32 @@ impl SharedHistogram {
         options: &Options,
     ) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
-        // The pointer that is kept is the caller's own: no reference to the memory has been made from it that a use of the
-        // pointer would invalidate, nor that would invalidate the pointer.
+        // This keeps the caller's own pointer. No reference to the memory has been made from it: a use of the pointer
+        // could invalidate the reference, or the reference the pointer.
         with_type_of!(plan.kind, Type => {
-            // SAFETY: valid for writes and used for nothing else, as the caller promises.
+            // SAFETY: the memory is valid for writes and used for nothing else, as the caller promises.
             unsafe { Type::init_at(memory, size, plan.layout, plan.live_reset) }
         }, _ => Err(Error::Unsupported))
         .map(SharedHistogram)
     }
 
-    /// A histogram that another process, or an earlier call, made in memory by [`SharedHistogram::init_in`].
+    /// Attaches to a histogram that another process, or an earlier call, made in memory by
+    /// [`SharedHistogram::init_in`].
     ///
-    /// [`Error::InvalidArgument`] when the memory is not aligned, and for a single-writer histogram, which is for
-    /// [`SingleWriterHistogram::attach`](crate::SingleWriterHistogram::attach); [`Error::BufferTooSmall`] when the memory is
-    /// smaller than the histogram, [`Error::Corrupt`] when it holds none, [`Error::Incompatible`] when a build of another image version or
-    /// word size made it.
+    /// Fails with [`Error::InvalidArgument`] if the memory is not aligned, and for a single-writer histogram, which
+    /// needs [`SingleWriterHistogram::attach`](crate::SingleWriterHistogram::attach). Fails with
+    /// [`Error::BufferTooSmall`] if the memory is smaller than the histogram, with [`Error::Corrupt`] if it holds no
+    /// histogram, and with [`Error::Incompatible`] if a build of another image version or word size made it.
     ///
     /// # Safety
-    /// As for [`SharedHistogram::init_in`]; whoever shares the memory is trusted not to change the header afterwards.
+    /// As for [`SharedHistogram::init_in`]; users of the shared memory are trusted not to change the header afterwards.
     pub unsafe fn attach(memory: *mut u8, size: usize) -> Result<SharedHistogram> {
-        // SAFETY: passed on; nobody records through one with a single writer, since it is not given out.
+        // SAFETY: passed on; nobody records through a single-writer one, because it is not returned.
         let attached = unsafe { Self::attach_unguarded(memory, size)? };
         if attached.is_single_writer() { Err(Error::InvalidArgument) } else { Ok(attached) }
     }
 
-    /// As [`SharedHistogram::attach`], in any mode.
+    /// Does the same as [`SharedHistogram::attach`] in any mode.
     ///
     /// # Safety
     /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
@@ -162,7 +163,7 @@ impl SharedHistogram {
             return Err(Error::BufferTooSmall);
         }
         let header = NonNull::new(memory.cast::<Header>()).ok_or(Error::InvalidArgument)?;
-        // SAFETY: aligned, long enough and readable; every bit pattern is a header, if perhaps a broken one.
+        // SAFETY: it is aligned, long enough and readable; every bit pattern is a header, but perhaps a broken one.
         let image = unsafe { header.as_ref() };
         image.check()?;
         let needed = with_type_of!(image.kind.with_unit(0), Type => Type::size_of_image(image), _ => Err(Error::Corrupt))?;
@@ -172,11 +173,11 @@ impl SharedHistogram {
         Ok(SharedHistogram(header))
     }
 
-    /// A per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::PerCpuImage).
+    /// Attaches to a per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::PerCpuImage).
     ///
     /// # Safety
-    /// `memory` must be valid for `size` bytes for as long as there is any reference, with a table of this process's own in it; whoever
-    /// shares it is trusted not to change the header.
+    /// `memory` must be valid for `size` bytes as long as there is any reference, and contain a table of this process
+    /// alone. Users of the shared memory are trusted not to change the header.
     #[cfg(feature = "alloc")]
     #[doc(hidden)]
     pub unsafe fn attach_per_cpu(memory: NonNull<u8>, size: usize) -> Result<SharedHistogram> {
@@ -184,14 +185,14 @@ impl SharedHistogram {
         unsafe { crate::histograms::per_cpu_image::PerCpuImage::attach(memory, size) }.map(SharedHistogram)
     }
 
-    /// The pointer that stands for this reference, which is given up to it. See [`SharedHistogram::from_raw`].
+    /// Converts this reference to a pointer, which then owns it. See [`SharedHistogram::from_raw`].
     pub fn into_raw(self) -> NonNull<Header> {
         let header = self.0;
         core::mem::forget(self);
         header
     }
 
-    /// The reference that a pointer stands for.
+    /// Converts a pointer back to its reference.
     ///
     /// # Safety
     /// `header` must come from [`SharedHistogram::into_raw`], once for each call, unless the result is kept from being
@@ -206,32 +207,33 @@ impl SharedHistogram {
         unsafe { &(*self.0.as_ptr()).layout }
     }
 
-    /// Width of the cells, 32 or 64.
+    /// Returns the width of the cells, 32 or 64.
     pub fn counter_bits(&self) -> u32 {
         // SAFETY: as for `layout`.
         unsafe { (*self.0.as_ptr()).counter_bits() }
     }
 
-    /// A direct handle for recording into a thread-local histogram. [`Error::Unsupported`] for other modes (that of a
-    /// single-writer histogram is [`SharedWriter::into_recorder`](crate::SharedWriter::into_recorder)), and for cells that
-    /// the target cannot load and store in one step; [`Error::OutOfMemory`] where there is no room for a shard.
+    /// Returns a direct handle for recording into a thread-local histogram. Fails with [`Error::Unsupported`] for other
+    /// modes (for a single-writer histogram, use [`SharedWriter::into_recorder`](crate::SharedWriter::into_recorder)),
+    /// and for cells that the target cannot load and store in one step. Fails with [`Error::OutOfMemory`] if there is
+    /// no room for a shard.
     pub fn recorder(&self) -> Result<Recorder> {
-        // SAFETY: not of a single-writer histogram, unless somebody has promised what is asked for here.
+        // SAFETY: it is not a single-writer histogram, unless somebody has already made the required promise.
         unsafe { Recorder::of(self, None) }
     }
 
-    /// Cells for a recorder, and their owner.
+    /// Returns cells for a recorder, and their owner.
     pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
         as_what_it_is!(self.0, histogram => histogram.lend_cells())
     }
 
-    /// The cells that [`Recorder`] records into.
+    /// Returns the cells that [`Recorder`] records into.
     pub(crate) fn counters_of(&self, owner: *mut c_void) -> NonNull<u8> {
         as_what_it_is!(self.0, histogram => histogram.lent_cells(owner))
     }
 
     /// # Safety
-    /// `owner` must be that of a recorder which is not used any more.
+    /// `owner` must be that of a recorder that is not used any more.
     pub(crate) unsafe fn give_back(&self, owner: *mut c_void) {
         // SAFETY: the caller's promise.
         as_what_it_is!(self.0, histogram => unsafe { histogram.give_back(owner) });
@@ -243,7 +245,7 @@ impl SharedHistogram {
         unsafe { self.0.as_ref() }.tallies.add_wraps(1);
     }
 
-    /// The pointer that stands for this reference, which stays the caller's.
+    /// Returns the pointer of this reference; the caller keeps the reference.
     pub fn as_raw(&self) -> NonNull<Header> {
         self.0
     }
@@ -255,8 +257,8 @@ impl SharedHistogram {
         unsafe { record_inlined(self.0, value) };
     }
 
-    /// As [`SharedHistogram::record`], for a function that is called rather than inlined: all kinds but the default are
-    /// one jump away, so that neither is in the way of the other.
+    /// Does the same as [`SharedHistogram::record`] for a function that is called, not inlined: all kinds except the
+    /// default are one jump away, so that neither slows the other.
     #[doc(hidden)]
     #[inline(always)]
     pub fn record_out_of_line(&self, value: u64) {
@@ -271,7 +273,7 @@ impl SharedHistogram {
         as_what_it_is!(self.0, histogram => histogram.reset())
     }
 
-    /// Bytes of memory in use.
+    /// Returns the bytes of memory in use.
     pub fn footprint(&self) -> usize {
         let prefix = if self.is_counted() { PREFIX } else { 0 };
         prefix + as_what_it_is!(self.0, histogram => histogram.footprint())
@@ -282,7 +284,7 @@ impl SharedHistogram {
         as_what_it_is!(self.0, histogram => snapshot.update(histogram, since))
     }
 
-    /// As [`SharedHistogram::update`], of all that was ever counted.
+    /// Does the same as [`SharedHistogram::update`] with everything that was ever counted.
     #[cfg(feature = "alloc")]
     pub(crate) fn update_since_creation(&self, snapshot: &mut Snapshot) -> Result<()> {
         as_what_it_is!(self.0, histogram => snapshot.update_since_creation(histogram))
@@ -299,7 +301,7 @@ impl SharedHistogram {
     }
 }
 
-/// [`Error::InvalidArgument`] for a mode that is not safe behind a shared reference.
+/// Fails with [`Error::InvalidArgument`] for a mode that is not safe behind a shared reference.
 pub(crate) fn refuse_single_writer(mode: Mode) -> Result<()> {
     if mode == Mode::SingleWriter { Err(Error::InvalidArgument) } else { Ok(()) }
 }
@@ -307,7 +309,7 @@ pub(crate) fn refuse_single_writer(mode: Mode) -> Result<()> {
 impl Clone for SharedHistogram {
     fn clone(&self) -> Self {
         if self.is_counted() {
-            // SAFETY: counted, and alive while there is this reference.
+            // SAFETY: it is counted, and alive while this reference exists.
             unsafe { Prefix::of(self.0).as_ref() }.retain();
         }
         SharedHistogram(self.0)
@@ -317,7 +319,7 @@ impl Clone for SharedHistogram {
 impl Drop for SharedHistogram {
     fn drop(&mut self) {
         if self.is_counted() {
-            // SAFETY: counted, and our reference, which is given up.
+            // SAFETY: it is counted, and this gives up our reference.
             unsafe { Prefix::release(Prefix::of(self.0)) };
         }
     }

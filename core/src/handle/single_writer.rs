@@ -1,4 +1,4 @@
-//! Handles to single-writer histograms: whoever has one reads and resets, and one of all has the writer.
+//! Handles to single-writer histograms: every handle can read and reset, and one of them has the writer.
 
 use core::ptr::NonNull;
 
@@ -15,16 +15,17 @@ use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
 pub(crate) mod sealed {
-    /// What only this crate can make, so that nobody else can call what takes it: methods of a bound's supertrait could be.
+    /// A value that only this crate can make, so nobody else can call functions that take it: methods of a bound's
+    /// supertrait would otherwise be callable.
     pub struct Inside(pub(crate) ());
 
     pub trait Sealed {
-        /// The reference as one that does not ask who records.
+        /// Returns the reference as one that does not check who records.
         fn unguarded(&self, _: Inside) -> &super::SharedHistogram;
     }
 }
 
-/// A counted reference to a histogram: a [`SharedHistogram`] or a [`SingleWriterHistogram`]. For what only reads.
+/// A counted reference to a histogram, a [`SharedHistogram`] or a [`SingleWriterHistogram`], for code that only reads.
 pub trait Handle: Clone + sealed::Sealed {}
 
 impl Handle for SharedHistogram {}
@@ -41,9 +42,9 @@ impl sealed::Sealed for SingleWriterHistogram {
     }
 }
 
-/// A counted reference to a histogram that one writer records into, by plain additions, which take a third to a fifth of
-/// the time of atomic ones. It is [`SharedHistogram`]'s sibling: any thread may hold, clone and drop one, read and reset,
-/// and one of them has [`SingleWriterHistogram::writer`].
+/// A counted reference to a histogram with one writer, which uses plain additions. They take a third to a fifth of the
+/// time of atomic ones. It is [`SharedHistogram`]'s sibling: any thread may hold, clone and drop one, read and reset,
+/// and one of them has the [`SingleWriterHistogram::writer`].
 ///
 /// ```
 /// use picollo_core::{Error, Options, SingleWriterHistogram};
@@ -60,41 +61,43 @@ impl sealed::Sealed for SingleWriterHistogram {
 pub struct SingleWriterHistogram(SharedHistogram);
 
 impl SingleWriterHistogram {
-    /// Alignment of the memory given to [`SingleWriterHistogram::init_in`].
+    /// The alignment of the memory passed to [`SingleWriterHistogram::init_in`].
     pub const ALIGNMENT: usize = SharedHistogram::ALIGNMENT;
 
-    /// A new histogram on the heap. The options' mode is [`Mode::SingleWriter`], or the default, since the type says it.
+    /// Creates a histogram on the heap. The options' mode must be [`Mode::SingleWriter`] or the default, because the
+    /// type determines it.
     ///
-    /// [`Error::InvalidArgument`] for other modes; otherwise as [`SharedHistogram::create`].
+    /// Fails with [`Error::InvalidArgument`] for other modes; otherwise as [`SharedHistogram::create`].
     pub fn create(options: &Options) -> Result<SingleWriterHistogram> {
         let options = single_writer(options)?;
-        // SAFETY: only writers record, of which there is one.
+        // SAFETY: only writers record, and there is only one.
         unsafe { SharedHistogram::create_unguarded(&options) }.map(SingleWriterHistogram)
     }
 
-    /// Bytes that [`SingleWriterHistogram::init_in`] needs. See [`SharedHistogram::required_size`].
+    /// Returns the bytes that [`SingleWriterHistogram::init_in`] needs. See [`SharedHistogram::required_size`].
     pub fn required_size(options: &Options) -> Result<usize> {
         SharedHistogram::required_size(&single_writer(options)?)
     }
 
-    /// A new histogram in the caller's memory. See [`SharedHistogram::init_in`].
+    /// Creates a histogram in the caller's memory. See [`SharedHistogram::init_in`].
     ///
     /// # Safety
     /// As there.
     pub unsafe fn init_in(memory: *mut u8, size: usize, options: &Options) -> Result<SingleWriterHistogram> {
         let options = single_writer(options)?;
-        // SAFETY: passed on; only writers record, and who makes them promises that there is one.
+        // SAFETY: passed on; only writers record, and whoever makes a writer promises that there is only one.
         unsafe { SharedHistogram::init_in_unguarded(memory, size, &options) }.map(SingleWriterHistogram)
     }
 
-    /// A histogram that another process, or an earlier call, made in memory. See [`SharedHistogram::attach`].
+    /// Attaches to a histogram that another process, or an earlier call, made in memory. See
+    /// [`SharedHistogram::attach`].
     ///
-    /// [`Error::InvalidArgument`] also for a histogram of another mode.
+    /// Also fails with [`Error::InvalidArgument`] for a histogram of another mode.
     ///
     /// # Safety
     /// As there.
     pub unsafe fn attach(memory: *mut u8, size: usize) -> Result<SingleWriterHistogram> {
-        // SAFETY: passed on; only writers record, and who makes them promises that there is one.
+        // SAFETY: passed on; only writers record, and whoever makes a writer promises that there is only one.
         let attached = unsafe { SharedHistogram::attach_unguarded(memory, size)? };
         if attached.is_single_writer() {
             Ok(SingleWriterHistogram(attached))
@@ -103,32 +106,32 @@ impl SingleWriterHistogram {
         }
     }
 
-    /// The writer. It can be had again when it is dropped.
+    /// Returns the writer. After it is dropped, you can get it again.
     ///
-    /// [`Error::Busy`] while there is one; [`Error::Unsupported`] for a histogram in the caller's memory, of which other
-    /// processes may be the writer: see [`SingleWriterHistogram::writer_unchecked`].
+    /// Fails with [`Error::Busy`] while there is one; with [`Error::Unsupported`] for a histogram in the caller's
+    /// memory, whose writer may be in another process: see [`SingleWriterHistogram::writer_unchecked`].
     pub fn writer(&self) -> Result<SharedWriter> {
         if !self.0.is_counted() {
             return Err(Error::Unsupported);
         }
-        // SAFETY: counted, so with a prefix in front of it.
+        // SAFETY: it is counted, so it has a prefix before it.
         let claim = unsafe { Claim::of(&self.0)? };
         Ok(SharedWriter { claim: Some(claim), histogram: self.clone() })
     }
 
-    /// The writer of a histogram in the caller's memory.
+    /// Returns the writer of a histogram in the caller's memory.
     ///
     /// # Safety
-    /// There must be no other writer, in any process, as long as this one is there: counts get lost otherwise. (Nothing
+    /// There must be no other writer, in any process, as long as this one exists: counts get lost otherwise. (Nothing
     /// worse happens: all accesses are atomic.)
     pub unsafe fn writer_unchecked(&self) -> SharedWriter {
         SharedWriter { claim: None, histogram: self.clone() }
     }
 
-    /// The reference as one through which anybody can record.
+    /// Converts the reference to one through which anybody can record.
     ///
     /// # Safety
-    /// As for [`SharedHistogram::create_unguarded`]; a [`SharedWriter`] is one who records.
+    /// As for [`SharedHistogram::create_unguarded`]; a [`SharedWriter`] counts as a thread that records.
     #[doc(hidden)]
     pub unsafe fn into_unguarded(self) -> SharedHistogram {
         self.0
@@ -139,7 +142,7 @@ impl SingleWriterHistogram {
         self.0.layout()
     }
 
-    /// Width of the cells, 32 or 64.
+    /// Returns the width of the cells, 32 or 64.
     pub fn counter_bits(&self) -> u32 {
         self.0.counter_bits()
     }
@@ -149,7 +152,7 @@ impl SingleWriterHistogram {
         self.0.reset()
     }
 
-    /// Bytes of memory in use.
+    /// Returns the bytes of memory in use.
     pub fn footprint(&self) -> usize {
         self.0.footprint()
     }
@@ -160,7 +163,7 @@ impl SingleWriterHistogram {
     }
 }
 
-/// The options with the mode that the type says.
+/// Returns the options with the mode of the type.
 pub(crate) fn single_writer(options: &Options) -> Result<Options> {
     match options.mode {
         Mode::SingleWriter | Mode::Interlocked => Ok(Options { mode: Mode::SingleWriter, ..*options }),
@@ -168,20 +171,20 @@ pub(crate) fn single_writer(options: &Options) -> Result<Options> {
     }
 }
 
-/// That a histogram on the heap has its writer, until this is dropped.
+/// Proof that a histogram on the heap has its writer, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Claim(NonNull<Header>);
 
-// SAFETY: what it leads to is atomic, and alive as long as whoever has the claim has the histogram.
+// SAFETY: it points to atomics, which are alive as long as the owner of the claim has the histogram.
 unsafe impl Send for Claim {}
 // SAFETY: as above.
 unsafe impl Sync for Claim {}
 
 impl Claim {
     /// # Safety
-    /// The histogram must be a counted one, and outlive the claim.
+    /// The histogram must be counted, and outlive the claim.
     unsafe fn of(histogram: &SharedHistogram) -> Result<Claim> {
-        // SAFETY: counted, as the caller promises.
+        // SAFETY: it is counted, as the caller promises.
         let claimed = unsafe { Prefix::of(histogram.0).as_ref() }.claim_writer();
         if claimed { Ok(Claim(histogram.0)) } else { Err(Error::Busy) }
     }
@@ -189,15 +192,16 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // SAFETY: counted and alive, as it was promised to `of`.
+        // SAFETY: it is counted and alive, as promised to `of`.
         unsafe { Prefix::of(self.0).as_ref() }.release_writer();
     }
 }
 
-/// The one writer of a [`SingleWriterHistogram`], which it keeps alive. It can be sent to another thread, and not cloned.
+/// The only writer of a [`SingleWriterHistogram`], which it keeps alive. You can send it to another thread, but not
+/// clone it.
 #[derive(Debug)]
 pub struct SharedWriter {
-    /// First, so that it is dropped while the histogram is there.
+    /// This is the first field, so that it is dropped while the histogram exists.
     claim: Option<Claim>,
     histogram: SingleWriterHistogram,
 }
@@ -211,13 +215,13 @@ impl SharedWriter {
         self.histogram.0.record(value);
     }
 
-    /// The histogram, for reading and resetting.
+    /// Returns the histogram, for reading and resetting.
     pub fn histogram(&self) -> &SingleWriterHistogram {
         &self.histogram
     }
 
-    /// A direct handle for recording in the writer's place. Errors as for [`SharedHistogram::recorder`]; sparse storage has
-    /// none.
+    /// Converts the writer to a direct handle for recording. Fails as [`SharedHistogram::recorder`]; sparse storage has
+    /// no recorder.
     pub fn into_recorder(self) -> Result<Recorder> {
         let SharedWriter { claim, histogram } = self;
         // SAFETY: the recorder is the writer from here on.

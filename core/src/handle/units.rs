@@ -1,4 +1,4 @@
-//! Recording where the layout has a unit: whatever records takes values in units, and here they are shifted.
+//! Records into layouts with a unit: recording code takes values in units, and this module shifts them.
 
 use core::ptr::NonNull;
 
@@ -7,7 +7,7 @@ use crate::cells::header::{Headed, Header};
 use crate::handle::dispatch::*;
 use crate::histograms::record::Record;
 
-/// Values that are shifted at a time.
+/// The number of values shifted at a time.
 const RUN: usize = 64;
 
 /// A histogram of any kind whose layout has a unit, to record into.
@@ -15,7 +15,7 @@ pub(crate) struct InUnits(NonNull<Header>);
 
 impl InUnits {
     /// # Safety
-    /// `header` must be that of a histogram that is alive for as long as this is.
+    /// `header` must be that of a histogram that outlives this value.
     pub(crate) unsafe fn new(header: NonNull<Header>) -> InUnits {
         InUnits(header)
     }
@@ -24,7 +24,8 @@ impl InUnits {
         self.layout().unit()
     }
 
-    /// Counts one value. (None of these is inlined: what has no unit is not to have room made for it.)
+    /// Counts one value. (None of these functions is inlined, because histograms without a unit must not pay for their
+    /// code size.)
     #[cold]
     #[inline(never)]
     pub(crate) fn record(&self, value: u64) {
@@ -47,12 +48,12 @@ impl InUnits {
 
 impl Headed for InUnits {
     fn header(&self) -> &Header {
-        // SAFETY: alive, by the promise to `new`.
+        // SAFETY: it is alive, by the promise to `new`.
         unsafe { self.0.as_ref() }
     }
 }
 
-/// What follows from `record_n` asks the layout, which knows the unit.
+/// The provided methods of this trait use the layout, which knows the unit.
 impl Record for InUnits {
     #[cold]
     #[inline(never)]

@@ -18,7 +18,7 @@ pub struct Bucket {
     pub logical_index: u64,
 }
 
-/// Which value of its bucket a percentile reports.
+/// Which value in its bucket a percentile reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum ValueSelection {
@@ -34,7 +34,7 @@ pub enum ValueSelection {
 crate::error::from_code!(ValueSelection { Midpoint, Lower, Upper });
 
 impl Bucket {
-    /// The value that stands for all values of the bucket.
+    /// Returns the value that represents all values of the bucket.
     pub const fn equivalent_value(&self, selection: ValueSelection) -> u64 {
         match selection {
             ValueSelection::Midpoint => self.lower + self.step / 2,

@@ -1,10 +1,10 @@
-//! What maps values to cells, for loops that keep it in registers.
+//! Maps values to cells in loops that keep the layout in registers.
 
 use core::hint::black_box;
 
 use crate::layout::layout::Layout;
 
-/// A copy of what recording needs of a [`Layout`]. It tells the same index by fewer instructions.
+/// A copy of the part of a [`Layout`] that recording needs. It computes the same index with fewer instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indexer {
     block_size: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Indexer {
 
 impl Indexer {
     pub(crate) fn new(layout: &Layout) -> Indexer {
-        // Not shown to the compiler, who would know it for a power of two and multiply by it with a shift.
+        // Hidden from the compiler, which would otherwise see a power of two and multiply by it with a shift.
         Indexer {
             block_size: black_box(layout.block_size()),
             first_index: layout.first_index(),
@@ -24,14 +24,14 @@ impl Indexer {
         }
     }
 
-    /// As [`Layout::recording_index`], of a value in units; `None` for one out of range.
+    /// Returns the same as [`Layout::recording_index`] for a value in units; `None` if it is out of range.
     ///
-    /// `(e << scale)` is a product here. To shift by a number that is not known takes an instruction or two more where that
-    /// number has to be in one certain register, as on x86-64 before BMI2, and there is a second such shift.
+    /// Here `(e << scale)` is a product. A shift by a variable count takes one or two more instructions if the count
+    /// must be in a specific register, as on x86-64 before BMI2, and there is a second such shift.
     #[inline(always)]
     pub(crate) fn index(&self, value: u64) -> Option<usize> {
-        // The position of the highest bit. Not by `ilog2` of what is known not to be zero: `bsr` then stands alone, and where zero
-        // leaves its register as it was, each waits for the one before it.
+        // The position of the highest bit. This is not `ilog2` of a value known to be nonzero: `bsr` would then stand
+        // alone. As zero leaves its register unchanged, each `bsr` would wait for the previous one.
         let exponent = (63 ^ (value | self.block_size).leading_zeros()) - self.scale;
         let logical = (exponent as u64).wrapping_mul(self.block_size) + (value >> (exponent & 63));
         let index = logical.wrapping_sub(self.first_index);
@@ -56,14 +56,14 @@ mod tests {
             let layout = Layout::with_scale(scale, a.min(b), a.max(b)).unwrap();
             let layout = layout.with_unit(unit).unwrap_or(layout);
             let indexer = Indexer::new(&layout);
-            // Any value, and those at the ends of the range and of buckets.
+            // Any values, and those at the ends of the range and of buckets.
             let bucket = layout.bucket_at((value >> shift) % layout.length() as u64);
             let [low, high] = [bucket.lower, bucket.upper].map(|end| end >> layout.unit());
             for value in [value >> shift, low, high, low.wrapping_sub(1), high.wrapping_add(1), 0, u64::MAX] {
                 let index = layout.recording_index(value);
                 let expected = layout.contains(index).then_some(index as usize);
                 prop_assert_eq!(indexer.index(value), expected);
-                // In two steps, and in 32 bits, as one value is recorded.
+                // In two steps, and in 32 bits, as when a single value is recorded.
                 let logical = layout.halfway(value).in_place().logical_index(value);
                 prop_assert_eq!(logical, layout.recording_logical_index(value));
                 let short = layout.shortly_stored_at(logical);

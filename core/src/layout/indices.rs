@@ -1,19 +1,19 @@
-//! Batches: the indices of several values at a time, by the widest instructions that the processor has.
+//! Batches: computes the indices of several values at a time, with the widest instructions of the processor.
 
 use crate::layout::layout::Layout;
 
-/// Calls `add` with storage indices and counts for all values: `(index, value, count)`, where `value` is one of those at
-/// `index`. The index is [`Layout::length`] or more for values out of range.
+/// Calls `add` with storage indices and counts for all values: `(index, value, count)`, where `value` is one of the
+/// values at `index`. The index is [`Layout::length`] or more for values out of range.
 ///
-/// Eight neighbours that all fall into one bucket may come as one call, so that equal values in a row do not wait for
-/// each other's additions.
+/// Eight adjacent values in the same bucket may come as one call, so that equal values in a row do not wait for each
+/// other's additions.
 #[inline]
 pub(crate) fn for_each_index(layout: &Layout, values: &[u64], add: impl FnMut(u64, u64, u64)) {
     let path = [BatchPath::Avx512, BatchPath::Bmi2].into_iter().find(|path| path.is_available());
     path.unwrap_or(BatchPath::Plain).for_each_index(layout, values, add);
 }
 
-/// The ways to take a batch. For benchmarks: which one is best is decided at run time.
+/// The ways to process a batch. They are public for benchmarks: the best one is selected at run time.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchPath {
@@ -23,7 +23,7 @@ pub enum BatchPath {
 }
 
 impl BatchPath {
-    /// Whether the processor has what it takes.
+    /// Returns whether the processor supports this path.
     pub fn is_available(self) -> bool {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         return match self {
@@ -41,13 +41,13 @@ impl BatchPath {
         return self == BatchPath::Plain;
     }
 
-    /// As [`for_each_index`], by this path where it is available.
+    /// Does the same as [`for_each_index`], by this path if it is available.
     #[inline]
     pub(crate) fn for_each_index(self, layout: &Layout, values: &[u64], add: impl FnMut(u64, u64, u64)) {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         if self.is_available() {
             match self {
-                // SAFETY: the processor has what the functions are compiled for.
+                // SAFETY: the processor has the features that the function is compiled for.
                 BatchPath::Avx512 => return unsafe { avx512::for_each_index(layout, values, add) },
                 // SAFETY: as above.
                 BatchPath::Bmi2 => return unsafe { with_bmi2(layout, values, add) },
@@ -58,7 +58,7 @@ impl BatchPath {
     }
 }
 
-/// Shifts by a register and counts leading zeros in one instruction each.
+/// This makes shifts by a register and counts of leading zeros one instruction each.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[target_feature(enable = "bmi1,bmi2,lzcnt")]
 fn with_bmi2(layout: &Layout, values: &[u64], add: impl FnMut(u64, u64, u64)) {
@@ -67,7 +67,7 @@ fn with_bmi2(layout: &Layout, values: &[u64], add: impl FnMut(u64, u64, u64)) {
 
 #[inline(always)]
 fn one_by_one(layout: &Layout, values: &[u64], mut add: impl FnMut(u64, u64, u64)) {
-    // A copy: the compiler keeps it in registers, while it must expect the header to change with every cell.
+    // The compiler keeps a copy in registers, but would have to assume that the header changes with every cell.
     let layout = *layout;
     let (groups, rest) = values.as_chunks::<8>();
     for group in groups {
@@ -90,7 +90,7 @@ mod avx512 {
 
     use crate::layout::layout::Layout;
 
-    /// Eight values at a time: all that [`Layout::storage_index`] does is one instruction each for them.
+    /// Processes eight values at a time: each step of [`Layout::storage_index`] is one instruction for all of them.
     #[target_feature(enable = "avx512f,avx512cd,bmi1,bmi2,lzcnt")]
     pub(crate) fn for_each_index(layout: &Layout, values: &[u64], mut add: impl FnMut(u64, u64, u64)) {
         let block_size = _mm512_set1_epi64(layout.block_size() as i64);
@@ -106,7 +106,7 @@ mod avx512 {
             let index = _mm512_sub_epi64(_mm512_add_epi64(start, _mm512_srlv_epi64(value, exponent)), first);
             let leader = _mm512_broadcastq_epi64(_mm512_castsi512_si128(index));
             let mut indices = [0u64; 8];
-            // SAFETY: room for eight indices of 64 bits.
+            // SAFETY: there is room for eight indices of 64 bits.
             unsafe { _mm512_storeu_si512(indices.as_mut_ptr().cast(), index) };
             if _mm512_cmpeq_epi64_mask(index, leader) == 0xff {
                 add(indices[0], group[0], 8);
@@ -131,7 +131,7 @@ mod tests {
     const PATHS: [(&str, BatchPath); 3] =
         [("plain", BatchPath::Plain), ("bmi2", BatchPath::Bmi2), ("avx512", BatchPath::Avx512)];
 
-    /// What a path tells, one value at a time.
+    /// Returns the results of a path, one value at a time.
     fn told(values: &[u64], path: impl FnOnce(&[u64], &mut dyn FnMut(u64, u64, u64))) -> Vec<(u64, u64)> {
         let mut told = Vec::new();
         path(values, &mut |index, value, count| told.extend((0..count).map(|_| (index, value))));
@@ -154,7 +154,7 @@ mod tests {
                 "{}",
                 name
             );
-            // The value given with an index belongs there, which matters for those out of range.
+            // The value passed with an index belongs there, which matters for values out of range.
             prop_assert!(
                 told.iter().all(|(index, value)| layout.storage_index(*value) == *index),
                 "{}",

@@ -1,33 +1,33 @@
-//! The rule that maps values to counters, apart from the counts.
+//! The rule that maps values to counters, separate from the counts.
 //!
 //! A layout divides the `u64` values into *blocks* of `B = 2^scale` buckets. Blocks 0 and 1 have buckets of one value;
 //! each later block doubles the width (*step*) of its buckets. A bucket's width is then at most `1 / B` of its smallest
 //! value, and its midpoint at most `0.5 / B` away, in proportion, from any value in it.
 //!
-//! The index of a value is read off its leading bits, as in a floating-point number: with
-//! `e = bit length of (v | B) - 1 - scale`, the bucket is `v >> e` in a run that starts at `e << scale`. Or-ing `B` in
-//! makes `e` zero for all values below `B` without a branch, so that small values index themselves.
+//! The index of a value is read from its leading bits, as in a floating-point number. With
+//! `e = bit length of (v | B) - 1 - scale`, the bucket is `v >> e` in a run that starts at `e << scale`. Or-ing `B`
+//! makes `e` zero for all values below `B` without a branch, so small values index themselves.
 //!
-//! A layout may have a *unit* `2^u`, HdrHistogram's lowest discernible value: then that rule maps `v >> u`, and its buckets are
-//! `2^u` times as wide. What records maps values that are in units already, so that those who have none need not shift: whoever
-//! hands them values does it (`handle::units`).
+//! A layout may have a *unit* `2^u`, HdrHistogram's lowest discernible value. The rule then maps `v >> u`, and its
+//! buckets are `2^u` times as wide. Recording code takes values that are already in units, so histograms without a unit
+//! need no shift. The caller of that code shifts the values (`handle::units`).
 //!
-//! Everything is `const`, so a static, a stack array, a caller's buffer and a heap box are sized by the same calls.
+//! Everything is `const`, so the same calls size a static, a stack array, a caller's buffer and a heap box.
 
 use crate::error::{Error, Result};
 use crate::layout::bucket::Bucket;
 
-/// Largest scale a layout can have: the smallest block size for the smallest relative error, 1e-6.
+/// The largest scale of a layout: the smallest block size for the smallest relative error, 1e-6.
 pub const MAX_SCALE: u32 = 19;
 
 /// No value has a larger logical index, whatever the scale.
 pub(crate) const MAX_INDEX: u64 = index_of(MAX_SCALE, u64::MAX);
 
-/// Largest sum of the binary logarithms of block and unit, as in HdrHistogram.
+/// The largest sum of the binary logarithms of block and unit, as in HdrHistogram.
 const MAX_UNIT: u32 = 61;
 
-/// The block scales of 0 to 5 significant digits: half of HdrHistogram's sub-bucket count, the power of two at or above
-/// `2 * 10^digits`, is `2^scale`.
+/// The block scales for 0 to 5 significant digits. `2^scale` is half of HdrHistogram's sub-bucket count, which is the
+/// power of two at or above `2 * 10^digits`.
 pub(crate) const SCALES_OF_DIGITS: [u32; 6] = [0, 4, 7, 10, 14, 17];
 
 const DEFAULT_ERROR: f64 = 0.001;
@@ -48,12 +48,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A layout with at most `relative_error` between a value and its bucket's midpoint, for values from `min` to `max`.
+    /// Creates a layout with at most `relative_error` between a value and its bucket's midpoint, for values from `min`
+    /// to `max`.
     ///
     /// `relative_error` is clamped to 1e-6 ..= 0.1; zero, negative or NaN means 0.001.
     ///
     /// # Panics
-    /// When `min >= max`; in a `const` that is a compile error. See [`Layout::try_new`].
+    /// If `min >= max`; in a `const` that is a compile error. See [`Layout::try_new`].
     pub const fn new(relative_error: f64, min: u64, max: u64) -> Layout {
         match Layout::try_new(relative_error, min, max) {
             Ok(layout) => layout,
@@ -61,12 +62,12 @@ impl Layout {
         }
     }
 
-    /// Like [`Layout::new`], with [`Error::InvalidArgument`] when `min >= max`.
+    /// Does the same as [`Layout::new`], but returns [`Error::InvalidArgument`] if `min >= max`.
     pub const fn try_new(relative_error: f64, min: u64, max: u64) -> Result<Layout> {
         Layout::with_scale(scale_for(relative_error, MIN_ERROR), min, max)
     }
 
-    /// A layout whose buckets are those of an HdrHistogram with this many significant decimal digits (0 ..= 5) and unit
+    /// Creates a layout with the buckets of an HdrHistogram of this many significant decimal digits (0 ..= 5) and unit
     /// magnitude 0. With 0 digits each bucket from 2 on is as wide as its smallest value: powers of two.
     pub const fn with_significant_digits(digits: u32, min: u64, max: u64) -> Result<Layout> {
         if digits as usize >= SCALES_OF_DIGITS.len() {
@@ -75,7 +76,7 @@ impl Layout {
         Layout::with_scale(SCALES_OF_DIGITS[digits as usize], min, max)
     }
 
-    /// A layout with blocks of `2^scale` buckets, for `scale` up to [`MAX_SCALE`] and `min < max`.
+    /// Creates a layout with blocks of `2^scale` buckets, for `scale` up to [`MAX_SCALE`] and `min < max`.
     pub const fn with_scale(scale: u32, min: u64, max: u64) -> Result<Layout> {
         if scale > MAX_SCALE || min >= max {
             return Err(Error::InvalidArgument);
@@ -85,12 +86,12 @@ impl Layout {
         Ok(Layout { length, first_index, min_trackable: min, max_trackable: max, scale, unit: 0 })
     }
 
-    /// The layout of the same range whose first blocks have buckets of `2^unit` values: that of an HdrHistogram with this lowest
-    /// discernible value. Snapshots have it that are decoded from such, and histograms that are asked for one by
-    /// [`crate::Options::unit`]; those whose type says how they record have none.
+    /// Returns the layout of the same range whose first blocks have buckets of `2^unit` values, as in an HdrHistogram
+    /// with this lowest discernible value. Snapshots decoded from such histograms have a unit, and so do histograms
+    /// that ask for one by [`crate::Options::unit`]. Histograms whose type determines how they record have none.
     ///
-    /// [`Error::InvalidArgument`] where the largest value is below the unit, and where the binary logarithms of block and unit
-    /// are above 61 together.
+    /// Returns [`Error::InvalidArgument`] if the largest value is below the unit, or if the binary logarithms of block
+    /// and unit exceed 61 together.
     pub const fn with_unit(self, unit: u32) -> Result<Layout> {
         if unit > MAX_UNIT - self.scale || self.max_trackable >> unit == 0 {
             return Err(Error::InvalidArgument);
@@ -100,7 +101,8 @@ impl Layout {
         Ok(Layout { length, first_index, unit, ..self })
     }
 
-    /// The layout with these blocks and this unit over another range. Fails as [`Layout::with_scale`] and [`Layout::with_unit`] do.
+    /// Returns the layout with these blocks and this unit over another range. Fails as [`Layout::with_scale`] and
+    /// [`Layout::with_unit`] do.
     pub const fn with_range(self, min: u64, max: u64) -> Result<Layout> {
         match Layout::with_scale(self.scale, min, max) {
             Ok(layout) => layout.with_unit(self.unit),
@@ -108,8 +110,9 @@ impl Layout {
         }
     }
 
-    /// The layout with the largest value that an HdrHistogram of this highest trackable one counts: its array goes on to the end of
-    /// a block, and has two blocks at least. `2^(max(floor(log2 highest), log2 block size + unit) + 1) - 1`.
+    /// Returns the layout that extends to the largest value of an HdrHistogram with this highest trackable value. Its
+    /// array continues to the end of a block, and has at least two blocks.
+    /// `2^(max(floor(log2 highest), log2 block size + unit) + 1) - 1`.
     ///
     /// ```
     /// use picollo_core::Layout;
@@ -121,13 +124,13 @@ impl Layout {
         let ones = u64::MAX >> (self.max_trackable | self.block_size() << self.unit).leading_zeros();
         match self.with_range(self.min_trackable, ones) {
             Ok(layout) => layout,
-            // A larger range than one that there is.
+            // The extended range is larger than the existing one, so it is valid.
             Err(_) => unreachable!(),
         }
     }
 
-    /// The layout that has these fields, whose unit follows from them: where the counters begin and how many there are is unlike
-    /// for each unit. [`Error::InvalidArgument`] where there is none.
+    /// Returns the layout with these fields, and derives its unit: each unit gives a different first index and number
+    /// of counters. Returns [`Error::InvalidArgument`] if no layout has these fields.
     pub const fn from_parts(scale: u32, min: u64, max: u64, first_index: u64, length: u64) -> Result<Layout> {
         let without = match Layout::with_scale(scale, min, max) {
             Ok(layout) => layout,
@@ -143,8 +146,8 @@ impl Layout {
         Err(Error::InvalidArgument)
     }
 
-    /// The significant decimal digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits,
-    /// whose block size is 1.
+    /// Returns the significant decimal digits (1 ..= 5) of the HdrHistogram with these buckets. Returns 0 if there is
+    /// none, or if it has no digits and its block size is 1.
     pub const fn significant_digits(&self) -> u32 {
         let mut digits = SCALES_OF_DIGITS.len() - 1;
         while digits > 0 && SCALES_OF_DIGITS[digits] != self.scale {
@@ -153,12 +156,12 @@ impl Layout {
         digits as u32
     }
 
-    /// The number of counters the range needs.
+    /// Returns the number of counters that the range needs.
     pub const fn length(&self) -> usize {
         self.length as usize
     }
 
-    /// The logical index of the first counter.
+    /// Returns the logical index of the first counter.
     pub const fn first_index(&self) -> u64 {
         self.first_index
     }
@@ -168,19 +171,19 @@ impl Layout {
         self.scale
     }
 
-    /// Buckets in a block.
+    /// Returns the number of buckets in a block.
     pub const fn block_size(&self) -> u64 {
         1 << self.scale
     }
 
-    /// Binary logarithm of the unit, in which the first two blocks count; 0 for everything but what an HdrHistogram with a lowest
-    /// discernible value of 2 or more encoded.
+    /// Returns the binary logarithm of the unit in which the first two blocks count. It is 0 except for data from an
+    /// HdrHistogram with a lowest discernible value of 2 or more.
     pub const fn unit(&self) -> u32 {
         self.unit
     }
 
-    /// The stated error: half a bucket at the lower end of a block, `0.5 / block size`. With a unit it holds from a block of units
-    /// on, and smaller values are at most half a unit away.
+    /// Returns the stated error: half a bucket at the lower end of a block, `0.5 / block size`. With a unit it holds
+    /// from a block of units on; smaller values are at most half a unit away.
     pub const fn relative_error(&self) -> f64 {
         0.5 / self.block_size() as f64
     }
@@ -195,96 +198,97 @@ impl Layout {
         self.max_trackable
     }
 
-    /// Smallest value that is counted: whole buckets are, so it may lie below [`Layout::min_trackable`].
+    /// Returns the smallest counted value. Whole buckets are counted, so it may lie below [`Layout::min_trackable`].
     pub const fn lowest_recordable(&self) -> u64 {
         self.bucket_at(0).lower
     }
 
-    /// Largest value that is counted; may lie above [`Layout::max_trackable`].
+    /// Returns the largest counted value; it may lie above [`Layout::max_trackable`].
     pub const fn highest_recordable(&self) -> u64 {
         self.bucket_at(self.length - 1).upper
     }
 
-    /// The index of a value among the counters of the full `u64` range.
+    /// Returns the index of a value among the counters of the full `u64` range.
     #[inline(always)]
     pub const fn logical_index(&self, value: u64) -> u64 {
         index_of(self.scale, value >> (self.unit & 63))
     }
 
-    /// The index of a value among this layout's counters; `length()` or more when the value is out of range, whether
-    /// below or above: one unsigned comparison catches both.
+    /// Returns the index of a value among the counters of this layout. It is `length()` or more if the value is out of
+    /// range, below or above: one unsigned comparison catches both.
     #[inline(always)]
     pub const fn storage_index(&self, value: u64) -> u64 {
         self.stored_at(self.logical_index(value))
     }
 
-    /// Halfway to [`Layout::logical_index`], of a value in units: for what records.
+    /// Computes half of [`Layout::logical_index`] for a value in units, for recording.
     #[inline(always)]
     pub(crate) const fn halfway(&self, value: u64) -> Halfway {
         Halfway::of(self.scale, value)
     }
 
-    /// As [`Layout::logical_index`], of a value in units: for what records.
+    /// Returns the same as [`Layout::logical_index`] for a value in units, for recording.
     #[inline(always)]
     pub(crate) const fn recording_logical_index(&self, value: u64) -> u64 {
         index_of(self.scale, value)
     }
 
-    /// As [`Layout::storage_index`], of a value in units: for what records.
+    /// Returns the same as [`Layout::storage_index`] for a value in units, for recording.
     #[inline(always)]
     pub(crate) const fn recording_index(&self, value: u64) -> u64 {
         self.stored_at(self.recording_logical_index(value))
     }
 
-    /// The storage index of a logical one.
+    /// Converts a logical index to a storage index.
     #[inline(always)]
     pub(crate) const fn stored_at(&self, logical_index: u64) -> u64 {
         logical_index.wrapping_sub(self.first_index)
     }
 
-    /// As [`Layout::stored_at`], in 32 bits, whose instruction is shorter. What lies below the range wraps around there.
+    /// Does the same as [`Layout::stored_at`] in 32 bits, which takes shorter instructions. Values below the range wrap
+    /// around.
     #[inline(always)]
     pub(crate) const fn shortly_stored_at(&self, logical_index: u64) -> u64 {
         (logical_index as u32).wrapping_sub(self.first_index as u32) as u64
     }
 
-    /// Whether a storage index that is out of range is that of a value below the range: then it has wrapped around, in 32 bits or in 64.
+    /// Returns whether an out-of-range storage index lies below the range: it then wrapped around, in 32 bits or in 64.
     #[inline]
     pub(crate) const fn lies_below(storage_index: u64) -> bool {
         storage_index > MAX_INDEX
     }
 
-    /// Whether one unsigned comparison finds the index among the counters.
+    /// Returns whether the index is among the counters, with one unsigned comparison.
     #[inline(always)]
     pub(crate) const fn contains(&self, storage_index: u64) -> bool {
         storage_index < self.length
     }
 
-    /// Whether an out-of-range value lies below the range.
+    /// Returns whether an out-of-range value lies below the range.
     #[inline]
     pub const fn is_below(&self, value: u64) -> bool {
         self.logical_index(value) < self.first_index
     }
 
-    /// The bucket at a storage index, with a count of zero: the last one, if there is none of that index.
+    /// Returns the bucket at a storage index, with a count of zero; the last bucket if the index is too large.
     pub const fn bucket_at(&self, storage_index: u64) -> Bucket {
         let storage_index = if storage_index < self.length { storage_index } else { self.length - 1 };
         let logical_index = self.first_index + storage_index;
         let block = logical_index >> self.scale;
         let shift = if block > 1 { (block - 1) as u32 } else { 0 };
-        // The leading bit of blocks above the first is implied by the block.
+        // In blocks above the first, the block implies the leading bit.
         let lower = (logical_index - ((shift as u64) << self.scale)) << (shift + self.unit);
         let step = 1u64 << (shift + self.unit);
         Bucket { lower, upper: lower + (step - 1), step, count: 0, storage_index, logical_index }
     }
 
-    /// The bucket that a value falls into, with a count of zero; `None` when out of range.
+    /// Returns the bucket of a value, with a count of zero; `None` if the value is out of range.
     pub const fn bucket_of(&self, value: u64) -> Option<Bucket> {
         let index = self.storage_index(value);
         if index < self.length { Some(self.bucket_at(index)) } else { None }
     }
 
-    /// Whether two layouts have the same counters, whatever their guaranteed ranges inside the outer buckets.
+    /// Returns whether two layouts have the same counters, whatever their guaranteed ranges inside the outer buckets.
     pub const fn same_counters(&self, other: &Layout) -> bool {
         self.scale == other.scale
             && self.unit == other.unit
@@ -292,7 +296,7 @@ impl Layout {
             && self.length == other.length
     }
 
-    /// Whether the fields agree with each other, for layouts of histograms that come from memory others could write.
+    /// Returns whether the fields are consistent, for layouts of histograms in memory that others could write.
     pub(crate) const fn is_valid(&self) -> bool {
         match self.with_range(self.min_trackable, self.max_trackable) {
             Ok(layout) => layout.same_counters(self),
@@ -301,8 +305,8 @@ impl Layout {
     }
 }
 
-/// A logical index but for one shift: what is left to do when the kind of a histogram is asked for, which leaves the value in the
-/// register that it came in.
+/// A logical index except for one shift. That shift remains while the code checks the kind of a histogram, so the value
+/// stays in the register that it came in.
 #[derive(Clone, Copy)]
 pub(crate) struct Halfway {
     /// `e << scale`.
@@ -320,13 +324,13 @@ impl Halfway {
         Halfway { block: (exponent << (scale & 31)) as u64, exponent: exponent as u64 }
     }
 
-    /// The same, in the registers of the third and fourth argument of a function: what is handed on to others then is in place, so that
-    /// going there is one jump.
+    /// Puts the fields in the registers of the third and fourth argument of a function. They are then in place for a
+    /// call, which becomes a single jump.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
     pub(crate) fn in_place(mut self) -> Halfway {
         #[cfg(all(target_arch = "x86_64", not(windows), not(miri)))]
-        // SAFETY: no instruction.
+        // SAFETY: the block contains no instruction.
         unsafe {
             core::arch::asm!(
                 "",
@@ -338,8 +342,8 @@ impl Halfway {
         self
     }
 
-    /// `(e << scale) + (v >> e)`, of the same value. The sum is below 2^26, so that halves of registers do, whose instructions are
-    /// shorter.
+    /// Returns `(e << scale) + (v >> e)` of the same value. The sum is below 2^26, so 32-bit registers are enough, and
+    /// their instructions are shorter.
     #[inline(always)]
     pub(crate) const fn logical_index(self, value: u64) -> u64 {
         (self.block as u32).wrapping_add((value >> (self.exponent & 63)) as u32) as u64
@@ -348,7 +352,7 @@ impl Halfway {
 
 const _: () = assert!(MAX_INDEX < 1 << 26);
 
-/// The logical index, all at once: in whole registers, which loops over many values come out of with fewer moves.
+/// Computes the logical index at once, in whole registers: loops over many values then need fewer moves.
 #[inline(always)]
 const fn index_of(scale: u32, value: u64) -> u64 {
     let block_size = 1u64 << (scale & 63);
@@ -356,8 +360,8 @@ const fn index_of(scale: u32, value: u64) -> u64 {
     ((exponent as u64) << (scale & 63)) + (value >> (exponent & 63))
 }
 
-/// The smallest scale that keeps the promise `0.5 / 2^scale <= error`, for an error of `min_error` at least, 0.1 at most, and
-/// 0.001 where it is zero, negative or NaN.
+/// Returns the smallest scale that keeps the promise `0.5 / 2^scale <= error`. The error is at least `min_error` and at
+/// most 0.1; it is 0.001 if the argument is zero, negative or NaN.
 pub(crate) const fn scale_for(relative_error: f64, min_error: f64) -> u32 {
     let error = if relative_error.is_nan() || relative_error <= 0.0 {
         DEFAULT_ERROR
@@ -376,19 +380,19 @@ pub(crate) const fn scale_for(relative_error: f64, min_error: f64) -> u32 {
 }
 
 impl Layout {
-    /// Width of the bucket of a value: how many values share its count.
+    /// Returns the width of a value's bucket: how many values share its count.
     pub const fn size_of_equivalent_range(&self, value: u64) -> u64 {
         // The leading bits that a bucket keeps, as in the index.
         let leading = 63 - (value >> self.unit() | self.block_size()).leading_zeros();
         1 << (leading - self.scale() + self.unit())
     }
 
-    /// The smallest value of a value's bucket.
+    /// Returns the smallest value of a value's bucket.
     pub const fn lowest_equivalent(&self, value: u64) -> u64 {
         value & !(self.size_of_equivalent_range(value) - 1)
     }
 
-    /// The largest value of a value's bucket.
+    /// Returns the largest value of a value's bucket.
     pub const fn highest_equivalent(&self, value: u64) -> u64 {
         value | (self.size_of_equivalent_range(value) - 1)
     }
@@ -467,7 +471,7 @@ mod tests {
             assert_eq!(layout.with_whole_array(), layout);
             (layout.max_trackable(), layout.length())
         };
-        // Java's: two blocks at least, then one more for each doubling.
+        // As in Java: at least two blocks, then one more for each doubling.
         assert_eq!(whole(10, 0, 5000), (8191, 4 * 1024));
         assert_eq!(whole(10, 0, 2), (2047, 2 * 1024));
         assert_eq!((whole(10, 0, 2047), whole(10, 0, 2048)), ((2047, 2048), (4095, 3 * 1024)));
@@ -490,7 +494,7 @@ mod tests {
         }
     }
 
-    /// By definition: the layout without a unit, of values that are shifted right, its ends shifted left again.
+    /// By definition: the layout without a unit, for values shifted right, with its ends shifted left again.
     #[test]
     fn every_bucket_of_every_unit() {
         for scale in 0..=MAX_SCALE {
@@ -502,7 +506,7 @@ mod tests {
                 };
                 assert_eq!((layout.length(), layout.unit()), (without.length(), unit));
                 assert!(unit > 0 || layout.length() == (65 - scale as usize) << scale);
-                // All of some, the borders of the others' blocks.
+                // All values for some layouts; the block borders for the others.
                 let step = if scale > 10 && unit % 8 != 3 { layout.block_size() / 4 } else { 1 };
                 let mut next = 0u64;
                 for index in (0..layout.length() as u64).step_by(step as usize) {

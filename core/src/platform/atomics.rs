@@ -1,10 +1,10 @@
 //! Atomics, from wherever the build has them: the hardware, critical sections, or loom's model of the hardware.
 //!
-//! Everything else in the crate takes them from here. Targets without 64-bit atomics, or without compare-and-swap, go
-//! through `critical-section` for exactly what they lack. What that is, the build script says (`build.rs`), which can also be
-//! told to take any target for such a target, for testing.
+//! Everything else in the crate takes atomics from here. Targets without 64-bit atomics, or without compare-and-swap,
+//! use `critical-section` for exactly the operations they lack. The build script (`build.rs`) decides which those are.
+//! For tests, it can treat any target as such a target.
 
-/// A function that is `const`, but for loom, whose atomics cannot be made at compile time.
+/// Makes a function `const`, except for loom, whose atomics cannot be made at compile time.
 macro_rules! const_unless_loom {
     ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
         $(#[$attribute])* #[cfg(not(loom))] $visibility const fn $($rest)*
@@ -13,7 +13,7 @@ macro_rules! const_unless_loom {
 }
 pub(crate) use const_unless_loom;
 
-/// Whether the cells of 64 bits are plain memory that one instruction reads and writes.
+/// Whether the 64-bit cells are plain memory that one instruction reads and writes.
 pub(crate) const HAS_ATOMIC_64: bool = cfg!(not(picollo_critical_64));
 
 #[cfg(not(loom))]
@@ -48,7 +48,7 @@ pub(crate) use chosen::{AtomicUsize, Ordering, fence};
 #[cfg(all(feature = "std", loom))]
 pub(crate) use loom::cell::UnsafeCell;
 
-/// As loom's, which checks that nobody looks meanwhile.
+/// Has the interface of loom's cell, which checks that no access overlaps.
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 
@@ -63,8 +63,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Waits for a thread that may not run: as [`pause`] so often, then, where there are threads, it sleeps. Also a thread of a
-/// lower priority than ours has to run.
+/// Waits for a thread that may not run. It calls [`pause`] for the first attempts; then, if there are threads, it
+/// sleeps, so that a thread of lower priority can run, too.
 #[cfg_attr(not(all(feature = "std", not(loom))), allow(dead_code, reason = "without threads nobody sleeps"))]
 pub(crate) fn wait(attempt: u32, awake: u32) {
     #[cfg(all(feature = "std", not(loom)))]
@@ -75,8 +75,8 @@ pub(crate) fn wait(attempt: u32, awake: u32) {
     pause(attempt);
 }
 
-/// Sleeps for 50 µs. Not by `sleep`, which is a cancellation point: a thread that `pthread_cancel` unwinds here would end the process.
-/// On Linux the wait for a condition that never comes is none.
+/// Sleeps for 50 µs. It does not use `sleep`, a cancellation point: a thread that `pthread_cancel` unwinds here would
+/// end the process. On Linux, this wait for a condition that never comes is not a cancellation point.
 #[cfg(all(feature = "std", not(loom)))]
 fn nap() {
     use std::sync::{Condvar, Mutex, PoisonError};
@@ -85,7 +85,7 @@ fn nap() {
     drop(never.wait_timeout(guard, std::time::Duration::from_micros(50)));
 }
 
-/// Waits a little before looking again: on the core at first, then, where there is a scheduler, by letting others run.
+/// Waits a little before the next look: first on the core, then, if there is a scheduler, by letting others run.
 pub(crate) fn pause(attempt: u32) {
     #[cfg(loom)]
     loom::thread::yield_now();

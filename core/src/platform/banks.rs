@@ -1,56 +1,58 @@
-//! The baseline of a reset, in two banks: readers read one, a reset fills the other and then lets the two change places.
+//! The baseline of a reset, in two banks: readers read one; a reset fills the other and then swaps them.
 //!
-//! Nobody can block this for long: not a process that is killed, not a thread that a fork leaves behind, not a panic, not a
-//! reader. One word says which bank is read, whether somebody has the *turn*, and how many turns there were.
+//! Nothing can block this for long: not a killed process, a thread that a fork leaves behind, a panic, or a reader. One
+//! word records which bank is read, whether somebody has the *turn*, and how many turns there were.
 //!
-//! - A reset takes a turn, fills the bank that is not read, and ends its turn, which swaps the banks. If the turn of
-//!   another does not end in time, the reset takes the next turn, so the earlier one is over. A reset whose turn was over
-//!   before it ended has changed nothing, and begins again, with twice the patience.
-//! - A reader copies the bank that is read. That fails only if a whole reset ended meanwhile and the next one began. After a few
-//!   failures the reader takes a turn itself, from whoever has it, so that resets wait. At its end the banks stay as they are.
+//! - A reset takes a turn, fills the bank that is not read, and ends its turn, which swaps the banks. If another turn
+//!   does not end in time, the reset takes the next turn, which ends the earlier one. A reset that lost its turn before
+//!   it ended has changed nothing. It begins again with twice the patience.
+//! - A reader copies the bank that is read. That fails only if a whole reset ended meanwhile and the next one began.
+//!   After a few failures the reader takes a turn itself, from whoever has it, so that resets wait. At the end of that
+//!   turn the banks do not change.
 //!
-//! A reset may find at any time that its turn is over. Another one may be filling the same bank, or may have made it the one
-//! that is read. What the late one still writes must then change nothing. Each cell is replaced by compare-and-swap, of what
-//! was read in it by the count that was read beside it, both *before* a look at the word that said the turn was still ours.
-//! Counts only grow, and so do the cells of a bank. So if the cell is found as it was read,
-//! - either nobody with a later turn has come to this cell: whoever does finds our count, and replaces it by a later one;
-//! - or somebody has, and the count was the same as what we read in the cell: then ours, which was read before theirs, is
-//!   that count, too.
+//! A reset may find at any time that its turn is over. Another reset may be filling the same bank, or may have made it
+//! the bank that is read. The late reset's writes must then change nothing. It replaces each cell by compare-and-swap:
+//! it reads the cell and the count, *then* checks that the turn is still its own, and swaps the read cell for the read
+//! count. Counts only grow, and so do the cells of a bank. So if the cell is unchanged,
+//! - either nobody with a later turn has reached this cell: whoever does finds our count, and replaces it by a later
+//!   one;
+//! - or somebody has, and their count was the same as the cell that we read: then our count, which was read before
+//!   theirs, is the same, too.
 //!
-//! That "before" takes a fence on either side: a turn is taken, then counts are read; counts are read, then the turn is looked
-//! at. (Cells of 32 bits come back to a count after 2^32 events in one bucket; for that to matter, exactly so many must come
-//! while a process stands still between two instructions.)
+//! That order takes a fence on either side: a turn is taken, then counts are read; counts are read, then the turn is
+//! checked. (A 32-bit cell returns to a count after 2^32 events in one bucket. For that to matter, exactly that many
+//! must come while a process stands still between two instructions.)
 
 use crate::error::{Error, Result};
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, const_unless_loom, fence, pause, wait};
 
-/// Somebody has taken a turn, and not yet ended it.
+/// Somebody has taken a turn and has not ended it yet.
 const UNDER_WAY: u32 = 1;
 /// Which bank is read.
 const BANK: u32 = 2;
 /// One turn; the bits above count them.
 const TURN: u32 = 4;
 
-/// How often a reset looks before it sleeps, where there are threads. On a busy machine to yield takes longer than to sleep.
+/// How often a reset looks before it sleeps, if there are threads. On a busy machine a yield takes longer than a sleep.
 const LOOKS_AWAKE: u32 = 80;
-/// How often a reset waits for the turn of another to end before it takes the next one: a millisecond or two with threads.
+/// How often a reset waits for another turn to end before it takes the next one: a millisecond or two with threads.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { LOOKS_AWAKE + 20 };
-/// Patience doubles up to this, a second or two, so that a slow reset gets through beside impatient ones.
+/// The limit of doubled patience, a second or two, so that a slow reset gets through beside impatient ones.
 const LONGEST: u32 = if cfg!(loom) { 1 } else { 20_000 };
-/// How often a reset loses its turn, or looks for one, before it answers [`Error::Busy`]. That happens only in memory that
-/// another program overwrites all the time.
+/// How often a reset loses its turn, or looks for one, before it returns [`Error::Busy`]. That happens only in memory
+/// that another program overwrites all the time.
 const ROUNDS: u32 = if cfg!(loom) { 4 } else { 100 };
 const LOOKS: u32 = if cfg!(loom) { 8 } else { 1 << 22 };
 
-/// How often a reader reads beside resets before it takes a turn, and how often it then takes one.
+/// How often a reader reads beside resets before it takes a turn, and then how often it takes one.
 const READS: u32 = if cfg!(loom) { 1 } else { 4 };
 const TURNS: u32 = if cfg!(loom) { 2 } else { 1000 };
 
-/// The word that says who has the turn, and which bank is read.
+/// The word that records who has the turn and which bank is read.
 pub(crate) struct Banks(AtomicU32);
 
-/// A turn: of a reset, to fill the bank that is not read, or of a reader.
+/// A turn: a reset fills the bank that is not read, or a reader reads.
 pub(crate) struct Turn<'a> {
     word: &'a AtomicU32,
     mine: u32,
@@ -63,8 +65,8 @@ impl Banks {
         }
     }
 
-    /// Runs `fill` with a turn, and makes the bank that it filled the one that is read. `fill` says whether the turn stood
-    /// to the end; if not, there is another one.
+    /// Runs `fill` with a turn, and makes the filled bank the one that is read. `fill` returns whether the turn lasted
+    /// to the end; if not, this function takes another turn.
     pub(crate) fn change(&self, mut fill: impl FnMut(&Turn) -> bool) -> Result<()> {
         let mut patience = PATIENCE;
         for _ in 0..ROUNDS {
@@ -94,35 +96,35 @@ impl Banks {
         Err(Error::Busy)
     }
 
-    /// Loom remembers the last access to a word alone: a load of our own before an exchange would hide from it what others did
-    /// before that. So its models look by an exchange that changes nothing.
+    /// Loom remembers only the last access to a word. A load of our own before an exchange would hide from it what
+    /// others did before that. So the models look with an exchange that changes nothing.
     fn glance(&self) -> u32 {
         if cfg!(loom) { self.0.fetch_add(0, Relaxed) } else { self.0.load(Relaxed) }
     }
 
-    /// The turn after that of `word`.
+    /// Takes the turn after the one in `word`.
     fn take_turn(&self, word: u32) -> Option<Turn<'_>> {
         let mine = next_turn(word);
-        // Acquire, paired with the release of `end`: the banks are as the last turn left them.
+        // Acquire, paired with the release in `end`: the banks are as the last turn left them.
         self.0.compare_exchange(word, mine, Acquire, Relaxed).ok()?;
-        // Before this bank was the one that is not read, it was read: whoever still reads it and sees what is written now
-        // sees the turn, too. And counts that are read from now on are no older than any that were read in an earlier turn.
+        // This bank was read before it became the one that is not read. A reader that still reads it and sees the new
+        // writes also sees the turn. Counts read from now on are no older than any counts read in an earlier turn.
         fence(SeqCst);
         Some(Turn { word: &self.0, mine })
     }
 
-    /// A turn that its owner does not end.
+    /// Takes a turn that its owner does not end.
     #[cfg(test)]
     pub(crate) fn take_a_turn(&self) -> Option<Turn<'_>> {
         self.take_turn(self.glance())
     }
 
-    /// Runs `read` with the bank that is read until nobody wrote it meanwhile. Returns the version it belongs to.
+    /// Runs `read` with the bank that is read, until nobody wrote it meanwhile. Returns the version of that bank.
     pub(crate) fn read(&self, mut read: impl FnMut(usize)) -> Result<u32> {
         for attempt in 0..READS {
             let word = self.0.load(Acquire);
             read(bank(word));
-            // Orders what `read` read before the second look at the word.
+            // Orders the reads in `read` before the second look at the word.
             fence(Acquire);
             if stands(word, self.0.load(Relaxed)) {
                 return Ok(word);
@@ -132,7 +134,7 @@ impl Banks {
         self.read_in_turn(read)
     }
 
-    /// As [`Banks::read`], while resets wait. Only those that lose patience begin meanwhile.
+    /// Does the same as [`Banks::read`], while resets wait. Only resets that lose patience begin meanwhile.
     pub(crate) fn read_in_turn(&self, mut read: impl FnMut(usize)) -> Result<u32> {
         for _ in 0..TURNS {
             let Some(turn) = self.take_turn(self.glance()) else { continue };
@@ -144,41 +146,42 @@ impl Banks {
         Err(Error::Busy)
     }
 
-    /// Whether the bank that was read at `version` still stands.
+    /// Returns whether the bank that was read at `version` is still valid.
     pub(crate) fn is(&self, version: u32) -> bool {
         stands(version, self.0.load(Acquire))
     }
 }
 
 impl Turn<'_> {
-    /// The bank that is not read.
+    /// Returns the bank that is not read.
     pub(crate) fn bank(&self) -> usize {
         1 - bank(self.mine)
     }
 
-    /// Whether it was still our turn when all was read that was read before this.
+    /// Returns whether the turn was still ours when all earlier reads were complete.
     pub(crate) fn stands(&self) -> bool {
         fence(SeqCst);
         self.word.load(Relaxed) == self.mine
     }
 
-    /// Ends the turn: with [`BANK`] the banks change places. Returns the word from then on; `None` if the turn was over.
+    /// Ends the turn. With [`BANK`] it swaps the banks. Returns the new word, or `None` if the turn was over.
     fn end(self, flip: u32) -> Option<u32> {
         let ended = (self.mine ^ flip) & !UNDER_WAY;
         self.word.compare_exchange(self.mine, ended, Release, Relaxed).ok().map(|_| ended)
     }
 }
 
-/// The word of a header in memory that processes share that says which bank is read, with what is beside it; for who copies such a header.
+/// The word in a header of shared memory that records which bank is read, with the word beside it, for code that copies
+/// such a header.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BaselineWord(pub u64);
 
 impl BaselineWord {
-    /// Where it is, in words from the beginning of the header.
+    /// Its position, in words from the beginning of the header.
     pub const AT: usize = 24;
 
-    /// Whether the bank that this says was surely not written until there was `now`.
+    /// Returns whether the bank in this word was surely not written before `now` was read.
     pub fn stands(self, now: BaselineWord) -> bool {
         let version =
             |word: BaselineWord| u32::from_ne_bytes(*word.0.to_ne_bytes().first_chunk().unwrap_or(&[0; 4]));
@@ -190,13 +193,13 @@ fn bank(word: u32) -> usize {
     (word & BANK != 0) as usize
 }
 
-/// Whoever has the turn of `word` loses it, if anybody has.
+/// Returns the word that takes the turn from its owner in `word`, if there is one.
 fn next_turn(word: u32) -> u32 {
     (word & !UNDER_WAY).wrapping_add(TURN) | UNDER_WAY
 }
 
-/// Whether the bank that was read at `then` has surely not been written up to `now`: after one more turn that has not ended,
-/// or after the turn of a reader, which swaps nothing. After more turns it might have been.
+/// Returns whether the bank that was read at `then` has surely not been written until `now`. That holds after one more
+/// turn that has not ended, or after a reader's turn, which swaps nothing. After more turns it might have been written.
 fn stands(then: u32, now: u32) -> bool {
     let after_a_reader = if then & UNDER_WAY == 0 { then.wrapping_add(TURN) } else { then & !UNDER_WAY };
     now == then || now == next_turn(then) || now == after_a_reader
@@ -250,7 +253,7 @@ mod tests {
     #[test]
     fn a_reader_that_is_always_overtaken_makes_resets_wait() {
         let (banks, mut reads, mut resets) = (Banks::new(), 0, 0);
-        // Twice, a reset loses patience even with a reader that has the turn.
+        // A reset loses patience twice, even with a reader that has the turn.
         let version = banks.read(|_| {
             reads += 1;
             for _ in 0..if reads <= READS + 2 { 2 } else { 0 } {
@@ -270,7 +273,7 @@ mod tests {
             assert!(banks.read_in_turn(|_| assert_eq!(banks.read(|_| ()).map(|_| ()), Ok(()))).is_ok());
         });
         assert!(banks.is(other.unwrap()));
-        // Also of one that began in it.
+        // This also holds for a read that began in the turn.
         let mut at = 0;
         banks.read_in_turn(|_| other = banks.read(|bank| at = bank)).unwrap();
         assert!(at == 0 && banks.is(other.unwrap()));

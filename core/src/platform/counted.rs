@@ -1,4 +1,4 @@
-//! One pointer to something that the last of its counted references frees.
+//! One pointer to a value that the last of its counted references frees.
 
 use core::mem::{align_of, size_of};
 use core::ops::Deref;
@@ -8,35 +8,36 @@ use crate::error::Result;
 use crate::platform::memory;
 use crate::platform::references::References;
 
-/// What the pointer leads to on the heap.
+/// The block on the heap.
 #[repr(C)]
 struct Block<T> {
-    /// First, so that it is also the beginning of what lies in a segment.
+    /// This is the first field, so that a value in a segment begins in the same way.
     value: T,
     references: References,
 }
 
-/// A counted reference: cloning adds one, dropping takes one away, the last one frees what it leads to.
+/// A counted reference: cloning adds one, dropping removes one, and the last one frees the value.
 ///
-/// One pointer in size, and the same pointer that C sees. Unlike a standard `Arc`, making one reports when there is no memory.
+/// It is one pointer in size, and the same pointer that C sees. Unlike a standard `Arc`, it reports an error if there
+/// is no memory.
 #[repr(transparent)]
 pub struct Counted<T>(NonNull<Block<T>>);
 
-// SAFETY: shared between threads as `Arc` is, so it asks of the value what `Arc` does; the count of references is atomic.
+// SAFETY: it is shared between threads as an `Arc` is, and has the same bounds; the reference count is atomic.
 unsafe impl<T: Send + Sync> Send for Counted<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Counted<T> {}
 
-/// `into_raw` and `from_raw` of a type around a [`Counted`].
+/// Defines `into_raw` and `from_raw` for a type around a [`Counted`].
 macro_rules! stands_for_a_pointer {
     ($name:ident) => {
-        /// The pointer that stands for this reference, which is given up to it.
+        /// Converts this reference to a pointer, which then owns it.
         #[doc = concat!("See [`", stringify!($name), "::from_raw`].")]
         pub fn into_raw(self) -> core::ptr::NonNull<u8> {
             self.0.into_raw()
         }
 
-        /// The reference that a pointer stands for.
+        /// Converts a pointer back to its reference.
         ///
         /// # Safety
         #[doc = concat!("`raw` must come from [`", stringify!($name), "::into_raw`], once for each call, unless the result is kept from")]
@@ -50,9 +51,9 @@ macro_rules! stands_for_a_pointer {
 }
 pub(crate) use stands_for_a_pointer;
 
-/// What lies on the heap begins at an odd multiple of this many bytes.
+/// Values on the heap begin at an odd multiple of this many bytes.
 const OFF: usize = 64;
-/// What lies in a segment begins at a multiple of this many bytes, so that its address alone tells the two apart: nothing in a file that
+/// Values in a segment begin at a multiple of this many bytes, so the address alone distinguishes the two. No file that
 /// others can write decides whether memory is freed.
 const PAGE: usize = 4096;
 
@@ -66,7 +67,8 @@ impl<T> Counted<T> {
     /// The first reference. [`crate::Error::OutOfMemory`].
     pub fn create(value: T) -> Result<Counted<T>> {
         let allocated = memory::allocate_zeroed(Self::SIZE, Self::ALIGNMENT)?;
-        // SAFETY: the memory is ours, and long enough for a block behind the offset, which is a multiple of its alignment.
+        // SAFETY: the memory is ours, and long enough for a block after the offset, which is a multiple of its
+        // alignment.
         unsafe {
             let block = allocated.add(OFF).cast::<Block<T>>();
             block.write(Block { value, references: References::new(1) });
@@ -74,10 +76,10 @@ impl<T> Counted<T> {
         }
     }
 
-    /// A reference to a value in memory that outlives every reference and is never freed. It is not counted.
+    /// Creates an uncounted reference to a value in memory that outlives every reference and is never freed.
     ///
     /// # Safety
-    /// `memory` must begin with a value, at the beginning of a page, for as long as there is any reference.
+    /// `memory` must begin with a value, at the beginning of a page, as long as there is any reference.
     pub(crate) unsafe fn in_segment(memory: NonNull<u8>) -> Counted<T> {
         debug_assert!(memory.addr().get().is_multiple_of(PAGE));
         Counted(memory.cast())
@@ -94,7 +96,7 @@ impl<T> Counted<T> {
         block
     }
 
-    /// The reference that a pointer stands for.
+    /// Converts a pointer back to its reference.
     ///
     /// # Safety
     /// `raw` must come from [`Counted::into_raw`] of the same type, once for each call, unless the result is kept from being
@@ -104,13 +106,13 @@ impl<T> Counted<T> {
         Counted(raw.cast())
     }
 
-    /// The count of references, where there is one.
+    /// Returns the reference count, if there is one.
     fn references(&self) -> Option<&References> {
-        // SAFETY: a reference keeps the block alive, which is a whole one on the heap.
+        // SAFETY: a reference keeps the block alive, and on the heap the block is complete.
         if self.is_counted() { Some(unsafe { &self.0.as_ref().references }) } else { None }
     }
 
-    /// How many references there are.
+    /// Returns the number of references.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn number(&self) -> usize {
         self.references().map_or(0, References::number)
@@ -145,7 +147,7 @@ impl<T> Clone for Counted<T> {
 impl<T> Drop for Counted<T> {
     fn drop(&mut self) {
         if self.references().is_some_and(References::release) {
-            // SAFETY: the last reference is gone; made by `create` with this size and alignment.
+            // SAFETY: the last reference is gone; `create` allocated the block with this size and alignment.
             unsafe {
                 self.0.drop_in_place();
                 memory::free(self.0.cast::<u8>().sub(OFF), Self::SIZE, Self::ALIGNMENT);

@@ -1,12 +1,12 @@
-//! Where code lies.
+//! Alignment of code.
 
-/// Lets the functions of a section start on a cache line of 64 bytes: a short hot function costs up to half a nanosecond more where
-/// it lies across two lines. An exported function has a section of its name (`.text.NAME`); another one is put into one by
-/// `link_section`.
+/// Starts the functions of a section on a cache line of 64 bytes. A short hot function costs up to half a nanosecond
+/// more if it crosses two lines. An exported function has a section of its name (`.text.NAME`); `link_section` puts
+/// another function into a section.
 ///
-/// Rust has no attribute for it. A piece of the same section, empty and aligned, aligns the whole section, as long as it is assembled
-/// into the same object: so with link-time optimisation or one code unit. Elsewhere it aligns nothing, and does no harm.
-/// `ci/cost.sh assembly` looks at the addresses in the shipped library.
+/// Rust has no attribute for this. An empty, aligned piece of the same section aligns the whole section if it is
+/// assembled into the same object: with link-time optimization or one code unit. Otherwise it aligns nothing, and does
+/// no harm. `ci/cost.sh assembly` checks the addresses in the shipped library.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! start_on_a_line {

@@ -1,9 +1,10 @@
 //! Locks of the cold paths.
 //!
-//! A fork copies a lock that another thread holds, but not that thread: in the child nobody would ever release it. So a lock
-//! knows the process of its holder. Where that is another one, [`Exclusive`] is taken over, since what it protects is whole at
-//! every step. [`Lock`] is refused, since its data may be half changed, and every caller has a way to go on without it.
-//! (Handlers of `pthread_atfork` would hold up every fork of the program instead, and see none that bypasses the C library.)
+//! A fork copies a lock that another thread holds, but not that thread: nobody in the child would ever release it. So a
+//! lock records the process of its holder. If that is another process, the child takes over [`Exclusive`], because the
+//! data it protects is valid at every step. It cannot take [`Lock`], whose data may be half changed; every caller can
+//! continue without it. (`pthread_atfork` handlers would delay every fork of the program, and miss forks that bypass
+//! the C library.)
 
 use crate::error::{Error, Result};
 use crate::platform::atomics::Ordering::*;
@@ -19,18 +20,18 @@ pub(crate) fn process() -> u32 {
     1
 }
 
-/// How often [`Exclusive`] waits, ten seconds and more with threads.
+/// How often [`Exclusive`] waits: at least ten seconds with threads.
 const WAITS: u32 = if cfg!(loom) { 3 } else { 200_000 };
 
-/// The process whose thread holds a lock, see [`process`]; 0 when nobody does.
+/// The process whose thread holds a lock, see [`process`]; 0 if nobody does.
 struct Holder(AtomicU32);
 
-/// Why a lock was not had.
+/// Why a lock was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// Another thread is at work.
+    /// Another thread holds it.
     Busy,
-    /// A thread of the process that this one was forked from was at work. It stays so.
+    /// A thread of the parent process held it during the fork. This never changes.
     Forked,
 }
 
@@ -50,11 +51,12 @@ impl Holder {
         }
     }
 
-    /// `Busy` after so many waits; `Forked` where another process holds the lock, unless that is to be taken over.
+    /// Returns `Busy` after this many waits. Returns `Forked` if another process holds the lock, unless the caller
+    /// takes over.
     fn hold(&self, takes_over: bool, waits: u32) -> core::result::Result<Held<'_>, Refused> {
         let process = process();
         let mut attempt = 0;
-        // Acquire, paired with the release: the data are what the last holder left.
+        // Acquire, paired with the release: the data is as the last holder left it.
         while let Err(holder) = self.0.compare_exchange(0, process, Acquire, Relaxed) {
             if holder != process {
                 if !takes_over {
@@ -67,7 +69,7 @@ impl Holder {
             if attempt == waits {
                 return Err(Refused::Busy);
             }
-            // The holders are short of work, so that one that does not come to an end is one that does not run.
+            // The holders have little work, so a holder that does not finish is not running.
             wait(attempt, 1000);
             attempt = attempt.saturating_add(1);
         }
@@ -75,7 +77,7 @@ impl Holder {
     }
 }
 
-/// Lets one thread at a time work on what is whole at every step of the work.
+/// Lets one thread at a time work on data that is valid at every step of the work.
 pub(crate) struct Exclusive(Holder);
 
 impl Exclusive {
@@ -85,15 +87,15 @@ impl Exclusive {
         }
     }
 
-    /// Does the work while nobody else does. [`Error::Busy`] after a long wait: for a thread that is stopped in the middle
-    /// of its work, or that this call interrupts.
+    /// Runs `work` while nobody else does. Fails with [`Error::Busy`] after a long wait: if a thread is stopped in the
+    /// middle of its work, or if this call interrupts that thread.
     pub(crate) fn run<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
         let _held = self.0.hold(true, WAITS).map_err(|_| Error::Busy)?;
         Ok(work())
     }
 }
 
-/// Data that one thread at a time works on.
+/// Data that only one thread at a time uses.
 #[cfg(feature = "std")]
 pub struct Lock<T> {
     holder: Holder,
@@ -107,33 +109,33 @@ impl<T> core::fmt::Debug for Lock<T> {
     }
 }
 
-// SAFETY: the data are touched by the holder alone.
+// SAFETY: only the holder touches the data.
 #[cfg(feature = "std")]
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 #[cfg(feature = "std")]
 impl<T> Lock<T> {
     const_unless_loom! {
-        /// Not held by anyone.
+        /// Creates a lock that nobody holds.
         pub const fn new(data: T) -> Lock<T> {
             Lock { holder: Holder::nobody(), data: UnsafeCell::new(data) }
         }
     }
 
-    /// Works on the data, which is as the last holder left it. `None`, for ever, in a process that was forked while another
-    /// thread of its parent was at work.
+    /// Works on the data, which is as the last holder left it. Always returns `None` in a process that was forked while
+    /// another thread of its parent held the lock.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.hold(u32::MAX, work).ok()
     }
 
-    /// The same, where nobody is at work now.
+    /// Does the same if nobody holds the lock now.
     pub fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> core::result::Result<R, Refused> {
         self.hold(0, work)
     }
 
     fn hold<R>(&self, waits: u32, work: impl FnOnce(&mut T) -> R) -> core::result::Result<R, Refused> {
         let _held = self.holder.hold(false, waits)?;
-        // SAFETY: this thread alone holds the lock, until the end of this function.
+        // SAFETY: only this thread holds the lock, until the end of this function.
         Ok(self.data.with_mut(|data| work(unsafe { &mut *data })))
     }
 }

@@ -5,11 +5,12 @@ use core::ptr::NonNull;
 
 use crate::error::{Error, Result};
 
-/// Bytes of a block of `fixed` bytes and `length` of `E` behind them: a multiple of the alignment of `Head`, which it begins
-/// with. [`Error::OutOfMemory`] when no address space could hold it.
+/// Returns the size of a block of `fixed` bytes followed by `length` elements of `E`. The size is a multiple of the
+/// alignment of `Head`, which the block begins with. Fails with [`Error::OutOfMemory`] if no address space could hold
+/// it.
 pub(crate) const fn size_with<Head, E>(fixed: usize, length: usize) -> Result<usize> {
     match length.checked_mul(size_of::<E>()) {
-        // Room for the arithmetic of sizes, here and with the prefix.
+        // This leaves room for the arithmetic of sizes, here and with the prefix.
         Some(bytes) if bytes < isize::MAX as usize - 2 * fixed => {
             Ok((fixed + bytes).next_multiple_of(align_of::<Head>()))
         }
@@ -17,12 +18,12 @@ pub(crate) const fn size_with<Head, E>(fixed: usize, length: usize) -> Result<us
     }
 }
 
-/// A zeroed block of `size > 0` bytes.
+/// Allocates a zeroed block of `size > 0` bytes.
 #[cfg(feature = "alloc")]
 pub(crate) fn allocate_zeroed(size: usize, align: usize) -> Result<NonNull<u8>> {
     let layout = core::alloc::Layout::from_size_align(size, align).map_err(|_| Error::OutOfMemory)?;
     debug_assert!(size > 0);
-    // SAFETY: callers ask for a header at least, so the size is not zero.
+    // SAFETY: callers allocate at least a header, so the size is not zero.
     NonNull::new(unsafe { alloc::alloc::alloc_zeroed(layout) }).ok_or(Error::OutOfMemory)
 }
 
@@ -38,15 +39,15 @@ pub(crate) unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     }
 }
 
-/// Whether the allocator has a page or so left, for code that cannot bear to be refused a few words. (More than allocators keep
-/// for a thread in advance, so that it is there for whatever is allocated next.)
+/// Returns whether the allocator has about a page left, for code that cannot handle a failed allocation of a few words.
+/// (The size exceeds what allocators reserve for a thread, so the memory is there for the next allocation.)
 #[cfg(feature = "std")]
 pub fn is_at_hand() -> bool {
     const SIZE: usize = 2048;
     let Ok(block) = allocate_zeroed(SIZE, align_of::<u64>()) else { return false };
-    // Nobody looks at it; but it is not to be optimised away.
+    // Nobody reads it, but the compiler must not remove it.
     let block = core::hint::black_box(block);
-    // SAFETY: the block just allocated.
+    // SAFETY: this block was just allocated.
     unsafe { free(block, SIZE, align_of::<u64>()) };
     true
 }

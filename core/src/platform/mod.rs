@@ -1,4 +1,4 @@
-//! What the target and the system give: atomics, memory, locks, a way to tell threads apart.
+//! Services of the target and the system: atomics, memory, locks, and a way to distinguish threads.
 
 pub(crate) mod atomics;
 pub(crate) mod banks;

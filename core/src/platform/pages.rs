@@ -1,11 +1,12 @@
-//! Zeroed memory that may be asked for anywhere: in a signal handler, inside the allocator, in the child of a fork.
+//! Zeroed memory that can be allocated anywhere: in a signal handler, inside the allocator, in the child of a fork.
 //!
-//! Where that matters (for the shards of [`crate::platform::rseq`]) it is asked of the kernel, past the C library: no lock is taken,
-//! `errno` stays what it is, and pages take no memory until they are touched, then near the processor that touches them.
+//! If that matters (for the shards of [`crate::platform::rseq`]), the request bypasses the C library and goes to the
+//! kernel. It takes no lock and does not change `errno`. Pages use no memory until they are touched, and then memory
+//! near that processor.
 
 use core::ptr::NonNull;
 
-/// What sizes are rounded up to.
+/// Sizes are rounded up to a multiple of this.
 pub(crate) const PAGE: usize = 4096;
 
 #[cfg(picollo_rseq)]
@@ -23,7 +24,7 @@ mod chosen {
     /// As for the system call.
     unsafe fn system_call(number: usize, arguments: [usize; 6]) -> usize {
         let answer;
-        // SAFETY: a system call changes two registers besides its answer; the rest is the caller's promise.
+        // SAFETY: a system call changes two registers besides its result; the rest is the caller's promise.
         unsafe {
             asm!(
                 "syscall",
@@ -42,12 +43,12 @@ mod chosen {
         answer
     }
 
-    /// A zeroed block of `size > 0` bytes, aligned to a page; `None` where there is no memory.
+    /// Maps a zeroed block of `size > 0` bytes, aligned to a page; returns `None` if there is no memory.
     pub(crate) fn map(size: usize) -> Option<NonNull<u8>> {
         let arguments = [0, size, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, NO_FILE, 0];
-        // SAFETY: new memory, where there was none.
+        // SAFETY: this maps new memory at an unused address.
         let start = unsafe { system_call(MMAP, arguments) };
-        // The last page of the address space is that of error numbers.
+        // Results in the last page of the address space are error numbers.
         if start > usize::MAX - PAGE {
             None
         } else {
@@ -55,17 +56,17 @@ mod chosen {
         }
     }
 
-    /// Gives a block back.
+    /// Unmaps a block.
     ///
     /// # Safety
     /// The block must come from [`map`] with the same size, and not be used any more.
     pub(crate) unsafe fn unmap(block: NonNull<u8>, size: usize) {
-        // SAFETY: whole pages that nobody uses, by the caller's promise.
+        // SAFETY: these are whole pages that nobody uses, by the caller's promise.
         unsafe { system_call(MUNMAP, [block.as_ptr().addr(), size, 0, 0, 0, 0]) };
     }
 }
 
-/// Nobody asks in a place where the allocator would not do.
+/// Here nobody allocates where the allocator would not work.
 #[cfg(not(picollo_rseq))]
 mod chosen {
     use super::*;

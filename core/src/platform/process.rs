@@ -1,4 +1,4 @@
-//! Which process this is, for what a fork copies.
+//! Identifies this process, for data that a fork copies.
 //!
 //! The number that the system gives is not enough: in a new namespace, a child can have that of its parent. So on Linux each
 //! process has a number of our own in a page that the kernel empties in the child of a fork, however it is made; a process that
@@ -123,15 +123,17 @@ mod page {
 mod tests {
     use super::*;
 
-    /// What is said in a child of `clone`, which the C library knows nothing of; `None` where there may be no such child.
+    /// Returns the result of `say` in a child of `clone`, which the C library does not know about; `None` if no such
+    /// child is allowed.
     fn in_child(flags: libc::c_long, say: impl FnOnce() -> Option<[u32; 2]>) -> Option<[u32; 2]> {
         let mut pipe = [0; 2];
-        // SAFETY: system calls on memory of ours; the child calls nothing but what is safe after a fork, and ends.
+        // SAFETY: these are system calls on memory of ours; the child makes only calls that are safe after a fork, and
+        // ends.
         unsafe {
             if libc::pipe(pipe.as_mut_ptr()) != 0 {
                 return None;
             }
-            // Of a machine without compare-and-swap, the child would wait for ever for a critical section of another test.
+            // Without compare-and-swap, the child would wait forever for a critical section of another test.
             let flags = flags | libc::c_long::from(libc::SIGCHLD);
             let child = critical_section::with(|_| libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0));
             if child == 0 {
@@ -158,7 +160,7 @@ mod tests {
         assert!(first != 0 && first != own && first == again);
     }
 
-    /// Both are number 1 in their namespaces.
+    /// Both processes are number 1 in their namespaces.
     #[test]
     fn a_child_in_a_namespace_of_its_own_is_another_process() {
         const NEW: libc::c_long = libc::CLONE_NEWPID as libc::c_long;

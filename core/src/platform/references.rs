@@ -1,8 +1,8 @@
-//! How many references there are to something that the last one frees.
+//! Counts the references to a value that the last one frees.
 
 use crate::platform::atomics::{AtomicUsize, Ordering, const_unless_loom};
 
-/// A count of references.
+/// A reference count.
 pub(crate) struct References(AtomicUsize);
 
 impl References {
@@ -13,41 +13,41 @@ impl References {
         }
     }
 
-    /// One reference more. Relaxed, since whoever adds one has one.
+    /// Adds a reference. Relaxed, because whoever adds one already has one.
     ///
-    /// A program that gives up references without end, by `forget` or in C, would bring the count back to zero; where it has 32
-    /// bits that takes a minute. So such a program is ended before: see [`is_too_many`].
+    /// A program that leaks references forever, by `forget` or in C, would bring the count back to zero; with 32 bits
+    /// that takes a minute. So the program is ended before that: see [`is_too_many`].
     pub(crate) fn retain(&self) {
         if is_too_many(self.0.fetch_add(1, Ordering::Relaxed)) {
             abort();
         }
     }
 
-    /// How many there are.
+    /// Returns the number of references.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn number(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// One reference less. Returns whether it was the last: then what all its holders did happened before.
+    /// Removes a reference. Returns whether it was the last; then everything that its holders did happened before.
     #[must_use]
     pub(crate) fn release(&self) -> bool {
         if self.0.fetch_sub(1, Ordering::Release) != 1 {
             return false;
         }
-        // A load, which thread sanitizers understand, where a fence would do.
+        // This is a load, which thread sanitizers understand, although a fence would be enough.
         self.0.load(Ordering::Acquire);
         true
     }
 }
 
-/// Whether there were so many references that another one is not to be had: more than half of what can be counted, as for
-/// `Arc`. Threads that add one at the same time, before the first of them has ended the program, do not get to the other half.
+/// Returns whether there are too many references for another one: more than half of the range, as for `Arc`. Other
+/// threads may add references before the first thread has ended the program, but they do not reach the other half.
 const fn is_too_many(references: usize) -> bool {
     references > isize::MAX as usize
 }
 
-/// Ends the program: a panic could be caught, and would leave the count where it is.
+/// Ends the program. A panic could be caught, and would leave the count unchanged.
 #[cold]
 #[inline(never)]
 fn abort() -> ! {
@@ -61,7 +61,7 @@ fn abort() -> ! {
                 panic!("too many references");
             }
         }
-        // A panic during a panic is not caught.
+        // A panic during a panic cannot be caught.
         let _again = Again;
         panic!("too many references");
     }
@@ -79,7 +79,7 @@ mod tests {
         assert!([limit + 1, usize::MAX].into_iter().all(is_too_many));
     }
 
-    /// In a process of its own, since it is ended.
+    /// This runs in a separate process, because that process is ended.
     #[test]
     fn one_reference_too_many_ends_the_program() {
         const CHILD: &str = "PICOLLO_TEST_REFERENCES";

@@ -1,26 +1,26 @@
-//! Additions to what belongs to the processor that one runs on: restartable sequences.
+//! Additions to memory of the processor that the thread runs on: restartable sequences.
 //!
-//! Each thread has an area that it shares with the kernel (glibc 2.35 and later registers it). The kernel writes there which CPU the
-//! thread runs on, and the thread says which few instructions it is inside of. When the thread is preempted, moved to another CPU or
-//! interrupted by a signal in there, it goes on at another place, which is told that nothing was done. So between the load of the CPU's
-//! number and the last instruction nobody else runs on this CPU, and that instruction, a plain addition, is as good as an
-//! atomic one: against all who add to a shard in this way only. What cannot be added so goes to a place of its own, by atomic
-//! additions; never to a shard.
+//! Each thread has an area that it shares with the kernel (glibc 2.35 and later registers it). The kernel writes there
+//! which CPU the thread runs on, and the thread writes which few instructions it is in. If the thread is preempted,
+//! moved to another CPU or interrupted by a signal there, it continues at another place, which reports that nothing was
+//! done. So nobody else runs on this CPU between the load of its number and the last instruction. That instruction, a
+//! plain addition, is as good as an atomic one, if everybody adds to a shard only in this way. Other additions are
+//! atomic and go to a separate place, never to a shard.
 //!
-//! Nothing is tried again: an interrupted addition is one in millions, and a debugger that goes step by step interrupts every one.
+//! There are no retries: interrupted additions are one in millions, and a debugger that steps interrupts every one.
 //!
-//! The kernel looks at the descriptor of a thread's last sequence after the sequence has ended, so what contains this code must
-//! stay loaded: a shared library is linked with `-z nodelete`.
+//! The kernel reads the descriptor of a thread's last sequence after that sequence has ended, so this code must stay
+//! loaded: a shared library is linked with `-z nodelete`.
 //!
-//! <https://docs.kernel.org/userspace-api/rseq.html>, `include/uapi/linux/rseq.h`. On aarch64 some kernels fail to interrupt sequences
-//! when a thread of the same core takes over, so there nothing is counted in this way.
+//! <https://docs.kernel.org/userspace-api/rseq.html>, `include/uapi/linux/rseq.h`. On aarch64 some kernels fail to
+//! interrupt sequences when a thread of the same core takes over, so nothing is counted in this way there.
 
 use crate::platform::atomics::{AtomicPtr, AtomicU64};
 
-/// The shards by CPU, null where there is none yet.
+/// The shards by CPU; null if a CPU has no shard yet.
 pub(crate) type Table = [AtomicPtr<AtomicU64>];
 
-/// What became of an addition.
+/// The result of an addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(not(any(picollo_rseq, loom)), allow(dead_code, reason = "nothing is added there"))]
 pub(crate) enum Added {
@@ -28,7 +28,7 @@ pub(crate) enum Added {
     Done,
     /// It was done, and the cell wrapped around.
     Wrapped,
-    /// Nothing was done: the thread has no area, the CPU no shard, or something came between.
+    /// Nothing was done: the thread has no area, the CPU has no shard, or the sequence was interrupted.
     Not,
 }
 
@@ -41,15 +41,16 @@ mod chosen {
     use crate::platform::atomics::AtomicUsize;
     use crate::platform::atomics::Ordering::Relaxed;
 
-    /// From the thread pointer to the area of each thread. 0: not looked for yet, or there is none.
+    /// The offset from the thread pointer to the area of each thread; 0 if it is not known yet or does not exist.
     pub(super) static AREA: AtomicUsize = AtomicUsize::new(0);
 
-    /// A restartable sequence: `arm` tells the kernel of it, `commit` is its last instruction. (Tests leave the one out, and
-    /// put more before the other.)
+    /// A restartable sequence: `arm` registers it with the kernel, and `commit` is its last instruction. (Tests omit
+    /// the former, and put more before the latter.)
     ///
-    /// The area has the CPU's number at 4, which is none (negative) for a thread that is not registered, and the descriptor
-    /// at 8. It begins right behind the instruction that arms it: the kernel forgets a descriptor when something comes between.
-    /// The place where the kernel sends those that it interrupts comes after the signature that the area was registered with.
+    /// The area has the CPU's number at 4, which is negative for an unregistered thread, and the descriptor at 8. The
+    /// sequence begins right after the instruction that arms it, because the kernel forgets a descriptor on any
+    /// interruption outside. The kernel sends interrupted threads to the place after the signature that the area was
+    /// registered with.
     macro_rules! sequence {
         ($arm:literal, [$($commit:literal),+], $area:expr, $table:expr, $index:expr, $elsewhere:block, $($operands:tt)*) => {
             asm!(
@@ -88,18 +89,18 @@ mod chosen {
     #[cfg(test)]
     pub(super) use sequence;
 
-    /// Counts one in a cell of the shard of the CPU that the thread runs on. Whether it was done.
+    /// Adds one to a cell of the shard of the current CPU. Returns whether it was done.
     ///
     /// # Safety
-    /// The shards in the table must have a cell at the index, and be added to in this way only.
+    /// The shards in the table must have a cell at the index, and all additions to them must use this way.
     #[inline(always)]
     pub(crate) unsafe fn count(table: &Table, index: usize) -> bool {
         let area = AREA.load(Relaxed);
         if area == 0 {
             return false;
         }
-        // SAFETY: the area of this thread, since there is one for every thread. The cell is there, and added to as to an atomic
-        // one: see the head of this file.
+        // SAFETY: this is the area of this thread, because every thread has one. The cell exists, and additions to it
+        // are like atomic ones: see the head of this file.
         unsafe {
             sequence!(
                 "mov qword ptr fs:[{area} + 8], {shard}",
@@ -113,7 +114,7 @@ mod chosen {
         true
     }
 
-    /// Adds to a cell of the shard of the CPU that the thread runs on.
+    /// Adds to a cell of the shard of the current CPU.
     ///
     /// # Safety
     /// As for [`count`].
@@ -123,7 +124,7 @@ mod chosen {
         if area == 0 {
             return Added::Not;
         }
-        // SAFETY: as in `count`. What comes between here and the jump behind the sequence leaves the carry as it is.
+        // SAFETY: as in `count`. The instructions between here and the jump after the sequence do not change the carry.
         unsafe {
             sequence!(
                 "mov qword ptr fs:[{area} + 8], {shard}",
@@ -140,7 +141,7 @@ mod chosen {
         Added::Done
     }
 
-    /// The CPU that the thread runs on, if it has an area. By now it may be on another.
+    /// Returns the CPU that the thread runs on, if it has an area. The thread may already be on another one.
     #[inline]
     pub(crate) fn cpu() -> Option<usize> {
         let area = AREA.load(Relaxed);
@@ -156,11 +157,11 @@ mod chosen {
         usize::try_from(cpu as i32).ok()
     }
 
-    /// How many CPUs there may ever be, and one; 0: not asked yet.
+    /// One more than the number of possible CPUs; 0 if not determined yet.
     static CPUS: AtomicUsize = AtomicUsize::new(0);
 
-    /// How many entries tables have: one for each CPU that there may ever be, as far as the system says, and none where threads
-    /// have no areas. Always the same.
+    /// Returns how many entries tables have: one for each possible CPU, as far as the system reports it, or zero if
+    /// threads have no areas. The result is always the same.
     pub(crate) fn cpus() -> usize {
         match CPUS.load(Relaxed) {
             0 => look(),
@@ -168,17 +169,18 @@ mod chosen {
         }
     }
 
-    /// Several threads may, and see the same.
+    /// Several threads may call this, and get the same result.
     #[cold]
     fn look() -> usize {
         const NUMBER_CONFIGURED: c_int = 83;
-        /// More than any kernel is configured for.
+        /// More CPUs than any kernel is configured for.
         const MOST: c_long = 1 << 16;
         unsafe extern "C" {
             fn sysconf(name: c_int) -> c_long;
         }
         let (offset, size): (*const isize, *const u32);
-        // SAFETY: reads where the C library has its variables. Weak, so that those without give null.
+        // SAFETY: this reads where the C library has its variables. The symbols are weak, so they are null in libraries
+        // without them.
         unsafe {
             asm!(
                 ".weak __rseq_offset",
@@ -191,8 +193,8 @@ mod chosen {
             );
         }
         let mut cpus = 0;
-        // SAFETY: variables of the C library, if they are there; constant by the time that our code runs. Its size is 0 where no area
-        // was registered.
+        // SAFETY: these are variables of the C library, if they exist, and constant by the time our code runs. The size
+        // is 0 if no area was registered.
         unsafe {
             if !offset.is_null() && !size.is_null() && *size != 0 {
                 cpus = sysconf(NUMBER_CONFIGURED).clamp(1, MOST) as usize;
@@ -204,7 +206,8 @@ mod chosen {
     }
 }
 
-/// Loom's: each thread of a model runs on the CPU that it says. To those on other CPUs a sequence is what an atomic addition is.
+/// For loom: each thread of a model runs on the CPU that it selects. For threads on other CPUs a sequence acts like an
+/// atomic addition.
 #[cfg(loom)]
 mod chosen {
     use core::cell::Cell;
@@ -216,7 +219,7 @@ mod chosen {
         static CPU: Cell<Option<usize>> = Cell::new(None);
     }
 
-    /// The calling thread runs on this CPU from now on.
+    /// Moves the calling thread to this CPU.
     #[cfg(test)]
     pub(crate) fn run_on(cpu: usize) {
         CPU.with(|of_thread| of_thread.set(Some(cpu)));
@@ -246,7 +249,7 @@ mod chosen {
     }
 }
 
-/// No areas: nothing is added.
+/// There are no areas here, so nothing is added.
 #[cfg(not(any(picollo_rseq, loom)))]
 mod chosen {
     use super::*;

@@ -1,5 +1,5 @@
-//! Threads that meet on CPUs, in the sequence that is used and in copies with a wide window. A copy that the kernel is not told of
-//! loses what it adds, so the window is wide enough to find what is wrong with the others.
+//! Threads that meet on CPUs, in the real sequence and in copies with a wide window. A copy that is not registered with
+//! the kernel loses additions, so the window is wide enough to find faults in the others.
 
 use core::arch::asm;
 use core::ptr;
@@ -11,7 +11,7 @@ use super::chosen::{AREA, sequence};
 use super::*;
 use crate::platform::atomics::Ordering::Relaxed;
 
-/// Adds one so slowly that others come in between. What is added in this way is a load, a pause, and a store.
+/// Adds one so slowly that other threads run in between. The addition is a load, a pause, and a store.
 macro_rules! widened {
     ($name:ident, $arm:literal) => {
         unsafe fn $name(table: &Table, index: usize) -> bool {
@@ -43,7 +43,7 @@ macro_rules! widened {
 widened!(count_slowly, "mov qword ptr fs:[{area} + 8], {shard}");
 widened!(count_untold, "");
 
-/// Whether there are areas here; says so where there are none.
+/// Returns whether there are areas here; prints a message if not.
 fn is_there() -> bool {
     if cpus() == 0 || cpu().is_none() {
         eprintln!("SKIPPED: no restartable sequences here");
@@ -52,9 +52,9 @@ fn is_there() -> bool {
     true
 }
 
-/// The CPUs that this process may run on.
+/// Returns the CPUs that this process may run on.
 fn allowed() -> Vec<usize> {
-    // SAFETY: a set of CPUs is made of zeros, and filled by the system.
+    // SAFETY: a set of CPUs can be all zeros, and the system fills it.
     unsafe {
         let mut set: libc::cpu_set_t = core::mem::zeroed();
         libc::sched_getaffinity(0, size_of_val(&set), &mut set);
@@ -71,11 +71,12 @@ fn pin(cpu: usize) {
     }
 }
 
-/// Gives the calling thread's area back, as one has it that was never registered.
+/// Unregisters the calling thread's area, as for a thread that never had one.
 fn unregister() {
     const UNREGISTER: libc::c_int = 1;
     const SIGNATURE: u32 = 0x5305_3053;
-    // SAFETY: the area that the C library registered; the kernel refuses any other size than the one that it was registered with.
+    // SAFETY: this is the area that the C library registered; the kernel rejects any other size than the registered
+    // one.
     unsafe {
         let thread: usize;
         asm!("mov {}, qword ptr fs:[0]", out(reg) thread);
@@ -86,7 +87,7 @@ fn unregister() {
     assert_eq!(cpu(), None);
 }
 
-/// Shards of few cells, one of which is shared.
+/// Shards of a few cells, one of which is shared.
 struct Shards(Vec<AtomicPtr<AtomicU64>>);
 
 const CELLS: usize = 4;
@@ -99,7 +100,7 @@ impl Shards {
 
     fn total(&self) -> u64 {
         let cells = self.0.iter().flat_map(|shard| {
-            // SAFETY: so many cells, freed with the shards.
+            // SAFETY: the shard has this many cells, and they are freed with the shards.
             unsafe { core::slice::from_raw_parts(shard.load(Relaxed), CELLS) }
         });
         cells.map(|cell| cell.load(Relaxed)).sum()
@@ -109,13 +110,13 @@ impl Shards {
 impl Drop for Shards {
     fn drop(&mut self) {
         for shard in &self.0 {
-            // SAFETY: leaked by `new` as a vector with no more room than this, and used by nobody any more.
+            // SAFETY: `new` leaked it as a vector with exactly this capacity, and nobody uses it any more.
             drop(unsafe { Vec::from_raw_parts(shard.load(Relaxed), CELLS, CELLS) });
         }
     }
 }
 
-/// What threads do on CPUs of their own or shared ones: those with even numbers stay on one CPU, the others move among all.
+/// Runs threads on separate or shared CPUs: threads with even numbers stay on one CPU, the others move among all.
 /// Returns what they counted (in cells, or otherwise) and what the cells have.
 fn meet(threads: usize, times: usize, count: unsafe fn(&Table, usize) -> bool) -> (u64, u64) {
     let (shards, barrier, allowed) = (Shards::new(), Barrier::new(threads), allowed());
@@ -131,7 +132,7 @@ fn meet(threads: usize, times: usize, count: unsafe fn(&Table, usize) -> bool) -
                         if number % 2 == 1 && time % 64 == 0 {
                             pin(allowed[(time / 64 + number) % allowed.len()]);
                         }
-                        // SAFETY: so many cells.
+                        // SAFETY: the shards have this many cells.
                         elsewhere += u64::from(!unsafe { count(&shards.0, time % CELLS) });
                     }
                     elsewhere
@@ -165,8 +166,8 @@ fn nothing_is_lost_in_a_wide_window() {
     }
 }
 
-/// The control: otherwise the tests above say nothing. Eight threads on two CPUs cannot but meet in windows that take nearly all
-/// of their time.
+/// The control, without which the tests above prove nothing. Eight threads on two CPUs must meet in windows that take
+/// nearly all of their time.
 #[test]
 fn what_the_kernel_is_not_told_of_is_lost() {
     if is_there() {
@@ -184,7 +185,7 @@ fn a_thread_without_an_area_adds_nothing() {
     thread::scope(|scope| {
         let without = scope.spawn(|| {
             unregister();
-            // SAFETY: so many cells.
+            // SAFETY: the shards have this many cells.
             unsafe { (count(&shards.0, 0), add(&shards.0, 0, 1)) }
         });
         assert_eq!(without.join().unwrap(), (false, Added::Not));
@@ -198,10 +199,10 @@ fn a_thread_without_an_area_adds_nothing() {
     assert_eq!(shards.total(), 0);
 }
 
-/// Runs something step by step: each instruction is followed by a signal.
+/// Runs `work` step by step: a signal follows each instruction.
 fn step_through<R>(work: impl FnOnce() -> R) -> R {
     extern "C" fn nothing(_: libc::c_int) {}
-    // SAFETY: the handler does nothing. The trap flag is that of this thread, and is taken back.
+    // SAFETY: the handler does nothing. The trap flag belongs to this thread, and is cleared again.
     unsafe {
         libc::signal(libc::SIGTRAP, nothing as *const () as libc::sighandler_t);
         asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq");
@@ -211,14 +212,14 @@ fn step_through<R>(work: impl FnOnce() -> R) -> R {
     }
 }
 
-/// The kernel is told of every sequence that is used; of the control it is not.
+/// Every real sequence is registered with the kernel; the control is not.
 #[test]
 fn what_is_interrupted_adds_nothing() {
     if !is_there() {
         return;
     }
     let shards = Shards::new();
-    // SAFETY: so many cells.
+    // SAFETY: the shards have this many cells.
     let [one, several, untold] = step_through(|| unsafe {
         [count(&shards.0, 0), add(&shards.0, 0, 2) != Added::Not, count_untold(&shards.0, 0)]
     });
@@ -236,7 +237,7 @@ fn a_wrap_is_told() {
     let mut left = [u64::MAX, 1, 0, 5].into_iter().map(|count| (count, count == 1)).collect::<Vec<_>>();
     left.reverse();
     while let Some(&(count, wraps)) = left.last() {
-        // SAFETY: so many cells.
+        // SAFETY: the shards have this many cells.
         match unsafe { add(&shards.0, 1, count) } {
             Added::Not => continue,
             added => assert_eq!(added == Added::Wrapped, wraps, "{count}"),

@@ -1,20 +1,20 @@
-//! Which of several stripes a thread uses.
+//! Selects the stripe that a thread uses.
 //!
-//! Where many threads add to one thing, it is divided into stripes, so that threads seldom meet. Any stripe is right for
-//! any thread; it only has to differ from that of the others, mostly.
+//! If many threads add to one value, it is divided into stripes, so that threads seldom meet. Any stripe is correct for
+//! any thread; it only has to differ from those of most other threads.
 
-/// A stripe below `stripes`, a power of two, for the calling thread: mostly the same one each time.
+/// Returns a stripe below `stripes`, a power of two, for the calling thread: mostly the same one each time.
 ///
-/// Threads have stacks of their own, so the address of a local variable tells them apart, on every platform and without a
-/// thread-local variable, which would cost more than it saves.
+/// Threads have separate stacks, so the address of a local variable distinguishes them. That works on every platform,
+/// and without a thread-local variable, which would cost more than it saves.
 #[inline(always)]
 pub(crate) fn of_this_thread(stripes: usize) -> usize {
     let local = 0u8;
     of_stack((&raw const local).addr(), stripes)
 }
 
-/// Frames of one thread mostly lie within 64 KB of each other. Multiplied by the golden ratio (Fibonacci hashing), stacks at
-/// equal distances, as they mostly are, spread evenly over the upper bits, which choose.
+/// Frames of one thread mostly lie within 64 KB of each other. Stacks mostly lie at equal distances. Multiplication by
+/// the golden ratio (Fibonacci hashing) spreads them evenly over the upper bits, which select the stripe.
 #[inline(always)]
 fn of_stack(address: usize, stripes: usize) -> usize {
     debug_assert!(stripes.is_power_of_two());
@@ -31,7 +31,7 @@ mod tests {
         for distance in
             [64usize << 10, 128 << 10, 1 << 20, (2 << 20) + 4096, 2 << 20, 8 << 20, (8 << 20) + 4096]
         {
-            // On 32 bits what is above is cut off.
+            // On 32 bits the upper part is cut off.
             for start in [0u64, 0x7f12_3456_7000, 0x7fff_f7e0_0000].map(|start| start as usize) {
                 let mut seen: std::vec::Vec<usize> =
                     (0..16).map(|at| of_stack(start.wrapping_add(at * distance), 16)).collect();

@@ -1,7 +1,8 @@
-//! Which of several stripes a thread uses that is to meet no others, of other processes neither.
+//! Selects the stripe of a thread that must not meet other threads, including those of other processes.
 //!
-//! Forked workers have their stacks at the same addresses, so that [`stack_hash`] leads all of them to one stripe. The CPU that a thread runs
-//! on is nobody else's at that moment. It may be another one by the time of an addition, which is atomic for that reason.
+//! Forked workers have their stacks at the same addresses, so [`stack_hash`] would send all of them to one stripe. At
+//! any moment, a CPU runs only one thread. The thread may have moved to another CPU by the time of an addition, so the
+//! addition is atomic.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -9,43 +10,43 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::platform::rseq;
 use crate::platform::stack_hash;
 
-/// Whether there are stripes that processes share: then it is worth a call to learn the CPU.
+/// Whether processes share stripes: then a call to find the CPU is worth its cost.
 static BETWEEN_PROCESSES: AtomicBool = AtomicBool::new(false);
 
-/// From now on threads are told apart by their CPUs as well as the system can, and no more by their stacks.
+/// From now on threads are distinguished by their CPUs, as well as the system can, instead of by their stacks.
 #[cfg(feature = "alloc")]
 pub(crate) fn between_processes() {
     look();
     BETWEEN_PROCESSES.store(true, Relaxed);
 }
 
-/// Finds out whether threads have an area that says where they run.
+/// Finds out whether threads have an area that contains their CPU.
 #[cfg(feature = "alloc")]
 pub(crate) fn look() {
     rseq::cpus();
 }
 
-/// The stripe of the CPU below `stripes`, a power of two, where that is at hand.
+/// Returns the stripe of the CPU below `stripes`, a power of two, if the CPU is known.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn of_cpu(stripes: usize) -> Option<usize> {
     rseq::cpu().map(|cpu| cpu & (stripes - 1))
 }
 
-/// Without an allocator nobody looks for it.
+/// Without an allocator nobody looks for the CPU.
 #[cfg(not(feature = "alloc"))]
 pub(crate) fn of_cpu(_: usize) -> Option<usize> {
     None
 }
 
-/// A stripe where [`of_cpu`] has none: of the CPU that the system names, or of the thread.
+/// Returns a stripe if [`of_cpu`] has none: that of the CPU that the system reports, or that of the thread.
 #[inline]
 pub(crate) fn of_others(stripes: usize) -> usize {
     let cpu = if BETWEEN_PROCESSES.load(Relaxed) { asked_for() } else { None };
     cpu.map_or_else(|| stack_hash::of_this_thread(stripes), |cpu| cpu & (stripes - 1))
 }
 
-/// The CPU as the C library knows it: without a system call, mostly.
+/// Returns the CPU that the C library reports, mostly without a system call.
 #[cfg(all(feature = "std", target_os = "linux", not(any(loom, miri))))]
 fn asked_for() -> Option<usize> {
     unsafe extern "C" {
@@ -66,9 +67,9 @@ mod tests {
     #[test]
     fn who_stays_on_a_cpu_has_its_stripe() {
         between_processes();
-        // Of its own, so that no other test has to stay there.
+        // A separate thread, so that no other test has to stay on that CPU.
         std::thread::spawn(|| {
-            // SAFETY: a set of CPUs is numbers, and lives here.
+            // SAFETY: a set of CPUs is plain numbers, and lives here.
             unsafe {
                 let mut allowed: libc::cpu_set_t = core::mem::zeroed();
                 assert_eq!(libc::sched_getaffinity(0, size_of_val(&allowed), &raw mut allowed), 0);

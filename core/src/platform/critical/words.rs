@@ -1,10 +1,10 @@
-//! Words for targets without compare-and-swap: loads and stores of their own, changes in a critical section.
+//! Words for targets without compare-and-swap: plain loads and stores, and changes in a critical section.
 
 use core::sync::atomic::Ordering;
 
 use super::with;
 
-/// A word that the hardware loads and stores in one step, but cannot change in one.
+/// A word that the hardware loads and stores in one step, but cannot change in one step.
 macro_rules! without_compare_and_swap {
     ($(#[$attribute:meta])* $name:ident, $native:path, $word:ty) => {
         $(#[$attribute])*
@@ -30,7 +30,7 @@ macro_rules! without_compare_and_swap {
             }
 
             fn update(&self, change: impl FnOnce($word) -> $word) -> $word {
-                // Acquire and release, the strongest that a load and a store of their own can be.
+                // Acquire and release are the strongest orderings that a separate load and store can have.
                 with(|_| {
                     let old = self.0.load(Ordering::Acquire);
                     self.0.store(change(old), Ordering::Release);
@@ -53,7 +53,8 @@ macro_rules! without_compare_and_swap {
             pub(crate) fn compare_exchange(
                 &self, current: $word, new: $word, _: Ordering, _: Ordering,
             ) -> Result<$word, $word> {
-                // Where it fails it writes nothing: another core may store at that moment, which is how locks are released.
+                // If it fails, it writes nothing: another core may store at that moment, which is how locks are
+                // released.
                 with(|_| {
                     let old = self.0.load(Ordering::Acquire);
                     if old != current {
@@ -115,7 +116,7 @@ impl<T> AtomicPtr<T> {
 mod tests {
     use super::*;
 
-    /// Stores take no critical section, and critical sections of several cores do not keep them out.
+    /// Stores take no critical section, and critical sections on several cores do not exclude them.
     #[test]
     fn an_exchange_that_fails_undoes_no_store() {
         let word = AtomicU32::new(0);

@@ -1,4 +1,4 @@
-//! By how much a figure of B is larger than that of A.
+//! Estimates how much larger a figure of B is than that of A.
 
 use super::interval::{
     FIGURE_PARTIAL, FigureCounts, FigureEstimate, Row, Unknown, is_whole, never_whole, of_sums, sums,
@@ -7,13 +7,14 @@ use super::interval::{
 use super::table::{FIGURE_EVENTS, Figure};
 use crate::error::{Error, Result};
 
-/// Estimates by how much a figure of B is larger than that of A, of blocks that each have both. `a` and `b` have a row for each block; a block
-/// in which an event was not counted on either side is in neither.
+/// Estimates how much larger a figure of B is than that of A, from blocks that each have both. `a` and `b` have a row
+/// for each block. A block in which an event was not counted on either side is excluded from both.
 ///
-/// Blocks are what is left out one at a time, A and B together, so that what changed both in one block does not widen the interval.
+/// Blocks are left out one at a time, A and B together, so changes to both in one block do not widen the interval.
 ///
 /// # Errors
-/// As [`estimate_figure`](super::interval::estimate_figure); [`Error::InvalidArgument`] also where A and B have unequal numbers of blocks.
+/// As [`estimate_figure`](super::interval::estimate_figure); also [`Error::InvalidArgument`] if A and B have unequal
+/// numbers of blocks.
 pub fn estimate_figure_difference(
     figure: &Figure,
     a: FigureCounts<'_>,
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn differences_hold_the_truth_as_often_as_they_say() {
-        // What disturbs a block disturbs both sides of it: three times as much as what is each side's own.
+        // A disturbance of a block affects both sides of it, three times as much as the noise of each side.
         for (blocks, confidence) in [(10, 0.95), (40, 0.95), (200, 0.99)] {
             let (mut random, mut held, mut width) = (Random(blocks), 0, 0.0);
             for _ in 0..2000 {

@@ -1,4 +1,4 @@
-//! Derived figures, as instructions per cycle: which there are, and how well they are known.
+//! Derived figures, such as instructions per cycle, and their confidence intervals.
 
 mod difference;
 mod interval;

@@ -1,37 +1,37 @@
-//! The figures that everybody has: a name, a unit, events, and a function of their counts.
+//! The predefined figures: a name, a unit, events, and a function of their counts.
 //!
-//! Events are those of perf; what stands for cycles and instructions counts the program, not the kernel.
+//! Event names are those of perf; cycles and instructions are those of the program, not of the kernel.
 
 use super::interval::Unknown;
 
-/// Events that a figure may have.
+/// Most events that a figure may have.
 pub const FIGURE_EVENTS: usize = 5;
 
 /// A figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// What it is called.
+    /// The name of the figure.
     pub name: &'static str,
-    /// Of its values; empty where there is none.
+    /// The unit of its values; empty if there is no unit.
     pub unit: &'static str,
     /// The names of its events, at most [`FIGURE_EVENTS`]; see [`event_of_figure`].
     pub events: &'static [&'static str],
-    /// What it is, in a sentence or two.
+    /// A description in a sentence or two.
     pub about: &'static str,
-    /// Its value, of the counts of its events. What is not finite has no value.
+    /// Computes its value from the counts of its events. A result that is not finite means that there is no value.
     pub value: fn(&[f64]) -> f64,
 }
 
 impl Figure {
-    /// The figure of this name.
+    /// Returns the figure of this name.
     pub fn named(name: &str) -> Option<&'static Figure> {
         FIGURES.iter().find(|figure| figure.name == name)
     }
 
-    /// Its value; `count` gives that of each event by its number, or `None` where it was not counted.
+    /// Computes the value; `count` returns the count of each event by its number, or `None` if it was not counted.
     ///
     /// # Errors
-    /// [`Unknown`]: a figure of what was not counted, or of a division by zero, is not known; it is never 0.
+    /// [`Unknown`]: the figure is unknown if an event was not counted or if it divides by zero; it is never 0 then.
     pub fn evaluate(&self, mut count: impl FnMut(usize) -> Option<f64>) -> Result<f64, Unknown> {
         let mut counts = [0.0; FIGURE_EVENTS];
         for (event, place) in counts.iter_mut().enumerate().take(self.events.len()) {
@@ -42,7 +42,7 @@ impl Figure {
     }
 }
 
-/// What a session opens for an event of a figure: the name itself, but for those that only one maker has.
+/// Returns the event that a session opens for a figure: the name itself, except for events of only one vendor.
 pub fn event_of_figure(name: &str) -> &str {
     SPELLED.iter().find(|(known, _)| *known == name).map_or(name, |(_, event)| event)
 }
@@ -68,9 +68,9 @@ const RATIO: fn(&[f64]) -> f64 = |n| n[0] / n[1];
 const PER_THOUSAND: fn(&[f64]) -> f64 = |n| 1000.0 * n[0] / n[1];
 const PER_SECOND: fn(&[f64]) -> f64 = |n| 1e9 * n[0] / n[1];
 
-/// The first level of Intel's top-down: it adds up to the slots.
+/// The first level of Intel's top-down method: it adds up to the slots.
 const SLOTS: [&str; 4] = ["topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound"];
-/// The first level, and an event of the second.
+/// The first level, and one event of the second level.
 macro_rules! slots_and {
     ($event:literal) => {
         &[SLOTS[0], SLOTS[1], SLOTS[2], SLOTS[3], $event]
@@ -81,19 +81,20 @@ fn share(part: f64, n: &[f64]) -> f64 {
     part / (n[0] + n[1] + n[2] + n[3])
 }
 
-/// Of what is left of a category beside one of its two parts. Hardware rounds, so the part can be larger.
+/// Returns the share of the other part of a category, given one of its two parts. Hardware rounds, so the part can be
+/// larger.
 fn rest(whole: f64, n: &[f64]) -> f64 {
     share(f64::max(0.0, whole - n[4]), n)
 }
 
-/// Figures in rows: name, unit, events, value, and what it is.
+/// Figures in rows: name, unit, events, value, and description.
 macro_rules! figures {
     ($($name:literal, $unit:literal, $events:expr, $value:expr, $about:literal;)*) => {
         &[$(Figure { name: $name, unit: $unit, events: $events, about: $about, value: $value }),*]
     };
 }
 
-/// All of them.
+/// All figures.
 pub const FIGURES: &[Figure] = figures! {
     "ipc", "", &["instructions", "cycles"], RATIO,
         "Instructions per cycle. Modern processors can do four to eight; below 1 the program mostly waits, often for memory.";
@@ -129,8 +130,8 @@ pub const FIGURES: &[Figure] = figures! {
         "Page faults per second of processor time.";
     "switches-per-second", "/s", &["context-switches", "task-clock"], PER_SECOND,
         "Context switches per second of processor time.";
-    // Top-down, of Intel processors from Ice Lake on, by slots: what became of each place in which an operation could have been issued.
-    // The four of the first level add up to 1. The second level is that of Sapphire Rapids and later.
+    // Top-down for Intel processors from Ice Lake on, by slots: the use of each place in which an operation could be
+    // issued. The four of the first level add up to 1. The second level is that of Sapphire Rapids and later.
     "tma-retiring", "", &SLOTS, |n| share(n[0], n),
         "The share of slots whose operations were of use.";
     "tma-bad-speculation", "", &SLOTS, |n| share(n[1], n),
@@ -155,7 +156,7 @@ pub const FIGURES: &[Figure] = figures! {
         "Back end: waited for memory and caches.";
     "tma-core-bound", "", slots_and!("topdown-mem-bound"), |n| rest(n[3], n),
         "Back end: waited for units that were busy.";
-    // Top-down, of AMD Zen 4, which has six slots a cycle. The five add up to 1.
+    // Top-down for AMD Zen 4, which has six slots a cycle. The five add up to 1.
     "zen4-retiring", "", &["ex_ret_ops", "ls_not_halted_cyc"], |n| n[0] / (6.0 * n[1]),
         "The share of slots whose operations were of use.";
     "zen4-bad-speculation", "", &["de_src_op_disp.all", "ex_ret_ops", "ls_not_halted_cyc"], |n| f64::max(0.0, n[0] - n[1]) / (6.0 * n[2]),
@@ -172,7 +173,7 @@ pub const FIGURES: &[Figure] = figures! {
 mod tests {
     use super::*;
 
-    /// The value of a figure, of planted counts.
+    /// Returns the value of a figure for planted counts.
     fn of(name: &str, counts: &[(&str, f64)]) -> f64 {
         let figure = Figure::named(name).unwrap_or_else(|| panic!("{name}"));
         let count = |event: usize| counts.iter().find(|(known, _)| *known == figure.events[event]);
@@ -224,7 +225,7 @@ mod tests {
         }
     }
 
-    /// The kernel gives slots for each category, and of the second level one part; the other is what is left.
+    /// The kernel reports slots for each category, and one part of the second level; the other part is the rest.
     #[test]
     fn top_down_of_intel_adds_up() {
         let planted = [
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(of("tma-memory-bound", &planted), 0.25);
     }
 
-    /// Slots of which each is in one of five categories.
+    /// Each slot is in one of five categories.
     #[test]
     fn top_down_of_amd_adds_up() {
         let planted = [

@@ -38,8 +38,8 @@ impl Prefix {
         unsafe { header.byte_sub(PREFIX).cast() }
     }
 
-    /// Makes the caller the histogram's writer, if there is none yet, and returns whether it did. Acquire, so that the
-    /// new writer sees what the last one wrote.
+    /// Makes the caller the histogram's writer unless it has one, and returns whether it did. Acquire, so that the new
+    /// writer sees what the last one wrote.
     pub(crate) fn claim_writer(&self) -> bool {
         self.writer.swap(1, Ordering::Acquire) == 0
     }

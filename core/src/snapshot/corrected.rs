@@ -1,7 +1,7 @@
 //! Correction for coordinated omission.
 //!
-//! Someone who waits for an answer before asking again does not ask while an answer is slow. What those questions would
-//! have waited is added: after a value longer than the interval at which values were expected, also
+//! A client that waits for an answer before it asks again sends no requests while an answer is slow. The correction
+//! adds the time that those requests would have waited: after a value longer than the expected interval, also
 //! `value - interval`, `value - 2 * interval`, … while that is at least the interval.
 
 #[cfg(feature = "alloc")]
@@ -12,8 +12,8 @@ use crate::snapshot::rewrite::Rewrite;
 #[cfg(feature = "alloc")]
 use crate::snapshot::snapshot::Snapshot;
 
-/// Tells the missing values below a recorded one, and how often each. Where there are more of them than buckets below
-/// `value`, they come by bucket, in closed form, so that the work is bounded by the number of counters.
+/// Reports the missing values below a recorded one, and how often each is missing. If there are more of them than
+/// buckets below `value`, they come by bucket, in closed form, so the number of counters bounds the work.
 pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut tell: impl FnMut(u64, u64)) {
     if interval == 0 || value <= interval {
         return;
@@ -28,7 +28,7 @@ pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut tel
         }
         return;
     }
-    // How many missing values are at least `bound`.
+    // Returns how many missing values are at least `bound`.
     let at_least = |bound: u64| if bound > value { 0 } else { ((value - bound) / interval).min(number) };
     let mut told = 0;
     let mut told_up_to = |upto: u64, representative: u64, tell: &mut dyn FnMut(u64, u64)| {
@@ -37,7 +37,7 @@ pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut tel
             told = upto;
         }
     };
-    // Above the range, the buckets from the top down, and below the range.
+    // In this order: above the range, the buckets from the top down, below the range.
     if layout.highest_recordable() < value {
         told_up_to(at_least(layout.highest_recordable() + 1), value, &mut tell);
     }
@@ -51,18 +51,19 @@ pub(crate) fn missing_values(layout: &Layout, value: u64, interval: u64, mut tel
     told_up_to(number, layout.lowest_recordable().saturating_sub(1), &mut tell);
 }
 
-/// As much as is done of it: some seconds.
+/// The limit of the work: some seconds.
 #[cfg(feature = "alloc")]
 const MOST_STEPS: u64 = 1 << 30;
 
 #[cfg(feature = "alloc")]
 impl Snapshot {
-    /// A copy, corrected for coordinated omission, on the heap: what [`crate::Record::record_corrected`] would have counted, had each
-    /// bucket's values been recorded by it as the upper end of the bucket (as HdrHistogram does). What was out of range is copied, not
-    /// corrected. However many values are missing, each recorded bucket takes no more than a step for each bucket below it.
+    /// Returns a copy on the heap, corrected for coordinated omission. It contains what
+    /// [`crate::Record::record_corrected`] would have counted if every value had been the upper end of its bucket (as
+    /// HdrHistogram does). Out-of-range counts are copied, not corrected. However many values are missing, each
+    /// recorded bucket takes at most one step for each bucket below it.
     ///
-    /// [`Error::Unsupported`] where that would be more than 2^30 steps, as of many tens of thousands of recorded buckets with a short interval.
-    /// [`Error::OutOfMemory`].
+    /// Fails with [`Error::Unsupported`] if that needs more than 2^30 steps, as with many tens of thousands of recorded
+    /// buckets and a short interval. Fails with [`Error::OutOfMemory`].
     pub fn corrected(&self, expected_interval: u64) -> Result<alloc::boxed::Box<Snapshot>> {
         if self.steps_to_correct(expected_interval) > MOST_STEPS {
             return Err(Error::Unsupported);
@@ -73,7 +74,7 @@ impl Snapshot {
         Ok(copy)
     }
 
-    /// How much [`Snapshot::correct`] has to do at the most.
+    /// Returns the most steps that [`Snapshot::correct`] may take.
     fn steps_to_correct(&self, interval: u64) -> u64 {
         let steps = |(index, _): (usize, u64)| {
             let upper = self.layout().bucket_at(index as u64).upper;
@@ -91,7 +92,7 @@ impl Snapshot {
             let upper = layout.bucket_at(index as u64).upper;
             missing_values(&layout, upper, interval, |value, times| {
                 let count = count as u128 * times as u128;
-                // Never above the range, since the recorded value was in it.
+                // This is never above the range, because the recorded value was in it.
                 match counts.add(layout.storage_index(value) as usize, count) {
                     Some(left) => lost = lost.saturating_add(left),
                     None => underflow = underflow.saturating_add(count),
@@ -116,7 +117,7 @@ mod tests {
             .prop_map(|(scale, min, width)| Layout::with_scale(scale, min, min + width).unwrap())
     }
 
-    /// The loop.
+    /// The correction as a loop.
     fn naive(value: u64, interval: u64) -> impl Iterator<Item = u64> {
         let mut value = value;
         core::iter::from_fn(move || {
@@ -198,7 +199,7 @@ mod tests {
         let copy = source.corrected(1).unwrap();
         assert_eq!(copy.counts().total, u64::MAX);
         assert!(copy.counts().lost > 0, "top buckets cannot hold what is missing");
-        // Value 1 is missing once below each recorded value of 2 and more.
+        // Value 1 is missing once below each recorded value of 2 or more.
         assert_eq!(copy.bucket_of(1).unwrap().count, 16 * (source.layout().length() as u64 - 1));
         assert_eq!(copy.bucket_of(0).unwrap().count, 16);
     }

@@ -1,4 +1,4 @@
-//! The counts of a snapshot, for reading: the differences of two copies, or one copy as it is.
+//! The counts of a snapshot, for reading: the differences of two copies, or one copy unchanged.
 
 use core::ops::Range;
 
@@ -8,11 +8,11 @@ use crate::snapshot::sums::{self, PowerSums};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<'a> {
     raw: &'a [u64],
-    /// What the raw counts are counted from: as many, or none where that is zero.
+    /// The counts to subtract from the raw counts: equally many, or empty if all are zero.
     base: &'a [u64],
 }
 
-/// Counters are looked at in blocks of this many, and skipped so where they are empty.
+/// Counters are read in blocks of this many; empty blocks are skipped.
 pub(crate) const BLOCK: usize = 8;
 
 impl<'a> Cells<'a> {
@@ -25,14 +25,14 @@ impl<'a> Cells<'a> {
         self.raw.len()
     }
 
-    /// One count.
+    /// Returns one count.
     #[inline(always)]
     pub(crate) fn at(&self, index: usize) -> u64 {
         let base = if self.base.is_empty() { 0 } else { self.base[index] };
         self.raw[index].wrapping_sub(base)
     }
 
-    /// Up to [`sums::RUN`] counts, raw and base.
+    /// Returns up to [`sums::RUN`] counts, raw and base.
     #[inline(always)]
     fn run(&self, range: Range<usize>) -> (&'a [u64], &'a [u64]) {
         static ZERO: [u64; sums::RUN] = [0; sums::RUN];
@@ -40,13 +40,13 @@ impl<'a> Cells<'a> {
         (&self.raw[range], base)
     }
 
-    /// The sum of up to [`sums::RUN`] counts, modulo 2^64.
+    /// Returns the sum of up to [`sums::RUN`] counts, modulo 2^64.
     pub(crate) fn wrapping_total(&self, range: Range<usize>) -> u64 {
         let (raw, base) = self.run(range);
         sums::wrapping_total(raw, base)
     }
 
-    /// Sums of up to [`sums::RUN`] counts, weighted by their positions; `None` where one is too large for that.
+    /// Returns sums of up to [`sums::RUN`] counts, weighted by their positions; `None` if a count is too large.
     pub(crate) fn power_sums(&self, range: Range<usize>) -> Option<PowerSums> {
         let (raw, base) = self.run(range);
         sums::power_sums(raw, base)
@@ -61,12 +61,12 @@ impl<'a> Cells<'a> {
         runs.sum()
     }
 
-    /// Indices and counts, where there are any, in ascending order.
+    /// Returns indices and counts of nonzero counts, in ascending order.
     pub(crate) fn recorded(self) -> Recorded<'a> {
         Recorded { cells: self, index: 0 }
     }
 
-    /// The counts of a block, with zeros behind the last one.
+    /// Returns the counts of a block, with zeros after the last one.
     #[inline(always)]
     pub(crate) fn block(&self, start: usize) -> [u64; BLOCK] {
         let Some(raw) = self.raw[start..].first_chunk::<BLOCK>() else { return self.last_block(start) };
@@ -76,7 +76,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The counts themselves, where they are not differences.
+    /// Returns the counts directly, if they are not differences.
     #[inline(always)]
     pub(crate) fn plain(&self, range: Range<usize>) -> Option<&'a [u64]> {
         if self.base.is_empty() { Some(&self.raw[range]) } else { None }
@@ -87,12 +87,12 @@ impl<'a> Cells<'a> {
         core::array::from_fn(|at| if start + at < self.len() { self.at(start + at) } else { 0 })
     }
 
-    /// The index of the last count.
+    /// Returns the index of the last nonzero count.
     pub(crate) fn last(&self) -> Option<usize> {
         (0..self.len()).rev().find(|&index| self.at(index) != 0)
     }
 
-    /// Whether the counts of a run are all zero.
+    /// Returns whether the counts of a run are all zero.
     #[inline(always)]
     fn is_empty_run(&self, start: usize) -> bool {
         let Some(raw) = self.raw[start..].first_chunk::<BLOCK>() else { return false };
@@ -125,7 +125,7 @@ impl Iterator for Recorded<'_> {
             if count != 0 {
                 return Some((index, count));
             }
-            // Not at every zero: they may be strewn among counts.
+            // Not at every zero, because zeros may be scattered among counts.
             if self.index.is_multiple_of(BLOCK) {
                 while self.cells.is_empty_run(self.index) {
                     self.index += BLOCK;

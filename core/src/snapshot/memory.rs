@@ -1,4 +1,4 @@
-//! Where a snapshot lies, how many bytes it takes, and copies.
+//! The memory of a snapshot: its place, its size, and copies.
 
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
@@ -9,10 +9,11 @@ use crate::platform::memory::size_with;
 use crate::snapshot::snapshot::{Head, Snapshot};
 
 impl Snapshot {
-    /// Alignment of the memory given to [`Snapshot::init_in`].
+    /// The alignment of the memory passed to [`Snapshot::init_in`].
     pub const ALIGNMENT: usize = align_of::<Head>();
 
-    /// Bytes that a snapshot of this layout takes. [`Error::OutOfMemory`] when no address space could hold it.
+    /// Returns the size of a snapshot of this layout in bytes. Fails with [`Error::OutOfMemory`] if no address space
+    /// could hold it.
     pub const fn required_size(layout: &Layout) -> Result<usize> {
         Snapshot::size_of_words(layout.snapshot_words())
     }
@@ -21,8 +22,9 @@ impl Snapshot {
         size_with::<Head, u64>(size_of::<Head>(), words)
     }
 
-    /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
-    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Snapshot::required_size`] bytes.
+    /// Creates an empty snapshot in memory that the caller owns. Fails with [`Error::InvalidArgument`] if it is not
+    /// aligned to [`Snapshot::ALIGNMENT`], and with [`Error::BufferTooSmall`] if it is smaller than
+    /// [`Snapshot::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout) -> Result<&mut Snapshot> {
         let size = Snapshot::required_size(&layout)?;
         let base = memory.as_mut_ptr().cast::<u8>();
@@ -32,29 +34,29 @@ impl Snapshot {
         if memory.len() < size {
             return Err(Error::BufferTooSmall);
         }
-        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked, and zeroed before it
-        // is taken for words.
+        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked, and zeroed before
+        // it is used as words.
         unsafe {
             ptr::write_bytes(base, 0, size);
             Ok(&mut *Snapshot::initialise(base, layout, layout.snapshot_words()))
         }
     }
 
-    /// An empty snapshot on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
+    /// Creates an empty snapshot on the heap. Returns [`Error::OutOfMemory`] instead of aborting if there is no room.
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
         Snapshot::boxed_words(layout, layout.snapshot_words())
     }
 
-    /// An empty snapshot on the heap, to merge others into: it holds its counts alone, and cannot be updated from a histogram.
-    /// Memory that the allocator has zeroed is touched only where there are counts.
+    /// Creates an empty snapshot on the heap, to merge others into. It holds only its counts, and cannot be updated
+    /// from a histogram. Memory that the allocator has zeroed is touched only where there are counts.
     #[cfg(feature = "alloc")]
     pub fn boxed_alone(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
         Snapshot::boxed_words(layout, layout.length())
     }
 
-    /// A copy on the heap. It holds its counts alone, and cannot be updated from a histogram. Memory that the allocator has zeroed is
-    /// touched only where there are counts.
+    /// Returns a copy on the heap. It holds only its counts, and cannot be updated from a histogram. Memory that the
+    /// allocator has zeroed is touched only where there are counts.
     #[cfg(feature = "alloc")]
     pub fn boxed_copy(&self) -> Result<alloc::boxed::Box<Snapshot>> {
         let mut copy = Snapshot::boxed_words(self.head.layout, self.head.layout.length())?;
@@ -68,20 +70,20 @@ impl Snapshot {
         Ok(copy)
     }
 
-    /// As [`Snapshot::boxed`], with so many words: at least one for each counter.
+    /// Does the same as [`Snapshot::boxed`] with this many words: at least one for each counter.
     #[cfg(feature = "alloc")]
     pub(crate) fn boxed_words(layout: Layout, words: usize) -> Result<alloc::boxed::Box<Snapshot>> {
         debug_assert!(words >= layout.length());
         let size = Snapshot::size_of_words(words)?;
         let base = crate::platform::memory::allocate_zeroed(size, Snapshot::ALIGNMENT)?;
-        // SAFETY: the block is ours, zeroed, aligned, and of the size that the value has, which the box will free.
+        // SAFETY: the block is ours, zeroed, aligned, and has the size of the value, which the box will free.
         unsafe { Ok(alloc::boxed::Box::from_raw(Snapshot::initialise(base.as_ptr(), layout, words))) }
     }
 
     /// # Safety
     /// `base` must be aligned and have `size_of_words` zeroed bytes.
     unsafe fn initialise(base: *mut u8, layout: Layout, words: usize) -> *mut Snapshot {
-        // SAFETY: room and alignment are the caller's promise.
+        // SAFETY: the caller promises room and alignment.
         unsafe { base.cast::<Head>().write(Head::new(layout)) };
         ptr::slice_from_raw_parts_mut(base, words) as *mut Snapshot
     }

@@ -1,8 +1,8 @@
-//! Adding and subtracting the counts of snapshots of any layout.
+//! Adds and subtracts the counts of snapshots of any layout.
 //!
-//! Each bucket's count goes, whole, to the bucket that its midpoint falls into. For the same buckets and for coarser ones
-//! that is exact: the result is what recording there would have given. A finer layout gets the count in one of its
-//! buckets, within the error of the coarser. A midpoint out of range is an underflow or overflow.
+//! Each bucket's count goes, whole, to the bucket that contains its midpoint. For equal and for coarser buckets that is
+//! exact: the result is the same as after recording there. A finer layout gets the count in one of its buckets, within
+//! the error of the coarser layout. A midpoint out of range is an underflow or overflow.
 
 use crate::error::{Error, Result};
 use crate::layout::bucket::{Bucket, ValueSelection};
@@ -25,20 +25,20 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Whether every count is where recording its value here would have put it.
+    /// Returns whether every count is where recording its value here would have put it.
     pub const fn is_exact(&self) -> bool {
         self.refined == 0 && self.underflow == 0 && self.overflow == 0 && self.lost == 0
     }
 }
 
-/// Where a bucket's count goes.
+/// The place that a bucket's count goes to.
 enum Place {
     In(usize),
     Below,
     Above,
 }
 
-/// `by` says which of a bucket's values decides.
+/// `by` selects the value of a bucket that decides.
 fn place_of(layout: &Layout, bucket: &Bucket, by: ValueSelection) -> Place {
     let value = bucket.equivalent_value(by);
     let index = layout.storage_index(value);
@@ -51,19 +51,19 @@ fn place_of(layout: &Layout, bucket: &Bucket, by: ValueSelection) -> Place {
     }
 }
 
-/// Adds to one of the parts that are reported.
+/// Adds to one of the reported parts.
 fn put(part: &mut u64, count: u64) {
     *part = part.saturating_add(count);
 }
 
-/// A snapshot that others are merged into, and what became of their counts.
+/// A snapshot that others are merged into, and the report about their counts.
 pub(crate) struct Merging<'a, 's> {
     counts: &'a mut Rewrite<'s>,
     merged: Merged,
 }
 
 impl Merging<'_, '_> {
-    /// Adds to the bucket at an index that there is what comes from one of width `step`.
+    /// Adds a count from a bucket of width `step` to the bucket at a valid index.
     pub(crate) fn put_in(&mut self, index: usize, count: u64, step: u64) {
         let lost = self.counts.add(index, count.into()).unwrap_or(count.into()) as u64;
         if self.counts.layout().bucket_at(index as u64).step < step {
@@ -92,8 +92,9 @@ impl Snapshot {
         self.merge_values(other, ValueSelection::Midpoint)
     }
 
-    /// Like [`Snapshot::merge`], but each bucket's count goes to the bucket of its smallest value, as in the `add` of every
-    /// HdrHistogram: exact where that is, and a sum of the intervals of a log is theirs.
+    /// Does the same as [`Snapshot::merge`], but each bucket's count goes to the bucket of its smallest value, as in
+    /// the `add` of every HdrHistogram. It is exact in the same cases, and a sum of the intervals of a log equals
+    /// theirs.
     pub fn merge_low_ends(&mut self, other: &Snapshot) -> Merged {
         self.merge_values(other, ValueSelection::Lower)
     }
@@ -119,7 +120,7 @@ impl Snapshot {
         })
     }
 
-    /// Adds all counts of another snapshot, those of its buckets as `put_all` does.
+    /// Adds all counts of another snapshot; `put_all` adds those of its buckets.
     pub(crate) fn merge_by(&mut self, other: &Snapshot, put_all: impl FnOnce(&mut Merging)) -> Merged {
         self.rewrite(|counts| {
             let mut merging = Merging { counts, merged: Merged::default() };
@@ -137,10 +138,10 @@ impl Snapshot {
         })
     }
 
-    /// Takes away all counts of another snapshot, of any layout, from where [`Snapshot::merge`] would have put them; its
-    /// underflow, overflow and lost ones too. The next update replaces what is left.
+    /// Subtracts all counts of another snapshot, of any layout, including its underflow, overflow and lost ones, from
+    /// where [`Snapshot::merge`] would have put them. The next update replaces the rest.
     ///
-    /// [`Error::InvalidArgument`], with nothing changed, when there is less here than is to be taken away.
+    /// Fails with [`Error::InvalidArgument`], with nothing changed, if there are too few counts here.
     pub fn subtract(&mut self, other: &Snapshot) -> Result<Merged> {
         let merged = self.check_subtraction(other)?;
         let layout = *self.layout();
@@ -156,7 +157,7 @@ impl Snapshot {
                 (&mut counts.overflow, theirs.overflow, merged.overflow),
                 (&mut counts.lost, theirs.lost, 0),
             ] {
-                // Checked. A tally at the limit stays a lower bound.
+                // This was checked. A tally at the limit stays a lower bound.
                 if *ours != u64::MAX {
                     *ours -= theirs + placed;
                 }
@@ -165,10 +166,10 @@ impl Snapshot {
         Ok(merged)
     }
 
-    /// Whether there is enough to take away, and what becomes of it.
+    /// Checks that there are enough counts to subtract, and reports where they go.
     fn check_subtraction(&self, other: &Snapshot) -> Result<Merged> {
         let mut merged = Merged::default();
-        // Buckets come in ascending order, so those that go to one place come together.
+        // Buckets come in ascending order, so those with the same destination come together.
         let mut at = (usize::MAX, 0u64);
         for bucket in other.recorded_buckets() {
             match place_of(self.layout(), &bucket, ValueSelection::Midpoint) {

@@ -1,14 +1,14 @@
-//! Changing the counts of a snapshot other than by an update from a histogram.
+//! Changes the counts of a snapshot other than by an update from a histogram.
 
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::{Base, Counts, Head, Snapshot, split};
 
-/// The counts of a snapshot while they are changed. When it goes, by whatever way, the totals are those of the counts, and the
-/// snapshot has them from no histogram any more: the next update replaces them.
+/// The counts of a snapshot while they are changed. On drop, in any way, the totals are recomputed from the counts, and
+/// the snapshot has no source histogram any more: the next update replaces the counts.
 pub(crate) struct Rewrite<'a> {
     head: &'a mut Head,
     raw: &'a mut [u64],
-    /// What the raw counts are counted from, where there is room for it.
+    /// The counts to subtract from the raw counts, if there is room for them.
     base: &'a mut [u64],
     /// The sum of all counts.
     total: u128,
@@ -21,7 +21,7 @@ pub(crate) struct Rewrite<'a> {
 }
 
 impl Snapshot {
-    /// Runs `change` on the counts, and leaves the snapshot whole whatever it does.
+    /// Runs `change` on the counts, and leaves the snapshot consistent, whatever `change` does.
     pub(crate) fn rewrite<R>(&mut self, change: impl FnOnce(&mut Rewrite) -> R) -> R {
         let total = self.exact_total();
         let Snapshot { head, words } = self;
@@ -40,13 +40,13 @@ impl Rewrite<'_> {
         &self.head.layout
     }
 
-    /// Adds to the count at a storage index as much as fits. Returns how much did not; `None`, with nothing changed, where
-    /// there is no such index.
+    /// Adds as much as fits to the count at a storage index. Returns how much did not fit; `None`, with nothing
+    /// changed, if there is no such index.
     #[inline]
     pub(crate) fn add(&mut self, index: usize, count: u128) -> Option<u128> {
         let raw = self.raw.get_mut(index)?;
         let fits = match self.base.get_mut(index) {
-            // The raw count is where the next delta starts from.
+            // The next delta starts from the raw count.
             Some(base) => {
                 let fits = count.min((u64::MAX - raw.wrapping_sub(*base)).into());
                 *base = base.wrapping_sub(fits as u64);
@@ -58,12 +58,12 @@ impl Rewrite<'_> {
                 fits
             }
         };
-        // 2^26 counters of 64 bits.
+        // This cannot overflow: there are 2^26 counters of 64 bits.
         self.total += fits;
         Some(count - fits)
     }
 
-    /// Takes away from the count at a storage index that there is as much as there is.
+    /// Subtracts from the count at a storage index that has at least this count.
     pub(crate) fn take(&mut self, index: usize, count: u64) {
         let raw = &mut self.raw[index];
         let there = match self.base.get_mut(index) {
@@ -81,7 +81,7 @@ impl Rewrite<'_> {
         self.total -= u128::from(there);
     }
 
-    /// Takes over what another snapshot has beside its buckets.
+    /// Copies the counts of another snapshot beside its buckets.
     #[cfg(feature = "alloc")]
     pub(crate) fn take_over(&mut self, other: &Snapshot) {
         Counts { underflow: self.underflow, overflow: self.overflow, lost: self.lost, .. } = other.counts();
@@ -111,7 +111,7 @@ mod tests {
         Layout::with_scale(2, 0, 1000).unwrap()
     }
 
-    /// With room for a base, and without.
+    /// Returns one with room for a base, and one without.
     fn both() -> [Box<Snapshot>; 2] {
         [layout().snapshot_words(), layout().length()]
             .map(|words| Snapshot::boxed_words(layout(), words).unwrap())

@@ -1,11 +1,11 @@
-//! Frozen counts: what everything that reads works on.
+//! Frozen counts, the input of everything that reads.
 //!
-//! A snapshot holds two copies of a histogram's cumulative counts and reports their difference. The later one, *raw*, is
-//! also where the next delta starts from. The earlier one, *base*, is the baseline of the last reset, or the raw copy of
-//! the previous update. So nothing that a reset does disturbs a delta, and repeated reads since one reset copy the counts
-//! alone. For a delta the two copies change places, so that it costs no more.
+//! A snapshot holds two copies of a histogram's cumulative counts and reports their difference. The next delta starts
+//! from the later one, *raw*. The earlier one, *base*, is the baseline of the last reset, or the raw copy of the
+//! previous update. So a reset never disturbs a delta, and repeated reads since one reset copy only the counts. For a
+//! delta the two copies are swapped, so it costs no more.
 //!
-//! A snapshot that was decoded has no histogram behind it, and keeps one copy: its counts.
+//! A decoded snapshot has no histogram behind it, and keeps one copy: its counts.
 
 use crate::cells::cell::{TallyCounts, wraps_between, wraps_of_64_between, wraps_of_64_bits};
 use crate::cells::identity::Identity;
@@ -16,12 +16,12 @@ use crate::snapshot::differences::{Cells, Recorded};
 use crate::snapshot::source::Source;
 use crate::snapshot::sums::{self, RUN};
 
-/// What the counts of a snapshot are counted from.
+/// The start of the counts of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Since {
     /// The last reset of the histogram, or its creation.
     Reset,
-    /// The previous update of this snapshot, whatever was reset meanwhile. The first update counts since the reset.
+    /// The previous update of this snapshot, regardless of resets. The first update counts since the last reset.
     PreviousUpdate,
 }
 
@@ -41,7 +41,7 @@ pub struct Counts {
     pub lost: u64,
 }
 
-/// All but the counts.
+/// Everything except the counts.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Head {
@@ -51,30 +51,30 @@ pub(super) struct Head {
     base_tallies: TallyCounts,
     /// The version of the baseline that `base` holds, while it does.
     pub(super) baseline_version: Option<u32>,
-    /// What the words of `base` are.
+    /// The content of the words of `base`.
     pub(super) base: Base,
     /// Whether the raw copy is the second half of the words.
     swapped: bool,
-    /// Where the raw counts come from; a new source starts anew.
+    /// The source of the raw counts; a new source starts anew.
     source: Option<Identity>,
     timestamp_unix_nanos: u64,
 }
 
-/// What the words that counts are counted from hold.
+/// The content of the base words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Base {
-    /// Zeros, which need not be looked at.
+    /// Zeros, which need not be read.
     Zeros,
-    /// Anything: the counts are counted from zero.
+    /// Anything: the counts start from zero.
     Anything,
-    /// Where the counts begin.
+    /// The counts to subtract.
     Counts,
 }
 
-/// Counts as they were at one moment, in words `S`: `[u64; N]` with `N` = [`Layout::snapshot_words`], or through any
-/// pointer `[u64]`.
+/// Counts at one moment, in words `S`: `[u64; N]` with `N` = [`Layout::snapshot_words`], or through any pointer
+/// `[u64]`.
 ///
-/// Reading it costs one pass over the counts, whatever is asked, and allocates nothing.
+/// Each read costs one pass over the counts and allocates nothing.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Snapshot<S: ?Sized = [u64]> {
@@ -83,7 +83,7 @@ pub struct Snapshot<S: ?Sized = [u64]> {
 }
 
 impl Layout {
-    /// Words of a snapshot: two for each counter.
+    /// Returns the words of a snapshot: two for each counter.
     pub const fn snapshot_words(&self) -> usize {
         2 * self.length()
     }
@@ -105,17 +105,17 @@ impl Head {
         }
     }
 
-    /// As [`Head::new`], of words that may have been used.
+    /// Does the same as [`Head::new`] for words that may have been used.
     fn anew(&self) -> Head {
         Head { base: Base::Anything, ..Head::new(self.layout) }
     }
 }
 
 impl<const N: usize> Snapshot<[u64; N]> {
-    /// An empty snapshot, to be updated from a histogram of this layout.
+    /// Creates an empty snapshot, to be updated from a histogram of this layout.
     ///
     /// # Panics
-    /// When `N` is below [`Layout::snapshot_words`]; in a `const` that is a compile error.
+    /// If `N` is below [`Layout::snapshot_words`]; in a `const` that is a compile error.
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.snapshot_words(), "the array has too few words for the layout");
         Snapshot { head: Head::new(layout), words: [0; N] }
@@ -137,24 +137,24 @@ impl<const N: usize> core::ops::DerefMut for Snapshot<[u64; N]> {
 }
 
 impl Snapshot {
-    /// Takes the counts anew, of a histogram with the layout of this snapshot, while writers and other readers go on.
+    /// Reads the counts of a histogram with the layout of this snapshot, while writers and other readers continue.
     ///
-    /// Every update is where the next delta starts from: the deltas of one snapshot add up to all that was recorded,
-    /// resets or not. An update that overlaps a reset counts from one side of it, whole.
+    /// The next delta starts from every update: the deltas of one snapshot add up to everything that was recorded, with
+    /// or without resets. An update that overlaps a reset counts entirely from before or entirely from after it.
     ///
-    /// [`Error::Incompatible`] for another layout; [`Error::Unsupported`] for a decoded snapshot, which has no room for what
-    /// deltas start from; [`Error::Busy`] when competing resets kept the baseline from being
-    /// read ([`Since::Reset`] only): the snapshot is then empty, and the next delta starts where it would have anyway.
+    /// Fails with [`Error::Incompatible`] for another layout; with [`Error::Unsupported`] for a decoded snapshot, which
+    /// has no room for the start of deltas; with [`Error::Busy`] if competing resets prevented reading the baseline
+    /// ([`Since::Reset`] only). The snapshot is then empty, and the next delta starts where it would have anyway.
     pub fn update<T: Source + ?Sized>(&mut self, source: &T, since: Since) -> Result<()> {
         let identity = self.begin(source)?;
         let is_new = self.head.source != Some(identity);
         if is_new {
-            // What the words hold is written before it is read.
+            // The content of the words is written before it is read.
             self.head = self.head.anew();
         }
         let since_update = since == Since::PreviousUpdate && !is_new;
         if since_update {
-            // The counts of the previous update become the base; what was the base is overwritten below.
+            // The counts of the previous update become the base; the old base is overwritten below.
             self.head.swapped ^= true;
             self.head.base = Base::Counts;
             self.head.base_tallies = self.head.raw_tallies;
@@ -166,7 +166,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// What every update begins with: whether there can be one, and of what it is.
+    /// Starts every update: checks that it is possible, and returns the source.
     #[inline(always)]
     fn begin<T: Source + ?Sized>(&self, source: &T) -> Result<Identity> {
         if !self.head.layout.same_counters(source.layout()) {
@@ -178,19 +178,20 @@ impl Snapshot {
         Ok(source.identity())
     }
 
-    /// As [`Snapshot::update`], of all that was ever counted: resets are no part of it. The next update of whatever
-    /// kind starts anew.
+    /// Does the same as [`Snapshot::update`] with everything that was ever counted, regardless of resets. The next
+    /// update of any kind starts anew.
     #[cfg(feature = "alloc")]
     pub(crate) fn update_since_creation<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
         let identity = self.begin(source)?;
-        // Counted from zero, whatever the words of the base hold; no version stands for that, so that the next update reads one.
+        // Counts start from zero, whatever the base words hold. No version represents that, so the next update reads
+        // one.
         self.head = self.head.anew();
         self.take_counts(source, identity);
         self.head.source = None;
         Ok(())
     }
 
-    /// Copies the counts, and counts them from the base, which is in place.
+    /// Copies the counts, and subtracts the base, which is in place.
     #[inline(always)]
     fn take_counts<T: Source + ?Sized>(&mut self, source: &T, identity: Identity) {
         let mut raw_tallies = source.tallies();
@@ -210,7 +211,7 @@ impl Snapshot {
             source.copy_and_total(raw, if counts_from_base { Some(base) } else { None })
         };
         raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
-        // Before `wraps` counts what is not in the base.
+        // Computed before `wraps` includes wraps that are not in the base.
         let base_was_changed = wraps > 0;
         if raw_tallies.wraps != head.base_tallies.wraps {
             let mut wide = raw_tallies.wraps_beside_since(&head.base_tallies);
@@ -234,7 +235,7 @@ impl Snapshot {
         match source.copy_baseline(base, &mut self.head.base_tallies) {
             Ok(version) => {
                 self.head.baseline_version = Some(version);
-                // Until the first reset.
+                // The base is zero until the first reset.
                 self.head.base = if sums::are_zero(base) { Base::Zeros } else { Base::Counts };
                 Ok(())
             }
@@ -249,7 +250,7 @@ impl Snapshot {
         }
     }
 
-    /// Forgets where the counts came from, so that the next update takes nothing over from them.
+    /// Forgets the source of the counts, so that the next update reuses nothing.
     #[cfg(feature = "alloc")]
     pub(crate) fn forget_source(&mut self) {
         self.head.source = None;
@@ -260,12 +261,12 @@ impl Snapshot {
         &self.head.layout
     }
 
-    /// Totals.
+    /// Returns the totals.
     pub fn counts(&self) -> Counts {
         self.head.counts
     }
 
-    /// The sum of all counts, which may be more than [`Counts::total`] can say: every rank is decided by it.
+    /// Returns the sum of all counts, which may exceed [`Counts::total`]: it decides every rank.
     pub(crate) fn exact_total(&self) -> u128 {
         match self.head.counts.total {
             u64::MAX => self.cells().total(0..self.head.layout.length()),
@@ -273,47 +274,47 @@ impl Snapshot {
         }
     }
 
-    /// When the counts were taken, as set by [`Snapshot::set_timestamp_unix_nanos`]; 0 where nobody did.
+    /// Returns when the counts were taken, as set by [`Snapshot::set_timestamp_unix_nanos`]; 0 if nobody set it.
     pub fn timestamp_unix_nanos(&self) -> u64 {
         self.head.timestamp_unix_nanos
     }
 
-    /// Notes when the counts were taken, in nanoseconds since 1970: there is no clock in here.
+    /// Sets when the counts were taken, in nanoseconds since 1970: this crate has no clock.
     pub fn set_timestamp_unix_nanos(&mut self, nanos: u64) {
         self.head.timestamp_unix_nanos = nanos;
     }
 
-    /// The count at a storage index below [`Layout::length`].
+    /// Returns the count at a storage index below [`Layout::length`].
     pub(crate) fn count_at(&self, index: usize) -> u64 {
         self.cells().at(index)
     }
 
-    /// The bucket at a storage index below [`Layout::length`], with its count.
+    /// Returns the bucket at a storage index below [`Layout::length`], with its count.
     pub(crate) fn bucket_at(&self, index: usize) -> Bucket {
         Bucket { count: self.count_at(index), ..self.head.layout.bucket_at(index as u64) }
     }
 
-    /// The bucket of a value, with its count; `None` when the value is out of range.
+    /// Returns the bucket of a value, with its count; `None` if the value is out of range.
     pub fn bucket_of(&self, value: u64) -> Option<Bucket> {
         self.head.layout.bucket_of(value).map(|bucket| self.bucket_at(bucket.storage_index as usize))
     }
 
-    /// All buckets in ascending order, empty ones too.
+    /// Returns all buckets in ascending order, including empty ones.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         (0..self.head.layout.length()).map(|index| self.bucket_at(index))
     }
 
-    /// The buckets that have counts, in ascending order.
+    /// Returns the buckets that have counts, in ascending order.
     pub fn recorded_buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.recorded_counts().map(|(index, _)| self.bucket_at(index))
     }
 
-    /// Storage indices and counts, where there are any.
+    /// Returns storage indices and counts of nonempty buckets.
     pub(crate) fn recorded_counts(&self) -> Recorded<'_> {
         self.cells().recorded()
     }
 
-    /// The counts by storage index.
+    /// Returns the counts by storage index.
     #[inline]
     pub(crate) fn cells(&self) -> Cells<'_> {
         let length = self.head.layout.length();
@@ -327,14 +328,14 @@ impl Snapshot {
         }
     }
 
-    /// Whether there is room for what counts are counted from.
+    /// Returns whether there is room for a base.
     pub(crate) fn has_base(&self) -> bool {
         self.words.len() >= self.head.layout.snapshot_words()
     }
 }
 
 impl Head {
-    /// Totals from the sum of the buckets, the tallies, and the wraps that the differences show.
+    /// Computes the totals from the sum of the buckets, the tallies, and the wraps that the differences show.
     fn count_totals(&mut self, total: u128, wraps_seen: u64, counter_bits: u32) {
         let (raw, base) = (&mut self.raw_tallies, &self.base_tallies);
         let known = base.wraps.wrapping_add(wraps_seen);
@@ -352,8 +353,8 @@ impl Head {
     }
 }
 
-/// Where 32-bit cells wrapped, lowers the base so that the difference is what was counted, modulo `2^32`. Returns how
-/// many wraps that made up for.
+/// If 32-bit cells wrapped, lowers the base so that the difference equals the recorded count, modulo `2^32`. Returns
+/// how many wraps this compensated.
 fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
     let mut wraps = 0;
     for (raw, base) in raw.iter().zip(base) {
@@ -366,11 +367,11 @@ fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
     wraps
 }
 
-/// The raw copy and the base, which is empty where there is no room for one.
+/// Returns the raw copy and the base, which is empty if there is no room for one.
 pub(super) fn split<'a>(words: &'a mut [u64], head: &Head) -> (&'a mut [u64], &'a mut [u64]) {
     let length = head.layout.length();
     let (first, rest) = words.split_at_mut(length);
     let second = rest.get_mut(..length).unwrap_or_default();
-    // Only an update swaps them, and needs both.
+    // Only an update swaps them, and it needs both.
     if head.swapped { (second, first) } else { (first, second) }
 }

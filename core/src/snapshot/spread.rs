@@ -1,15 +1,15 @@
-//! Adding the counts of another layout in proportion to what its buckets have in common with those here.
+//! Adds the counts of another layout in proportion to the overlap of its buckets with those here.
 //!
-//! [`Snapshot::merge`] puts each bucket's count, whole, where its midpoint falls. Where the buckets here are finer, that
-//! leaves spikes and gaps; spreading assumes instead that values lie evenly in their bucket. Either way no value moves
-//! further than its bucket is wide.
+//! [`Snapshot::merge`] puts each bucket's count, whole, into the bucket of its midpoint. If the buckets here are finer,
+//! that leaves spikes and gaps; spreading assumes instead that values lie evenly in their bucket. Either way no value
+//! moves further than the width of its bucket.
 
 use crate::layout::bucket::Bucket;
 use crate::layout::layout::Layout;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::Snapshot;
 
-/// Where a part of a bucket's count goes.
+/// The destination of a part of a bucket's count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     In(u64),
@@ -17,16 +17,16 @@ pub(crate) enum Part {
     Above,
 }
 
-/// Divides a bucket's count among the buckets of a layout, in proportion to how many of its values they have. Each border
-/// between two of them is rounded for itself, so the parts add up to the count: nothing is lost, and a single count goes to
-/// the middle.
+/// Divides a bucket's count among the buckets of a layout, in proportion to how many of its values they have. Each
+/// border between two of them is rounded separately, so the parts add up to the count: nothing is lost, and a single
+/// count goes to the middle.
 pub(crate) fn spread(layout: &Layout, bucket: &Bucket, mut tell: impl FnMut(Part, u64)) {
     let (lowest, highest) = (layout.lowest_recordable(), layout.highest_recordable());
     let mut told = 0;
-    // Tells how much of the count lies in the first `width` values and was not told yet.
+    // Reports how much of the count lies in the first `width` values and was not reported yet.
     let mut tell_up_to = |part: Part, width: u64| {
         let (count, step) = (u128::from(bucket.count), u128::from(bucket.step));
-        // At most 2^64 * 2^63 + 2^62.
+        // This is at most 2^64 * 2^63 + 2^62.
         let upto = ((count * u128::from(width) + step / 2) / step) as u64;
         if upto > told {
             tell(part, upto - told);
@@ -54,11 +54,11 @@ pub(crate) fn spread(layout: &Layout, bucket: &Bucket, mut tell: impl FnMut(Part
 }
 
 impl Snapshot {
-    /// Like [`Snapshot::merge`], but a bucket's count is divided among the buckets here that it has values of, in
-    /// proportion, and so is what lies beyond the range.
+    /// Does the same as [`Snapshot::merge`], but divides a bucket's count in proportion among the overlapping buckets
+    /// here, and so is the part beyond the range.
     ///
-    /// No count is lost to rounding. The result depends on the order of what is merged by one count for each border of a
-    /// bucket at most.
+    /// Rounding loses no count. The order of merges changes the result by at most one count for each border of a
+    /// bucket.
     pub fn merge_spreading(&mut self, other: &Snapshot) -> Merged {
         if self.layout().same_counters(other.layout()) {
             return self.merge(other);

@@ -2,7 +2,7 @@
 
 use crate::cells::loads::Sums;
 
-/// Counts are looked at in runs of this many, which stay in the first-level cache between two steps.
+/// Counts are processed in runs of this many, which stay in the first-level cache between two steps.
 pub(crate) const RUN: usize = 512;
 
 /// Defines a function, and compiles it a second time for processors that have AVX2.
@@ -18,7 +18,7 @@ macro_rules! with_avx2 {
                     $plain($($argument),*)
                 }
                 if std::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor has what the function is compiled for.
+                    // SAFETY: the processor has the features that the function is compiled for.
                     return unsafe { with_avx2($($argument),*) };
                 }
             }
@@ -28,16 +28,16 @@ macro_rules! with_avx2 {
 }
 
 with_avx2! {
-    /// The sum of the differences of up to [`RUN`] counts.
+    /// Returns the sum of the differences of up to [`RUN`] counts.
     fn total = plain_total(raw: &[u64], base: &[u64]) -> u128
 }
 
 with_avx2! {
-    /// The sum of up to [`RUN`] counts.
+    /// Returns the sum of up to [`RUN`] counts.
     fn total_since_zero = plain_total_since_zero(raw: &[u64]) -> u128
 }
 
-/// Counts in runs, each with the index that it begins at and what it is counted from.
+/// Returns counts in runs, each with its first index and its base.
 pub(crate) fn runs<'a>(
     raw: &'a mut [u64],
     base: Option<&'a [u64]>,
@@ -49,7 +49,7 @@ pub(crate) fn runs<'a>(
     })
 }
 
-/// The sum of up to [`RUN`] counts above a base, or above zero where there is none.
+/// Returns the sum of up to [`RUN`] counts above a base, or above zero if there is none.
 #[inline]
 pub(crate) fn total_of_run(raw: &[u64], base: Option<&[u64]>) -> u128 {
     match base {
@@ -58,8 +58,8 @@ pub(crate) fn total_of_run(raw: &[u64], base: Option<&[u64]>) -> u128 {
     }
 }
 
-/// Copies counts run by run, as [`crate::snapshot::source::Source::copy_counts`] does it, and adds up each while it is in the cache.
-/// Returns the sum of what `copy` returns, and the total.
+/// Copies counts run by run, as [`crate::snapshot::source::Source::copy_counts`] does, and sums each run while it is in
+/// the cache. Returns the sum of the results of `copy`, and the total.
 #[inline]
 pub(crate) fn copy_runs(
     out: &mut [u64],
@@ -71,8 +71,8 @@ pub(crate) fn copy_runs(
     })
 }
 
-/// The sum of counts that were added up as they were copied: looks at them again only where they are so large that the sum may be
-/// incomplete.
+/// Returns the sum of counts that were summed while they were copied. It reads them again only if they are so large
+/// that the sum may be incomplete.
 pub(crate) fn total_of(sums: Sums, raw: &mut [u64], base: Option<&[u64]>) -> u128 {
     if is_exact(sums.union, raw.len()) {
         return sums.sum.into();
@@ -80,24 +80,24 @@ pub(crate) fn total_of(sums: Sums, raw: &mut [u64], base: Option<&[u64]>) -> u12
     runs(raw, base).map(|(_, raw, base)| total_of_run(raw, base)).sum()
 }
 
-/// Whether the sum of so many counts fits into 64 bits, by all bits of all of them: none has more than these together.
+/// Returns whether the sum of `length` counts fits into 64 bits, judged by the bitwise OR of all counts.
 #[inline(always)]
 fn is_exact(union: u64, length: usize) -> bool {
     union < u64::MAX / length.max(1) as u64
 }
 
 with_avx2! {
-    /// Whether all counts are zero.
+    /// Returns whether all counts are zero.
     fn are_zero = plain_are_zero(counts: &[u64]) -> bool
 }
 
 with_avx2! {
-    /// The sum of the differences of counts, modulo 2^64.
+    /// Returns the sum of the differences of counts, modulo 2^64.
     fn wrapping_total = plain_wrapping_total(raw: &[u64], base: &[u64]) -> u64
 }
 
 with_avx2! {
-    /// Sums of up to [`RUN`] differences of counts, weighted by their positions; `None` where one is too large for that.
+    /// Returns sums of up to [`RUN`] differences of counts, weighted by their positions; `None` if one is too large.
     fn power_sums = plain_power_sums(raw: &[u64], base: &[u64]) -> Option<PowerSums>
 }
 
@@ -134,7 +134,7 @@ fn plain_wrapping_total(raw: &[u64], base: &[u64]) -> u64 {
     raw.iter().zip(base).fold(0, |sum: u64, (raw, base)| sum.wrapping_add(raw.wrapping_sub(*base)))
 }
 
-/// Of counts `c` at positions `0, 1, 2, …`: the sums of `c`, of `c * position` and of `c * position^2`.
+/// For counts `c` at positions `0, 1, 2, …`: the sums of `c`, of `c * position` and of `c * position^2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PowerSums {
     pub count: u64,
@@ -151,8 +151,8 @@ fn plain_power_sums(raw: &[u64], base: &[u64]) -> Option<PowerSums> {
     for (at, (raw, base)) in raw.iter().zip(base).enumerate() {
         let count = raw.wrapping_sub(*base);
         union |= count;
-        // All factors of 32 bits, as is made sure below: a multiplication that vectors have. No sum can then overflow,
-        // for 512 positions: 2^32 * 2^18 * 2^9 is below 2^64.
+        // All factors have 32 bits, as ensured below: vectors have such a multiplication. No sum can then overflow for
+        // 512 positions: 2^32 * 2^18 * 2^9 is below 2^64.
         let (count, position) = (count & 0xffff_ffff, at as u32);
         sums.count = sums.count.wrapping_add(count);
         sums.first = sums.first.wrapping_add(count.wrapping_mul(position as u64));

@@ -1,4 +1,4 @@
-//! Snapshots of layouts with a unit, against snapshots without one of values that are shifted.
+//! Compares snapshots of layouts with a unit to snapshots without a unit of shifted values.
 
 use std::vec::Vec;
 
@@ -21,13 +21,13 @@ fn values() -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop::collection::vec((value, 1u64..1000), 1..60)
 }
 
-/// Digits as HdrHistogram's, and a unit; not more counters than are soon looked through.
+/// Returns a layout with HdrHistogram's digits and a unit, if it has few enough counters for a quick test.
 fn layout_of(digits: usize, unit: u32, max: u64) -> Option<Layout> {
     let layout = Layout::with_scale(SCALES[digits], 0, max).ok()?.with_unit(unit).ok()?;
     (layout.length() < 1 << 19).then_some(layout)
 }
 
-/// The largest value of any of those above.
+/// The largest value of all the above.
 const MAX: u64 = u64::MAX >> 3;
 
 proptest! {
@@ -84,7 +84,7 @@ proptest! {
         }
     }
 
-    /// All pairs of digits and units, by all rules.
+    /// Tests all pairs of digits and units, by all rules.
     #[test]
     fn merges_conserve_counts(
         from in (0usize..5, 0u32..41), to in (0usize..5, 0u32..41), values in values(), max in prop_oneof![Just(MAX), 1000u64..1 << 50]
@@ -101,8 +101,8 @@ proptest! {
             let counts = target.counts();
             prop_assert_eq!(counts.total + counts.underflow + counts.overflow, count);
             prop_assert_eq!((counts.lost, counts.underflow, merged.overflow), (0, 0, counts.overflow));
-            // Blocks that are no larger and a unit that is no smaller: as if recorded there, but for what the border of a range
-            // divides.
+            // Blocks are no larger and the unit is no smaller: the result is as if recorded there, except for buckets
+            // that the border of a range divides.
             if to.scale() <= from.scale() && to.unit() >= from.unit() && max == MAX {
                 prop_assert_eq!(merged.refined, 0);
                 prop_assert_eq!(buckets(&target), buckets(&snapshot(to, &values)));
@@ -113,7 +113,7 @@ proptest! {
         }
     }
 
-    /// As if the smallest values had been recorded; exact wherever midpoints are, and the same then.
+    /// The result is as if the smallest values had been recorded. It is exact if midpoints are, and then both agree.
     #[test]
     fn low_ends_are_where_lowest_values_are(
         from in (0usize..5, 0u32..41), to in (0usize..5, 0u32..41), values in values(), range in (0u64..1 << 30, 1u64..1 << 50)
@@ -140,7 +140,7 @@ proptest! {
         }
     }
 
-    /// As if both had been recorded in the smaller blocks and the larger unit.
+    /// The result is as if both had been recorded in the smaller blocks and the larger unit.
     #[test]
     fn comparisons_are_of_what_both_tell_apart(
         one in (0usize..4, 0u32..30), other in (0usize..4, 0u32..30), values in (values(), values())

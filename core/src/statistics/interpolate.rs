@@ -1,6 +1,6 @@
-//! Percentiles inside a bucket: as if its observations lay evenly in it.
+//! Percentiles inside a bucket, as if its observations lay evenly in it.
 //!
-//! The inverse of [`Snapshot::rank_of_value`] with interpolation, which gives value `v` of a bucket the share
+//! This is the inverse of [`Snapshot::rank_of_value`] with interpolation, which gives value `v` of a bucket the share
 //! `(v - lower + 1) / step` of its count.
 
 use crate::error::{Error, Result};
@@ -9,23 +9,23 @@ use crate::snapshot::snapshot::Snapshot;
 use crate::statistics::percentile::{Cursor, HUNDRED_PERCENT, rank_units, target_count};
 
 impl Snapshot {
-    /// The interpolated percentile at one rank. See [`Snapshot::interpolated_percentiles`].
+    /// Returns the interpolated percentile at one rank. See [`Snapshot::interpolated_percentiles`].
     pub fn interpolated_percentile(&self, rank: f64) -> Result<u64> {
         let mut out = [0];
         self.interpolated_percentiles(&[rank], &mut out)?;
         Ok(out[0])
     }
 
-    /// The interpolated percentiles at ranks 0 ..= 100, in any order: for each the smallest value whose interpolated rank
-    /// reaches it. They are in the same buckets as [`Snapshot::percentiles`], and nearer to the truth where the values of a
-    /// bucket are spread evenly; where they are not, they are at most a bucket's width away from it.
+    /// Returns the interpolated percentiles at ranks 0 ..= 100, in any order: for each the smallest value whose
+    /// interpolated rank reaches it. They are in the same buckets as [`Snapshot::percentiles`], and closer to the truth
+    /// if the values of a bucket are spread evenly. Otherwise they are at most a bucket's width away from it.
     ///
-    /// One pass over the counts for each group of ascending ranks. Errors as for [`Snapshot::percentiles`].
+    /// This takes one pass over the counts for each group of ascending ranks. Fails as [`Snapshot::percentiles`].
     pub fn interpolated_percentiles(&self, ranks: &[f64], out: &mut [u64]) -> Result<()> {
         self.for_each_interpolated(ranks, out.len(), |at, value| out[at] = value)
     }
 
-    /// The same one by one, each with its place.
+    /// Reports the same one by one, each with its position.
     #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
     pub fn for_each_interpolated(
         &self,
@@ -57,15 +57,15 @@ impl Snapshot {
     }
 }
 
-/// The smallest value of the bucket at which the count reaches `target`, in units of 1e-11, with `before` counts below the
-/// bucket.
+/// Returns the smallest value of the bucket at which the count reaches `target`, in units of 1e-11, with `before`
+/// counts below the bucket.
 fn value_inside(bucket: &Bucket, before: u128, target: u128) -> u64 {
     let wanted = target.saturating_sub(before * HUNDRED_PERCENT);
     let all = u128::from(bucket.count) * HUNDRED_PERCENT;
     if wanted >= all {
         return bucket.upper;
     }
-    // The fraction, below 1, with 64 bits, rounded up: then a share of the step, rounded up.
+    // The fraction, below 1, with 64 bits, rounded up; then a share of the step, rounded up.
     let (mut rest, mut fraction) = (wanted, 0u128);
     for _ in 0..64 {
         rest <<= 1;
@@ -99,7 +99,7 @@ mod tests {
         {
             assert_eq!(even.interpolated_percentile(rank), Ok(value), "{rank}");
         }
-        // Exact where buckets have one value.
+        // This is exact if buckets have one value.
         let exact = snapshot(layout, &[(3, 1), (5, 1), (9, 2)]);
         for (rank, value) in [(0.0, 3), (25.0, 3), (26.0, 5), (50.0, 5), (50.1, 9), (100.0, 9)] {
             assert_eq!(exact.interpolated_percentile(rank), Ok(value), "{rank}");

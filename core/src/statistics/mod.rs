@@ -1,4 +1,4 @@
-//! Numbers from a snapshot.
+//! Statistics of a snapshot.
 
 pub(crate) mod compare;
 pub(crate) mod interpolate;

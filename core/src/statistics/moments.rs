@@ -6,7 +6,7 @@ use crate::snapshot::sums::{PowerSums, RUN};
 use crate::statistics::percentile::{SHORT_RUN, saturated, target_count};
 use crate::statistics::summary::{Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
 
-/// Mean and population standard deviation of a snapshot.
+/// The mean and population standard deviation of a snapshot.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Moments {
     /// Mean of equivalent midpoints; NaN when empty.
@@ -15,18 +15,19 @@ pub struct Moments {
     pub stddev: f64,
 }
 
-/// Mean and squared deviations, added up.
+/// The running mean and squared deviations.
 struct Accumulator {
     weight: f64,
     mean: f64,
-    /// Sum of weighted squared distances from the mean.
+    /// The sum of weighted squared distances from the mean.
     squares: f64,
 }
 
 impl Accumulator {
     const EMPTY: Accumulator = Accumulator { weight: 0.0, mean: 0.0, squares: 0.0 };
 
-    /// Adds a part with its own mean and squares: Chan's form of Welford's recurrence, which neither overflows nor cancels.
+    /// Adds a part with its own mean and squares: Chan's form of Welford's recurrence, which neither overflows nor
+    /// cancels.
     fn add(&mut self, weight: f64, mean: f64, squares: f64) {
         let before = self.weight;
         self.weight += weight;
@@ -36,7 +37,7 @@ impl Accumulator {
         self.squares += squares + distance * distance * (before * share);
     }
 
-    /// Adds a run of buckets of one step, where `first` is the first of them and `sums` count in steps.
+    /// Adds a run of buckets of one step, whose first is `first`; `sums` counts in steps.
     fn add_run(&mut self, first: &Bucket, sums: PowerSums) {
         if sums.count == 0 {
             return;
@@ -61,17 +62,17 @@ impl Accumulator {
 }
 
 impl Snapshot {
-    /// Mean and population standard deviation of the buckets' midpoints, weighted by their counts.
+    /// Returns the mean and population standard deviation of the buckets' midpoints, weighted by their counts.
     ///
-    /// One pass, in runs of buckets of the same width: exact in integers within a run, then West's and Chan's forms of
-    /// Welford's recurrence.
+    /// This takes one pass, in runs of buckets of the same width: exact in integers within a run, then West's and
+    /// Chan's forms of Welford's recurrence.
     pub fn moments(&self) -> Moments {
         let mut sum = Accumulator::EMPTY;
         self.for_each_run(&mut sum, |_, _, _| ());
         sum.moments()
     }
 
-    /// Adds up the whole snapshot, and tells of each run of counts its range of indices and, where that fits, its total.
+    /// Sums the whole snapshot, and reports for each run of counts its range of indices and, if it fits, its total.
     fn for_each_run(&self, sum: &mut Accumulator, mut tell: impl FnMut(usize, usize, Option<u64>)) {
         let cells = self.cells();
         let layout = self.layout();
@@ -96,8 +97,8 @@ impl Snapshot {
         }
     }
 
-    /// Totals, mean, deviation and the percentiles at [`SUMMARY_RANKS`]. An empty snapshot has a summary too: totals and
-    /// targets 0, mean and deviation NaN.
+    /// Returns totals, mean, deviation and the percentiles at [`SUMMARY_RANKS`]. An empty snapshot has a summary, too:
+    /// totals and targets are 0, mean and deviation NaN.
     pub fn summary(&self, selection: ValueSelection) -> Summary {
         let counts = self.counts();
         let (moments, percentiles) = self.moments_and_percentiles(selection);
@@ -118,7 +119,7 @@ impl Snapshot {
         }
     }
 
-    /// What a summary needs from the counts, in one pass. The percentiles of an empty snapshot are empty.
+    /// Returns the moments and percentiles of a summary, in one pass. The percentiles of an empty snapshot are empty.
     fn moments_and_percentiles(
         &self,
         selection: ValueSelection,
@@ -142,7 +143,8 @@ impl Snapshot {
                 before = reached;
                 return;
             }
-            // In this run, or its sum is not known: look at its parts, and at the counts of those that matter.
+            // It is in this run, or the sum of the run is unknown: examine its parts, and the counts of those that
+            // matter.
             for short in (start..end).step_by(SHORT_RUN) {
                 let short = short..end.min(short + SHORT_RUN);
                 let Some(target) = pending.peek().map(|&(_, target)| target) else { return };
@@ -168,7 +170,7 @@ impl Snapshot {
 }
 
 const _: () = {
-    // The ranks of a summary are ascending, so that it takes one pass.
+    // The ranks of a summary are ascending, so it takes one pass.
     let mut at = 1;
     while at < SUMMARY_PERCENTILES {
         assert!(SUMMARY_RANKS[at - 1] < SUMMARY_RANKS[at]);

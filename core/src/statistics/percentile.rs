@@ -8,35 +8,35 @@ use crate::snapshot::snapshot::Snapshot;
 use crate::snapshot::sums::RUN;
 use crate::statistics::summary::Percentile;
 
-/// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.
+/// Ranks have a resolution of 1e-9 percent: the target count is computed in integers.
 const RANK_UNITS: f64 = 1e9;
 pub(crate) const HUNDRED_PERCENT: u128 = 100_000_000_000;
 
 /// Ranks that are not in ascending order are sorted in groups of this many, each taking a pass.
 const GROUP: usize = 64;
 
-/// The run of counts that holds what is looked for is taken apart into runs of this many, and those one by one.
+/// The run of counts that contains the target is divided into runs of this many, and those into single counts.
 pub(crate) const SHORT_RUN: usize = 32;
 
-/// The nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals.
+/// Returns the nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals. Fails with
 /// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.
 pub(crate) fn target_count(rank: f64, total: u128) -> Result<u128> {
     if !(0.0..=100.0).contains(&rank) {
         return Err(Error::InvalidArgument);
     }
     let units = rank_units(rank);
-    // Units take 37 bits, and a total 64 and those of the number of counters, at most 26. Nearly every total has 64: a short
-    // multiplication then.
+    // Units take 37 bits. A total takes 64 bits plus those of the number of counters, at most 26. Nearly every total
+    // fits into 64 bits: then a short multiplication is enough.
     let product = u64::try_from(total).map_or_else(|_| units * total, |total| units * u128::from(total));
     Ok(product.div_ceil(HUNDRED_PERCENT).max(1))
 }
 
-/// As it is reported.
+/// Returns the count as reported, saturated.
 pub(crate) fn saturated(count: u128) -> u64 {
     count.try_into().unwrap_or(u64::MAX)
 }
 
-/// A rank in units of 1e-9 percent.
+/// Converts a rank to units of 1e-9 percent.
 pub(crate) fn rank_units(rank: f64) -> u128 {
     u128::from(libm::round(rank * RANK_UNITS) as u64)
 }
@@ -45,9 +45,9 @@ pub(crate) fn rank_units(rank: f64) -> u128 {
 pub(crate) struct Cursor<'a> {
     snapshot: &'a Snapshot,
     index: usize,
-    /// Counts before `index`.
+    /// The counts before `index`.
     before: u128,
-    /// Whether the sum of any counts has 64 bits.
+    /// Whether the sum of any counts fits into 64 bits.
     is_small: bool,
 }
 
@@ -56,12 +56,12 @@ impl<'a> Cursor<'a> {
         Cursor { snapshot, index: 0, before: 0, is_small: snapshot.counts().total < u64::MAX }
     }
 
-    /// The counts below the bucket that was found.
+    /// Returns the counts below the bucket that was found.
     pub(crate) fn before(&self) -> u128 {
         self.before
     }
 
-    /// The index of the bucket that holds the observation number `target`, 1 ..= total.
+    /// Returns the index of the bucket that holds observation number `target`, 1 ..= total.
     pub(crate) fn find(&mut self, target: u128) -> usize {
         let cells = self.snapshot.cells();
         if self.is_small {
@@ -77,7 +77,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Moves on to the index at which the counts reach `target`, if any does: `before` are those before `index`, and `total` sums some.
+/// Moves to the index at which the counts reach `target`, if any does. `before` sums the counts before `index`, and
+/// `total` sums a range.
 #[inline(always)]
 fn search<Sum: Copy + PartialOrd + Add<Output = Sum>>(
     index: &mut usize,
@@ -95,27 +96,27 @@ fn search<Sum: Copy + PartialOrd + Add<Output = Sum>>(
         } else if run == 1 {
             break;
         } else {
-            // In this run: look at its parts.
+            // It is in this run: examine its parts.
             run = if run > SHORT_RUN { SHORT_RUN } else { 1 };
         }
     }
 }
 
 impl Snapshot {
-    /// The percentile at one rank. See [`Snapshot::percentiles`].
+    /// Returns the percentile at one rank. See [`Snapshot::percentiles`].
     pub fn percentile(&self, rank: f64, selection: ValueSelection) -> Result<Percentile> {
         let mut out = [Percentile::default()];
         self.percentiles(&[rank], selection, &mut out)?;
         Ok(out[0])
     }
 
-    /// The percentiles at ranks 0 ..= 100, in any order: for each the first bucket whose cumulative count reaches
-    /// `max(1, ceil(rank / 100 * total))`. Underflow, overflow and lost counts are not part of it.
+    /// Returns the percentiles at ranks 0 ..= 100, in any order: for each the first bucket whose cumulative count
+    /// reaches `max(1, ceil(rank / 100 * total))`. Underflow, overflow and lost counts are not part of it.
     ///
-    /// One pass over the counts for ascending ranks, one for every 64 ranks otherwise.
+    /// This takes one pass over the counts for ascending ranks, otherwise one for every 64 ranks.
     ///
-    /// [`Error::InvalidArgument`] for a rank out of range, [`Error::Empty`] when nothing was recorded,
-    /// [`Error::BufferTooSmall`] when `out` is shorter than `ranks`; nothing is written then.
+    /// Fails with [`Error::InvalidArgument`] for a rank out of range, with [`Error::Empty`] if nothing was recorded,
+    /// and with [`Error::BufferTooSmall`] if `out` is shorter than `ranks`; then it writes nothing.
     pub fn percentiles(
         &self,
         ranks: &[f64],
@@ -125,12 +126,12 @@ impl Snapshot {
         self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile)
     }
 
-    /// The values of [`Snapshot::percentiles`] alone.
+    /// Returns only the values of [`Snapshot::percentiles`].
     pub fn percentile_values(&self, ranks: &[f64], selection: ValueSelection, out: &mut [u64]) -> Result<()> {
         self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile.value)
     }
 
-    /// [`Snapshot::percentiles`] one by one, each with its place, in any order.
+    /// Reports [`Snapshot::percentiles`] one by one, each with its position, in any order.
     #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
     pub fn for_each_percentile(
         &self,
@@ -181,9 +182,9 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The percentage of observations at or below a value: those in buckets up to and including its own, or, with
-    /// `interpolate`, with that bucket's share in proportion to where the value lies in it. 0 below the range, 100 above.
-    /// [`Error::Empty`] when nothing was recorded.
+    /// Returns the percentage of observations at or below a value: those in buckets up to and including its bucket.
+    /// With `interpolate`, that bucket contributes in proportion to the position of the value in it. The result is 0
+    /// below the range and 100 above it. Fails with [`Error::Empty`] if nothing was recorded.
     pub fn rank_of_value(&self, value: u64, interpolate: bool) -> Result<f64> {
         let total = self.exact_total();
         if total == 0 {
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(target_count(99.9999999999, 1_000_000), Ok(1_000_000));
         assert_eq!((target_count(0.0, 5), target_count(-0.0, 5)), (Ok(1), Ok(1)));
         assert_eq!(target_count(100.0, u64::MAX.into()), Ok(u64::MAX.into()));
-        // All counters full.
+        // All counters are full.
         let most = u128::from(u64::MAX) << 26;
         assert_eq!(target_count(100.0, most), Ok(most));
         for rank in [f64::NAN, -1e-9, 100.000_000_001, f64::INFINITY, f64::NEG_INFINITY] {

@@ -1,8 +1,9 @@
-//! Ways through the counts of a snapshot, as HdrHistogram has them: in steps of equal width, of growing width, and of
+//! Iterations over the counts of a snapshot, as in HdrHistogram: in steps of equal width, of growing width, and of
 //! percentiles.
 //!
-//! A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
-//! it does: a bucket is never divided. All go on until everything recorded is covered, and read each count once.
+//! A step ends at a value, and holds the counts of all buckets up to and including that value's bucket, except those of
+//! earlier steps: a bucket is never divided. All iterations continue until everything recorded is covered, and read
+//! each count once.
 
 use crate::error::{Error, Result};
 use crate::layout::bucket::Bucket;
@@ -17,7 +18,7 @@ pub struct Step {
     pub from: u64,
     /// End of this step. Steps of percentiles end with a bucket. (valueIteratedTo.)
     pub to: u64,
-    /// Counts in this step; saturates at `u64::MAX`.
+    /// The counts in this step; saturates at `u64::MAX`.
     pub added_count: u64,
     /// Counts in this and all previous steps; saturates at `u64::MAX`.
     pub cumulative_count: u64,
@@ -27,16 +28,16 @@ pub struct Step {
     pub rank_level: f64,
 }
 
-/// Adds up counts in ascending order.
+/// Sums counts in ascending order.
 #[derive(Clone, Debug)]
 struct Walk<'a> {
     snapshot: &'a Snapshot,
-    /// How many counters were added up.
+    /// The number of counters summed.
     index: usize,
     count: u128,
-    /// Of all there is.
+    /// The sum of all counts.
     total: u128,
-    /// At the end of the step before.
+    /// The end of the previous step.
     from: u64,
     count_before: u128,
 }
@@ -55,7 +56,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A step that ends at a value, with what was added up.
+    /// Returns a step that ends at a value, with the sums so far.
     fn step(&mut self, to: u64) -> Step {
         let rank = 100.0 * self.count as f64 / self.total as f64;
         let step = Step {
@@ -71,7 +72,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Steps that end at given values: the state that [`Snapshot::linear_steps`] and [`Snapshot::logarithmic_steps`] share.
+/// Steps that end at given values: the common state of [`Snapshot::linear_steps`] and [`Snapshot::logarithmic_steps`].
 #[derive(Clone, Debug)]
 struct ValueSteps<'a> {
     walk: Walk<'a>,
@@ -83,8 +84,8 @@ impl<'a> ValueSteps<'a> {
         ValueSteps { walk: Walk::new(snapshot), top: snapshot.highest_recorded() }
     }
 
-    /// The step that ends at `to`, as long as there is anything to come: counts, or, where all were given, another step in
-    /// the bucket where the last one ended, by `reaches`. (There it is so, and steps are to be the same.)
+    /// Returns the step that ends at `to`, as long as anything remains: counts, or, after all counts, another step in
+    /// the bucket of the last one, according to `reaches`. (HdrHistogram does this, and the steps must be the same.)
     fn next(&mut self, to: u64, reaches: u64) -> Option<Step> {
         let top = self.top?;
         let layout = self.walk.snapshot.layout();
@@ -103,12 +104,12 @@ impl<'a> ValueSteps<'a> {
 }
 
 impl Snapshot {
-    /// The highest bucket that has counts.
+    /// Returns the highest bucket that has counts.
     pub fn highest_recorded(&self) -> Option<Bucket> {
         Some(self.bucket_at(self.cells().last()?))
     }
 
-    /// The lowest bucket that has counts.
+    /// Returns the lowest bucket that has counts.
     pub fn lowest_recorded(&self) -> Option<Bucket> {
         self.recorded_buckets().next()
     }
@@ -126,9 +127,10 @@ impl Snapshot {
         saturated(self.cells().total(first..last + 1))
     }
 
-    /// Steps of equal width: they end at `width - 1`, `2 * width - 1`, …, until everything recorded is covered.
+    /// Iterates in steps of equal width: they end at `width - 1`, `2 * width - 1`, …, until everything recorded is
+    /// covered.
     ///
-    /// There may be very many of them. [`Error::InvalidArgument`] for a width of 0.
+    /// There may be very many steps. Fails with [`Error::InvalidArgument`] for a width of 0.
     pub fn linear_steps(&self, width: u64) -> Result<impl Iterator<Item = Step> + '_> {
         let mut end = width.checked_sub(1).ok_or(Error::InvalidArgument)?;
         let mut steps = ValueSteps::new(self);
@@ -139,10 +141,10 @@ impl Snapshot {
         }))
     }
 
-    /// Steps of growing width: they end at `first - 1`, `first * base - 1`, `first * base * base - 1`, … (rounded down),
-    /// until everything recorded is covered.
+    /// Iterates in steps of growing width: they end at `first - 1`, `first * base - 1`, `first * base * base - 1`, …
+    /// (rounded down), until everything recorded is covered.
     ///
-    /// [`Error::InvalidArgument`] for a first width of 0, and a base that is not above 1.
+    /// Fails with [`Error::InvalidArgument`] for a first width of 0, and a base that is not above 1.
     pub fn logarithmic_steps(&self, first: u64, base: f64) -> Result<impl Iterator<Item = Step> + '_> {
         if first == 0 || !base.is_finite() || base <= 1.0 {
             return Err(Error::InvalidArgument);
@@ -154,18 +156,19 @@ impl Snapshot {
             let layout = self.layout();
             let end = if level >= u64::MAX as f64 { u64::MAX } else { whole - 1 };
             let step = steps.next(end, layout.lowest_equivalent(whole));
-            // Slow growth does not stay where it is for want of digits.
+            // Slow growth must not stop for lack of digits.
             level = if level * base > level { level * base } else { level + level * f64::EPSILON };
             whole = level as u64;
             step
         }))
     }
 
-    /// Steps of percentiles, which get closer by half with each half of the distance to 100 %, with
-    /// `ticks_per_half_distance` of them each time; the last one is at 100. They end with a bucket each, and several may end
-    /// with the same.
+    /// Iterates in steps of percentiles. With each half of the distance to 100 % the steps are half as wide, and there
+    /// are `ticks_per_half_distance` of them; the last one is at 100. Each ends with a bucket, and several may end with
+    /// the same.
     ///
-    /// This is HdrHistogram's, in floating point, so that the steps are the same. [`Error::InvalidArgument`] for 0 ticks.
+    /// This is HdrHistogram's algorithm, in floating point, so the steps are the same. Fails with
+    /// [`Error::InvalidArgument`] for 0 ticks.
     pub fn percentile_steps(&self, ticks_per_half_distance: u32) -> Result<impl Iterator<Item = Step> + '_> {
         if ticks_per_half_distance == 0 {
             return Err(Error::InvalidArgument);
@@ -196,10 +199,10 @@ impl Snapshot {
                 }
             }
             let step = Step { rank_level: level, ..walk.step(upper) };
-            // In the n-th half of the distance, steps are a tick of the 2^n-th part.
+            // In the n-th half of the distance, a step is a tick of the 2^n-th part.
             let halves = libm::ilogb(100.0 / (100.0 - level)).clamp(0, 1100) + 1;
             let next = level + 100.0 / libm::ldexp(ticks, halves);
-            // Near 100, with counts of more bits than a double, steps get too small to go on.
+            // Near 100, with counts of more bits than a double, steps get too small to advance.
             level = if next > level { next } else { 100.0 };
             Some(step)
         }))

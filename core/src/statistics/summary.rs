@@ -2,7 +2,7 @@
 
 use crate::layout::bucket::{Bucket, ValueSelection};
 
-/// Number of percentiles in a [`Summary`].
+/// The number of percentiles in a [`Summary`].
 pub const SUMMARY_PERCENTILES: usize = 16;
 
 /// The percentile ranks of a [`Summary`], ascending.
@@ -17,7 +17,8 @@ pub struct Percentile {
     pub rank: f64,
     /// The bucket's equivalent value.
     pub value: u64,
-    /// Nearest rank: `max(1, ceil(rank / 100 * total))`; saturates at `u64::MAX`. Zero only in the summary of an empty snapshot.
+    /// Nearest rank: `max(1, ceil(rank / 100 * total))`; saturates at `u64::MAX`. Zero only in an empty snapshot's
+    /// summary.
     pub target_count: u64,
     /// The bucket, with its count.
     pub bucket: Bucket,
@@ -51,12 +52,12 @@ pub struct Summary {
     pub value_selection: u32,
     /// 0; reserved.
     pub flags: u32,
-    /// At [`SUMMARY_RANKS`].
+    /// The percentiles at [`SUMMARY_RANKS`].
     pub percentiles: [Percentile; SUMMARY_PERCENTILES],
 }
 
 impl Summary {
-    /// The value selection; midpoint where the code is unknown.
+    /// Returns the value selection; midpoint if the code is unknown.
     pub fn selection(&self) -> ValueSelection {
         ValueSelection::try_from(self.value_selection).unwrap_or_default()
     }

@@ -1,25 +1,26 @@
 //! The binomial distribution, for any number of trials up to 2^64.
 //!
-//! Single terms by the saddle-point expansion of C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000):
-//! Stirling's formula with its error term, and the deviance computed without cancellation. Tails are sums of neighbouring
-//! terms by the ratio of one to the next, or, where that would be more than some thousands, integrals of the same expansion
-//! between the integers, by Gauss's rule, with the first correction of Euler and Maclaurin's formula.
+//! Single terms use the saddle-point expansion of C. Loader, *Fast and Accurate Computation of Binomial Probabilities*
+//! (2000): Stirling's formula with its error term, and the deviance computed without cancellation. Tails are sums of
+//! adjacent terms by the ratio of one to the next. If that would take more than some thousands of terms, tails are
+//! integrals of the same expansion between the integers, by Gauss's rule, with the first correction of Euler and
+//! Maclaurin's formula.
 
 use core::f64::consts::PI;
 
 use super::normal;
 
-/// From this variance on, tails are integrated. A thousand observations of standard deviation: the neglected term is of the
-/// order of 1e-12 of the tail.
+/// From this variance on, tails are integrated. The standard deviation is then a thousand observations: the neglected
+/// term is of the order of 1e-12 of the tail.
 const INTEGRATED: f64 = 1e6;
 
-/// Successes among `n` independent trials with probability `p` each, 0 < p < 1.
+/// The number of successes in `n` independent trials with probability `p` each, 0 < p < 1.
 pub(crate) struct Binomial {
     n: f64,
     p: f64,
     q: f64,
     mean: f64,
-    /// What rounding took from the mean.
+    /// The rounding error of the mean.
     mean_rest: f64,
     deviation: f64,
 }
@@ -32,7 +33,7 @@ impl Binomial {
         Binomial { n, p, q, mean, mean_rest, deviation: libm::sqrt(mean * q) }
     }
 
-    /// The probability of exactly `x` successes; between the integers, what the expansion gives there.
+    /// Returns the probability of exactly `x` successes; between the integers, the value of the expansion there.
     pub(super) fn probability(&self, x: f64) -> f64 {
         if x < 0.0 || x > self.n {
             return 0.0;
@@ -53,7 +54,8 @@ impl Binomial {
         libm::exp(exponent) * libm::sqrt(self.n / rest / (2.0 * PI * x))
     }
 
-    /// The probability of `k` successes or fewer, and that of more: the smaller of the two with its full relative precision.
+    /// Returns the probability of `k` successes or fewer, and that of more: the smaller of the two with its full
+    /// relative precision.
     pub(crate) fn tails(&self, k: f64) -> (f64, f64) {
         if k < 0.0 {
             return (0.0, 1.0);
@@ -91,7 +93,7 @@ impl Binomial {
         sum
     }
 
-    /// The sum of the terms up to `k`, or from `k + 1` on.
+    /// Returns the sum of the terms up to `k`, or from `k + 1` on.
     fn integrate(&self, k: f64, down: bool) -> f64 {
         /// Nodes and weights of Gauss's rule with 8 points on -1 ..= 1, the positive half.
         const RULE: [(f64, f64); 4] = [
@@ -104,7 +106,7 @@ impl Binomial {
         let direction = if down { -half } else { half };
         let mut middle = k + 0.5 + direction;
         let mut sum = 0.0;
-        // 50 standard deviations: beyond that there is nothing that a double could hold.
+        // This covers 50 standard deviations: beyond that nothing fits into a double.
         for _ in 0..100 {
             let panel: f64 = RULE
                 .iter()
@@ -119,24 +121,25 @@ impl Binomial {
             }
             middle += 2.0 * direction;
         }
-        // A term is the integral over its surroundings less a 24th of the second derivative.
+        // A term is the integral around it less a 24th of the second derivative.
         let slope = self.probability(k + 1.0) - self.probability(k);
         if down { sum - slope / 24.0 } else { sum + slope / 24.0 }
     }
 
-    /// The smallest number of successes that is reached, or not, with probability `tail` or more: SciPy's
+    /// Returns the smallest number of successes that is not exceeded with probability `tail` or more: SciPy's
     /// `binom.ppf(tail)`, for a tail up to 0.5.
     pub(crate) fn lower_quantile(&self, tail: f64) -> f64 {
         self.smallest(-1.0, tail, |(lower, _)| lower >= tail)
     }
 
-    /// The smallest number of successes that is exceeded with probability `tail` or less: SciPy's `binom.isf(tail)`, for a
-    /// tail up to 0.5.
+    /// Returns the smallest number of successes that is exceeded with probability `tail` or less: SciPy's
+    /// `binom.isf(tail)`, for a tail up to 0.5.
     pub(crate) fn upper_quantile(&self, tail: f64) -> f64 {
         self.smallest(1.0, tail, |(_, upper)| upper <= tail)
     }
 
-    /// The smallest number whose tails are `enough`. Gallops from where the normal distribution has it, and bisects.
+    /// Returns the smallest number whose tails are `enough`. Gallops from the normal distribution's answer, and
+    /// bisects.
     fn smallest(&self, side: f64, tail: f64, enough: impl Fn((f64, f64)) -> bool) -> f64 {
         let guess = libm::floor(self.mean + side * normal::quantile_above(tail) * self.deviation);
         let mut step = libm::floor(1.0 + self.deviation * 1e-3);
@@ -174,7 +177,7 @@ impl Binomial {
     }
 }
 
-/// `ln n! - ln(sqrt(2 pi n) (n / e)^n)`: what Stirling's formula is off by.
+/// Returns `ln n! - ln(sqrt(2 pi n) (n / e)^n)`: the error of Stirling's formula.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         // The factorials are exact.
@@ -191,13 +194,13 @@ fn stirling_error(n: f64) -> f64 {
     (1.0 / 12.0 - square * (1.0 / 360.0 - square * series)) / n
 }
 
-/// `x ln(x / mean) + mean - x`, given the distance `x - mean`: half the deviance of a Poisson variable.
+/// Returns `x ln(x / mean) + mean - x`, given the distance `x - mean`: half the deviance of a Poisson variable.
 fn deviance(x: f64, mean: f64, distance: f64) -> f64 {
     let v = distance / (x + mean);
     if libm::fabs(v) > 0.1 {
         return x * libm::log(x / mean) - distance;
     }
-    // ln(x / mean) = 2 artanh(v); its first term and the distance make `distance * v`, whatever they cancel.
+    // ln(x / mean) = 2 artanh(v); its first term and the distance make `distance * v`, even if they cancel.
     let square = v * v;
     let mut power = 2.0 * x * v;
     let mut sum = distance * v;
@@ -205,7 +208,7 @@ fn deviance(x: f64, mean: f64, distance: f64) -> f64 {
     loop {
         power *= square;
         let next = sum + power / odd;
-        // Also where it is not a number, which nothing here should make.
+        // This also ends the loop on NaN, which nothing here should produce.
         if next == sum || next.is_nan() {
             return next;
         }
@@ -223,7 +226,7 @@ mod tests {
         assert!((actual - expected).abs() <= relative * expected.abs(), "{actual:e} is not {expected:e}");
     }
 
-    /// Terms by multiplication of exact factors.
+    /// Computes terms by multiplication of exact factors.
     fn naive(n: u32, p: f64) -> std::vec::Vec<f64> {
         let mut terms = std::vec![(1.0 - p).powi(n as i32)];
         for k in 0..n {
@@ -244,7 +247,7 @@ mod tests {
                 sum += term;
                 let (lower, upper) = binomial.tails(k as f64);
                 prop_assert!((lower - sum).abs() < 1e-12 && (lower + upper - 1.0).abs() < 1e-12);
-                // Not where rounding decides.
+                // Excludes cases that rounding decides.
                 prop_assume!((sum - tail).abs() > 1e-12 && (1.0 - sum - tail).abs() > 1e-12);
                 if sum >= tail { low = low.or(Some(k)); }
                 if 1.0 - sum <= tail { high = high.or(Some(k)); }

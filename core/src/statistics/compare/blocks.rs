@@ -1,9 +1,9 @@
-//! What needs the order in which values were measured: series of blocks.
+//! Statistics that need the order of measurements: series of blocks.
 //!
-//! A histogram forgets the order of its observations, and all that is computed from it takes them for independent. Times that
-//! were measured one after the other seldom are: the clock frequency changes, caches warm up, another process runs. So a
-//! benchmark measures in blocks, A and B next to each other in each, and judges the differences within blocks, whose number is
-//! that of the independent observations.
+//! A histogram forgets the order of its observations, so statistics from it assume that they are independent.
+//! Successive times seldom are: the clock frequency changes, caches warm up, another process runs. So a benchmark
+//! measures in blocks, with A and B next to each other in each. It judges the differences within blocks: each block
+//! counts as one independent observation.
 
 use super::normal;
 use super::quantile::{DEFAULT_CONFIDENCE, order_statistics, share_or};
@@ -24,17 +24,17 @@ pub(super) struct Autocorrelation {
     pub(super) is_significant: bool,
 }
 
-/// Up to this the number of independent values is known well enough to be used. What drifts all the way has no such number: its
-/// interval is the whole range.
+/// Up to this inflation the number of independent values is known well enough to use. A series that drifts throughout
+/// has no such number: its interval is the whole range.
 const MAX_INFLATION: f64 = 4.0;
 
 /// The fewest values whose extremes are a 95 % interval of their median.
 const FEWEST: usize = 6;
 
-/// Lags that are looked at.
+/// The number of lags considered.
 const MAX_LAG: usize = 1000;
 
-/// Whether a series of measurements depends on its own past, in the order in which it was measured.
+/// Returns whether a series of measurements, in the order of measurement, depends on its own past.
 ///
 /// The first autocorrelation against its standard error `1 / sqrt(n)` (M. S. Bartlett, 1946), and the inflation of the mean's
 /// variance, summed over pairs of lags as long as they are positive (C. J. Geyer, *Practical Markov chain Monte Carlo*, 1992).
@@ -61,7 +61,7 @@ pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorr
         }
     }
     let inflation = (2.0 * sum - 1.0).max(1.0);
-    // Without dependence its expectation is -1/n.
+    // For independent values the expectation is -1/n.
     let z = (lag1 + 1.0 / n) * libm::sqrt(n);
     Autocorrelation { lag1, inflation, is_significant: normal::above(z) < 0.01 && inflation > 1.1 }
 }
@@ -70,7 +70,7 @@ pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorr
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct BlockComparison {
-    /// Pairs of blocks.
+    /// The number of pairs of blocks.
     pub block_count: u64,
     /// The requested confidence, between 0 and 1.
     pub confidence: f64,
@@ -104,7 +104,8 @@ pub struct BlockComparison {
 }
 
 impl BlockComparison {
-    /// The same without a verdict and with [`COMPARISON_NOISY`]: what to say where too many of the blocks were disturbed from outside.
+    /// Returns the comparison without a verdict and with [`COMPARISON_NOISY`], for blocks that were disturbed too often
+    /// from outside.
     #[must_use]
     pub const fn unproven(self) -> BlockComparison {
         let said = COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION;
@@ -116,36 +117,36 @@ impl BlockComparison {
     }
 }
 
-/// Halved only once, but first where the sum is beyond the largest double.
+/// Halves the sum once; halves both first if the sum exceeds the largest double.
 fn middle_of(lower: f64, upper: f64) -> f64 {
     let sum = lower + upper;
     if sum.is_finite() { sum / 2.0 } else { lower / 2.0 + upper / 2.0 }
 }
 
-/// What is in all blocks and belongs to neither side, such as what calling costs.
+/// A cost in all blocks that belongs to neither side, such as the cost of a call.
 ///
-/// It is the same in all of them, and so is its error: no number of blocks makes that smaller.
+/// It is the same in all blocks, and so is its error: no number of blocks makes that smaller.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct BlockOverhead {
-    /// In each of A's blocks.
+    /// The overhead in each of A's blocks.
     pub a: f64,
-    /// In each of B's blocks.
+    /// The overhead in each of B's blocks.
     pub b: f64,
-    /// How far `b - a` may be off, either way; 0 where the two are one and the same, which cancels.
+    /// The possible error of `b - a`, either way; 0 if the two are the same overhead, which cancels.
     pub error: f64,
 }
 
-/// Compares two series of blocks, `a[i]` measured next to `b[i]`, by the differences within pairs: whatever changes slowly
-/// changes both.
+/// Compares two series of blocks, `a[i]` measured next to `b[i]`, by the differences within pairs: slow changes affect
+/// both.
 ///
-/// The interval is that of the median of the differences, from their order statistics alone, as
-/// [`Snapshot::quantile_interval`](crate::Snapshot::quantile_interval) has it; for the median this inverts the sign test. Where
-/// the differences depend on those before them, the order statistics are those of as many values as are independent, down to a
-/// quarter of them; below that the interval is all of their range. Of the options, `quantile` is not looked at. The scratch is as long as the
-/// series, and left in disorder.
+/// The interval is that of the median of the differences, from their order statistics alone, as in
+/// [`Snapshot::quantile_interval`](crate::Snapshot::quantile_interval); for the median this inverts the sign test. If
+/// the differences depend on earlier ones, the order statistics are those of the number of independent values, down to
+/// a quarter of all values. Below that the interval is their whole range. The option `quantile` is ignored. The scratch
+/// is as long as the series, and its final content is undefined.
 ///
-/// [`Error::InvalidArgument`] for series of different lengths, values that are not finite, and options out of range;
-/// [`Error::BufferTooSmall`] for a scratch that is too short; [`Error::Empty`] for no blocks.
+/// Fails with [`Error::InvalidArgument`] for series of different lengths, values that are not finite, and options out
+/// of range; with [`Error::BufferTooSmall`] for a scratch that is too short; with [`Error::Empty`] for no blocks.
 pub fn compare_blocks(
     a: &[f64],
     b: &[f64],
@@ -155,12 +156,13 @@ pub fn compare_blocks(
     compare(a, b, Kind::Differences, scratch, options)
 }
 
-/// As [`compare_blocks`], by the ratios within pairs: what a whole run takes, time or memory, changes by a share of itself, and never by
-/// more than all of it. What is told are A, B and their difference such that B is the median ratio of A; the interval of the difference is that
-/// of the ratio, and so never reaches below minus A. Where a block of A is nothing or one of B is less, they have no ratio: then it is by the
-/// differences, and the medians differ by exactly `difference`.
+/// Does the same as [`compare_blocks`] by the ratios within pairs: the time or memory of a whole run changes by a share
+/// of itself, and never by more than all of it. The reported A, B and difference make B the median ratio times A. The
+/// interval of the difference is that of the ratio, so it never reaches below minus A. If a block of A is zero or a
+/// block of B is negative, they have no ratio. Then the function uses the differences, and the medians differ by
+/// exactly `difference`.
 ///
-/// Errors as [`compare_blocks`].
+/// Fails as [`compare_blocks`].
 pub fn compare_block_ratios(
     a: &[f64],
     b: &[f64],
@@ -172,14 +174,16 @@ pub fn compare_block_ratios(
     compare(a, b, kind, scratch, options)
 }
 
-/// As [`compare_blocks`], of blocks that contain an overhead.
+/// Does the same as [`compare_blocks`] for blocks that contain an overhead.
 ///
-/// The differences are of the blocks as they are, so that an overhead that both have goes out without an error. One that they do
-/// not share is subtracted, and its error widens the interval, as Zou and Donner have it for independent ones. `median_a` and
-/// `median_b` are without the overhead, may be below zero where there is hardly anything else, and differ by exactly
-/// `difference`: each is moved by half of what the difference of two medians is not the median of the differences.
+/// The differences are those of the unchanged blocks, so an overhead common to both cancels without an error. Otherwise
+/// the overhead is subtracted, and its error widens the interval, by Zou and Donner's method for independent errors.
+/// `median_a` and `median_b` exclude the overhead, may be negative if there is hardly anything else, and differ by
+/// exactly `difference`: the difference of two medians is not the median of the differences, so each is moved by half
+/// of that deviation.
 ///
-/// Errors as [`compare_blocks`], and [`Error::InvalidArgument`] for an overhead that is not finite or an error below zero.
+/// Fails as [`compare_blocks`], and with [`Error::InvalidArgument`] for an overhead that is not finite or a negative
+/// error.
 pub fn compare_blocks_above(
     a: &[f64],
     b: &[f64],
@@ -194,8 +198,8 @@ pub fn compare_blocks_above(
     compare(a, b, Kind::Above(*overhead), scratch, options)
 }
 
-/// The numbers, from 1, of the values between which the median of `length` lies, and with which probability it does, where the
-/// values depend on each other like this.
+/// Returns the numbers, from 1, of the values between which the median of `length` lies, and the probability that it
+/// does, for values with this correlation.
 fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, f64, f64) {
     let n = length as f64;
     let of_all = order_statistics(length as u64, 0.5, confidence);
@@ -205,19 +209,19 @@ fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, 
     let independent = ((n / correlation.inflation) as usize).max(length.min(FEWEST));
     let (lower, _, coverage) = order_statistics(independent as u64, 0.5, confidence);
     if correlation.inflation > MAX_INFLATION || lower < 1.0 {
-        // All of the range, which is missed when all of the independent ones lie on one side.
+        // The whole range, which misses the median if all independent values lie on one side.
         return (1.0, n, 1.0 - libm::exp2(1.0 - independent as f64));
     }
-    // As far from either end, in shares.
+    // At the same distance from either end, in shares.
     let lower = libm::floor(lower * n / independent as f64);
     (lower, n + 1.0 - lower, coverage)
 }
 
-/// What pairs are compared by.
+/// How pairs are compared.
 #[derive(Clone, Copy)]
 enum Kind {
     Differences,
-    /// With this in both.
+    /// By differences, with this overhead in both.
     Above(BlockOverhead),
     Ratios,
 }
@@ -248,7 +252,7 @@ fn compare(
         middle_of(scratch[(length - 1) / 2], scratch[length / 2])
     };
     let (mut median_a, mut median_b) = (sort(&|at| a[at]), sort(&|at| b[at]));
-    // Sorted last: the ends of the interval are looked up below.
+    // Sorted last, because the ends of the interval are read from it below.
     let pair = |at: usize| if matches!(kind, Kind::Ratios) { b[at] / a[at] } else { b[at] - a[at] };
     let mut difference = sort(&pair);
     let correlation = correlate(length, pair);
@@ -257,7 +261,7 @@ fn compare(
     let mut upper = scratch.get(upper as usize - 1).copied().unwrap_or(f64::INFINITY);
     if let Kind::Ratios = kind {
         let ratio = difference;
-        // Both moved by the same factor, so that they have this ratio.
+        // Both are scaled by the same factor, so that they have this ratio.
         let middle = libm::sqrt(median_a) * libm::sqrt(median_b);
         if middle > 0.0 && ratio > 0.0 {
             median_a = middle / libm::sqrt(ratio);

@@ -1,15 +1,16 @@
-//! Whether two snapshots differ, by how much, and how well that is known.
+//! Decides whether two snapshots differ, and by how much, with confidence intervals.
 //!
-//! Everything is computed from the counts of buckets, in one pass over each snapshot or a few, without memory of its own, and
-//! holds for 10 to 10^12 observations. What it means:
+//! Everything is computed from the counts of buckets, in one or a few passes over each snapshot, without extra memory,
+//! and is valid for 10 to 10^12 observations. The results mean:
 //!
-//! - **The interval of the difference of a quantile** ([`Comparison::difference_lower`] and `difference_upper`) is what to decide
-//!   by. The verdict is *slower* or *faster* when all of it lies beyond the margin: the larger of a threshold, below which a
-//!   difference does not matter to anyone, and of the width of a bucket, below which it cannot be seen. Without a margin any
-//!   difference would count as evidence once there are enough observations: at 10^9, a change of the room's temperature.
-//! - **No evidence** is no evidence of equality. [`Comparison::smallest_detectable`] tells which difference would have been seen;
-//!   [`COMPARISON_WITHIN_MARGIN`], that the whole interval lies inside the margin.
-//! - **p-values** tell how unlikely such ranks are were there no difference at all, not how large it is.
+//! - **The interval of the difference of a quantile** ([`Comparison::difference_lower`] and `difference_upper`)
+//!   decides. The verdict is *slower* or *faster* if the whole interval lies beyond the margin. The margin is the
+//!   larger of a threshold, below which a difference does not matter to anyone, and the width of a bucket, below which
+//!   it is invisible. Without a margin, enough observations would make any difference evidence: at 10^9, a change of
+//!   the room's temperature.
+//! - **No evidence** is no evidence of equality. [`Comparison::smallest_detectable`] is the difference that would have
+//!   been detected; [`COMPARISON_WITHIN_MARGIN`] reports that the whole interval lies inside the margin.
+//! - **p-values** report how unlikely such ranks are if there is no difference at all, not how large it is.
 //!
 //! All of it takes observations for independent of each other. A histogram forgets their order, so that whoever measured has to
 //! know: see [`compare_blocks`].
@@ -63,28 +64,28 @@ const DEFAULT_QUANTILE: f64 = 0.5;
 const DEFAULT_THRESHOLD: f64 = 0.01;
 pub(crate) const DEFAULT_POWER: f64 = 0.8;
 
-/// What to compare and what counts. Zero means the default everywhere.
+/// The options of a comparison. Zero means the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct CompareOptions {
-    /// Which quantile to compare, between 0 and 1; 0: 0.5, the median.
+    /// The quantile to compare, between 0 and 1; 0: 0.5, the median.
     pub quantile: f64,
-    /// Of the intervals, between 0 and 1; 0: 0.95.
+    /// The confidence of the intervals, between 0 and 1; 0: 0.95.
     pub confidence: f64,
     /// Differences up to this share of A's quantile do not matter; 0: 0.01, one per cent; negative: no such threshold.
     pub relative_threshold: f64,
     /// Differences up to this do not matter, in units of the values.
     pub absolute_threshold: f64,
-    /// How often [`Comparison::smallest_detectable`] would be seen, between 0 and 1; 0: 0.8.
+    /// The probability of detecting a difference of [`Comparison::smallest_detectable`], between 0 and 1; 0: 0.8.
     pub power: f64,
-    /// Differences up to this cannot be told apart, in units of the values: they get [`COMPARISON_BELOW_RESOLUTION`]. 0: any can,
-    /// but for the width of buckets.
+    /// Differences up to this cannot be resolved, in units of the values: they get [`COMPARISON_BELOW_RESOLUTION`]. 0:
+    /// only the width of buckets limits the resolution.
     pub resolution: f64,
-    /// Of series of blocks that are looked at more than once, the confidence of this look, such that all looks together have
-    /// `confidence`: of the interval. 0: this is the only one.
+    /// For series of blocks that are examined more than once: the confidence of this look's interval, such that all
+    /// looks together have `confidence`. 0: this is the only look.
     pub look_confidence: f64,
 }
 
-/// What a difference has to exceed.
+/// The margin that a difference must exceed.
 struct Margin {
     value: f64,
     /// [`COMPARISON_MARGIN_IS_RESOLUTION`] or 0.
@@ -92,7 +93,7 @@ struct Margin {
 }
 
 impl CompareOptions {
-    /// What a difference has to exceed, next to a value and with buckets of this width.
+    /// Returns the margin that a difference must exceed, for this value and buckets of this width.
     fn margin(&self, value: f64, width: f64) -> Result<Margin> {
         if self.relative_threshold.is_nan() || self.absolute_threshold.is_nan() || self.resolution.is_nan() {
             return Err(Error::InvalidArgument);
@@ -105,7 +106,7 @@ impl CompareOptions {
     }
 }
 
-/// What the difference amounts to, of values of which less is better, as of times.
+/// The meaning of the difference, for values of which less is better, such as times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Verdict {
@@ -118,13 +119,13 @@ pub enum Verdict {
     Slower = 2,
 }
 
-/// What is said instead of *no evidence* with [`COMPARISON_BELOW_RESOLUTION`].
+/// The text instead of *no evidence* with [`COMPARISON_BELOW_RESOLUTION`].
 pub(crate) const BELOW_RESOLUTION: &str = "below what this measurement can tell";
 
-/// What is said instead of *no evidence* with [`COMPARISON_NOISY`].
+/// The text instead of *no evidence* with [`COMPARISON_NOISY`].
 pub(crate) const NOISY: &str = "unproven: noisy";
 
-/// The verdict in words, with these flags.
+/// Returns the verdict in words, with these flags.
 pub(crate) const fn verdict_text(verdict: u32, flags: u32) -> &'static str {
     match Verdict::from_code(verdict) {
         Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => NOISY,
@@ -134,7 +135,7 @@ pub(crate) const fn verdict_text(verdict: u32, flags: u32) -> &'static str {
 }
 
 impl Verdict {
-    /// One or two words for people.
+    /// Returns one or two words for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Verdict::NoEvidence => "no evidence",
@@ -145,7 +146,7 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// The verdict with this number; no evidence where there is none.
+    /// Returns the verdict with this number; no evidence if there is no such verdict.
     pub const fn from_code(code: u32) -> Verdict {
         match code {
             1 => Verdict::Faster,
@@ -195,13 +196,13 @@ pub struct Comparison {
     pub ks_p: f64,
     /// Cohen's d: the difference of the means divided by the pooled standard deviation; NaN if that is zero.
     pub cohens_d: f64,
-    /// A [`Verdict`] code: what it amounts to.
+    /// A [`Verdict`] code.
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,
 }
 
-/// The verdict on an interval, and to the flags of the margin whether all of it is inside.
+/// Returns the verdict on an interval, and adds to the margin's flags whether the whole interval is inside.
 fn judge(lower: f64, upper: f64, margin: f64, flags: u32) -> (Verdict, u32) {
     if lower > margin {
         (Verdict::Slower, flags)
@@ -216,8 +217,9 @@ fn judge(lower: f64, upper: f64, margin: f64, flags: u32) -> (Verdict, u32) {
     }
 }
 
-/// The difference for which the interval lies beyond the margin with probability `power`: J. Cohen, *Statistical Power Analysis
-/// for the Behavioral Sciences*, with the standard error that the interval's width tells.
+/// Returns the difference for which the interval lies beyond the margin with probability `power`: J. Cohen,
+/// *Statistical Power Analysis for the Behavioral Sciences*, with the standard error computed from the interval's
+/// width.
 fn smallest_detectable(lower: f64, upper: f64, margin: f64, confidence: f64, power: f64) -> f64 {
     let z_confidence = normal::quantile_above((1.0 - confidence) / 2.0);
     let z_power =
@@ -226,7 +228,7 @@ fn smallest_detectable(lower: f64, upper: f64, margin: f64, confidence: f64, pow
     margin + ((z_confidence + z_power) * error).max(0.0)
 }
 
-/// The power that [`smallest_detectable`] was asked for, told from its answer; `None` where nothing is known of that.
+/// Computes the requested power back from the result of [`smallest_detectable`]; `None` if it cannot be determined.
 pub(crate) fn power_behind(
     lower: f64,
     upper: f64,
@@ -245,11 +247,11 @@ pub(crate) fn power_behind(
 /// `(mean_b - mean_a) / sqrt((n_a sd_a^2 + n_b sd_b^2) / (n_a + n_b))`: J. Cohen, *Statistical Power Analysis for the Behavioral
 /// Sciences*, 2.2.
 ///
-/// NaN where either is empty or the pooled deviation is zero.
+/// The result is NaN if either is empty or the pooled deviation is zero.
 pub(crate) fn cohens_d(count_a: f64, a: Moments, count_b: f64, b: Moments) -> f64 {
     let total = count_a + count_b;
     let weigh = |count: f64, moments: Moments| libm::sqrt(count / total) * moments.stddev;
-    // `hypot` neither overflows nor underflows where the squares would.
+    // `hypot` neither overflows nor underflows, unlike the squares.
     let pooled = libm::hypot(weigh(count_a, a), weigh(count_b, b));
     let d = (b.mean - a.mean) / pooled;
     if pooled > 0.0 && pooled.is_finite() && d.is_finite() { d } else { f64::NAN }
@@ -266,9 +268,11 @@ impl Snapshot {
     ///
     /// Observations out of range are left out, and [`COMPARISON_OUT_OF_RANGE`] says so.
     ///
-    /// Cost: some passes over the counts of both, tens to hundreds of microseconds, whatever the number of observations.
+    /// Cost: some passes over the counts of both, tens to hundreds of microseconds, whatever the number of
+    /// observations.
     ///
-    /// [`Error::InvalidArgument`] for options out of range, [`Error::Empty`] when one of them has no observations.
+    /// Fails with [`Error::InvalidArgument`] for options out of range, and with [`Error::Empty`] if one of them has no
+    /// observations.
     pub fn compare(&self, other: &Snapshot, options: &CompareOptions) -> Result<Comparison> {
         let quantile = share_or(options.quantile, DEFAULT_QUANTILE)?;
         let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;

@@ -2,12 +2,12 @@
 
 use core::f64::consts::{PI, SQRT_2};
 
-/// The probability that a standard normal variable lies further from zero than `z`, on either side.
+/// Returns the probability that a standard normal variable is further from zero than `z`, on either side.
 pub(super) fn two_sided(z: f64) -> f64 {
     libm::erfc(libm::fabs(z) / SQRT_2)
 }
 
-/// The probability that a standard normal variable lies above `z`.
+/// Returns the probability that a standard normal variable lies above `z`.
 pub(crate) fn above(z: f64) -> f64 {
     0.5 * libm::erfc(z / SQRT_2)
 }
@@ -16,10 +16,10 @@ fn density(z: f64) -> f64 {
     libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * PI)
 }
 
-/// The `z` that a standard normal variable lies above with probability `p`, for 0 < p <= 0.5.
+/// Returns the `z` that a standard normal variable exceeds with probability `p`, for 0 < p <= 0.5.
 ///
-/// Formula 26.2.23 of Abramowitz and Stegun, *Handbook of Mathematical Functions* (error below 4.5e-4), and Halley's
-/// iteration from there.
+/// Starts with formula 26.2.23 of Abramowitz and Stegun, *Handbook of Mathematical Functions* (error below 4.5e-4), and
+/// continues with Halley's iteration.
 pub(crate) fn quantile_above(p: f64) -> f64 {
     let t = libm::sqrt(-2.0 * libm::log(p));
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -36,15 +36,16 @@ pub(crate) fn quantile_above(p: f64) -> f64 {
     z
 }
 
-/// The probability that the Kolmogorov-Smirnov statistic, times the root of the effective number of observations, is
-/// `lambda` or more: the limit for many observations.
+/// Returns the probability that the Kolmogorov-Smirnov statistic, times the root of the effective number of
+/// observations, is `lambda` or more: the limit for many observations.
 ///
-/// Kolmogorov's series, `2 sum (-1)^(k-1) exp(-2 k^2 lambda^2)`, and for small `lambda`, where that converges slowly, its
-/// transform by the theta function, `1 - sqrt(2 pi) / lambda sum exp(-(2k-1)^2 pi^2 / (8 lambda^2))`: A. Kolmogorov, *Sulla
-/// determinazione empirica di una legge di distribuzione* (1933); W. Feller, Annals of Mathematical Statistics 19 (1948).
+/// Uses Kolmogorov's series, `2 sum (-1)^(k-1) exp(-2 k^2 lambda^2)`. For small `lambda`, for which that converges
+/// slowly, it uses the transform by the theta function,
+/// `1 - sqrt(2 pi) / lambda sum exp(-(2k-1)^2 pi^2 / (8 lambda^2))`: A. Kolmogorov, *Sulla determinazione empirica di
+/// una legge di distribuzione* (1933); W. Feller, Annals of Mathematical Statistics 19 (1948).
 pub(super) fn kolmogorov(lambda: f64) -> f64 {
     if lambda.is_nan() || lambda <= 0.05 {
-        // Below 1e-200 from 1.
+        // The difference from 1 is below 1e-200.
         return 1.0;
     }
     let mut sum = 0.0;

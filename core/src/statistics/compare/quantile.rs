@@ -1,4 +1,4 @@
-//! How well a quantile is known, and the difference of two.
+//! The confidence interval of a quantile, and the difference of two quantiles.
 
 use super::binomial::Binomial;
 use crate::error::{Error, Result};
@@ -43,16 +43,16 @@ pub struct QuantileInterval {
 }
 
 impl QuantileInterval {
-    /// Whether there were observations enough for both ends.
+    /// Returns whether there were enough observations for both ends.
     pub const fn is_bounded(&self) -> bool {
         self.lower_count != 0 && self.upper_count != 0
     }
 }
 
-/// Confidence where none is asked for.
+/// The confidence if none is requested.
 pub(super) const DEFAULT_CONFIDENCE: f64 = 0.95;
 
-/// A number between 0 and 1, the ends left out; zero stands for the default.
+/// Returns a number between 0 and 1, both excluded; zero means the default.
 pub(super) fn share_or(value: f64, default: f64) -> Result<f64> {
     if value == 0.0 {
         Ok(default)
@@ -63,8 +63,8 @@ pub(super) fn share_or(value: f64, default: f64) -> Result<f64> {
     }
 }
 
-/// The numbers, from 1, of the observations between which the quantile lies, and with which probability it does. 0 and
-/// `n + 1` for no limit.
+/// Returns the numbers, from 1, of the observations between which the quantile lies, and the probability that it does.
+/// 0 and `n + 1` mean no limit.
 pub(super) fn order_statistics(n: impl Into<u128>, quantile: f64, confidence: f64) -> (f64, f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let below = Binomial::new(n, quantile);
@@ -75,19 +75,20 @@ pub(super) fn order_statistics(n: impl Into<u128>, quantile: f64, confidence: f6
 }
 
 impl Snapshot {
-    /// A quantile and its confidence interval, from the order statistics alone: exact for any distribution.
+    /// Returns a quantile and its confidence interval, from the order statistics alone: exact for any distribution.
     ///
-    /// How many of `n` independent observations lie below the true quantile is binomial, so that the true quantile lies
-    /// between observation number `binom.ppf(tail)` and number `binom.isf(tail) + 1`, each missed with a probability of at
-    /// most `tail = (1 - confidence) / 2`: W. J. Conover, *Practical Nonparametric Statistics*, 3.2; H. A. David and
-    /// H. N. Nagaraja, *Order Statistics*, 7.1. The ends are those of buckets, so that what bucketing hides is inside.
+    /// How many of `n` independent observations lie below the true quantile is binomial. So the true quantile lies
+    /// between observation number `binom.ppf(tail)` and number `binom.isf(tail) + 1`, each missed with a probability of
+    /// at most `tail = (1 - confidence) / 2`: W. J. Conover, *Practical Nonparametric Statistics*, 3.2; H. A. David and
+    /// H. N. Nagaraja, *Order Statistics*, 7.1. The ends are those of buckets, so the interval includes the bucketing
+    /// error.
     ///
-    /// `quantile` is between 0 and 1, and not one of them; `confidence` too, and 0 stands for 0.95. Observations out of range
+    /// `quantile` is between 0 and 1, both excluded; so is `confidence`, and 0 means 0.95. Observations out of range
     /// are left out.
     ///
     /// Cost: a pass over the counts, and some microseconds.
     ///
-    /// [`Error::InvalidArgument`] for other numbers, [`Error::Empty`] when nothing was recorded.
+    /// Fails with [`Error::InvalidArgument`] for other numbers, and with [`Error::Empty`] if nothing was recorded.
     pub fn quantile_interval(&self, quantile: f64, confidence: f64) -> Result<QuantileInterval> {
         if !(0.0 < quantile && quantile < 1.0) {
             return Err(Error::InvalidArgument);
@@ -99,7 +100,7 @@ impl Snapshot {
         }
         let target = target_count(quantile * 100.0, n)?;
         let (lower, upper, coverage) = order_statistics(n, quantile, confidence);
-        // The target is between them: the binomial's median is next to its mean. Rounding of a total that no double holds
+        // The target is between them: the binomial's median is next to its mean. If no double holds the total, rounding
         // must not put them out of order.
         let lower_count = (lower as u128).min(target);
         let upper_count = if upper > n as f64 { 0 } else { (upper as u128).clamp(target, n) };
@@ -144,14 +145,15 @@ impl Snapshot {
     }
 }
 
-/// How far apart two values are, with a sign.
+/// Returns the signed distance of two values.
 fn distance(from: u64, to: u64) -> f64 {
     (i128::from(to) - i128::from(from)) as f64
 }
 
-/// The difference of two quantiles, `b - a`, and its interval, between midpoints: G. Y. Zou and A. Donner, *Construction of
-/// confidence limits about effect measures: a general approach* (Statistics in Medicine 27, 2008), who put the difference's
-/// limits at the root of the sum of the squared distances of the two quantiles from theirs.
+/// Returns the difference of two quantiles, `b - a`, and its interval, between midpoints: G. Y. Zou and A. Donner,
+/// *Construction of confidence limits about effect measures: a general approach* (Statistics in Medicine 27, 2008).
+/// They put the limits of the difference at the root of the sum of the squared distances of the two quantiles from
+/// theirs.
 pub(super) fn difference(a: &QuantileInterval, b: &QuantileInterval) -> (f64, f64, f64) {
     let between = distance(a.value, b.value);
     let of_lower = |interval: &QuantileInterval| match interval.lower_count {

@@ -1,14 +1,14 @@
-//! What depends on the order of the observations alone: Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov.
+//! Statistics that depend only on the order of the observations: Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov.
 //!
-//! Observations in one bucket are ties. Where the layouts differ, the buckets of a coarser one are compared, of the smaller blocks
-//! and the larger unit: those of both nest in them, so that both sides count as if recorded with it.
+//! Observations in one bucket are ties. If the layouts differ, the buckets of a coarser one are compared, with the
+//! smaller blocks and the larger unit. The buckets of both nest in them, so both sides count as if recorded with it.
 
 use super::normal;
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::Snapshot;
 
-/// What a walk over the buckets of both, in ascending order, adds up to.
+/// The sums of a walk over the buckets of both, in ascending order.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Ranks {
     pub mann_whitney_u: f64,
@@ -20,11 +20,11 @@ pub(super) struct Ranks {
     pub ks_p: f64,
 }
 
-/// The counts of both for each bucket of the coarser layout in which there are any, in ascending order.
+/// Visits the counts of both for each nonempty bucket of the coarser layout, in ascending order.
 fn for_each_bucket(a: &Snapshot, b: &Snapshot, mut visit: impl FnMut(u128, u128)) {
     let (scale, unit) =
         (a.layout().scale().min(b.layout().scale()), a.layout().unit().max(b.layout().unit()));
-    // The smaller blocks leave room for the larger unit, which the other layout had; and all values are in range.
+    // The smaller blocks leave room for the larger unit, which the other layout had, and all values are in range.
     let Ok(coarser) = Layout::with_scale(scale, 0, u64::MAX).and_then(|layout| layout.with_unit(unit)) else {
         return;
     };
@@ -62,19 +62,21 @@ fn for_each_bucket(a: &Snapshot, b: &Snapshot, mut visit: impl FnMut(u128, u128)
 /// Above this many observations their cube does not fit into 128 bits.
 const EXACT: u128 = 6_900_000_000_000;
 
-/// Both must have observations.
+/// Computes the rank statistics. Both must have observations.
 ///
-/// - Mann-Whitney: H. B. Mann and D. R. Whitney, *On a test of whether one of two random variables is stochastically larger than
-///   the other* (1947), the normal approximation with the correction for ties and for continuity, as in
-///   `scipy.stats.mannwhitneyu(method="asymptotic")`; E. L. Lehmann, *Nonparametrics*, 1.4. Sums of pairs and of cubes of ties
-///   are exact in 128 bits, for up to some 10^12 observations.
-/// - Common-language effect: K. O. McGraw and S. P. Wong (1992); with ties counted half, A. Vargha and H. D. Delaney (2000).
+/// - Mann-Whitney: H. B. Mann and D. R. Whitney, *On a test of whether one of two random variables is stochastically
+///   larger than the other* (1947), the normal approximation with the correction for ties and for continuity, as in
+///   `scipy.stats.mannwhitneyu(method="asymptotic")`; E. L. Lehmann, *Nonparametrics*, 1.4. Sums of pairs and of cubes
+///   of ties are exact in 128 bits, for up to about 10^12 observations.
+/// - Common-language effect: K. O. McGraw and S. P. Wong (1992); with ties counted half, A. Vargha and H. D. Delaney
+///   (2000).
 /// - Cliff's delta: N. Cliff, *Dominance statistics* (1993).
-/// - Kolmogorov-Smirnov: N. Smirnov (1939), with Kolmogorov's limiting distribution. It is conservative for few observations, and
-///   more so for values in buckets, inside of which the largest distance may lie: the true p is at most what is told.
+/// - Kolmogorov-Smirnov: N. Smirnov (1939), with Kolmogorov's limiting distribution. It is conservative for few
+///   observations, and more so for values in buckets, inside of which the largest distance may lie: the true p is at
+///   most the reported one.
 pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
-    // Pairs have at most 128 bits where totals have 64. Larger ones are counted in units of a power of two, which leaves more
-    // digits than a double has.
+    // Pairs have at most 128 bits if totals have 64. Larger ones are counted in units of a power of two, which leaves
+    // more digits than a double has.
     let largest = a.exact_total().max(b.exact_total());
     let shift = (u128::BITS - largest.leading_zeros()).saturating_sub(u64::BITS);
     let total = |of: &Snapshot| match shift {
@@ -84,7 +86,8 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
     let (n_a, n_b) = (total(a), total(b));
     let n = n_a + n_b;
     let (mut before_a, mut before_b) = (0u128, 0u128);
-    // Pairs in which b is greater, or less, or the same; the sum of t^3 - t over the ties, and of (t / n)^3 where that is too large.
+    // Pairs in which b is greater, less, or equal; the sum of t^3 - t over the ties, or of (t / n)^3 if that is too
+    // large.
     let (mut greater, mut less, mut same) = (0u128, 0u128, 0u128);
     let (mut ties, mut tie_shares) = (0u128, 0.0);
     let mut furthest = 0u128;
@@ -102,7 +105,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
         }
         before_a += count_a;
         before_b += count_b;
-        // Both cumulative shares, brought to one denominator.
+        // Both cumulative shares, with a common denominator.
         let distance = before_a.saturating_mul(n_b).abs_diff(before_b.saturating_mul(n_a));
         furthest = furthest.max(distance);
     });
@@ -110,7 +113,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
     let pairs = size_a * size_b;
     let dominance = if greater >= less { (greater - less) as f64 } else { -((less - greater) as f64) };
     let size = n as f64;
-    // n^3 - n less the ties' own, over n^3 - n: 1 without ties, 0 when all are tied.
+    // n^3 - n less the sum over the ties, divided by n^3 - n: 1 without ties, 0 if all are tied.
     let untied = if n <= EXACT {
         let all = n * n * n - n;
         (all - ties.min(all)) as f64 / (all as f64)
@@ -118,7 +121,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
         (1.0 - tie_shares).max(0.0)
     };
     let deviation = libm::sqrt(pairs / 12.0 * (size + 1.0) * untied);
-    // U's distance from its expectation is half the dominance; half a pair is for continuity.
+    // U's distance from its expectation is half the dominance; the half pair is the continuity correction.
     let from_middle = (libm::fabs(dominance) / 2.0 - 0.5).max(0.0);
     let (z, p) = if deviation > 0.0 {
         let z = from_middle / deviation;
@@ -127,7 +130,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
         (0.0, 1.0)
     };
     let cliffs_delta = dominance / pairs;
-    // Not half of all pairs and half the dominance: they cancel where U is small.
+    // Not half of all pairs plus half the dominance: they cancel if U is small.
     let mann_whitney_u = greater as f64 + same as f64 / 2.0;
     let ks_distance = furthest as f64 / pairs;
     Ranks {

@@ -1,4 +1,4 @@
-//! A run against earlier ones: known values, the rates of alarms in simulations, and what is refused.
+//! Tests of a run against earlier ones: known values, alarm rates in simulations, and rejected input.
 
 use super::tests::{Random, near};
 use super::*;
@@ -45,14 +45,14 @@ fn the_verdict_is_not_finer_than_the_spread() {
     assert_eq!(verdict(109.0), Verdict::Slower);
     assert_eq!(verdict(91.1), Verdict::NoEvidence);
     assert_eq!(verdict(91.0), Verdict::Faster);
-    // Student's interval is narrow beside one outlier of many; the range is not.
+    // Student's interval is narrow for one outlier among many; the range is not.
     let mut many = [100.0; 60];
     many[30] = 110.0;
     let found = against(&many, 110.5);
     assert_eq!(Verdict::from_code(found.verdict), Verdict::NoEvidence);
     assert!(found.difference_lower <= 0.5, "{found:?}");
     assert_eq!(Verdict::from_code(against(&many, 111.5).verdict), Verdict::Slower);
-    // Runs that do not differ: the margin and the resolution are left.
+    // If runs do not differ, only the margin and the resolution remain.
     let equal = [100.0; 5];
     assert_eq!(Verdict::from_code(against(&equal, 101.5).verdict), Verdict::Slower);
     let options = CompareOptions { resolution: 2.0, ..CompareOptions::default() };
@@ -86,7 +86,7 @@ fn what_is_refused_and_what_is_extreme() {
     ] {
         assert_eq!(compare_runs(&[1.0; 5], 1.0, &options), Err(Error::InvalidArgument));
     }
-    // The sums of these are beyond the largest double.
+    // The sums of these exceed the largest double.
     for earlier in [[f64::MAX; 6], [0.0; 6], [-f64::MAX, f64::MAX, 0.0, 0.0, -f64::MAX, f64::MAX]] {
         let found = against(&earlier, 1.0);
         assert!(!found.difference_lower.is_nan() && !found.difference_upper.is_nan(), "{found:?}");
@@ -94,9 +94,8 @@ fn what_is_refused_and_what_is_extreme() {
     }
 }
 
-/// Alarms on equal runs come at the stated rate where runs are distributed normally, and not above the bound where they are
-/// not: with
-/// outliers in one run of ten, and a heavy tail to one side.
+/// Alarms on equal runs come at the stated rate if runs are distributed normally. For other distributions they stay
+/// below the bound: with outliers in one run of ten, and with a heavy tail to one side.
 #[test]
 fn alarms_come_at_the_stated_rate() {
     const ROUNDS: u32 = 20_000;
@@ -121,7 +120,7 @@ fn alarms_come_at_the_stated_rate() {
             std::println!("{count} runs, {name}: alarms {rate}, bound {bound}");
             assert!(rate <= bound, "{rate}");
             if kind == 0 {
-                // Five standard errors around 1 %; below it where the range of the runs says more than Student.
+                // Five standard errors around 1 %; below it if the range of the runs is wider than Student's interval.
                 assert!(rate <= 0.0135, "{rate}");
                 assert!(count == 50 || rate >= 0.0065, "{rate}");
             }
@@ -129,7 +128,7 @@ fn alarms_come_at_the_stated_rate() {
     }
 }
 
-/// What is said to be detectable is found as often as it says, and a bit more or less for the few runs that it is told from.
+/// A detectable difference is found about as often as stated; the few runs make it inexact.
 #[test]
 fn what_is_detectable_is_detected() {
     const ROUNDS: u32 = 4_000;

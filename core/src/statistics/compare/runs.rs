@@ -1,8 +1,8 @@
-//! A run against saved ones: whether it is out of line with what the same code took on other days.
+//! Compares a run to saved ones: is it out of line with earlier runs of the same code?
 //!
-//! Runs of unchanged code differ by more than the observations within them: another layout in memory, another host, another
-//! temperature. How much, only other runs say. So each run counts as one value, however many observations it is of, and a new one
-//! stands out where it is beyond what the spread between the earlier ones predicts.
+//! Runs of unchanged code differ by more than the observations within them: another layout in memory, another host,
+//! another temperature. Only other runs show by how much. So each run counts as one value, however many observations it
+//! has. A new run stands out if it is beyond the prediction from the spread of the earlier ones.
 
 #[cfg(doc)]
 use super::Verdict;
@@ -18,10 +18,10 @@ use crate::error::{Error, Result};
 /// Fewer earlier runs than this give no interval, and so no verdict.
 pub const FEWEST_RUNS: usize = 5;
 
-/// Of [`compare_runs`], where none is asked for: one alarm in a hundred runs of unchanged code.
+/// The default of [`compare_runs`]: one alarm in a hundred runs of unchanged code.
 const DEFAULT_CONFIDENCE: f64 = 0.99;
 
-/// As many independent runs there are at least, however much they depend on each other.
+/// The smallest assumed number of independent runs, however much they depend on each other.
 const INDEPENDENT: f64 = 3.0;
 
 /// The difference between a new run and earlier ones.
@@ -68,24 +68,22 @@ pub struct RunComparison {
     pub resolution: f64,
 }
 
-/// Compares a run with earlier ones of the same thing, the oldest first: one value of each, such as the median of what it
-/// measured.
+/// Compares a run with earlier ones of the same thing, oldest first: one value of each, such as the median of its
+/// measurements.
 ///
-/// The interval is Student's of one more value from the same distribution, `deviation * t * sqrt(1 + 1 / n)` either way (G. J.
-/// Hahn and
-/// W. Q. Meeker, *Statistical Intervals*, 4.7), and never ends within the range of the earlier runs. The first makes the rate
-/// of alarms on
-/// unchanged code `1 - confidence` where runs are distributed normally; the second bounds it by `2 / (n + 1)` whatever they
-/// are distributed
-/// like. The margin comes on top. Where runs depend on those before them, `n` is the number of independent ones.
+/// The interval is Student's for one more value from the same distribution, `deviation * t * sqrt(1 + 1 / n)` either
+/// way (G. J. Hahn and W. Q. Meeker, *Statistical Intervals*, 4.7), and never ends within the range of the earlier
+/// runs. The former makes the alarm rate on unchanged code `1 - confidence` if runs are distributed normally. The
+/// latter bounds it by `2 / (n + 1)` for any distribution. The margin is added. If runs depend on earlier ones, `n` is
+/// the number of independent ones.
 ///
-/// Of the options `quantile` is not looked at, and the confidence is 0.99 unless they say otherwise. With fewer than
-/// [`FEWEST_RUNS`]
-/// there is no interval and [`COMPARISON_TOO_FEW`] is set.
+/// The option `quantile` is ignored, and the default confidence is 0.99. With fewer than [`FEWEST_RUNS`] there is no
+/// interval and [`COMPARISON_TOO_FEW`] is set.
 ///
 /// Cost: some passes over the runs; allocates nothing.
 ///
-/// [`Error::Empty`] for no earlier runs, [`Error::InvalidArgument`] for values that are not finite and options out of range.
+/// Fails with [`Error::Empty`] for no earlier runs, and with [`Error::InvalidArgument`] for values that are not finite
+/// and options out of range.
 pub fn compare_runs(earlier: &[f64], value: f64, options: &CompareOptions) -> Result<RunComparison> {
     let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;
     let power = share_or(options.power, DEFAULT_POWER)?;
@@ -148,7 +146,7 @@ pub fn compare_runs(earlier: &[f64], value: f64, options: &CompareOptions) -> Re
 }
 
 impl core::fmt::Display for RunComparison {
-    /// A sentence: the verdict, with what it is of.
+    /// Prints a sentence: the verdict and its subject.
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let base = libm::fabs(self.mean);
         let share = |value: f64| if base > 0.0 { value / base * 100.0 } else { 0.0 };

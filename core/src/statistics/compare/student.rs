@@ -4,11 +4,11 @@ use core::f64::consts::PI;
 
 use super::normal;
 
-/// Beyond so many degrees of freedom the quantile is that of so many: a thousandth more than the normal one, on the safe side.
+/// More degrees of freedom use the quantile of this many: a thousandth above the normal one, on the safe side.
 const MOST: u32 = 1000;
 
-/// The probability that a variable of so many degrees of freedom, one or more, lies within `t` of zero: the finite series
-/// 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*.
+/// Returns the probability that a variable with this many degrees of freedom, one or more, lies within `t` of zero: the
+/// finite series 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*.
 fn within(t: f64, degrees: u32) -> f64 {
     let nu = f64::from(degrees);
     let angle = libm::atan(t / libm::sqrt(nu));
@@ -24,11 +24,11 @@ fn within(t: f64, degrees: u32) -> f64 {
     if is_odd { 2.0 / PI * (angle + sine * sum) } else { sine * sum }
 }
 
-/// The `t` that a variable of so many degrees of freedom, one or more, lies above with probability `p`, for 1e-9 <= p < 0.5 (a
-/// smaller one is taken for 1e-9).
+/// Returns the `t` that a variable with this many degrees of freedom, one or more, exceeds with probability `p`, for
+/// 1e-9 <= p < 0.5 (a smaller one is treated as 1e-9).
 pub(super) fn quantile_above(p: f64, degrees: u32) -> f64 {
     let (p, degrees) = (p.max(1e-9), degrees.clamp(1, MOST));
-    // The normal quantile is below it, and Cauchy's, of one degree, above.
+    // The normal quantile is below it; Cauchy's, with one degree, is above it.
     let mut lower = normal::quantile_above(p).max(0.0);
     let mut upper = 1.0 / libm::tan(PI * p) + 1.0;
     for _ in 0..200 {
@@ -45,7 +45,8 @@ pub(super) fn quantile_above(p: f64, degrees: u32) -> f64 {
     upper
 }
 
-/// As [`quantile_above`], also between whole numbers of degrees: quantiles are nearly a line by the inverse of those.
+/// Does the same as [`quantile_above`], also between whole numbers of degrees: quantiles are nearly linear in their
+/// inverse.
 pub(crate) fn students_quantile(p: f64, degrees: f64) -> f64 {
     let whole = libm::floor(degrees);
     let [few, many] = [whole, whole + 1.0].map(|degrees| quantile_above(p, degrees as u32));

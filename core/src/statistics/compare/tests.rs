@@ -1,4 +1,4 @@
-//! Known values, and calibration: how often what is computed holds in simulations where the truth is known.
+//! Known values, and calibration: how often results are correct in simulations with a known truth.
 
 use super::*;
 use crate::handle::shared::SharedHistogram;
@@ -19,7 +19,7 @@ pub(super) fn near(actual: f64, expected: f64, tolerance: f64) {
     assert!((actual - expected).abs() <= tolerance, "{actual} is not {expected}");
 }
 
-/// Values below 256 have buckets of their own.
+/// Each value below 256 has a separate bucket.
 const EXACT: Layout = Layout::new(0.001, 0, 4095);
 
 #[test]
@@ -40,7 +40,7 @@ fn worked_by_hand() {
     assert_eq!((compared.a.lower, compared.a.value, compared.a.upper), (2, 5, 8));
     near(compared.a.coverage, 1.0 - 22.0 / 1024.0, 1e-15);
     assert_eq!(compared.difference, 5.0);
-    // sqrt((10 - 6)^2 + (8 - 5)^2) below.
+    // The distances below are sqrt((10 - 6)^2 + (8 - 5)^2).
     assert_eq!((compared.b.lower, compared.b.upper), (6, 14));
     near(compared.difference_lower, 0.0, 1e-15);
     assert_eq!(Verdict::from_code(compared.verdict), Verdict::NoEvidence, "0 is not beyond a bucket");
@@ -54,7 +54,7 @@ fn of_the_same_there_is_nothing_to_see() {
     assert_eq!((compared.difference, compared.cliffs_delta, compared.common_language), (0.0, 0.0, 0.5));
     assert_eq!((compared.mann_whitney_p, compared.ks_distance, compared.ks_p), (1.0, 0.0, 1.0));
     assert_eq!((compared.cohens_d, compared.verdict), (0.0, 0));
-    // One value throughout has no spread at all.
+    // A single value has no spread at all.
     let one = snapshot(EXACT, &[(7, 1_000_000_000_000)]);
     let compared = one.compare(&one, &CompareOptions::default()).unwrap();
     assert_eq!((compared.mann_whitney_p, compared.mann_whitney_z, compared.ks_p), (1.0, 0.0, 1.0));
@@ -104,7 +104,7 @@ fn options_and_empty_ones() {
 
 #[test]
 fn too_few_for_an_interval() {
-    // Five observations say 93.75 % at most.
+    // Five observations give at most 93.75 %.
     let five = snapshot(EXACT, &once(&[1, 2, 3, 4, 5]));
     let interval = five.quantile_interval(0.5, 0.0).unwrap();
     assert_eq!((interval.lower_count, interval.upper_count, interval.is_bounded()), (0, 0, false));
@@ -118,7 +118,7 @@ fn too_few_for_an_interval() {
     assert_eq!((compared.verdict, compared.flags), (0, COMPARISON_TOO_FEW | COMPARISON_MARGIN_IS_RESOLUTION));
 }
 
-/// A million million observations: sums of pairs and of ties do not overflow, nor lose what matters.
+/// 10^12 observations: sums of pairs and of ties neither overflow nor lose significant digits.
 #[test]
 fn very_many() {
     const N: u64 = 1_000_000_000_000;
@@ -133,12 +133,12 @@ fn very_many() {
     near(compared.mann_whitney_p, 0.157_299_207, 1e-6);
     assert!(compared.ks_p > compared.mann_whitney_p);
     assert_eq!(compared.verdict, 0);
-    // Everything is significant; what lies within a bucket does not matter.
+    // Everything is significant; differences within a bucket do not matter.
     let c = snapshot(EXACT, &[(100, N / 2 - N / 1000), (101, N / 2 + N / 1000)]);
     let compared = a.compare(&c, &CompareOptions::default()).unwrap();
     assert!(compared.mann_whitney_p < 1e-300);
     assert_eq!(compared.verdict, 0);
-    // As many as there can be.
+    // As many as possible.
     let most = snapshot(EXACT, &[(100, u64::MAX)]);
     let more = snapshot(EXACT, &[(200, u64::MAX)]);
     let compared = most.compare(&more, &CompareOptions::default()).unwrap();
@@ -218,8 +218,8 @@ fn sample(length: usize, mut draw: impl FnMut() -> f64) -> Vec<(u64, u64)> {
     (0..length).map(|_| (draw().clamp(100.0, 999_999.0) as u64, 1)).collect()
 }
 
-/// Under no difference: Mann-Whitney finds one in 5 % of the comparisons, Kolmogorov-Smirnov in at most so many, and the
-/// verdict, without a threshold, in at most so many either.
+/// Without a difference: Mann-Whitney finds one in 5 % of the comparisons, Kolmogorov-Smirnov in at most as many, and
+/// the verdict, without a threshold, also in at most as many.
 #[test]
 fn false_alarms() {
     for (length_a, length_b, seed) in [(100, 100, 1), (100, 237, 2)] {
@@ -245,14 +245,14 @@ fn false_alarms() {
     }
 }
 
-/// The intervals hold the true values as often as they say, or a little more.
+/// The intervals hold the true values as often as stated, or a little more.
 #[test]
 fn intervals_hold_what_they_should() {
     const ROUNDS: u32 = 4_000;
     let mut random = Random(5);
     for (quantile, length) in [(0.5, 101), (0.9, 400), (0.25, 1000)] {
         let options = CompareOptions { quantile, ..CompareOptions::default() };
-        // Of an exponential distribution; B is 300 slower.
+        // For an exponential distribution; B is 300 slower.
         let truth = 1000.0 - 2000.0 * f64::ln(1.0 - quantile);
         let (mut one, mut two) = (0, 0);
         let (mut a, mut b) = (snapshot(LATENCIES, &[]), snapshot(LATENCIES, &[]));
@@ -270,7 +270,7 @@ fn intervals_hold_what_they_should() {
     }
 }
 
-/// Known shifts are seen as often as theory has it.
+/// Known shifts are detected as often as theory predicts.
 #[test]
 fn power() {
     const ROUNDS: u32 = 2_000;
@@ -301,7 +301,7 @@ fn power() {
         std::println!("shift {shift}: seen {seen:?}, theory {:?}, smallest {smallest}", [noether, theory]);
         near(seen[0], noether, 0.03);
         near(seen[1], theory, 0.06);
-        // Seen with a power of 0.8, told from the samples alone.
+        // Detected with a power of 0.8, computed from the samples alone.
         near(smallest, margin + (1.96 + 0.8416) * error, 0.05 * smallest);
     }
 }
@@ -376,7 +376,7 @@ fn medians_of_the_largest_doubles() {
     assert_eq!(compared.difference, f64::MAX / 4.0);
 }
 
-/// A time never falls by more than all of it, and what both share of a disturbance goes out.
+/// A time never falls by more than all of it, and a disturbance common to both cancels.
 #[test]
 fn ratios_of_blocks() {
     let mut random = Random(17);
@@ -395,21 +395,21 @@ fn ratios_of_blocks() {
     assert!(-0.81 < ends[0] && ends[0] < ends[1] && ends[1] < ends[2] && ends[2] < -0.79, "{ends:?}");
     near(found.median_b - found.median_a, found.difference, 1.0);
     assert_eq!((found.verdict(), found.block_count), (Verdict::Faster, 40));
-    // The other way round it is the inverse, and the levels stay.
+    // Swapped, the ratio is the inverse, and the levels stay.
     let back = compare_block_ratios(&b, &a, &mut scratch, &options).unwrap();
     near(back.median_b / back.median_a * (found.median_b / found.median_a), 1.0, 0.01);
     near(back.median_a / found.median_b, 1.0, 0.01);
-    // Nothing has no ratio: by differences, and the medians agree with them.
+    // Zero has no ratio: the differences are used, and the medians agree with them.
     let (none, some) = ([0.0, 0.0, 4.0, 4.0, 0.0, 4.0, 0.0], [4.0, 0.0, 4.0, 4.0, 4.0, 0.0, 4.0]);
     let found = compare_block_ratios(&none, &some, &mut scratch, &options).unwrap();
     assert_eq!((found.median_b - found.median_a, found.difference), (found.difference, 0.0));
-    // A block of B that took nothing is one.
+    // A block of B that took nothing has a ratio.
     let found = compare_block_ratios(&some.map(|_| 4.0), &none, &mut scratch, &options).unwrap();
     assert_eq!((found.difference, found.difference_lower), (-4.0, f64::NEG_INFINITY));
     for (a, b, error) in [(&[1.0][..], &[f64::NAN][..], Error::InvalidArgument), (&[], &[], Error::Empty)] {
         assert_eq!(compare_block_ratios(a, b, &mut scratch, &options), Err(error));
     }
-    // One look of several has a confidence of its own, and the statement is of all.
+    // One look of several has a separate confidence, and the result states the overall one.
     let look = CompareOptions { look_confidence: 0.9999, ..options };
     let wider = compare_block_ratios(&a, &b, &mut scratch, &look).unwrap();
     assert!(
@@ -425,8 +425,8 @@ fn few_pairs_of_very_many() {
     near(compared.common_language, 3.0 / 1_942_049.0, 1e-21);
 }
 
-/// The same distribution twice, its median between two buckets: they are a bucket apart as often as not, and that is not a
-/// difference. Also between buckets of different widths, and recorded with two precisions.
+/// The same distribution twice, with its median between two buckets. The medians are a bucket apart half of the time,
+/// and that is not a difference. Also tests buckets of different widths, and two precisions.
 #[test]
 fn medians_a_bucket_apart_are_not_different() {
     const ROUNDS: u32 = 500;
@@ -435,7 +435,7 @@ fn medians_a_bucket_apart_are_not_different() {
     for (error_a, error_b) in [(0.1, 0.1), (0.02, 0.02), (0.005, 0.005), (0.1, 0.005), (0.005, 0.1)] {
         let layouts = [error_a, error_b].map(|error| Layout::new(error, 1, 1_000_000));
         let [mut a, mut b] = layouts.map(|layout| snapshot(layout, &[]));
-        // In the middle of an octave, and where the buckets get wider.
+        // In the middle of an octave, and at the point from which buckets are wider.
         for near in [10_000, 8_191] {
             let bucket = layouts[0].bucket_of(near).unwrap();
             let center = bucket.upper as f64 + 0.5;
@@ -457,7 +457,7 @@ fn medians_a_bucket_apart_are_not_different() {
                     told_apart += u32::from(compared.verdict != 0);
                 }
                 all += ROUNDS;
-                // 5 % is what the interval says; in fact it is far less.
+                // The interval promises 5 %; the actual rate is far lower.
                 assert!(
                     told_apart <= ROUNDS / 20,
                     "{told_apart} of {ROUNDS}: {error_a} {error_b} {near} {length} {spread}"
@@ -469,7 +469,7 @@ fn medians_a_bucket_apart_are_not_different() {
     assert!(apart > all / 4, "the question was asked: {apart} of {all}");
 }
 
-/// An overhead that both have goes out without an error; one that they do not share widens the interval.
+/// An overhead common to both cancels without an error; one that they do not share widens the interval.
 #[test]
 fn blocks_above_an_overhead() {
     let mut random = Random(31);
@@ -491,7 +491,7 @@ fn blocks_above_an_overhead() {
     assert_eq!((shared.margin, shared.resolution, shared.verdict), (500.0, 500.0, 0));
     let below = COMPARISON_WITHIN_MARGIN | COMPARISON_MARGIN_IS_RESOLUTION | COMPARISON_BELOW_RESOLUTION;
     assert_eq!(shared.flags, below);
-    // Two overheads, 3.5 ns apart and each known to some: what was "faster" with them is no evidence.
+    // Two overheads, 3.5 ns apart, each with an error: what was "faster" with exact ones is now no evidence.
     let certain = above(19_639.0, 23_137.0, 0.0);
     assert_eq!(certain.verdict, Verdict::Faster as u32, "as if the overheads were known exactly");
     let unsure = above(19_639.0, 23_137.0, 4_000.0);
@@ -506,7 +506,8 @@ fn blocks_above_an_overhead() {
     }
 }
 
-/// What is a hundred times the noise is seen however it wanders, and with any confidence: the interval is all of the range at most.
+/// A difference of a hundred times the noise is detected despite drift, with any confidence: the interval is at most
+/// the whole range.
 #[test]
 fn what_wanders_a_little_is_seen_all_the_same() {
     let a = [18_000.0; 20];
@@ -520,7 +521,7 @@ fn what_wanders_a_little_is_seen_all_the_same() {
     }
 }
 
-/// Differences that drift: as many ranks as there are independent values, and the whole range where hardly any are.
+/// Drifting differences: as many ranks as there are independent values, and the whole range if hardly any are.
 #[test]
 fn dependent_differences_widen_the_interval() {
     let mut random = Random(37);
@@ -540,7 +541,7 @@ fn dependent_differences_widen_the_interval() {
             let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
             let compared = compare_blocks(&a, &b, &mut [0.0; 100], &options).unwrap();
             wrong += u32::from(compared.verdict != 0);
-            // Of independent ones it is between the 40th and the 61st.
+            // For independent ones it is between the 40th and the 61st.
             let mut sorted = b.clone();
             sorted.sort_unstable_by(f64::total_cmp);
             blind += u32::from(sorted[39] > 1000.0 || sorted[60] < 1000.0);

@@ -2,22 +2,22 @@
 //!
 //! | counter | what a writer does | counts |
 //! |---|---|---|
-//! | [`add_racing`] | load, add, store | fewer than there were, without a bound: for comparison |
+//! | [`add_racing`] | load, add, store | too few, without a bound: for comparison |
 //! | [`add_interlocked`] | atomic add | all |
-//! | [`add_approximately`] | atomic add of `2^k` with probability `2^-k` | all, give or take; σ is about 1 % |
-//! | [`add_capped`] | the same with a largest step | ever more exactly once the cap is reached |
+//! | [`add_approximately`] | atomic add of `2^k` with probability `2^-k` | about all; σ is about 1 % |
+//! | [`add_capped`] | the same with a largest step | more and more exactly once the cap is reached |
 //! | [`add_sensing`] | compare-and-swap; only when that fails, the above | all, if writers seldom meet |
 //! | [`StripedCounter`](crate::StripedCounter) | atomic add to one of sixteen words | all; reading adds sixteen words |
 //!
 //! The approximate ones are the scalable statistics counters of Dice, Lev and Moir (2013). A cell counts exactly to a
-//! threshold of `2^t`. From there on it counts in steps: with `k = floor(log2 count) - (t - 1)`, an event adds `2^k` with
-//! probability `2^-k`, and otherwise writes nothing. So the busier a cell, the rarer writers contend for it, while the
-//! expected count is exact. The deviation comes from the steps of each power of two: σ is about
-//! `2^-((t + 1) / 2) * sqrt(4/3)` of the count, 0.9 % for the default threshold of `2^13`; each more bit of `t` divides it by
-//! `sqrt(2)`.
+//! threshold of `2^t`. From there on it counts in steps: with `k = floor(log2 count) - (t - 1)`, an event adds `2^k`
+//! with probability `2^-k`, and otherwise writes nothing. So the busier a cell, the less often writers contend for it,
+//! while the expected count is exact. The deviation comes from the steps of each power of two: σ is about
+//! `2^-((t + 1) / 2) * sqrt(4/3)` of the count, 0.9 % for the default threshold of `2^13`; each additional bit of `t`
+//! divides it by `sqrt(2)`.
 //!
-//! Random numbers come from a generator of each thread's own. Counters of 32 and 64 bits count modulo `2^32` and
-//! `2^64`: each call tells how often they wrapped.
+//! Each thread has a separate random number generator. Counters of 32 and 64 bits count modulo `2^32` and `2^64`: each
+//! call returns how often they wrapped.
 
 use crate::cells::cell::Counter;
 use crate::threads::random;
@@ -25,29 +25,28 @@ use crate::threads::random;
 /// Cells count exactly below two to this power.
 pub const SCALABLE_THRESHOLD_BITS: u32 = 13;
 
-/// Adds without any care for other writers: what they add meanwhile gets lost. Returns how often the cell wrapped around.
+/// Adds regardless of other writers: their concurrent additions get lost. Returns how often the cell wrapped around.
 #[inline]
 pub fn add_racing<C: Counter>(cell: &C, count: u64) -> u64 {
     cell.add_alone(count)
 }
 
-/// Adds exactly, whoever else does. Returns how often the cell wrapped around.
+/// Adds exactly, regardless of other writers. Returns how often the cell wrapped around.
 #[inline]
 pub fn add_interlocked<C: Counter>(cell: &C, count: u64) -> u64 {
     cell.add_shared(count)
 }
 
 /// Adds to a cell as one of many writers, by the rule above with a threshold of `2^threshold_bits`, which is clamped to
-/// 1 ..= 31. Returns how
-/// often the cell wrapped around.
+/// 1 ..= 31. Returns how often the cell wrapped around.
 #[inline]
 pub fn add_approximately<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
     add_capped(cell, count, threshold_bits, u64::BITS - 1)
 }
 
-/// Like [`add_approximately`], with steps of at most `2^cap_bits`: an event writes with a probability of at least
-/// `2^-cap_bits`. Where the cap is reached, from a count of `2^(threshold_bits + cap_bits)` on, the relative error falls again,
-/// as `sqrt(2^cap_bits / count)`. A cap of 10 (1/1024) leaves little contention.
+/// Does the same as [`add_approximately`], with steps of at most `2^cap_bits`: an event writes with a probability of at
+/// least `2^-cap_bits`. When the cap is reached, from a count of `2^(threshold_bits + cap_bits)` on, the relative error
+/// falls again, as `sqrt(2^cap_bits / count)`. A cap of 10 (1/1024) leaves little contention.
 #[inline]
 pub fn add_capped<C: Counter>(cell: &C, count: u64, threshold_bits: u32, cap_bits: u32) -> u64 {
     match level(cell.load(), threshold_bits).min(cap_bits) {
@@ -56,15 +55,15 @@ pub fn add_capped<C: Counter>(cell: &C, count: u64, threshold_bits: u32, cap_bit
     }
 }
 
-/// Adds exactly where no other writer interferes. Where one does, a step is added as by [`add_approximately`]: so a counter
-/// that is not contended is exact, and one that is contended is not fought for. Returns how often the cell wrapped around.
+/// Adds exactly unless another writer interferes; then it adds a step as [`add_approximately`] does. So an uncontended
+/// counter is exact, and writers do not fight for a contended one. Returns how often the cell wrapped around.
 #[inline]
 pub fn add_sensing<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
     let seen = cell.load();
-    // Drawn before it is known whether it is needed. Drawn only after an exchange had failed, the numbers were not those of
-    // chance, and neither were those left to other counters of the thread: both were off by about 1 % on the average where
-    // threads met, with this generator and with others. Simulations in which time does not depend on the numbers do not
-    // show it; presumably processors that run ahead let what is to be drawn change when the exchange is made.
+    // Drawn before the code knows whether it needs the number. If it was drawn only after a failed exchange, the
+    // numbers were not random, and neither were those left to other counters of the thread. Both were off by about 1 %
+    // on average when threads met, with this generator and with others. Simulations in which time does not depend on
+    // the numbers do not show it. Presumably the exchange changes what processors that run ahead draw.
     let random = if level(seen, threshold_bits) == 0 { None } else { Some(random::next()) };
     match cell.try_add(seen, count) {
         Ok(wraps) => wraps,
@@ -75,7 +74,7 @@ pub fn add_sensing<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64
     }
 }
 
-/// The binary logarithm of the step at a count; 0 where it counts exactly.
+/// Returns the binary logarithm of the step at a count; 0 if it counts exactly.
 #[inline(always)]
 const fn level(seen: u64, threshold_bits: u32) -> u32 {
     let threshold_bits = match threshold_bits {
@@ -86,8 +85,8 @@ const fn level(seen: u64, threshold_bits: u32) -> u32 {
     if seen >> threshold_bits == 0 { 0 } else { seen.ilog2() + 1 - threshold_bits }
 }
 
-/// Adds in steps of `2^level`, `level` not being 0: whole steps as they are, and for the rest of `count` one step with the
-/// probability that makes the expectation right.
+/// Adds in steps of `2^level`, with a nonzero `level`: whole steps directly, and for the rest of `count` one step with
+/// the probability that makes the expectation correct.
 #[inline(always)]
 pub(crate) fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random: u64) -> u64 {
     let step = 1u64 << level;
@@ -97,7 +96,7 @@ pub(crate) fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random:
     if random >> (64 - level) < rest {
         match sum.checked_add(step) {
             Some(more) => sum = more,
-            // 2^64, which leaves the cell as it is.
+            // An addition of 2^64 leaves the cell unchanged.
             None => return crate::cells::cell::wraps_of_64_bits(1, C::BITS),
         }
     }
@@ -112,7 +111,7 @@ mod tests {
     use crate::platform::atomics::{AtomicU32, AtomicU64};
     use std::vec::Vec;
 
-    /// The relative errors of many counters of so many events.
+    /// Returns the relative errors of many counters after this many events.
     fn errors(trials: u32, events: u64, add: impl Fn(&AtomicU64)) -> Vec<f64> {
         let trial = |_| {
             let cell = AtomicU64::new(0);
@@ -168,7 +167,7 @@ mod tests {
             assert!(mean.abs() < 5.0 * deviation / 200f64.sqrt());
             deviation
         };
-        // Nearly all events add 2^4 with probability 2^-4: the deviation of a binomial distribution.
+        // Nearly all events add 2^4 with probability 2^-4: the deviation is that of a binomial distribution.
         let (capped, stated) = (deviation(4), (15.0f64 / 200_000.0).sqrt());
         assert!((0.7 * stated..1.3 * stated).contains(&capped), "{capped} {stated}");
         assert!(deviation(63) > 10.0 * capped);
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn counts_of_many() {
-        // Whole steps are added as they are.
+        // Whole steps are added directly.
         let cell = AtomicU64::new(1 << 20);
         add_approximately(&cell, 1 << 40, 13);
         assert_eq!(Counter::load(&cell), (1 << 20) + (1 << 40));

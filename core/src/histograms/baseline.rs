@@ -1,13 +1,13 @@
-//! A reset: the present counts become the baseline that readers subtract. It has two banks: see [`crate::platform::banks`], also
-//! for why each step is where it is.
+//! A reset: the present counts become the baseline that readers subtract. It has two banks: see
+//! [`crate::platform::banks`], also for the reason for the order of steps.
 
 use crate::cells::cell::{Counter, TallyCounts, wraps_between, wraps_of_64_bits};
 use crate::error::Result;
 use crate::platform::banks::Turn;
 use crate::snapshot::source::Source;
 
-/// So many cells are copied at a time, and the turn is looked at after so many: what stays in the first-level cache, or, where
-/// there may be no more than a small stack, a cache line of cells or two.
+/// The number of cells that are copied at a time, between two checks of the turn. They fit into the first-level cache
+/// or, if the stack may be small, into one or two cache lines.
 const STEP: usize = if cfg!(loom) {
     4
 } else if cfg!(feature = "std") {
@@ -16,10 +16,10 @@ const STEP: usize = if cfg!(loom) {
     64
 };
 
-/// Makes the present counts of a source its baseline. The banks come in parts, each with the index that it begins at; what is
-/// in no part stays as it is.
+/// Makes the present counts of a source its baseline. The banks come in parts, each with its first index; cells in no
+/// part do not change.
 ///
-/// [`crate::Error::Busy`], with nothing changed, where memory that processes share is overwritten by another program.
+/// Fails with [`crate::Error::Busy`], with nothing changed, if another program overwrites memory that processes share.
 pub(crate) fn move_to_present<'a, S, B, P>(source: &S, parts: impl Fn() -> P) -> Result<()>
 where
     S: Source + ?Sized,
@@ -29,14 +29,14 @@ where
     source.header().banks.change(|turn| fill(source, parts(), turn))
 }
 
-/// Makes the present counts the baseline of the bank that is not read. Whether the turn was still ours at the end.
+/// Makes the present counts the baseline of the bank that is not read. Returns whether the turn was ours to the end.
 pub(crate) fn fill<'a, S: Source + ?Sized, B: Counter>(
     source: &S,
     parts: impl Iterator<Item = (usize, [&'a [B]; 2])>,
     turn: &Turn,
 ) -> bool {
     let header = source.header();
-    // Before the counts, so that a wrap which is counted shows in them.
+    // Read before the counts, so that every counted wrap shows in them.
     let mut tallies = source.tallies();
     let mut wraps = TallyCounts::of(header.bank_tallies(1 - turn.bank())).wraps;
     let mut wraps_of_sums = 0;
@@ -46,7 +46,7 @@ pub(crate) fn fill<'a, S: Source + ?Sized, B: Counter>(
         for (step, (cells, read)) in bank.chunks(STEP).zip(read.chunks(STEP)).enumerate() {
             let (found, counts) = (&mut found[..cells.len()], &mut counts[..cells.len()]);
             loop {
-                // Loom would hide what others did from an exchange behind a load of our own: see `Banks::glance`.
+                // A load of our own before an exchange would hide from loom what others did: see `Banks::glance`.
                 #[cfg(loom)]
                 for cell in cells {
                     cell.add_shared(0);
@@ -80,7 +80,7 @@ pub(crate) fn fill<'a, S: Source + ?Sized, B: Counter>(
     }
 }
 
-/// How many wraps of cells show between a baseline and counts; those of 64 bits are tallied by whoever causes them.
+/// Returns how many wraps of cells show between a baseline and counts; whoever wraps 64-bit cells tallies those.
 fn wraps_since<B: Counter>(counter_bits: u32, baseline: &[B], counts: &[u64]) -> u64 {
     if counter_bits == 64 {
         return 0;

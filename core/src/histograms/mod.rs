@@ -1,4 +1,4 @@
-//! The ways to write, one file for each.
+//! The kinds of histograms, one file for each way to write.
 
 pub(crate) mod approximate;
 pub(crate) mod baseline;

@@ -1,12 +1,12 @@
-//! Many hot writers: each adds to a shard of the CPU that it runs on, in a restartable sequence.
+//! Many hot writers: each adds to the shard of its current CPU, in a restartable sequence.
 //!
-//! A shard belongs to its CPU for as long as the histogram lives, so threads may come and go, be more than there are CPUs, record
-//! in signal handlers and go on after a fork, and nobody has to be told. A CPU gets its shard when it is first recorded on, by pages
-//! from the kernel, which may be asked for anywhere. What cannot be added in a sequence goes to the counters that all share, by
-//! atomic adds: where the system has no such sequences, in threads that are not registered for them, on a CPU beyond those
-//! that the system said there might be, when something came between, and when there was no shard yet or no memory for it.
+//! A shard belongs to its CPU as long as the histogram lives. So threads may come and go, outnumber the CPUs, record in
+//! signal handlers and continue after a fork, without any registration. A CPU gets its shard on its first record, in
+//! pages from the kernel, which can be allocated anywhere. If a sequence is not possible, an atomic add goes to the
+//! shared counters. That happens without sequences in the system, in unregistered threads, on a CPU beyond the number
+//! that the system reported, after an interruption, and if there is no shard yet or no memory for it.
 //!
-//! Readers add up shards and shared counters; the baseline of a reset is such a sum.
+//! Readers sum shards and shared counters; the baseline of a reset is such a sum.
 
 use core::ptr::{self, NonNull};
 
@@ -27,8 +27,8 @@ use crate::platform::pages;
 use crate::platform::rseq::{self, Added};
 use crate::snapshot::source::Source;
 
-/// A per-CPU histogram: header, a pointer to the shard of each CPU, the counters that all share, and, with live reset, twice as many
-/// words for the baseline.
+/// A per-CPU histogram: the header, a pointer to the shard of each CPU, the shared counters, and, with live reset,
+/// twice as many words for the baseline.
 #[repr(C)]
 pub(crate) struct PerCpu {
     header: Header,
@@ -36,17 +36,17 @@ pub(crate) struct PerCpu {
     words: [AtomicU64],
 }
 
-/// On a line of its own, so that the words begin on one, and on a page where the header is placed so: see
+/// On a separate cache line, so that the words begin on one, or on a page if the header is placed for it: see
 /// [`crate::histograms::per_cpu_image`].
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Extent {
-    /// Pointers in the table.
+    /// The number of pointers in the table.
     pub(super) cpus: usize,
-    /// How many of them lead to shards that were placed beside the histogram, in memory that processes share; 0: shards are mapped when
-    /// they are first touched.
+    /// How many of them point to shards beside the histogram, in memory that processes share. 0: shards are mapped on
+    /// first touch.
     pub(super) placed: usize,
-    /// Explicit, so that no byte of padding carries what was on the stack into memory that processes share.
+    /// Explicit, so that no padding byte copies stack content into memory that processes share.
     zero: [usize; ZERO_WORDS],
 }
 
@@ -58,7 +58,7 @@ impl Extent {
     }
 }
 
-/// So much of it that is not words.
+/// The part of it before the words.
 #[repr(C)]
 pub(super) struct Fixed {
     pub(super) header: Header,
@@ -68,7 +68,7 @@ pub(super) struct Fixed {
 impl PerCpu {
     const WORDS: usize = size_of::<Fixed>();
 
-    /// Words that the pointers take.
+    /// Returns the words that the pointers take.
     const fn table_words(cpus: usize) -> usize {
         (cpus * size_of::<AtomicPtr<AtomicU64>>()).div_ceil(size_of::<AtomicU64>())
     }
@@ -77,18 +77,18 @@ impl PerCpu {
         Self::table_words(cpus) + layout.length() * copies(live_reset)
     }
 
-    /// Bytes of a shard: whole pages, so that no two share a line.
+    /// Returns the bytes of a shard: whole pages, so that no two shards share a cache line.
     pub(super) fn shard_size(layout: &Layout) -> Result<usize> {
         Ok(size_with::<u8, AtomicU64>(0, layout.length())?.next_multiple_of(pages::PAGE))
     }
 
     #[inline(always)]
     fn table(&self) -> &rseq::Table {
-        // SAFETY: so many pointers were made of the first words, which are used for nothing else.
+        // SAFETY: the first words were made as this many pointers, and are used for nothing else.
         unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), self.extent.cpus) }
     }
 
-    /// The counters that all share.
+    /// Returns the shared counters.
     fn shared(&self) -> &[AtomicU64] {
         &self.words[Self::table_words(self.extent.cpus)..][..self.header.layout.length()]
     }
@@ -101,16 +101,16 @@ impl PerCpu {
         let length = self.header.layout.length();
         // Acquire, paired with `touch`: whoever finds the shard finds it zeroed.
         self.table().iter().filter_map(|shard| NonNull::new(shard.load(Acquire))).map(move |shard| {
-            // SAFETY: a shard has so many cells, and lives as long as the histogram.
+            // SAFETY: a shard has this many cells, and lives as long as the histogram.
             unsafe { core::slice::from_raw_parts(shard.as_ptr(), length) }
         })
     }
 
-    /// Gives the CPU that the thread runs on its shard, if it has none. Two threads may come here at once, also on the same CPU: one
-    /// shard stays.
+    /// Creates the shard of the current CPU, if it has none. Two threads may run this at once, even on the same CPU:
+    /// only one shard stays.
     fn touch(&self) {
         let Some(entry) = rseq::cpu().and_then(|cpu| self.table().get(cpu)) else { return };
-        // What processes share has all the shards that it will have.
+        // A histogram that processes share already has all its shards.
         if !entry.load(Relaxed).is_null() || self.extent.placed != 0 {
             return;
         }
@@ -119,18 +119,18 @@ impl PerCpu {
         let shard = block.cast::<AtomicU64>();
         #[cfg(loom)]
         for index in 0..self.header.layout.length() {
-            // SAFETY: inside the block, which is ours.
+            // SAFETY: this is inside the block, which is ours.
             unsafe { shard.add(index).write(AtomicU64::new(0)) };
         }
         if entry.compare_exchange(ptr::null_mut(), shard.as_ptr(), Release, Relaxed).is_err() {
-            // SAFETY: mapped above, and never shown to anyone.
+            // SAFETY: the block was mapped above and never published.
             unsafe { pages::unmap(block, size) };
         }
     }
 
-    /// What the shard of the CPU did not take: see the head of this file.
+    /// Records a value that the CPU's shard did not take: see the head of this file.
     ///
-    /// With the ABI of C and by a thin pointer, as the cold path of a thread-local histogram, and for the same reasons.
+    /// It has the ABI of C and a thin pointer, for the same reasons as the cold path of a thread-local histogram.
     ///
     /// # Safety
     /// As for [`Body::from_header`].
@@ -147,13 +147,13 @@ impl PerCpu {
         this.tell(this.shared()[index as usize].add_shared(count));
     }
 
-    /// Counts one value, whose logical index is known.
+    /// Counts one value whose logical index is known.
     #[inline(always)]
     pub(crate) fn count_at(&self, logical_index: u64, value: u64) {
         let index = self.header.layout.stored_at(logical_index);
         // SAFETY: shards have `layout.length()` cells.
         if !(self.header.layout.contains(index) && unsafe { rseq::count(self.table(), index as usize) }) {
-            // SAFETY: our own header, with all that is behind it.
+            // SAFETY: this is our own header, with all the data after it.
             unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, 1) };
         }
     }
@@ -176,7 +176,7 @@ impl PerCpu {
         match added {
             Added::Done => (),
             Added::Wrapped => self.tell(1),
-            // SAFETY: our own header, with all that is behind it.
+            // SAFETY: this is our own header, with all the data after it.
             Added::Not => unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) },
         }
     }
@@ -190,7 +190,7 @@ impl Body for PerCpu {
     }
 
     unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
-        // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers and words already.
+        // SAFETY: the caller promises room and alignment; zeroed bytes are already null pointers and words.
         unsafe {
             base.write(header);
             base.byte_add(core::mem::offset_of!(Fixed, extent)).cast().write(Extent::new(rseq::cpus(), 0));
@@ -211,7 +211,7 @@ impl Body for PerCpu {
 
     /// Unmaps the shards.
     unsafe fn dispose(header: NonNull<Header>) {
-        // SAFETY: initialised, and alive so far; nobody else has it, so nobody uses its shards, which `touch` mapped with this size.
+        // SAFETY: it is initialized and still alive. Nobody else uses its shards, which `touch` mapped with this size.
         unsafe {
             let this = &*Self::from_header(header.as_ptr());
             let size = Self::shard_size(&this.header.layout).unwrap_or(0);
@@ -223,7 +223,7 @@ impl Body for PerCpu {
 
     #[inline(always)]
     unsafe fn from_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
+        // SAFETY: it is readable, as the caller promises.
         let words = unsafe {
             Self::words(&(*header).layout, (*header).has_baseline(), (*header.cast::<Fixed>()).extent.cpus)
         };
@@ -251,7 +251,7 @@ impl Body for PerCpu {
         size_of_val(self) + self.shards().count() * shard_size
     }
 
-    /// By a shard for each CPU that there may be.
+    /// Grows by a shard for each possible CPU.
     fn growth(layout: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
         match rseq::cpus() {
             0 => Ok((0, 0)),

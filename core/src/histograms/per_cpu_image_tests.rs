@@ -8,13 +8,13 @@ fn layout() -> Layout {
     Layout::new(0.01, 1, 1_000_000)
 }
 
-/// A zeroed image, which stays.
+/// Makes a zeroed image, which is never freed.
 fn made(shards: usize) -> (PerCpuImage, NonNull<u8>, SharedHistogram) {
     let image = PerCpuImage::new(&layout(), shards).unwrap();
     let memory = pages::map(image.size() + PAGE).unwrap();
     let memory =
         memory.map_addr(|address| core::num::NonZero::new(address.get().next_multiple_of(PAGE)).unwrap());
-    // SAFETY: zeroed, so long, ours, and never given back.
+    // SAFETY: the memory is zeroed, long enough, ours, and never freed.
     unsafe {
         image.init_at(memory, layout());
         image.fill_table(memory.add(PerCpuImage::TABLE), memory);
@@ -46,9 +46,9 @@ fn records_go_to_the_shards_and_what_is_left_to_all() {
             (10_008, 1, 1, 0),
             "{shards}"
         );
-        // By whose counters: of this process's CPUs, or of all.
+        // The sum of counters: those of a CPU, or the shared ones.
         let sum = |start: usize| -> u64 {
-            // SAFETY: cells of ours, and nobody records.
+            // SAFETY: these are our cells, and nobody records.
             (0..layout().length())
                 .map(|cell| unsafe { memory.add(start).cast::<u64>().add(cell).read() })
                 .sum()
@@ -67,8 +67,8 @@ fn records_go_to_the_shards_and_what_is_left_to_all() {
 #[test]
 fn a_cpu_without_a_shard_maps_none() {
     let (_, memory, histogram) = made(1);
-    // As if the shard were not there: nothing but the counters that all share may take its place.
-    // SAFETY: the table of ours.
+    // Without a shard, only the shared counters may take its place.
+    // SAFETY: this is our table.
     unsafe { memory.add(PerCpuImage::TABLE).cast::<usize>().write(0) };
     for _ in 0..100 {
         histogram.record(5);
@@ -82,13 +82,13 @@ fn a_cpu_without_a_shard_maps_none() {
 #[test]
 fn a_copy_is_a_dense_histogram() {
     let (image, memory, histogram) = made(3);
-    // A cell that wraps around says where that is counted.
+    // When a cell wraps around, its position in the header shows it.
     histogram.record_n(5, u64::MAX);
     (0..100).for_each(|_| histogram.record_n(5, u64::MAX));
     #[repr(align(64))]
     struct Copied([u64; PerCpuImage::HEADER_SIZE / 8]);
     let mut copy = Copied([0; PerCpuImage::HEADER_SIZE / 8]);
-    // SAFETY: a header of ours, and words are bytes.
+    // SAFETY: this is our header, and words are bytes.
     unsafe {
         memory
             .add(PerCpuImage::HEADER)
@@ -101,16 +101,16 @@ fn a_copy_is_a_dense_histogram() {
     assert_eq!(PerCpuImage::of_copy(&copy.0), Err(Error::Corrupt), "no longer per CPU");
 }
 
-/// Every byte of the header may be anything.
+/// Every byte of the header may have any value.
 #[test]
 fn broken_headers_are_refused() {
     let (image, memory, _) = made(2);
     let header = memory.as_ptr().wrapping_add(PerCpuImage::HEADER);
     for at in 0..PerCpuImage::HEADER_SIZE {
         for flip in [1, 0x80, 0xff] {
-            // SAFETY: a byte of ours.
+            // SAFETY: this is our byte.
             unsafe { *header.add(at) ^= flip };
-            // SAFETY: nothing is recorded through what comes of it.
+            // SAFETY: nothing is recorded through the result.
             let attached = unsafe { SharedHistogram::attach_per_cpu(memory, image.size()) };
             let is_extent = (256..272).contains(&at);
             assert!(!is_extent || attached.is_err(), "byte {at}");
@@ -118,7 +118,7 @@ fn broken_headers_are_refused() {
             unsafe { *header.add(at) ^= flip };
         }
     }
-    // SAFETY: as above; too short, and not at the beginning of a page.
+    // SAFETY: as above; the memory is too short, or not at the beginning of a page.
     unsafe {
         assert_eq!(
             SharedHistogram::attach_per_cpu(memory, image.size() - 1).err(),

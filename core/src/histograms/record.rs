@@ -1,4 +1,4 @@
-//! What everything that any number of threads may record into can do, whatever its mode and storage.
+//! Recording by any number of threads, whatever the mode and storage.
 
 use crate::cells::cell::{Counter, Tallies};
 use crate::cells::header::Headed;
@@ -10,25 +10,25 @@ use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::Snapshot;
 use crate::snapshot::spread::{Part, spread};
 
-/// Something that counts values, by shared reference. A single-writer [`crate::Histogram`] is not: it has methods of these
-/// names that take `&mut`, and so has its [`crate::Writer`].
+/// Something that counts values, by shared reference. A single-writer [`crate::Histogram`] does not implement this: it
+/// has methods of these names that take `&mut`, and so has its [`crate::Writer`].
 pub trait Record: Headed {
     /// The rule that maps values to counters.
     fn layout(&self) -> &Layout {
         &self.header().layout
     }
 
-    /// Counts one value `count` times. What its cell cannot hold is counted as lost: see [`crate::Counts::lost`].
+    /// Counts one value `count` times. Events that do not fit into its cell are lost: see [`crate::Counts::lost`].
     fn record_n(&self, value: u64, count: u64);
 
-    /// Where events go that have no bucket, and the width of the cells that wraps are counted for.
+    /// Returns the tallies for events without a bucket, and the width of the cells that wraps are counted for.
     #[doc(hidden)]
     fn tallies(&self) -> (&Tallies, u32) {
         (&self.header().tallies, self.header().counter_bits())
     }
 
-    /// Counts a value only when it lies between exact bounds, which may be tighter than the buckets at the ends of the
-    /// range. Outside it is counted as underflow or overflow, with [`Error::InvalidArgument`].
+    /// Counts a value only if it lies between exact bounds, which may be tighter than the buckets at the ends of the
+    /// range. A value outside is counted as underflow or overflow, and the call fails with [`Error::InvalidArgument`].
     fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
         let tally = if value < min {
             &self.tallies().0.underflow
@@ -46,37 +46,37 @@ pub trait Record: Headed {
         Err(Error::InvalidArgument)
     }
 
-    /// Adds all counts of a snapshot, of any layout. Each bucket's count goes to the bucket of its midpoint: exact for
-    /// the same buckets and for coarser ones here; a finer layout here gets each count in one of its buckets, within the
-    /// error of the coarser. What lies outside the range here is counted as underflow or overflow. What is returned tells
-    /// how much of it there was; what cells had no room for shows in a snapshot only, as lost.
+    /// Adds all counts of a snapshot, of any layout. Each bucket's count goes to the bucket of its midpoint. That is
+    /// exact if the buckets are the same or coarser here; a finer layout gets each count in one of its buckets, within
+    /// the error of the coarser. Counts outside the range here become underflow or overflow, as the result reports.
+    /// Only snapshots report counts that did not fit into cells, as lost.
     fn add_snapshot(&self, other: &Snapshot) -> Merged {
         add_values(self, other, ValueSelection::Midpoint)
     }
 
-    /// Like [`Record::add_snapshot`], but each bucket's count goes to the bucket of its smallest value, as in the `add` of every
-    /// HdrHistogram.
+    /// Does the same as [`Record::add_snapshot`], but each bucket's count goes to the bucket of its smallest value, as
+    /// in the `add` of every HdrHistogram.
     fn add_snapshot_low_ends(&self, other: &Snapshot) -> Merged {
         add_values(self, other, ValueSelection::Lower)
     }
 
-    /// Like [`Record::add_snapshot`], but a bucket's count is divided among the buckets here that it has values of, in
-    /// proportion, losing none to rounding; see [`Snapshot::merge_spreading`].
+    /// Does the same as [`Record::add_snapshot`], but divides a bucket's count in proportion among the overlapping
+    /// buckets here, without losing any to rounding; see [`Snapshot::merge_spreading`].
     fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
         let merged = add_spreading(self, other);
         add_tallies(self.tallies(), other);
         merged
     }
 
-    /// Counts a value, and, when it is longer than the interval at which values were expected, also those that a stalled
-    /// caller did not send meanwhile: `value - interval`, `value - 2 * interval`, … down to the interval (correction for
-    /// coordinated omission). An interval of zero adds nothing. The work is bounded by the number of counters, however
-    /// large `value / interval` is.
+    /// Counts a value. If it is longer than the expected interval, it also counts the values that a stalled caller did
+    /// not send meanwhile: `value - interval`, `value - 2 * interval`, … down to the interval (correction for
+    /// coordinated omission). An interval of zero adds nothing. The number of counters bounds the work, however large
+    /// `value / interval` is.
     fn record_corrected(&self, value: u64, expected_interval: u64) {
         self.record_corrected_n(value, 1, expected_interval);
     }
 
-    /// [`Record::record_corrected`], `count` times. What would be counted more than `u64::MAX` times is counted so often.
+    /// Does the same as [`Record::record_corrected`], `count` times. Each value is counted at most `u64::MAX` times.
     fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
         self.record_n(value, count);
         crate::snapshot::corrected::missing_values(
@@ -121,7 +121,7 @@ fn add_spreading<R: Record + ?Sized>(to: &R, other: &Snapshot) -> Merged {
                     let finer = place.step < bucket.step;
                     (place.lower, if finer { Some(&mut merged.refined) } else { None })
                 }
-                // Some value on that side: which one is not told.
+                // Any value on that side will do.
                 Part::Below => (bucket.lower, Some(&mut merged.underflow)),
                 Part::Above => (bucket.upper, Some(&mut merged.overflow)),
             };
@@ -134,7 +134,7 @@ fn add_spreading<R: Record + ?Sized>(to: &R, other: &Snapshot) -> Merged {
     merged
 }
 
-/// Adds what a snapshot has beside its buckets.
+/// Adds the counts of a snapshot beside its buckets.
 fn add_tallies((tallies, bits): (&Tallies, u32), other: &Snapshot) {
     let counts = other.counts();
     for (tally, count) in [

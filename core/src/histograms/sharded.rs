@@ -1,12 +1,12 @@
-//! Many hot writers: each thread adds to a shard of its own.
+//! Many hot writers: each thread adds to a separate shard.
 //!
-//! A shard is a set of single-writer cells. It belongs to one thread, or to one recorder, at a time, and outlives it: it
-//! is then handed, uncleared, to the next that asks. So counts only ever add up, nothing is folded or lost when a thread
-//! ends, and there are never more shards than there were owners at once. Records that have no thread to belong to (after
-//! the destructors of their thread, or inside another record's cold path) and those that find no memory for a shard go
-//! to counters that all share, by atomic adds.
+//! A shard is a set of single-writer cells. It belongs to one thread, or to one recorder, at a time, and outlives it:
+//! the next owner gets it uncleared. So counts only ever grow, nothing is folded or lost when a thread ends, and there
+//! are never more shards than there were owners at once. Two kinds of records go to shared counters, by atomic adds:
+//! those without a thread (after the destructors of their thread, or inside another record's cold path), and those
+//! without memory for a shard.
 //!
-//! Readers add up shards and shared counters in 64 bits; the baseline of a reset is such a sum.
+//! Readers sum shards and shared counters in 64 bits; the baseline of a reset is such a sum.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -33,7 +33,7 @@ use crate::snapshot::sums;
 use crate::threads::shards::{ShardHead, Shards};
 use crate::threads::{entries, tables, thread_registry};
 
-/// A thread-local histogram: header, shards, the counters that all share, and, with live reset, as many words for the
+/// A thread-local histogram: the header, shards, the shared counters, and, with live reset, as many words for the
 /// baseline.
 #[repr(C)]
 pub(crate) struct Sharded<C> {
@@ -48,11 +48,11 @@ impl<C: Counter> Sharded<C> {
         size_with::<ShardHead, C>(size_of::<ShardHead>(), layout.length())
     }
 
-    /// Allocates a shard and shows it to readers.
+    /// Allocates a shard and publishes it to readers.
     fn new_shard(&self) -> Result<NonNull<ShardHead>> {
         let size = Self::shard_size(&self.header.layout)?;
         let shard = memory::allocate_zeroed(size, align_of::<ShardHead>())?.cast::<ShardHead>();
-        // SAFETY: the block has room for the head and the cells, and zeroed bytes are cells already.
+        // SAFETY: the block has room for the head and the cells, and zeroed bytes are already cells.
         unsafe {
             let (next, next_free) = (ptr::null_mut(), ptr::null_mut());
             shard.write(ShardHead { tallies: Tallies::new(), next, next_free });
@@ -65,7 +65,7 @@ impl<C: Counter> Sharded<C> {
         Ok(shard)
     }
 
-    /// A shard for a new owner: a free one, else a new one.
+    /// Returns a shard for a new owner: a free one if possible, otherwise a new one.
     fn take_shard(&self) -> Result<NonNull<ShardHead>> {
         match self.shards.take_free()? {
             Some(shard) => Ok(shard),
@@ -74,18 +74,18 @@ impl<C: Counter> Sharded<C> {
     }
 
     fn cells_of(&self, shard: NonNull<ShardHead>) -> &[C] {
-        // SAFETY: the shard is one of this histogram and lives as long; its cells lie behind its head.
+        // SAFETY: the shard belongs to this histogram and lives as long; its cells lie after its head.
         unsafe { core::slice::from_raw_parts(shard.add(1).cast::<C>().as_ptr(), self.header.layout.length()) }
     }
 
-    /// The shard of the calling thread, if its table has one.
+    /// Returns the shard of the calling thread, if its table has one.
     #[inline(always)]
     fn present_shard(&self) -> Option<NonNull<ShardHead>> {
         tables::shard(self.shards.table_offset as usize, self.shards.epoch).map(NonNull::cast)
     }
 
-    /// The shard of the calling thread, which it gets now if it has none, and which its entry leads to from now on. `None` where
-    /// the shared counters stand in.
+    /// Returns the shard of the calling thread, creates it if necessary, and fills the thread's entry with it. Returns
+    /// `None` if the shared counters must be used instead.
     fn own_shard(&self) -> Option<NonNull<ShardHead>> {
         if let Some(shard) = self.present_shard() {
             return Some(shard);
@@ -105,17 +105,17 @@ impl<C: Counter> Sharded<C> {
         .flatten()
     }
 
-    /// Lets the entry of the calling thread lead to its shard.
+    /// Makes the entry of the calling thread point to its shard.
     fn fill_entry(&self, shard: NonNull<ShardHead>) {
         let key = self.header.key;
         if key != 0 {
-            // SAFETY: cells lie behind the head.
+            // SAFETY: the cells lie after the head.
             let cells = unsafe { shard.add(1) }.cast::<C>().as_ptr().wrapping_sub(key as usize);
             entries::fill(self.header.entry, self.header.layout.length() as u64 | key, cells.cast());
         }
     }
 
-    /// Adds to the thread's cell: through its entry, or as `elsewhere` does, which is handed the index with the key.
+    /// Adds to the thread's cell: through its entry, or as `elsewhere` does, which gets the index with the key.
     #[inline(always)]
     fn add(
         &self,
@@ -125,11 +125,11 @@ impl<C: Counter> Sharded<C> {
     ) {
         let keyed = self.header.layout.stored_at(logical_index) | self.header.key;
         if let Some(cells) = entries::cells(self.header.entry, keyed) {
-            // SAFETY: what is below the entry's limit is this histogram's, and in range; and the pointer is less by the key than
-            // that to the cells.
+            // SAFETY: an index below the entry's limit belongs to this histogram, and is in range. The entry's pointer
+            // is that to the cells minus the key.
             let wraps = add(unsafe { Place::new(cells.cast(), keyed as usize) });
             if wraps != 0 {
-                // In 2^32 records, once: by whichever thread.
+                // This happens once in 2^32 records; any thread may tally it.
                 self.header.tallies.add_wraps(wraps);
             }
         } else {
@@ -137,11 +137,11 @@ impl<C: Counter> Sharded<C> {
         }
     }
 
-    /// Counts one value, whose logical index is known.
+    /// Counts one value whose logical index is known.
     #[inline(always)]
     pub(crate) fn count_at(&self, logical_index: u64, value: u64) {
         self.add(logical_index, C::count_alone, |header, keyed| {
-            // SAFETY: our own header, with all that is behind it.
+            // SAFETY: this is our own header, with all the data after it.
             unsafe {
                 match (entries::COUNT, C::BITS) {
                     (0, _) => Self::count_by_table(header, value, keyed),
@@ -152,7 +152,7 @@ impl<C: Counter> Sharded<C> {
         });
     }
 
-    /// Counts one value through the thread's table: for histograms beyond those that have entries, and threads whose entry is not
+    /// Counts one value through the thread's table: for histograms without an entry, and threads whose entry is not
     /// filled.
     ///
     /// # Safety
@@ -161,12 +161,12 @@ impl<C: Counter> Sharded<C> {
     unsafe fn count_by_table(header: *const Header, value: u64, keyed: u64) {
         // SAFETY: the caller's promise.
         let this = unsafe { &*Self::from_header(header) };
-        // Out of range either way, if it was: the key does not have all the bits of an index that has wrapped around.
+        // An out-of-range index stays out of range: the key lacks some bits of an index that has wrapped around.
         let index = keyed ^ this.header.key;
         if this.header.layout.contains(index)
             && let Some(shard) = this.present_shard()
         {
-            // SAFETY: shards have `layout.length()` cells behind their head.
+            // SAFETY: shards have `layout.length()` cells after their head.
             let wraps = C::count_alone::<false>(unsafe {
                 Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize)
             });
@@ -179,10 +179,10 @@ impl<C: Counter> Sharded<C> {
         }
     }
 
-    /// The first record of a thread, values out of range, and threads that cannot have a shard.
+    /// Handles the first record of a thread, values out of range, and threads that cannot have a shard.
     ///
-    /// With the ABI of C, under which nothing unwinds, so that the call from a hot path is its last instruction; and by a
-    /// thin pointer, so that a hot path need not know where the words end.
+    /// It has the ABI of C, under which nothing unwinds, so that the call is the last instruction of a hot path. It
+    /// takes a thin pointer, so that a hot path need not know where the words end.
     ///
     /// # Safety
     /// As for [`Body::from_header`].
@@ -194,7 +194,7 @@ impl<C: Counter> Sharded<C> {
         let layout = &this.header.layout;
         let index = layout.recording_index(value);
         let shard = this.own_shard();
-        // SAFETY: alive as long as the histogram.
+        // SAFETY: it is alive as long as the histogram.
         let tallies = shard.map_or(&this.header.tallies, |shard| unsafe { &(*shard.as_ptr()).tallies });
         let tally = if layout.contains(index) {
             match shard {
@@ -226,7 +226,7 @@ impl<C: Counter> Sharded<C> {
 
 start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
 
-/// See [`Sharded::count_by_table`]. Out of the way of records that find their entry, and with the ABI of C, as the cold path.
+/// See [`Sharded::count_by_table`]. Like the cold path, it is out of line and has the ABI of C.
 ///
 /// # Safety
 /// As there.
@@ -237,7 +237,7 @@ unsafe extern "C" fn count_64_by_table(header: *const Header, value: u64, keyed:
     unsafe { Sharded::<AtomicU64>::count_by_table(header, value, keyed) };
 }
 
-/// As [`count_64_by_table`], for cells of 32 bits.
+/// Does the same as [`count_64_by_table`] for cells of 32 bits.
 ///
 /// # Safety
 /// As there.
@@ -256,9 +256,9 @@ impl<C: Counter> Body for Sharded<C> {
         size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
     }
 
-    /// Registers it besides, and gives it an entry in the threads' storage, if there is one left.
+    /// Also registers it, and gives it an entry in the threads' storage, if one is left.
     unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
-        // SAFETY: room and alignment are the caller's promise; zeroed bytes are words already.
+        // SAFETY: the caller promises room and alignment; zeroed bytes are already words.
         unsafe {
             base.write(header);
             let shards = base.add(1).cast::<Shards>();
@@ -268,7 +268,7 @@ impl<C: Counter> Body for Sharded<C> {
                 shards.add(1).cast::<AtomicU64>().add(index).write(AtomicU64::new(0));
             }
             let found = thread_registry::enter(shards)?;
-            // Nobody else looks at these before the histogram is made: the threads that the registry leads here ask for the epoch first.
+            // Nobody else reads these yet: threads that come from the registry check the epoch first.
             (*shards.as_ptr()).epoch = found.epoch;
             (*shards.as_ptr()).table_offset = tables::entry_offset(found.index) as u32;
             (*base.as_ptr()).entry = entries::place(found.entry.map(|(entry, _)| entry));
@@ -279,27 +279,27 @@ impl<C: Counter> Body for Sharded<C> {
 
     /// Takes the histogram out of the registry and frees the shards.
     unsafe fn dispose(header: NonNull<Header>) {
-        // SAFETY: initialised, and alive so far.
+        // SAFETY: it is initialized and still alive.
         let this = unsafe { &*Self::from_header(header.as_ptr()) };
         thread_registry::leave(this.shards.table_offset / tables::entry_offset(1) as u32);
-        // From here on no thread finds the shards: those that end do not find the histogram in the registry, and entries
-        // that are left in tables have an epoch that no histogram will have again, and those in the threads' storage an earlier key.
+        // From here on no thread finds the shards. Threads that end do not find the histogram in the registry. Entries
+        // left in tables have an epoch that is never reused, and those in the threads' storage have an earlier key.
         let size = Self::shard_size(&this.header.layout).unwrap_or(0);
         let mut next = this.shards.all.load(Acquire);
         while let Some(shard) = NonNull::new(next) {
-            // SAFETY: made by `new_shard` with this size, and in nobody's hands.
+            // SAFETY: `new_shard` made it with this size, and nobody uses it.
             unsafe {
                 next = shard.as_ref().next;
                 memory::free(shard.cast(), size, align_of::<ShardHead>());
             }
         }
-        // SAFETY: nobody uses the lock any more, nor will.
+        // SAFETY: nobody uses the lock now or later.
         unsafe { ptr::drop_in_place((&raw const this.shards).cast_mut()) };
     }
 
     #[inline(always)]
     unsafe fn from_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
+        // SAFETY: it is readable, as the caller promises.
         let words = unsafe { (*header).cells() };
         ptr::slice_from_raw_parts(header.cast::<u8>(), words) as *const Self
     }
@@ -318,11 +318,11 @@ impl<C: Counter> Body for Sharded<C> {
             if let Some(cell) = cells.get(index as usize) {
                 let wraps = cell.add_few_alone(count);
                 if wraps != 0 {
-                    // SAFETY: alive as long as the histogram.
+                    // SAFETY: it is alive as long as the histogram.
                     unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
                 }
             } else {
-                // SAFETY: our own header, with all that is behind it.
+                // SAFETY: this is our own header, with all the data after it.
                 unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) };
             }
         });
@@ -333,18 +333,18 @@ impl<C: Counter> Body for Sharded<C> {
         baseline::move_to_present(self, || core::iter::once((0, banks)))
     }
 
-    /// With shards, without the tables of the threads.
+    /// Includes shards, but not the tables of the threads.
     fn footprint(&self) -> usize {
         let shard_size = Self::shard_size(&self.header.layout).unwrap_or(0);
         size_of_val(self) + self.shards.iter().count() * shard_size
     }
 
-    /// By a shard for each thread that records.
+    /// Grows by a shard for each thread that records.
     fn growth(layout: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
         Ok((Self::shard_size(layout)?, usize::MAX))
     }
 
-    /// A shard of its own.
+    /// Lends a separate shard.
     fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
         if C::BITS == 64 && !HAS_ATOMIC_64 {
             return Err(Error::Unsupported);
@@ -380,7 +380,7 @@ impl<C: Counter> Record for Sharded<C> {
         self.add(
             index,
             |place| place.cell().add_alone(count),
-            // SAFETY: our own header, with all that is behind it.
+            // SAFETY: this is our own header, with all the data after it.
             |header, _| unsafe { Self::record_cold(header, value, count) },
         );
     }
@@ -392,7 +392,7 @@ impl<C: Counter> Source for Sharded<C> {
     fn tallies(&self) -> TallyCounts {
         let mut sum = self.header.tallies.load();
         for shard in self.shards.iter() {
-            // SAFETY: alive as long as the histogram.
+            // SAFETY: it is alive as long as the histogram.
             sum.add(unsafe { &(*shard.as_ptr()).tallies }.load());
         }
         sum
@@ -403,7 +403,7 @@ impl<C: Counter> Source for Sharded<C> {
         self.shards.iter().map(|shard| C::add_many(&self.cells_of(shard)[start..], out)).sum()
     }
 
-    /// In one pass where there is one shard.
+    /// Takes one pass if there is one shard.
     fn copy_and_total(&self, out: &mut [u64], base: Option<&[u64]>) -> (u64, u128) {
         let mut shards = self.shards.iter();
         if let (Some(shard), None) = (shards.next(), shards.next())

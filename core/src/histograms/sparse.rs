@@ -1,10 +1,11 @@
-//! Sparse histograms: cells in small chunks, allocated when they are first touched.
+//! Sparse histograms: cells in small chunks, allocated on first touch.
 //!
-//! Behind the header lies a directory with a pointer for each [`CHUNK`] cells of the layout; a record needs one load more
-//! than a dense one. Ten live values take ten chunks, wherever they lie. The baseline of a live reset hangs on its chunk and
-//! is allocated by the first reset that finds counts there, so neither costs memory where nothing was recorded.
+//! After the header lies a directory with a pointer for each [`CHUNK`] cells of the layout; a record needs one load
+//! more than a dense one. Ten live values take at most ten chunks, wherever they lie. The baseline of a live reset
+//! belongs to its chunk. The first reset that finds counts there allocates it, so neither costs memory if nothing was
+//! recorded.
 //!
-//! Chunks stay until the histogram goes. What finds no memory, or none within the limit, is counted as lost.
+//! Chunks stay as long as the histogram. Events without memory, or beyond the limit, are counted as lost.
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -23,24 +24,24 @@ use crate::layout::layout::Layout;
 use crate::platform::memory::size_with;
 use crate::snapshot::source::Source;
 
-/// Cells of a chunk.
+/// The number of cells in a chunk.
 pub(crate) const CHUNK: usize = 64;
 
-/// Neighbouring cells, and where their baseline is, if they have one.
+/// Adjacent cells, and a pointer to their baseline, if they have one.
 #[repr(C)]
 struct Chunk<C> {
     cells: [C; CHUNK],
     baseline: FirstTouch<C>,
 }
 
-// SAFETY: zeroed cells and a null pointer, none of which has anything to drop.
+// SAFETY: these are zeroed cells and a null pointer, and none of them needs to be dropped.
 unsafe impl<C: Counter> Blank for Chunk<C> {
     fn blank() -> Self {
         Chunk { cells: core::array::from_fn(|_| C::zero()), baseline: FirstTouch::new() }
     }
 }
 
-/// A sparse histogram: header, the memory it may take, and the directory.
+/// A sparse histogram: the header, its memory limit, and the directory.
 #[repr(C)]
 pub(crate) struct Sparse<C, M> {
     header: Header,
@@ -49,7 +50,7 @@ pub(crate) struct Sparse<C, M> {
     directory: [FirstTouch<Chunk<C>>],
 }
 
-/// So much of it that is not the directory.
+/// The part of it before the directory.
 #[repr(C)]
 struct Fixed {
     header: Header,
@@ -63,7 +64,7 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         layout.length().div_ceil(CHUNK)
     }
 
-    /// The chunks that there are, each with the index of its first cell.
+    /// Returns the existing chunks, each with the index of its first cell.
     fn chunks(&self) -> impl Iterator<Item = (usize, &Chunk<C>)> {
         let present = |(at, entry): (usize, &FirstTouch<Chunk<C>>)| {
             // SAFETY: chunks live as long as the histogram.
@@ -72,7 +73,7 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         self.directory.iter().enumerate().filter_map(present)
     }
 
-    /// Adds at the storage index of a value what was recorded value by value.
+    /// Adds values that were recorded one by one, at their storage index.
     #[inline(always)]
     fn add_few_at(&self, index: u64, count: u64) {
         self.add_at(index, |place| M::add_few(place.cell(), count), count);
@@ -125,13 +126,13 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
         size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
     }
 
-    /// [`Error::InvalidArgument`] when it takes more as it is than it may.
+    /// Fails with [`Error::InvalidArgument`] if the empty histogram exceeds the limit.
     unsafe fn initialise(base: NonNull<Header>, header: Header, max_bytes: usize) -> Result<()> {
         let size = Self::heap_size(&header.layout, header.has_baseline())?;
         if size > max_bytes {
             return Err(Error::InvalidArgument);
         }
-        // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers already.
+        // SAFETY: the caller promises room and alignment; zeroed bytes are already null pointers.
         unsafe {
             base.write(header);
             base.byte_add(core::mem::offset_of!(Fixed, budget)).cast().write(Budget::new(size, max_bytes));
@@ -146,7 +147,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
 
     #[inline(always)]
     unsafe fn from_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
+        // SAFETY: it is readable, as the caller promises.
         let chunks = unsafe { Self::chunks_of(&(*header).layout) };
         ptr::slice_from_raw_parts(header.cast::<u8>(), chunks) as *const Self
     }
@@ -162,7 +163,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
         });
     }
 
-    /// [`Error::OutOfMemory`], with nothing changed, when there is no room for the baseline of what was recorded.
+    /// Fails with [`Error::OutOfMemory`], with nothing changed, if there is no room for the chunks' baseline.
     fn reset(&self) -> Result<()> {
         if !self.header.has_baseline() {
             return Err(Error::Unsupported);
@@ -172,7 +173,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
                 chunk.baseline.create(2 * CHUNK, &self.budget).ok_or(Error::OutOfMemory)?;
             }
         }
-        // A chunk that was first counted in since we looked has its counts after the reset.
+        // A chunk whose first count came after that look has its counts after the reset.
         baseline::move_to_present(self, || {
             self.chunks().filter_map(|(first, chunk)| Some((first, chunk.banks()?)))
         })
@@ -182,7 +183,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
         self.budget.used()
     }
 
-    /// By chunks, with their baselines.
+    /// Grows by chunks, with their baselines.
     fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
         let baseline = if live_reset { size_of::<[C; 2 * CHUNK]>() } else { 0 };
         Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
@@ -190,7 +191,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
 
     /// Frees the chunks.
     unsafe fn dispose(header: NonNull<Header>) {
-        // SAFETY: initialised, and alive so far; nobody else has it, so nobody uses its chunks.
+        // SAFETY: it is initialized and still alive; nobody else has it, so nobody uses its chunks.
         unsafe {
             let this = &*Self::from_header(header.as_ptr());
             for entry in &this.directory {

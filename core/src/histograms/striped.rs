@@ -4,14 +4,14 @@ use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
 use crate::platform::stripe;
 
-/// Stripes of a [`StripedCounter`].
+/// The number of stripes of a [`StripedCounter`].
 const STRIPES: usize = 16;
 
-/// An exact counter of sixteen words, so that threads seldom meet. It takes 1 KB, and reading it is a sum over all of them, which is
-/// not of one moment.
+/// An exact counter of sixteen words, so that threads seldom meet. It takes 1 KB. A read sums all words, but not at one
+/// moment.
 ///
-/// Where threads are registered for restartable sequences and something has asked for that, the CPU chooses the word, otherwise the thread's
-/// stack. All zeros are an empty counter.
+/// If threads are registered for restartable sequences and something has checked for that, the CPU selects the word;
+/// otherwise the thread's stack does. All zeros are an empty counter.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct StripedCounter {
@@ -24,7 +24,7 @@ struct Stripe(AtomicU64);
 
 impl StripedCounter {
     crate::platform::atomics::const_unless_loom! {
-        /// An empty counter.
+        /// Creates an empty counter.
         pub const fn new() -> StripedCounter {
             #[cfg(not(loom))]
             return StripedCounter { stripes: [const { Stripe(AtomicU64::new(0)) }; STRIPES] };
@@ -53,7 +53,7 @@ impl StripedCounter {
         self.stripes[stripe].0.fetch_add(count, Relaxed);
     }
 
-    /// The sum of all stripes, modulo 2^64. What is added meanwhile may be in it or not.
+    /// Returns the sum of all stripes, modulo 2^64. Concurrent additions may or may not be in it.
     pub fn load(&self) -> u64 {
         self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.0.load(Relaxed)))
     }
@@ -78,30 +78,31 @@ mod counted {
     use crate::platform::counted::{Counted, stands_for_a_pointer};
     use crate::platform::stripe;
 
-    /// A counted reference to a [`StripedCounter`] on the heap, or in memory that processes share. Any thread may hold, clone and drop one.
+    /// A counted reference to a [`StripedCounter`] on the heap or in shared memory. Any thread may hold, clone and drop
+    /// it.
     #[derive(Clone, Debug)]
     #[repr(transparent)]
     pub struct SharedStripedCounter(Counted<StripedCounter>);
 
     impl SharedStripedCounter {
-        /// A new one at zero. [`crate::Error::OutOfMemory`].
+        /// Creates a counter at zero. Fails with [`crate::Error::OutOfMemory`].
         pub fn create() -> Result<SharedStripedCounter> {
             stripe::look();
             Counted::create(StripedCounter::new()).map(SharedStripedCounter)
         }
 
-        /// How many words there are, and from one to the next how many bytes: the first is at the beginning.
+        /// The number of words, and the bytes from one word to the next; the first word is at the beginning.
         #[doc(hidden)]
         pub const STRIPES: (usize, usize) = (STRIPES, size_of::<super::Stripe>());
 
-        /// A reference to a counter in a segment, which is never freed. From then on the CPU chooses the word.
+        /// Returns a reference to a counter in a segment, which is never freed. From then on the CPU selects the word.
         ///
         /// # Safety
-        /// `memory` must be valid for a [`StripedCounter`] from the beginning of a page for as long as there is any reference.
+        /// `memory` must hold a [`StripedCounter`] at the beginning of a page as long as there is any reference.
         #[doc(hidden)]
         pub unsafe fn attach(memory: NonNull<u8>) -> SharedStripedCounter {
             stripe::between_processes();
-            // SAFETY: the caller's promise; zeros are a counter.
+            // SAFETY: the caller's promise; zeros are a valid counter.
             SharedStripedCounter(unsafe { Counted::in_segment(memory) })
         }
 
@@ -131,7 +132,7 @@ mod tests {
             }
         });
         assert_eq!((counter.load(), counter.clone().load()), (399_996, 399_996));
-        // SAFETY: the pointer stands for the reference that was given up to it.
+        // SAFETY: the pointer owns the reference that became it.
         assert_eq!(unsafe { SharedStripedCounter::from_raw(counter.into_raw()) }.load(), 399_996);
     }
 
@@ -141,7 +142,7 @@ mod tests {
         struct Room([u8; size_of::<StripedCounter>()]);
         let mut room = std::boxed::Box::new(Room([0; size_of::<StripedCounter>()]));
         let memory = core::ptr::NonNull::from(&mut room.0).cast();
-        // SAFETY: of this size and alignment, and there longer than both references.
+        // SAFETY: it has this size and alignment, and outlives both references.
         let (first, second) =
             unsafe { (SharedStripedCounter::attach(memory), SharedStripedCounter::attach(memory)) };
         first.add(3);

@@ -1,4 +1,4 @@
-//! The baseline in two banks: readers beside a flip, and those who take the turn of one which never ends, or ends late.
+//! The baseline in two banks: readers beside a flip, and threads that take over a turn that never ends, or ends late.
 
 use loom::sync::Arc;
 use loom::thread;
@@ -25,15 +25,15 @@ fn spawn(histogram: &Arc<Shared>, work: impl FnOnce(&Shared) + 'static) -> threa
     thread::spawn(move || work(&histogram))
 }
 
-/// A snapshot counts from one side of each reset, whole. There are two, so that both banks are written: the second one writes
-/// the bank that a slow reader may still be reading.
+/// A snapshot counts from one side of each reset, whole. There are two resets, so that both banks are written: the
+/// second one writes the bank that a slow reader may still be reading.
 #[test]
 fn snapshot_against_two_flips() {
     model(3, || {
         let histogram = shared();
         histogram.record(0);
         histogram.record(1);
-        // Beside the buckets.
+        // This goes beside the buckets.
         histogram.record(9);
         let resetter = spawn(&histogram, |histogram| {
             histogram.reset().unwrap();
@@ -45,7 +45,7 @@ fn snapshot_against_two_flips() {
         match snapshot.update(&**histogram, Since::Reset) {
             Ok(()) => {
                 let (first, second) = counts(&snapshot);
-                // From the first side both are 1, or as much as has come since; from the others what has come since.
+                // Before the resets both are 1 plus later records; after a reset they are only the later records.
                 assert!(matches!((first, second), (0 | 2, 0 | 2) | (1 | 3, 1 | 3)), "{first} {second}");
                 assert_eq!(snapshot.counts().overflow, first % 2);
             }
@@ -57,8 +57,8 @@ fn snapshot_against_two_flips() {
     });
 }
 
-/// A reset that never ends is one that never was, at whatever point it is overtaken, and whatever it still writes when another
-/// one has taken its turn: then events that come after that one are all there.
+/// A reset that never ends has no effect, at whatever point it is overtaken, and whatever it still writes after another
+/// one has taken its turn. All events after that other reset are counted.
 #[test]
 fn overtaken() {
     model(3, || {
@@ -73,15 +73,15 @@ fn overtaken() {
         histogram.record(0);
         histogram.record(1);
         dying.join().unwrap();
-        // A reader that knows no baseline yet.
+        // This reader knows no baseline yet.
         let mut since_reset = snapshot(layout());
         since_reset.update(&**histogram, Since::Reset).unwrap();
         assert_eq!(counts(&since_reset), (1, 1));
     });
 }
 
-/// The same beside a writer: what the late one has read is no newer than what is read in the turn after its own, so that it
-/// writes nothing newer.
+/// The same beside a writer: the counts read by the late reset are no newer than those read in the turn after its own,
+/// so it writes nothing newer.
 #[test]
 fn overtaken_beside_a_writer() {
     model(3, || {
@@ -89,7 +89,7 @@ fn overtaken_beside_a_writer() {
         let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
         let writer = spawn(&histogram, |histogram| histogram.record(0));
         histogram.reset().unwrap();
-        // The one reset that ends has filled the second bank.
+        // The only reset that ends has filled the second bank.
         let baseline = || histogram.banks().map(|banks| Counter::load(&banks[1][0]));
         let before = baseline();
         dying.join().unwrap();
@@ -98,7 +98,7 @@ fn overtaken_beside_a_writer() {
     });
 }
 
-/// What a thread recorded before its reset is before it, whoever else resets, and whoever takes its turn.
+/// Records of a thread before its reset are before it, whoever else resets, and whoever takes its turn.
 #[test]
 fn two_resets() {
     model(3, || {
@@ -117,7 +117,7 @@ fn two_resets() {
     });
 }
 
-/// What a reader sees of several words is what one reset wrote, also if resets go on that lost patience with it.
+/// All words that a reader sees come from one reset, even if resets that lost patience with it continue.
 #[test]
 fn a_reader_takes_a_turn() {
     model(3, || {
@@ -142,7 +142,7 @@ fn a_reader_takes_a_turn() {
         let mut seen = (0, 0);
         let look = |bank: usize| {
             seen.0 = shared.1[2 * bank].load(Relaxed);
-            // To loom, a thread that has waited goes on when the others wait or end: here a reset may lose patience.
+            // In loom, a thread that has waited continues when the others wait or end: here a reset may lose patience.
             thread::yield_now();
             seen.1 = shared.1[2 * bank + 1].load(Relaxed);
         };

@@ -28,7 +28,7 @@ fn collect(histogram: &DoubleHistogram, total: &mut DoubleSnapshot) -> u64 {
     snapshot.count()
 }
 
-/// Counts by bucket, as (midpoint, count).
+/// Returns counts by bucket, as (midpoint, count).
 fn counts(snapshot: &DoubleSnapshot) -> Vec<(f64, u64)> {
     snapshot.buckets().map(|bucket| (bucket.midpoint, bucket.count)).collect()
 }
@@ -103,7 +103,7 @@ fn two_collectors_share_what_there_is() {
             }
         });
         let mut snapshot = DoubleSnapshot::new();
-        // Busy is an answer: nothing was taken out then.
+        // Busy is a valid result: then nothing was taken out.
         if histogram.collect(&mut snapshot).is_ok() {
             *seen.lock().unwrap() += snapshot.count();
         }
@@ -122,7 +122,7 @@ fn exact_sums_go_with_their_counts() {
         let (mut total, mut snapshot) = (DoubleSnapshot::new(), DoubleSnapshot::new());
         histogram.collect(&mut snapshot).unwrap();
         let statistics = snapshot.statistics();
-        // All of a record or nothing.
+        // A record is counted completely or not at all.
         let expected = if statistics.count == 1 { (1, -3.0) } else { (0, 0.0) };
         assert_eq!((statistics.count, statistics.sum), expected);
         assert_eq!(statistics.min.is_nan(), statistics.count == 0);

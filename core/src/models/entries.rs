@@ -1,4 +1,4 @@
-//! Entries in the threads' storage: taken again, and of threads that ended. See `threads::entries`. Models have two.
+//! Entries in the threads' storage: reused ones, and those of ended threads. See `threads::entries`. Models have two.
 
 use loom::thread;
 
@@ -13,7 +13,7 @@ fn counted(histogram: &SharedHistogram) -> (u64, u64) {
     counts(&snapshot)
 }
 
-/// A thread has the entries of histograms that two others free, each making the next one.
+/// A thread has the entries of histograms that two other threads free, each of which makes the next one.
 #[test]
 fn taken_again() {
     model(3, || {
@@ -40,7 +40,7 @@ fn taken_again() {
     });
 }
 
-/// Histograms beyond those that have entries go through the table, beside those that have.
+/// Histograms without an entry use the table, beside those with an entry.
 #[test]
 fn not_enough_for_all() {
     model(3, || {
@@ -53,7 +53,7 @@ fn not_enough_for_all() {
     });
 }
 
-/// What a thread records after its end is beside its shard, which the next one has already.
+/// Records of a thread after its end do not go to its shard, which already has a new owner.
 #[test]
 fn a_record_after_the_end() {
     model(3, || {

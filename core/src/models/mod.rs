@@ -1,8 +1,8 @@
-//! What loom is asked: all that threads can see of each other in these small programs, under every interleaving and every
-//! order of memory that the language allows, within a bound on preemptions.
+//! Models for loom: everything that threads can see of each other in these small programs, under every interleaving and
+//! every memory order that the language allows, within a bound on preemptions.
 //!
-//! `ci/loom.sh` runs them. Each fails when what it is about is broken: `ci/loom.sh bugs` breaks it, one thing at a time, and
-//! expects so.
+//! `ci/loom.sh` runs them. Each fails when its subject is broken: `ci/loom.sh bugs` breaks one thing at a time, and
+//! expects a failure.
 
 mod banks;
 mod doubles;
@@ -46,9 +46,9 @@ fn layout() -> Layout {
 }
 
 fn create(mode: Mode, counter_bits: u32) -> SharedHistogram {
-    // One bucket for each of 8 values is the least that options can say.
+    // The options allow no fewer buckets than one for each of 8 values.
     let options = Options { mode, counter_bits, relative_error: 0.1, max_trackable: 1, ..Options::default() };
-    // SAFETY: a model of one writer has one.
+    // SAFETY: a model with one writer has only one.
     unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
 }
 
@@ -60,7 +60,7 @@ fn counts(snapshot: &Snapshot) -> (u64, u64) {
     (snapshot.count_at(0), snapshot.count_at(1))
 }
 
-/// Who works on several words finds them as the last one left them.
+/// A thread that works on several words finds them as the last one left them.
 #[test]
 fn exclusive() {
     model(3, || {
@@ -81,7 +81,7 @@ fn exclusive() {
 
 type Small<C, M> = Histogram<[C; 6], M>;
 
-/// Deltas add up to what was recorded, and no baseline is ahead of the counts that it is subtracted from.
+/// Deltas add up to everything recorded, and no baseline is ahead of the counts that it is subtracted from.
 fn snapshot_against_writers_and_reset<M: crate::cells::cell::ManyWriters>(writers: u64) {
     model(2, move || {
         let histogram = Arc::new(Small::<AtomicU64, M>::new(layout()));
@@ -122,14 +122,14 @@ fn snapshot_against_two_writers_and_reset() {
     snapshot_against_writers_and_reset::<Interlocked>(2);
 }
 
-/// A wrap that is told of shows in its cell, so that a delta does not take it for lost; and a reset between the two does
-/// not, either.
+/// A reported wrap shows in its cell, so that a delta does not count it as lost, and neither does a reset between the
+/// two.
 #[test]
 fn wrap_against_delta_and_reset() {
     model(4, || {
         let histogram = Arc::new(Small::<AtomicU32, Interlocked>::new(layout()));
         histogram.record_n(0, u32::MAX as u64);
-        // Wraps are told apart as long as fewer than 2^32 events come between two looks at a cell.
+        // Wraps are unambiguous as long as fewer than 2^32 events come between two reads of a cell.
         histogram.reset().unwrap();
         let mut monitor = snapshot(layout());
         monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
@@ -149,7 +149,7 @@ fn wrap_against_delta_and_reset() {
     });
 }
 
-/// Starts a thread that ends as real ones do, its destructors before it is joined.
+/// Starts a thread that ends as real ones do: its destructors run before it is joined.
 fn spawn(job: impl FnOnce() + 'static) -> thread::JoinHandle<()> {
     thread::spawn(|| {
         job();
@@ -157,7 +157,7 @@ fn spawn(job: impl FnOnce() + 'static) -> thread::JoinHandle<()> {
     })
 }
 
-/// Threads make their shards while a reader adds up and a reset takes a baseline.
+/// Threads make their shards while a reader sums and a reset takes a baseline.
 #[test]
 fn lazily_created_shards() {
     model(4, || {
@@ -181,7 +181,7 @@ fn lazily_created_shards() {
     });
 }
 
-/// The next owner of a shard goes on from the counts of the last.
+/// The next owner of a shard continues from the counts of the last.
 #[test]
 fn shard_handed_over() {
     model(4, || {
@@ -203,7 +203,7 @@ fn shard_handed_over() {
     });
 }
 
-/// A recorder hands its shard to a thread, or the other way round.
+/// A recorder passes its shard to a thread, or the other way round.
 #[test]
 fn recorder_hands_over() {
     model(4, || {

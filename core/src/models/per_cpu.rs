@@ -1,11 +1,11 @@
-//! Shards of CPUs, which threads make as they first come to a CPU.
+//! Shards of CPUs, which threads make when they first run on a CPU.
 
 use loom::thread;
 
 use super::*;
 use crate::platform::rseq::run_on;
 
-/// Two threads, on the CPUs that they are told. Each records before the CPU has a shard, perhaps, and then once more.
+/// Two threads, on the given CPUs. Each records once, perhaps before the CPU has a shard, and then once more.
 fn two_threads(cpus: [usize; 2], beside: impl FnOnce(&SharedHistogram)) -> SharedHistogram {
     let histogram = create(Mode::PerCpu, 64);
     let threads = cpus.map(|cpu| {
@@ -27,7 +27,7 @@ fn total(histogram: &SharedHistogram, since: Since) -> (u64, u64) {
     counts(&snapshot)
 }
 
-/// Who comes to a CPU at the same time as another uses the other's shard, and what was recorded there is found.
+/// A thread that comes to a CPU at the same time as another uses the other's shard, and its records there are found.
 #[test]
 fn a_shard_is_made_once() {
     model(3, || {
@@ -40,7 +40,7 @@ fn a_shard_is_made_once() {
     });
 }
 
-/// A reader that meets a shard which is being made finds it whole or not at all, and later all that it missed.
+/// A reader that meets an unfinished shard sees it whole or not at all, and later sees everything that it missed.
 #[test]
 fn a_shard_is_found_whole() {
     model(3, || {
@@ -58,7 +58,7 @@ fn a_shard_is_found_whole() {
     });
 }
 
-/// Every record lands on one side of a reset, also those into a shard that the reset did not find yet.
+/// Every record is on one side of a reset, including those into a shard that the reset did not find yet.
 #[test]
 fn reset_beside_a_first_touch() {
     model(2, || {

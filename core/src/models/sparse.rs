@@ -42,7 +42,7 @@ fn two_writers_create_the_same_chunk() {
         other.join().unwrap();
         assert_eq!(total(&histogram, &mut snapshot, Since::Reset), 3);
         assert_eq!(snapshot.bucket_of(5).unwrap().count, 2);
-        // As much memory as one writer takes.
+        // It takes as much memory as with one writer.
         let alone = self::histogram();
         alone.record(5);
         assert_eq!(histogram.footprint(), alone.footprint());
@@ -68,7 +68,7 @@ fn a_first_touch_is_on_one_side_of_a_reset() {
         writer.join().unwrap();
         let (before, after) = (seen, total(&histogram, &mut snapshot, Since::Reset));
         assert!(after >= before && after <= 2);
-        // What the reset took away and what came later is all that was recorded.
+        // The counts that the reset removed and the later ones are all that was recorded.
         let mut fresh = Snapshot::boxed(*histogram.layout()).unwrap();
         histogram.reset().unwrap();
         assert_eq!(total(&histogram, &mut fresh, Since::Reset), 0);

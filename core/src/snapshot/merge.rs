@@ -82,12 +82,12 @@ impl Merging<'_, '_> {
 }
 
 impl Snapshot {
-    /// Adds all counts of another snapshot, of any layout; its underflow, overflow and lost ones too. The next update
-    /// replaces what was merged.
+    /// Adds all counts of another snapshot, of any layout, including its underflow, overflow and lost ones. The next
+    /// update replaces the sum.
     ///
-    /// Each bucket's count goes to the bucket of its midpoint. That is exact where the buckets are the same or coarser
-    /// here, blocks no larger and the unit no smaller: the result does not depend on the order, nor on what was merged with what
-    /// before. A finer layout gets each count in one of its buckets.
+    /// Each bucket's count goes to the bucket of its midpoint. That is exact if the buckets are the same or coarser
+    /// here (blocks no larger and the unit no smaller): the result depends neither on the order nor on earlier merges.
+    /// A finer layout gets each count in one of its buckets.
     pub fn merge(&mut self, other: &Snapshot) -> Merged {
         self.merge_values(other, ValueSelection::Midpoint)
     }

@@ -35,8 +35,8 @@ pub trait Source: Headed {
     /// bits.
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64;
 
-    /// Copies all counts, and sums how far they exceed `base`, or zero if there is none. Returns how often sums of
-    /// cells wrapped around, as [`Source::copy_counts`], and the total.
+    /// Copies all counts, and sums how far they exceed `base`, or zero without a base. Returns how often sums of cells
+    /// wrapped around, as [`Source::copy_counts`], and the total.
     #[doc(hidden)]
     fn copy_and_total(&self, out: &mut [u64], base: Option<&[u64]>) -> (u64, u128) {
         sums::copy_runs(out, base, |start, out| self.copy_counts(start, out))

@@ -49,7 +49,7 @@ pub(crate) fn runs<'a>(
     })
 }
 
-/// Returns the sum of up to [`RUN`] counts above a base, or above zero if there is none.
+/// Returns the sum of up to [`RUN`] counts above a base, or above zero without a base.
 #[inline]
 pub(crate) fn total_of_run(raw: &[u64], base: Option<&[u64]>) -> u128 {
     match base {

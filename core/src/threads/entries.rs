@@ -1,41 +1,41 @@
-//! Where a thread counts for the first few thread-local histograms that live: an entry for each of them in the thread's storage
-//! itself, so that a record finds its cells by one comparison and no table.
+//! The place in which a thread counts for the first few live thread-local histograms: an entry for each of them
+//! directly in the thread's storage, so that a record finds its cells by one comparison without a table.
 //!
-//! An entry is a *limit* and a pointer to cells, both seen through the histogram's *key*. The key is a multiple of `2^26`, more than
-//! any index, and its upper bits are a number that no other histogram of the process has. A record takes `index | key`, and
-//! where that is below the limit `length | key`, the value is in range and the entry is this histogram's, filled by this
-//! thread:
+//! An entry is a *limit* and a pointer to cells, both combined with the histogram's *key*. The key is a multiple of
+//! `2^26`, more than any index, and its upper bits are a number that no other histogram of the process has. A record
+//! takes `index | key`. If that is below the limit `length | key`, the value is in range and the entry is this
+//! histogram's, filled by this thread:
 //!
 //! - the index of a value above the range is `length` or more, and below `2^26`;
 //! - that of a value below the range has wrapped around: its upper bits are ones, which no key has, and stay so;
 //! - an empty entry has the limit 0;
-//! - in an entry that an earlier histogram has left behind the limit is below this one's key, since entries are taken under the lock that
-//!   numbers histograms: whoever takes one has a higher number than whoever had it before.
+//! - an entry left by an earlier histogram has a limit below this one's key, because entries are taken under the lock
+//!   that numbers histograms: each new owner of an entry has a higher number than all earlier ones.
 //!
-//! So nobody clears entries when a histogram goes: a thread may keep what it has of dead histograms for as long as it likes, fill it
-//! anew for the one that has the entry now, die without a word, or be left behind by a fork. What is left of a histogram with a
-//! higher number would be mistaken, which is why the order matters; and nothing is shared between threads but the numbers.
+//! So nobody clears entries when a histogram goes. A thread may keep entries of dead histograms indefinitely, refill
+//! them for the current owner, die unnoticed, or be left behind by a fork. Only a leftover of a histogram with a higher
+//! number would be mistaken, so the order matters. Threads share nothing except the numbers.
 //!
-//! The pointer is less by the key than that to the cells, so that `index | key` leads to the right one without another instruction.
-//! It is computed with wrapping arithmetic, and leads to a cell again before it is used.
+//! The pointer is that to the cells minus the key, so that `index | key` leads to the correct cell without another
+//! instruction. It is computed with wrapping arithmetic, and points to a cell again before it is used.
 //!
-//! Signal handlers see entries at any moment. The cells are written before the limit: what comes in between sees the new cells beside
-//! the limit of a dead histogram, or 0, and finds nothing. Once a record has passed the comparison, the entry stays as it
-//! is for as long as the histogram lives, or the thread.
+//! Signal handlers see entries at any moment. The cells are written before the limit: a handler in between sees the new
+//! cells beside the limit of a dead histogram, or 0, and finds nothing. Once a record has passed the comparison, the
+//! entry does not change as long as the histogram and the thread live.
 
 use crate::layout::layout::MAX_INDEX;
 
-/// How many lower bits of a key are 0.
+/// The number of low bits of a key that are 0.
 const INDEX_BITS: u32 = 26;
 const _: () = assert!(MAX_INDEX < 1 << INDEX_BITS);
 
-/// The key of the histogram with this number; `None` once there have been so many that numbers do not fit.
+/// Returns the key of the histogram with this number; `None` if the numbers are too large to fit.
 pub(crate) fn key_of(number: u64) -> Option<u64> {
-    // The upper bits of a key are neither 0, as for those that have no entry, nor all ones.
+    // The upper bits of a key are neither 0, as for histograms without an entry, nor all ones.
     (number != 0 && number < (1 << (64 - INDEX_BITS)) - 1).then_some(number << INDEX_BITS)
 }
 
-/// Which entries have a histogram that lives. Under the lock of the registry.
+/// The entries that belong to live histograms. Under the lock of the registry.
 pub(crate) struct Taken(u32);
 
 impl Taken {
@@ -60,7 +60,7 @@ mod chosen {
     use core::arch::{asm, global_asm};
 
     pub const COUNT: usize = 16;
-    /// A limit, and a pointer.
+    /// A limit and a pointer.
     const SIZE: usize = 16;
     /// The entries, and the limit of one that stays empty.
     const BYTES: usize = COUNT * SIZE + 8;
@@ -86,10 +86,10 @@ mod chosen {
         bytes = const BYTES,
     );
 
-    /// Where an entry lies from the thread pointer on; `None` is the one that stays empty.
+    /// Returns the offset of an entry from the thread pointer; `None` means the entry that stays empty.
     pub fn place(entry: Option<usize>) -> i32 {
         let first: i64;
-        // SAFETY: reads what the loader has put into the global offset table.
+        // SAFETY: this reads an entry of the global offset table, which the loader has filled.
         unsafe {
             asm!(
                 concat!("mov {first}, qword ptr [rip + ", entries!(), "@GOTTPOFF]"),
@@ -103,7 +103,7 @@ mod chosen {
     #[inline(always)]
     pub fn cells(place: i32, keyed: u64) -> Option<*mut u8> {
         let cells;
-        // Neither is free of side effects to the compiler, so that they stay in this order: a signal handler that comes before the
+        // The compiler assumes that both have side effects, so they stay in this order: a signal handler before the
         // comparison may fill the entry.
         // SAFETY: the place is that of an entry, and all threads have entries.
         unsafe {
@@ -178,7 +178,7 @@ mod chosen {
     }
 }
 
-/// No entries: records go through the table.
+/// There are no entries here: records use the table.
 #[cfg(not(any(all(picollo_initial_exec, target_arch = "x86_64"), loom, miri)))]
 mod chosen {
     pub const COUNT: usize = 0;
@@ -197,7 +197,7 @@ mod chosen {
 
 pub(crate) use chosen::{COUNT, cells, fill, place};
 
-/// Empties the entries of the calling thread, which ends.
+/// Empties the entries of the calling thread, which is ending.
 pub(crate) fn empty() {
     for entry in 0..COUNT {
         fill(place(Some(entry)), 0, core::ptr::null_mut());

@@ -1,4 +1,4 @@
-//! What is kept for each thread.
+//! Data of each thread.
 
 #[cfg(feature = "std")]
 pub(crate) mod entries;

@@ -1,10 +1,10 @@
-//! Random numbers for approximate counting: one generator for each thread, each seeded differently, in each
-//! process anew. The child of a fork goes on with the numbers of its parent.
+//! Random numbers for approximate counting: one generator for each thread, seeded differently in each thread and
+//! process. The child of a fork continues with the numbers of its parent.
 
 use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
 
-/// The next random number, never 0.
+/// Returns the next random number, never 0.
 #[inline]
 pub(crate) fn next() -> u64 {
     #[cfg(feature = "std")]
@@ -14,8 +14,8 @@ pub(crate) fn next() -> u64 {
     next_of_all()
 }
 
-/// Where there are no threads, or none that could keep a generator. Two that race here may get the same number, which is
-/// as random for each.
+/// For builds without threads, and threads that cannot keep a generator. Two threads that race here may get the same
+/// number, which is equally random for each.
 fn next_of_all() -> u64 {
     #[cfg(loom)]
     loom::lazy_static! { static ref STATE: AtomicU64 = AtomicU64::new(GOLDEN); }
@@ -37,8 +37,8 @@ pub(crate) const fn xorshift(mut state: u64) -> u64 {
     state ^ (state << 17)
 }
 
-/// A state that no other call gets, never 0: a Weyl sequence through the finaliser of splitmix64, a permutation. It starts
-/// elsewhere in each process: counts of many processes that are added up must not all be off by the same.
+/// Returns a state that no other call gets, never 0: a Weyl sequence through the finalizer of splitmix64, a
+/// permutation. It starts differently in each process: added counts of many processes must not all have the same error.
 #[cfg(feature = "std")]
 pub(crate) fn new_seed() -> u64 {
     #[cfg(loom)]
@@ -52,10 +52,10 @@ pub(crate) fn new_seed() -> u64 {
     if seed == 0 { GOLDEN } else { seed }
 }
 
-/// A number that is another one in each process.
+/// Returns a number that differs in each process.
 #[cfg(feature = "std")]
 fn of_this_process() -> u64 {
-    // Models have to take the same way every time.
+    // Models must take the same path every time.
     #[cfg(loom)]
     return 0;
     #[cfg(not(loom))]
@@ -65,13 +65,13 @@ fn of_this_process() -> u64 {
         if chosen != 0 {
             return chosen;
         }
-        // Time, place and number of the process: two processes hardly have all in common. (What the standard library's hash maps are seeded with takes a DLL on
-        // Windows that not every Windows has.)
+        // Time, address and process number: two processes hardly have all three in common. (The seed of the standard
+        // library's hash maps needs a DLL on Windows that not every Windows has.)
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos() as u64);
         let place = (&raw const CHOSEN).addr() as u64;
         let proposed = (time ^ place.rotate_left(24) ^ u64::from(std::process::id()).rotate_left(40)) | 1;
-        // Of several threads that propose one, the first is heard: that keeps the sequence one.
+        // If several threads propose a number, the first one counts: that keeps the sequence the same for all.
         CHOSEN.compare_exchange(0, proposed, Relaxed, Relaxed).err().unwrap_or(proposed)
     }
 }
@@ -105,7 +105,7 @@ mod tests {
             let line = text.lines().find_map(|line| line.split_once("seeds from "));
             Some(String::from(line.unwrap_or_else(|| panic!("{text}")).1))
         };
-        // An emulator runs this program, and cannot start another one, which would say something.
+        // Under an emulator, this program cannot start another one whose output it could read.
         let Some(first) = seeds() else { return std::eprintln!("SKIPPED: programs cannot be started here") };
         assert_ne!(first, seeds().unwrap());
     }

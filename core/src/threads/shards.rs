@@ -1,4 +1,4 @@
-//! The shards of a histogram: which there are, and which of them have no owner.
+//! The shards of a histogram, and which of them have no owner.
 
 use core::ptr::{self, NonNull};
 
@@ -9,33 +9,33 @@ use crate::platform::atomics::Ordering::*;
 use crate::platform::lock::Lock;
 use crate::threads::tables;
 
-/// A shard; its cells lie behind it. Aligned so that no two writers share a cache line, nor a pair of lines that the
-/// hardware fetches together.
+/// A shard; its cells lie after it. The alignment prevents two writers from sharing a cache line, or a pair of lines
+/// that the hardware fetches together.
 #[repr(C, align(128))]
 pub(crate) struct ShardHead {
     pub(crate) tallies: Tallies,
-    /// The next of all shards of the histogram; never changes once it is one of them.
+    /// The next of all shards of the histogram; it never changes after publication.
     pub(crate) next: *mut ShardHead,
-    /// The next free one, while this one is free; under the lock of the free list.
+    /// The next free shard, while this one is free; under the lock of the free list.
     pub(crate) next_free: *mut ShardHead,
 }
 
-/// The shards of a histogram, of whatever cells.
+/// The shards of a histogram, for any cell type.
 #[repr(C, align(64))]
 pub(crate) struct Shards {
     /// All shards, newest first. Only ever added to.
     pub(crate) all: AtomicPtr<ShardHead>,
-    /// Those that have no owner.
+    /// The shards without an owner.
     free: Lock<FreeList>,
-    /// No other histogram of this process had it, so that threads tell their shards apart. Not 0.
+    /// Unique among the histograms of this process, so that threads can identify their shards. Not 0.
     pub(crate) epoch: u64,
-    /// Where a thread's table has its shard of this histogram, in bytes.
+    /// The offset, in bytes, of this histogram's shard in a thread's table.
     pub(crate) table_offset: u32,
 }
 
 struct FreeList(*mut ShardHead);
 
-// SAFETY: free shards are touched by none but the holder of the lock.
+// SAFETY: only the holder of the lock touches free shards.
 unsafe impl Send for FreeList {}
 
 impl Shards {
@@ -48,13 +48,13 @@ impl Shards {
         }
     }
 
-    /// Takes a free shard, if there is one, whose counts stay what they are. The lock orders the adds of the last owner before
-    /// ours. [`Error::Unsupported`] where nobody can take one, nor give one back, any more: see [`Lock::with`].
+    /// Takes a free shard, if there is one, without changing its counts. The lock orders the adds of the last owner
+    /// before ours. Fails with [`Error::Unsupported`] if nobody can take or return one any more: see [`Lock::with`].
     pub(crate) fn take_free(&self) -> Result<Option<NonNull<ShardHead>>> {
         let take = |FreeList(free): &mut FreeList| {
             let shard = NonNull::new(*free)?;
-            // SAFETY: a shard on the list is alive, and its link ours under the lock. (By the pointer: a reference to the
-            // shard would reach what readers and its last owner use.)
+            // SAFETY: a shard on the list is alive, and its link is ours under the lock. (This uses the pointer: a
+            // reference to the shard would include data that readers and its last owner use.)
             *free = unsafe { (*shard.as_ptr()).next_free };
             Some(shard)
         };
@@ -68,8 +68,8 @@ impl Shards {
     pub(crate) unsafe fn give_back(&self, shard: NonNull<ShardHead>) {
         tables::undisturbed(|| {
             self.free.with(|FreeList(free)| {
-                // SAFETY: alive as long as the histogram, and its link ours by the caller's promise. By the pointer, since
-                // readers have references to the rest of it.
+                // SAFETY: it is alive as long as the histogram, and its link is ours by the caller's promise. This uses
+                // the pointer, because readers have references to the rest of it.
                 unsafe { (*shard.as_ptr()).next_free = *free };
                 *free = shard.as_ptr();
             })
@@ -80,9 +80,9 @@ impl Shards {
     pub(crate) fn publish(&self, mut shard: NonNull<ShardHead>) {
         let mut newest = self.all.load(Relaxed);
         loop {
-            // SAFETY: not published yet, so ours alone.
+            // SAFETY: it is not published yet, so it is ours alone.
             unsafe { shard.as_mut() }.next = newest;
-            // Release: whoever finds the shard finds it initialised.
+            // Release: whoever finds the shard finds it initialized.
             match self.all.compare_exchange(newest, shard.as_ptr(), Release, Relaxed) {
                 Ok(_) => return,
                 Err(current) => newest = current,
@@ -95,7 +95,7 @@ impl Shards {
         let mut next = self.all.load(Acquire);
         core::iter::from_fn(move || {
             let shard = NonNull::new(next)?;
-            // SAFETY: published shards stay until the histogram goes; `next` was written before that.
+            // SAFETY: published shards stay as long as the histogram; `next` was written before publication.
             next = unsafe { (*shard.as_ptr()).next };
             Some(shard)
         })

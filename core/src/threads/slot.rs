@@ -1,10 +1,10 @@
 //! The thread's slot: one pointer in thread-local storage.
 //!
 //! In a shared library, thread-local access costs a call unless the variable uses the initial-exec model, which Rust
-//! cannot ask for. So, where the C library grants it to libraries that are loaded late (glibc keeps a small reserve for
-//! them), the slot is defined and read in assembly. Elsewhere it is an ordinary thread-local variable.
+//! cannot request. Some C libraries grant it to libraries that are loaded late (glibc keeps a small reserve for them).
+//! On those, assembly defines and reads the slot. Elsewhere it is an ordinary thread-local variable.
 
-/// A symbol of this name that another version of this crate in the same program does not have.
+/// A symbol with this name that another version of this crate in the same program does not have.
 #[cfg(picollo_initial_exec)]
 macro_rules! symbol {
     ($name:literal) => {
@@ -34,7 +34,7 @@ mod chosen {
         };
     }
 
-    // Global for the other code units of the crate, hidden from other modules of the process.
+    // Global for the other code units of the crate, but hidden from other modules of the process.
     global_asm!(
         ".pushsection .tdata,\"awT\",%progbits",
         ".p2align 3",
@@ -51,7 +51,7 @@ mod chosen {
     #[inline(always)]
     pub fn get() -> *const Table {
         let table;
-        // SAFETY: reads the thread's slot, through the offset that the loader has put into the global offset table.
+        // SAFETY: this reads the thread's slot, through its offset from the global offset table.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             asm!(
@@ -77,10 +77,10 @@ mod chosen {
         table
     }
 
-    /// Where the thread's storage is.
+    /// Returns the address of the thread's storage.
     pub fn place() -> usize {
         let place;
-        // SAFETY: reads the thread pointer, which x86-64 keeps in the storage itself as well.
+        // SAFETY: this reads the thread pointer, which x86-64 also keeps in the storage itself.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             asm!("mov {}, qword ptr fs:[0]", out(reg) place, options(pure, readonly, nostack, preserves_flags));
@@ -94,7 +94,7 @@ mod chosen {
     }
 
     pub fn set(table: *const Table) {
-        // SAFETY: writes the thread's slot, found as above.
+        // SAFETY: this writes the thread's slot, found as above.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             asm!(
@@ -141,13 +141,13 @@ mod chosen {
         SLOT.try_with(Cell::get).unwrap_or(&raw const ENDED)
     }
 
-    /// Where the thread's storage is.
+    /// Returns the address of the thread's storage.
     pub fn place() -> usize {
         SLOT.try_with(|slot| core::ptr::from_ref(slot).addr()).unwrap_or(0)
     }
 
     pub fn set(table: *const Table) {
-        // Only loom ends slots; `get` then answers the same.
+        // Only loom ends slots; then `get` gives the same result.
         let _ = SLOT.try_with(|slot| slot.set(table));
     }
 }

@@ -1,9 +1,9 @@
-//! What the library keeps for each thread: a table of its shards, one for each thread-local histogram it recorded into,
-//! and its random generator.
+//! The data that the library keeps for each thread: a table of its shards, one for each thread-local histogram it
+//! recorded into, and its random generator.
 //!
-//! The slot that leads to the table costs a record two loads, and no call. It points to one of three tables without
-//! entries while there is no table to use: before the thread's first, while a cold path works on it, and after the
-//! thread's destructors ran. A record that finds no entry takes the cold path, so the hot path has no other test.
+//! The slot that points to the table costs a record two loads, and no call. It points to one of three tables without
+//! entries while no table is usable: before the thread's first, while a cold path works on it, and after the thread's
+//! destructors ran. A record that finds no entry takes the cold path, so the hot path has no other test.
 
 use crate::threads::{entries, slot};
 use core::cell::Cell;
@@ -14,44 +14,43 @@ use crate::platform::memory;
 use crate::threads::random::{new_seed, xorshift};
 use crate::threads::thread_registry;
 
-/// One thread's shards: a power of two of entries. Only that thread looks into it.
+/// The shards of one thread: the number of entries is a power of two. Only that thread reads it.
 ///
-/// The entry of a histogram lies at its table index, modulo the number of entries: a table that is too small leads to
-/// some other entry, and its epoch tells. So the hot path needs one comparison, and offsets in bytes no shift.
+/// The entry of a histogram lies at its table index, modulo the number of entries. If the table is too small, that is
+/// another entry, with a different epoch. So the hot path needs one comparison, and offsets in bytes need no shift.
 #[repr(C, align(32))]
 pub(crate) struct Table {
-    /// Offset of the last entry.
+    /// The offset of the last entry.
     mask: usize,
-    /// State of the thread's generator; 0 in the shared tables.
+    /// The state of the thread's generator; 0 in the shared tables.
     random: Cell<u64>,
-    /// The smaller table that this one replaced. Kept until the thread ends, since a signal handler may have replaced it
-    /// under a record; together they are no larger than the last.
+    /// The smaller table that this one replaced. It is kept until the thread ends, because a signal handler may have
+    /// replaced it during a record. Together the old tables are no larger than the last.
     previous: *mut Table,
-    /// The first of the entries.
+    /// The first entry.
     first: Cell<Entry>,
 }
 
-/// A shard, while the epoch is that of the histogram.
+/// A shard, valid while the epoch is that of the histogram.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
-    /// Never 0, but where there is no shard.
+    /// Never 0, except without a shard.
     pub(crate) epoch: u64,
     pub(crate) shard: *mut u8,
 }
 
 impl Entry {
-    /// Puts an entry in the place of another. A fork may come at any moment, and another thread of the child then looks at what
-    /// there is, to take back the shard of a histogram that the epoch says: so the shard is there before the epoch. In between,
-    /// `between` is run.
+    /// Replaces an entry. A fork may come at any moment. Then another thread of the child reads the entry, to take back
+    /// the shard for the histogram of that epoch: so the shard is written before the epoch. `between` runs in between.
     #[inline]
     fn replace(entry: &Cell<Entry>, new: Entry, between: impl FnOnce()) {
         let entry = entry.as_ptr();
-        // SAFETY: the words of the cell, which is borrowed; volatile, so that they are written one after the other. Other threads
-        // look only after this one is gone.
+        // SAFETY: these are the words of the cell, which is borrowed; volatile, so that they are written one after the
+        // other. Other threads read them only after this thread is gone.
         unsafe {
             (&raw mut (*entry).shard).write_volatile(new.shard);
-            // The memory that a fork copies has the first write if it has the second.
+            // If the memory that a fork copies has the second write, it also has the first.
             fence(Ordering::Release);
             between();
             (&raw mut (*entry).epoch).write_volatile(new.epoch);
@@ -73,24 +72,24 @@ const fn table_without_shards() -> Table {
     Table { mask: 0, random: Cell::new(0), previous: ptr::null_mut(), first: Cell::new(NONE) }
 }
 
-/// Before a thread's first cold path.
+/// For a thread before its first cold path.
 pub(crate) static EMPTY: Table = table_without_shards();
-/// While a cold path is under way. A record that interrupts it, from a signal handler or the allocator, must not wait for
-/// its locks.
+/// For a thread inside a cold path. A record that interrupts it, from a signal handler or the allocator, must not wait
+/// for its locks.
 static BUSY: Table = table_without_shards();
-/// After the destructors of the thread.
+/// For a thread after its destructors.
 pub(crate) static ENDED: Table = table_without_shards();
 
-/// Where a table has the entry for a table index.
+/// Returns the offset of the entry for a table index.
 pub(crate) const fn entry_offset(index: u32) -> usize {
     index as usize * size_of::<Entry>()
 }
 
-/// The shard of the calling thread at an offset, if it is that of the histogram with this epoch.
+/// Returns the shard of the calling thread at an offset, if it belongs to the histogram with this epoch.
 #[inline(always)]
 pub(crate) fn shard(offset: usize, epoch: u64) -> Option<ptr::NonNull<u8>> {
-    // SAFETY: the slot leads to one of the static tables or to the newest table of this thread, which stays until the
-    // thread's destructors point the slot elsewhere. The masked offset is that of an entry.
+    // SAFETY: the slot points to one of the static tables or to the newest table of this thread, which stays until the
+    // thread's destructors change the slot. The masked offset is that of an entry.
     unsafe {
         let table = slot::get();
         let entry = (&raw const (*table).first).byte_add(offset & (*table).mask).cast::<Entry>();
@@ -98,7 +97,7 @@ pub(crate) fn shard(offset: usize, epoch: u64) -> Option<ptr::NonNull<u8>> {
     }
 }
 
-/// The next number of the calling thread's generator, if it has one already.
+/// Returns the next number of the calling thread's generator, if it already has one.
 #[inline(always)]
 pub(crate) fn random() -> Option<u64> {
     // SAFETY: as for `shard`.
@@ -110,13 +109,13 @@ pub(crate) fn random() -> Option<u64> {
     Some(random.get())
 }
 
-/// Gives the calling thread a generator. Returns its first number, or `None` where there is no thread to keep it.
+/// Creates the calling thread's generator. Returns its first number, or `None` if no thread can keep it.
 #[cold]
 #[inline(never)]
 pub(crate) fn seed() -> Option<u64> {
     with_tables(|thread| {
         thread.make_room(0)?;
-        // SAFETY: there is a table now, and it is ours.
+        // SAFETY: a table exists now, and it is ours.
         Some(unsafe { (*thread.table.get()).random.get() })
     })
     .flatten()
@@ -136,16 +135,16 @@ loom::thread_local! {
     static TABLES: Tables = Tables { table: Cell::new(ptr::null_mut()) };
 }
 
-/// Runs the cold path `work` on the tables of the calling thread. `None`, without running it, inside another cold path,
-/// after the thread's destructors, and where there is no memory to register those.
+/// Runs the cold path `work` on the tables of the calling thread. Returns `None`, without running it, inside another
+/// cold path, after the thread's destructors, and if there is no memory to register those.
 pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
     let current = slot::get();
     if ptr::eq(current, &BUSY) || ptr::eq(current, &ENDED) {
         return None;
     }
-    // A signal handler may come between; then it has finished its own cold path, and left its table in `TABLES`.
+    // A signal handler may run in between; it then has finished its own cold path, and left its table in `TABLES`.
     slot::set(&BUSY);
-    // The first access registers the destructor, which allocates a few words; glibc ends the process where it cannot.
+    // The first access registers the destructor, which allocates a few words; glibc ends the process if that fails.
     if ptr::eq(current, &EMPTY) && !memory::is_at_hand() {
         slot::set(&EMPTY);
         return None;
@@ -162,8 +161,8 @@ pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
     result.ok()
 }
 
-/// Runs what holds a lock of the cold paths. A record of the calling thread that comes in between, from a signal handler or the
-/// allocator, finds no table and goes to the counters that all share.
+/// Runs work that holds a lock of the cold paths. A record of the calling thread in between, from a signal handler or
+/// the allocator, finds no table and goes to the shared counters.
 pub(crate) fn undisturbed<R>(work: impl FnOnce() -> R) -> R {
     let current = slot::get();
     if ptr::eq(current, &BUSY) || ptr::eq(current, &ENDED) {
@@ -171,14 +170,14 @@ pub(crate) fn undisturbed<R>(work: impl FnOnce() -> R) -> R {
     }
     slot::set(&BUSY);
     let result = work();
-    // A signal handler that came before the thread was busy may have left a newer table in `TABLES`. The one here is good
-    // until the thread ends, though, and the next cold path turns to the newer.
+    // A signal handler that ran before the thread was busy may have left a newer table in `TABLES`. But the one here is
+    // valid until the thread ends, and the next cold path uses the newer one.
     slot::set(current);
     result
 }
 
 impl Tables {
-    /// The entry at an offset, in a table that has it. `None` when memory is out.
+    /// Returns the entry at an offset, in a table that has it; `None` if memory is out.
     pub(crate) fn entry(&self, offset: usize) -> Option<&Cell<Entry>> {
         self.make_room(offset)?;
         let table = self.table.get();
@@ -188,7 +187,7 @@ impl Tables {
 
     fn make_room(&self, offset: usize) -> Option<()> {
         let old = self.table.get();
-        // SAFETY: a table that is there is ours, and stays until the thread ends.
+        // SAFETY: an existing table is ours, and stays until the thread ends.
         let (old_entries, random) = match unsafe { old.as_ref() } {
             Some(table) if offset <= table.mask => return Some(()),
             // SAFETY: as above.
@@ -212,10 +211,10 @@ impl Tables {
         match thread_registry::note_table(slot::place(), block.cast()) {
             Ok(noted) => {
                 self.table.set(table);
-                // A thread that ended in this place without its destructors: one that first recorded in a destructor
-                // of pthread keys, after those, or one that a fork left behind.
+                // A thread ended in this place without its destructors: it first recorded in a destructor of pthread
+                // keys, after those, or a fork left it behind.
                 if let Some(noted) = noted.filter(|noted| noted.as_ptr() != old) {
-                    // SAFETY: its tables, which it does not use any more.
+                    // SAFETY: these are its tables, which it does not use any more.
                     unsafe {
                         thread_registry::take_back(Table::entries(noted.as_ptr()));
                         Table::free(noted.as_ptr());
@@ -224,7 +223,7 @@ impl Tables {
                 Some(())
             }
             Err(_) => {
-                // SAFETY: the new table alone, which nothing leads to.
+                // SAFETY: this frees only the new table, and nothing points to it.
                 unsafe {
                     (*table).previous = ptr::null_mut();
                     Table::free(table);
@@ -236,7 +235,7 @@ impl Tables {
 }
 
 impl Table {
-    /// Bytes of a table.
+    /// Returns the bytes of a table.
     fn size(length: usize) -> Option<usize> {
         (length - 1).checked_mul(size_of::<Entry>())?.checked_add(size_of::<Table>())
     }
@@ -244,10 +243,10 @@ impl Table {
     /// Frees a table and those that it replaced.
     ///
     /// # Safety
-    /// Nothing may lead to them any more.
+    /// Nothing may point to them any more.
     unsafe fn free(mut table: *mut Table) {
         while let Some(block) = ptr::NonNull::new(table) {
-            // SAFETY: tables of the size that they were allocated with; the rest is the caller's promise.
+            // SAFETY: the tables have the size that they were allocated with; the rest is the caller's promise.
             unsafe {
                 let length = Self::entries(block.as_ptr()).len();
                 table = block.as_ref().previous;
@@ -256,13 +255,13 @@ impl Table {
         }
     }
 
-    /// The entries, by the pointer to the whole block: a reference to the table reaches the first of them only.
+    /// Returns the entries, from the pointer to the whole block: a reference to the table includes only the first.
     ///
     /// # Safety
-    /// `table` must lead to a table as it was allocated, which stays and is not written for as long as the entries are used.
+    /// `table` must point to a table as it was allocated, which stays and is not written while the entries are used.
     unsafe fn entries<'a>(table: *const Table) -> &'a [Entry] {
-        // SAFETY: there are as many entries as the mask says, the first of them in the table and the others behind it in the
-        // same block, to all of which the pointer leads; the rest is the caller's promise.
+        // SAFETY: there are as many entries as the mask implies, the first of them in the table and the others after it
+        // in the same block. The pointer covers all of them; the rest is the caller's promise.
         unsafe {
             let first = (&raw const (*table).first).cast::<Entry>();
             core::slice::from_raw_parts(first, (*table).mask / size_of::<Entry>() + 1)
@@ -271,13 +270,13 @@ impl Table {
 }
 
 impl Tables {
-    /// Gives the shards back and frees the tables.
+    /// Returns the shards to their histograms and frees the tables.
     fn end(&self) {
         slot::set(&ENDED);
-        // Before the shards go to others.
+        // This comes before the shards go to others.
         entries::empty();
         let table = self.table.replace(ptr::null_mut());
-        // SAFETY: the tables are ours, and nothing leads to them any more.
+        // SAFETY: the tables are ours, and nothing points to them any more.
         unsafe {
             if !table.is_null() {
                 thread_registry::end_thread(slot::place(), Table::entries(table));
@@ -303,7 +302,7 @@ pub(crate) fn end() {
 mod tests {
     use super::*;
 
-    /// What a fork would copy at the worst moment: the epoch of a histogram is never beside the shard of another.
+    /// The worst moment for a fork: the epoch of a histogram is never beside the shard of another.
     #[test]
     fn the_shard_comes_before_its_epoch() {
         let (old, new) = (ptr::without_provenance_mut(0x1000), ptr::without_provenance_mut(0x2000));

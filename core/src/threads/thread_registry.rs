@@ -1,7 +1,7 @@
-//! The thread-local histograms and the threads that live now: a thread that ends asks here which of its shards still have a
-//! histogram, and a new thread whether one ended in its place without a word.
+//! The live thread-local histograms and threads. A thread that ends finds here which of its shards still have a
+//! histogram, and a new thread finds whether one ended unnoticed in its place.
 //!
-//! Nothing is allocated or freed under the lock: the allocator may be one that records, and then comes back here.
+//! Nothing is allocated or freed under the lock: the allocator may itself record, and then come back here.
 
 use alloc::vec::Vec;
 use core::ptr::NonNull;
@@ -13,21 +13,21 @@ use crate::threads::shards::{ShardHead, Shards};
 use crate::threads::tables::{self, Entry, Table};
 
 struct Registry {
-    /// The index of a histogram in every thread's table is its index here. Indices are used again, epochs never, so that
-    /// an entry of an earlier histogram is told apart.
+    /// The index of a histogram in every thread's table is its index here. Indices are reused, epochs never, so that an
+    /// entry of an earlier histogram is recognizable.
     living: Vec<Option<Living>>,
     /// The epoch of the newest histogram.
     newest: u64,
-    /// Which entries in the threads' storage are taken. A histogram that takes one is newer than all that had it before.
+    /// The taken entries in the threads' storage. A histogram that takes one is newer than all its earlier owners.
     taken: Taken,
     /// No index below this one is free.
     lowest_free: usize,
-    /// Where threads have their thread-local storage, in ascending order, and their newest tables. Of threads that live
-    /// at the same time no two have it in the same place.
+    /// The addresses of the threads' thread-local storage, in ascending order, and their newest tables. No two threads
+    /// that live at the same time have the same address.
     threads: Vec<(usize, NonNull<Table>)>,
 }
 
-/// A histogram.
+/// A live histogram.
 #[derive(Clone, Copy)]
 struct Living {
     epoch: u64,
@@ -35,11 +35,11 @@ struct Living {
     entry: Option<usize>,
 }
 
-/// What a histogram is found by.
+/// The data that identifies a histogram.
 pub(crate) struct Found {
     /// Its index in every thread's table.
     pub(crate) index: u32,
-    /// No other histogram of this process had it. Not 0.
+    /// Unique among the histograms of this process. Not 0.
     pub(crate) epoch: u64,
     /// Its entry in every thread's storage, and its key there.
     pub(crate) entry: Option<(usize, u64)>,
@@ -48,7 +48,7 @@ pub(crate) struct Found {
 const NONE: Registry =
     Registry { living: Vec::new(), newest: 0, taken: Taken::NONE, lowest_free: 0, threads: Vec::new() };
 
-// SAFETY: the pointers are followed only while the histograms are registered, and what they lead to is thread-safe.
+// SAFETY: the pointers are followed only while the histograms are registered, and their targets are thread-safe.
 unsafe impl Send for Registry {}
 
 #[cfg(not(loom))]
@@ -58,14 +58,14 @@ loom::lazy_static! {
     static ref REGISTRY: Lock<Registry> = Lock::new(NONE);
 }
 
-/// Works on the registry under its lock. A record that interrupts this goes to the counters that all share, so that it does
-/// not wait for the lock. `None` in a process that can no longer have it: see [`Lock::with`].
+/// Works on the registry under its lock. A record that interrupts this goes to the shared counters, so that it does not
+/// wait for the lock. Returns `None` in a process that can no longer take it: see [`Lock::with`].
 fn with<R>(work: impl FnOnce(&mut Registry) -> R) -> Option<R> {
     tables::undisturbed(|| REGISTRY.with(work))
 }
 
-/// Works on one of the registry's lists, in which there is room for one more. [`Error::OutOfMemory`], and
-/// [`Error::Unsupported`] in a process that can no longer have the registry.
+/// Works on one of the registry's lists, with room for one more element. Fails with [`Error::OutOfMemory`], and with
+/// [`Error::Unsupported`] in a process that can no longer take the registry.
 fn with_room<T: Copy, R>(
     list: fn(&mut Registry) -> &mut Vec<T>,
     mut work: impl FnMut(&mut Registry) -> Result<R>,
@@ -78,7 +78,7 @@ fn with_room<T: Copy, R>(
                 if spare.capacity() <= list.len() {
                     return Err(list.len());
                 }
-                // The elements move, and what had them is freed after the lock.
+                // The elements move, and their old memory is freed after the lock.
                 spare.extend_from_slice(list);
                 core::mem::swap(list, &mut spare);
             }
@@ -87,7 +87,7 @@ fn with_room<T: Copy, R>(
         match worked {
             None => return Err(Error::Unsupported),
             Some(Ok(result)) => return result,
-            // Others may be faster and take the room, or make more: so again.
+            // Other threads may be faster and take the room, or make more: so retry.
             Some(Err(length)) => {
                 spare = Vec::new();
                 spare.try_reserve_exact((2 * length).max(4)).map_err(|_| Error::OutOfMemory)?;
@@ -96,7 +96,7 @@ fn with_room<T: Copy, R>(
     }
 }
 
-/// Enters a histogram. Returns what it is found by. Fails as [`with_room`] does.
+/// Registers a histogram. Returns the data that identifies it. Fails as [`with_room`] does.
 pub(crate) fn enter(shards: NonNull<Shards>) -> Result<Found> {
     with_room(
         |registry| &mut registry.living,
@@ -106,7 +106,7 @@ pub(crate) fn enter(shards: NonNull<Shards>) -> Result<Found> {
             while living.get(index).is_some_and(Option::is_some) {
                 index += 1;
             }
-            // The offset in tables is to fit into 32 bits, too.
+            // The offset in tables must fit into 32 bits, too.
             let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
             if index == living.len() {
                 living.push(None);
@@ -122,10 +122,11 @@ pub(crate) fn enter(shards: NonNull<Shards>) -> Result<Found> {
     )
 }
 
-/// Takes a histogram out: from now on, threads that end leave its shards alone. (Where the registry is refused, it is so to
-/// them, too.)
+/// Removes a histogram: from now on, threads that end do not touch its shards. (If this process cannot take the
+/// registry, neither can they.)
 pub(crate) fn leave(index: u32) {
-    // Freed after the lock. A library that is unloaded must leave nothing behind, so the last one takes the list with it.
+    // Freed after the lock. An unloaded library must leave nothing behind, so the last histogram takes the list with
+    // it.
     let _last = with(|registry| {
         if let Some(living) = registry.living.get_mut(index as usize) {
             if let Some(entry) = living.take().and_then(|living| living.entry) {
@@ -140,8 +141,8 @@ pub(crate) fn leave(index: u32) {
     });
 }
 
-/// Notes the newest table of the thread that lives at `place`. Returns the one noted before, if any: its own, or that of a
-/// thread that ended there.
+/// Registers the newest table of the thread that lives at `place`. Returns the previous one, if any: its own, or that
+/// of a thread that ended there.
 pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<NonNull<Table>>> {
     with_room(
         |registry| &mut registry.threads,
@@ -158,7 +159,7 @@ pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<N
     )
 }
 
-/// Forgets the thread that lives at `place`, and takes its shards back.
+/// Removes the thread that lives at `place`, and takes its shards back.
 pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
     // As in `leave`.
     let _last = with(|registry| {
@@ -178,8 +179,8 @@ pub(crate) fn take_back(entries: &[Entry]) {
                 && *epoch == entry.epoch
                 && let Some(shard) = NonNull::new(entry.shard.cast::<ShardHead>())
             {
-                // SAFETY: the histogram cannot leave while we hold the lock, and the shard is one of its own, since the
-                // epoch is. The thread will not use it any more.
+                // SAFETY: the histogram cannot leave while we hold the lock, and the shard belongs to it, because the
+                // epoch does. The thread will not use it any more.
                 unsafe { shards.as_ref().give_back(shard) };
             }
         }

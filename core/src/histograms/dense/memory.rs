@@ -1,4 +1,4 @@
-//! Where a dense histogram lies, how many bytes it takes, and what handles need of it.
+//! The memory of a dense histogram: its place, its size, and operations for handles.
 
 use core::ffi::c_void;
 use core::mem::{MaybeUninit, align_of, size_of};
@@ -14,39 +14,39 @@ use crate::layout::layout::Layout;
 use crate::platform::atomics::HAS_ATOMIC_64;
 use crate::platform::memory::size_with;
 
-/// Of what is recorded into by its own type: that does not shift.
+/// Rejects units for histograms that are recorded into by type, because those do not shift.
 fn check_unit(layout: &Layout) -> Result<()> {
     if layout.unit() == 0 { Ok(()) } else { Err(Error::InvalidArgument) }
 }
 
 impl<C: Counter, M: WriteMode> Histogram<[C], M> {
-    /// Alignment of the memory given to [`Histogram::init_in`].
+    /// The alignment of the memory passed to [`Histogram::init_in`].
     pub const ALIGNMENT: usize = align_of::<Header>();
 
-    /// Bytes of a histogram, wherever it is; a multiple of [`Histogram::ALIGNMENT`]: 256, and a cell for each counter, or, with
-    /// live reset, three. [`Error::OutOfMemory`] when no address space could hold it.
+    /// Returns the bytes of a histogram, wherever it is; a multiple of [`Histogram::ALIGNMENT`]: 256, and one cell for
+    /// each counter, or three with live reset. Fails with [`Error::OutOfMemory`] if no address space could hold it.
     pub const fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        // A layout has less than 2^26 buckets.
+        // A layout has fewer than 2^26 buckets.
         size_with::<Header, C>(size_of::<Header>(), layout.length().saturating_mul(copies(live_reset)))
     }
 
-    /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
-    /// [`Histogram::ALIGNMENT`], and for a layout with a unit; [`Error::BufferTooSmall`] when it has less than
-    /// [`Histogram::required_size`] bytes.
+    /// Makes an empty histogram in memory that the caller owns. Fails with [`Error::InvalidArgument`] if it is not
+    /// aligned to [`Histogram::ALIGNMENT`], and for a layout with a unit; with [`Error::BufferTooSmall`] if it has
+    /// fewer than [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
         check_unit(&layout)?;
-        // SAFETY: the memory is ours for the borrow, and so is what was made in it.
+        // SAFETY: the memory is ours for the borrow, and so is the histogram in it.
         unsafe {
             let base = Self::make_at(memory.as_mut_ptr().cast(), memory.len(), layout, live_reset)?;
             Ok(&mut *Self::of_header(base.as_ptr()).cast_mut())
         }
     }
 
-    /// As [`Histogram::init_in`], by a pointer, which is all that is used: no reference to a part of the memory comes between
-    /// it and the one that is returned, which may be used for as long.
+    /// Does the same as [`Histogram::init_in`] using only a pointer. There is no reference to a part of the memory
+    /// between the pointer and the returned one, which may be used as long as the pointer.
     ///
     /// # Safety
-    /// `memory` must be valid for writes of `size` bytes, which may be uninitialised and which nobody else uses.
+    /// `memory` must be valid for writes of `size` bytes, which may be uninitialized and which nobody else uses.
     unsafe fn make_at(
         memory: *mut u8,
         size: usize,
@@ -62,8 +62,8 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
             return Err(Error::BufferTooSmall);
         }
         let header = Header::new(layout, Self::DENSE, live_reset);
-        // SAFETY: valid and unused, as the caller promises, aligned and long enough as just checked. All-zero bytes are valid
-        // cells.
+        // SAFETY: the memory is valid and unused, as the caller promises, and aligned and long enough as just checked.
+        // All-zero bytes are valid cells.
         unsafe {
             base.write_bytes(0, needed);
             base.cast::<Header>().write(header.placed_in_callers_memory());
@@ -71,28 +71,28 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         Ok(base.cast())
     }
 
-    /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room,
-    /// [`Error::InvalidArgument`] for a layout with a unit.
+    /// Makes an empty histogram on the heap. Returns [`Error::OutOfMemory`] instead of aborting if there is no room,
+    /// and [`Error::InvalidArgument`] for a layout with a unit.
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
         check_unit(&layout)?;
         let size = Self::required_size(&layout, live_reset)?;
         let base = crate::platform::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
         let header = Header::new(layout, Self::DENSE, live_reset);
-        // SAFETY: the block is ours, zeroed (valid cells), aligned, and of the size that the value of this length has,
-        // which is what the box will free.
+        // SAFETY: the block is ours, zeroed (valid cells), aligned, and has the size of a value of this length, which
+        // the box will free.
         unsafe {
             base.cast::<Header>().write(header);
             Ok(alloc::boxed::Box::from_raw(Self::of_header(base.as_ptr().cast()).cast_mut()))
         }
     }
 
-    /// The histogram that begins with a header, its length taken from there.
+    /// Returns the histogram that begins with a header, with the length from the header.
     ///
     /// # Safety
-    /// `header` must be the initialised header of a dense histogram of this cell type, with its cells behind it.
+    /// `header` must be the initialized header of a dense histogram of this cell type, with its cells after it.
     unsafe fn of_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
+        // SAFETY: it is readable, as the caller promises.
         let cells = unsafe { (*header).cells() };
         ptr::slice_from_raw_parts(header.cast::<u8>(), cells) as *const Self
     }
@@ -107,7 +107,7 @@ impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
 
     #[cfg(feature = "alloc")]
     unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
-        // SAFETY: room and alignment are the caller's promise.
+        // SAFETY: the caller promises room and alignment.
         unsafe {
             base.write(header);
             #[cfg(loom)]
@@ -159,7 +159,7 @@ impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
         Self::required_size(&header.layout, header.has_baseline())
     }
 
-    /// The one writer of a histogram owns nothing besides. Several writers cannot add by plain additions.
+    /// The only writer of a histogram owns nothing else. Several writers cannot use plain additions.
     fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
         let one_step = C::BITS < 64 || HAS_ATOMIC_64;
         match M::MODE {

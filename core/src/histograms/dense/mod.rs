@@ -20,8 +20,8 @@ use crate::platform::banks::Banks;
 use crate::snapshot::source::Source;
 use crate::snapshot::sums;
 
-/// A dense histogram over cells `S`: `[AtomicU64; N]` or `[AtomicU32; N]` in a static or on the stack, and, through
-/// any pointer to it, `[AtomicU64]` or `[AtomicU32]` of a length known at run time (in a box, or in borrowed memory).
+/// A dense histogram over cells `S`: `[AtomicU64; N]` or `[AtomicU32; N]` in a static or on the stack. Through any
+/// pointer to it, also `[AtomicU64]` or `[AtomicU32]` of a length known at run time (in a box, or in borrowed memory).
 ///
 /// `N` is [`Layout::cells`] for a histogram with live reset, [`Layout::length`] for one without.
 ///
@@ -35,11 +35,12 @@ use crate::snapshot::sums;
 /// ```
 ///
 /// Recording never fails, waits or allocates; values out of range are counted apart, as underflow and overflow. In the
-/// default mode, [`Interlocked`], any number of threads, signal handlers and interrupt handlers record, by one atomic add
-/// of one cell.
+/// Recording never fails, waits or allocates; values out of range are counted separately, as underflow and overflow. In
+/// the default mode, [`Interlocked`], any number of threads, signal and interrupt handlers record, by one atomic add to
+/// one cell.
 ///
-/// In the mode [`crate::SingleWriter`] recording costs a load, an add and a store, and is for one writer: it takes
-/// `&mut`, or the [`crate::Writer`] that [`Histogram::split`] makes, beside which any number of threads read and reset.
+/// In the mode [`crate::SingleWriter`] recording costs a load, an add and a store, and allows one writer. It takes
+/// `&mut`, or the [`crate::Writer`] from [`Histogram::split`], while any number of threads read and reset.
 #[repr(C)]
 pub struct Histogram<S: ?Sized = [AtomicU64], M = Interlocked> {
     header: Header,
@@ -48,19 +49,18 @@ pub struct Histogram<S: ?Sized = [AtomicU64], M = Interlocked> {
 }
 
 impl Layout {
-    /// Cells of a histogram with live reset: the counters, and two banks for their baseline.
+    /// Returns the cells of a histogram with live reset: the counters, and two banks for their baseline.
     pub const fn cells(&self) -> usize {
         copies(true) * self.length()
     }
 }
 
 impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
-    /// An empty histogram, with live reset when `N` has room for it.
+    /// Creates an empty histogram, with live reset if `N` has room for it.
     ///
     /// # Panics
-    /// When `N` is below [`Layout::length`], and for a layout with a unit, which is for snapshots and
-    /// [`crate::Options::unit`]; for a static that is a compile
-    /// error.
+    /// If `N` is below [`Layout::length`], and for a layout with a unit, which is for snapshots and
+    /// [`crate::Options::unit`]; for a static that is a compile error.
     #[cfg(not(loom))]
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.length(), "the array has too few cells for the layout");
@@ -72,7 +72,7 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
         }
     }
 
-    /// An empty histogram; loom's cells cannot be made at compile time.
+    /// Creates an empty histogram; loom's cells cannot be made at compile time.
     #[cfg(loom)]
     pub fn new(layout: Layout) -> Self {
         Histogram {
@@ -100,10 +100,10 @@ impl<C: Counter, M: WriteMode, const N: usize> core::ops::DerefMut for Histogram
 }
 
 impl<C: Counter, M: WriteMode> Histogram<[C], M> {
-    /// What headers say of it.
+    /// The kind in headers of this type.
     pub(super) const DENSE: Kind = Kind::new(M::MODE, Storage::Dense, C::BITS);
 
-    /// The counters alone, without the baseline.
+    /// Returns only the counters, without the baseline.
     pub(crate) fn counters(&self) -> &[C] {
         &self.cells[..self.header.layout.length()]
     }
@@ -113,13 +113,13 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         &self.header.layout
     }
 
-    /// Counts one value, whose logical index is known. (The value itself is what others need.)
+    /// Counts one value whose logical index is known. (Other kinds need the value itself.)
     #[inline(always)]
     pub(crate) fn count_at(&self, logical_index: u64, _value: u64) {
         self.add_at(self.header.layout.shortly_stored_at(logical_index), M::count, 1);
     }
 
-    /// Adds at the storage index of a value what was recorded value by value.
+    /// Adds values that were recorded one by one, at their storage index.
     #[inline(always)]
     fn add_few_at(&self, index: u64, count: u64) {
         self.add_at(index, |place| M::add_few(place.cell(), count), count);
@@ -144,24 +144,26 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         }
     }
 
-    /// Starts counting anew for all later reads, whatever writers do meanwhile: the present counts become the baseline
-    /// that readers subtract. Each event is on exactly one side of a reset. Any thread; writers are not disturbed.
+    /// Starts counting anew for all later reads, regardless of concurrent writers: the present counts become the
+    /// baseline that readers subtract. Each event is on exactly one side of a reset. Any thread may call this, and
+    /// writers are not disturbed.
     ///
-    /// A reset that does not come to an end never happened: its process was killed, or a fork left its thread behind. The next
-    /// one waits for it, for a moment.
+    /// A reset that does not finish has no effect: its process was killed, or a fork left its thread behind. The next
+    /// reset waits briefly for it.
     ///
-    /// [`Error::Unsupported`] for a histogram without live reset. [`Error::Busy`] in memory that another program overwrites.
+    /// Fails with [`Error::Unsupported`] for a histogram without live reset, and with [`Error::Busy`] in memory that
+    /// another program overwrites.
     pub fn reset(&self) -> Result<()> {
         let banks = self.banks().ok_or(Error::Unsupported)?;
         baseline::move_to_present(self, || core::iter::once((0, banks)))
     }
 
-    /// The banks of the baseline, if there is one.
+    /// Returns the banks of the baseline, if there is one.
     pub(crate) fn banks(&self) -> Option<[&[C]; 2]> {
         if self.header.has_baseline() { banks_behind(&self.cells, self.header.layout.length()) } else { None }
     }
 
-    /// What a process does that is killed before the end of its reset.
+    /// Acts like a process that is killed before the end of its reset.
     #[cfg(all(test, loom))]
     pub(crate) fn reset_and_die(&self) {
         if let (Some(banks), Some(turn)) = (self.banks(), self.header.banks.take_a_turn()) {
@@ -169,7 +171,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         }
     }
 
-    /// Empties the histogram. For its only owner: faster than [`Histogram::reset`], and works without live reset.
+    /// Empties the histogram, for its only owner: faster than [`Histogram::reset`], and works without live reset.
     pub fn clear(&mut self) {
         for cell in &self.cells {
             cell.store(0);
@@ -182,7 +184,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         self.header.identity = IdentityCell::drawn();
     }
 
-    /// Bytes of memory in use.
+    /// Returns the bytes of memory in use.
     pub fn footprint(&self) -> usize {
         size_of_val(self)
     }
@@ -208,7 +210,7 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
         });
     }
 
-    /// As [`Histogram::record_batch`], by a given path.
+    /// Does the same as [`Histogram::record_batch`] by a given path.
     #[doc(hidden)]
     pub fn record_batch_by(&self, path: crate::layout::indices::BatchPath, values: &[u64]) {
         path.for_each_index(&self.header.layout, values, |index, _, count| {
@@ -217,8 +219,8 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
     }
 }
 
-/// Counts what has no cell, by its storage index, which is out of range. A function of the header alone, so that a record need not
-/// know where the cells end.
+/// Counts a value without a cell, by its out-of-range storage index. It needs only the header, so that a record need
+/// not know where the cells end.
 #[cold]
 #[inline(never)]
 pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, index: u64, count: u64) {

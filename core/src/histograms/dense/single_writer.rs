@@ -1,4 +1,4 @@
-//! Recording by the one writer: plain additions, and the compiler sees to it that there is no second writer.
+//! Recording by the only writer: plain additions. The compiler ensures that there is no second writer.
 
 use core::ptr;
 
@@ -15,8 +15,8 @@ use crate::platform::atomics::AtomicU64;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::Snapshot;
 
-/// The ways to record that there are beside `record`, by `&self` or `&mut self`, each through what `$with` makes of `$through`: what
-/// records without asking who does.
+/// Defines the ways to record other than `record`, by `&self` or `&mut self`. `$with` converts `$through` to a type
+/// that records without checking the writer.
 macro_rules! record_in_all_ways {
     ($([$mut:tt])? $self:ident, $with:ident($through:expr) $(, $inline:meta)?) => {
         /// Counts one value `count` times. A count of zero does nothing.
@@ -63,7 +63,7 @@ macro_rules! record_in_all_ways {
 }
 pub(crate) use record_in_all_ways;
 
-/// Runs an expression on what there is, as `as_what_records` does on what is behind a header.
+/// Runs an expression directly on a histogram, as `as_what_records` does on the one behind a header.
 macro_rules! directly {
     ($through:expr, $histogram:ident => $body:expr) => {{
         let $histogram = &$through;
@@ -81,13 +81,13 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
         self.unguarded().record(value);
     }
 
-    /// As [`Histogram::record_batch`], by a given path.
+    /// Does the same as [`Histogram::record_batch`] by a given path.
     #[doc(hidden)]
     pub fn record_batch_by(&mut self, path: crate::layout::indices::BatchPath, values: &[u64]) {
         self.unguarded().record_batch_by(path, values);
     }
 
-    /// The writer, and what everybody else has: they read and reset while it records.
+    /// Returns the writer, and a reference for everybody else: they read and reset while it records.
     ///
     /// ```
     /// use picollo_core::{AtomicU64, Histogram, Layout, Since, SingleWriter, Snapshot};
@@ -105,27 +105,27 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
         (Writer { histogram: this, indexer: Indexer::new(this.layout()) }, this)
     }
 
-    /// The same histogram, recorded into by whoever has it: for the writer's own methods.
+    /// Returns the same histogram as a type that anybody can record into: for the writer's methods.
     #[inline(always)]
     fn unguarded(&self) -> &Histogram<[C], Unguarded> {
-        // SAFETY: the two types are laid out alike, since they are `repr(C)` and differ in a marker without a size; what
-        // the marker changes is who may call, which is up to the callers.
+        // SAFETY: the two types have the same layout, because they are `repr(C)` and differ in a marker without a size.
+        // The marker changes only who may call, and the callers ensure that.
         unsafe { &*(ptr::from_ref(self) as *const Histogram<[C], Unguarded>) }
     }
 }
 
-/// Counts a value that the indexer has no index for.
+/// Counts a value for which the indexer has no index.
 #[cold]
 #[inline(never)]
 fn outside(header: &Header, value: u64) {
     add_out_of_range::<Unguarded>(header, header.layout.recording_index(value), 1);
 }
 
-/// The one writer of a single-writer histogram, made by [`Histogram::split`]. It can be sent to another thread, and not
-/// cloned.
+/// The only writer of a single-writer histogram, made by [`Histogram::split`]. You can send it to another thread, but
+/// not clone it.
 ///
-/// It is the fastest way to record in a loop: it has a copy of what maps values to cells, which the compiler keeps in registers,
-/// while [`Histogram::record`] has to load it anew after each cell that it writes.
+/// It is the fastest way to record in a loop. It has a copy of the map from values to cells, which the compiler keeps
+/// in registers; [`Histogram::record`] has to reload it after each cell that it writes.
 pub struct Writer<'a, C: Counter = AtomicU64> {
     histogram: &'a Histogram<[C], SingleWriter>,
     indexer: Indexer,
@@ -140,7 +140,7 @@ impl<'a, C: Counter> Writer<'a, C> {
         let histogram = self.histogram.unguarded();
         match self.indexer.index(value) {
             Some(index) => {
-                // SAFETY: the histogram has as many cells as its layout says, and the indexer is of that layout.
+                // SAFETY: the histogram has as many cells as its layout requires, and the indexer is of that layout.
                 let place = unsafe { Place::<_, false>::new(histogram.cells.as_ptr(), index) };
                 histogram.count_wraps(C::count_alone(place));
             }
@@ -153,7 +153,7 @@ impl<'a, C: Counter> Writer<'a, C> {
         self.histogram.layout()
     }
 
-    /// The histogram, for reading and resetting.
+    /// Returns the histogram, for reading and resetting.
     pub fn histogram(&self) -> &'a Histogram<[C], SingleWriter> {
         self.histogram
     }

@@ -261,12 +261,13 @@ impl Snapshot {
     /// Compares this snapshot, *A*, the older, with another one of any layout, *B*, the newer.
     ///
     /// - The quantiles' intervals: see [`Snapshot::quantile_interval`].
-    /// - The interval of their difference: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008). Both samples are taken for
-    ///   independent of each other.
-    /// - Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov: by bucket, those of the coarser layout where they differ. p-values are
-    ///   those of the limit for many observations; with ten on each side Mann-Whitney's is off by a few per cent of itself.
+    /// - The interval of their difference: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008). It assumes that
+    ///   both samples are independent of each other.
+    /// - Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov: by bucket, those of the coarser layout if they differ.
+    ///   p-values are those of the limit for many observations; with ten on each side Mann-Whitney's is off by a few
+    ///   per cent of itself.
     ///
-    /// Observations out of range are left out, and [`COMPARISON_OUT_OF_RANGE`] says so.
+    /// Observations out of range are left out, and [`COMPARISON_OUT_OF_RANGE`] reports this.
     ///
     /// Cost: some passes over the counts of both, tens to hundreds of microseconds, whatever the number of
     /// observations.

@@ -338,7 +338,7 @@ fn dependent_series_are_found_out() {
 #[test]
 fn blocks_see_through_a_drift() {
     let mut random = Random(13);
-    // The machine gets slower by half all the time; B is 3 % slower than A throughout.
+    // The machine gets slower by 0.5 each block; B is 3 % slower than A throughout.
     let drift = |at: usize| 100.0 + at as f64 * 0.5;
     let a: Vec<f64> = (0..100).map(|at| drift(at) + random.normal()).collect();
     let b: Vec<f64> = (0..100).map(|at| drift(at) * 1.03 + random.normal()).collect();

@@ -20,8 +20,8 @@
 //! ([`Snapshot::compare`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] exports
 //! them to Prometheus and OpenTelemetry.
 //!
-//! A [`Layout`] decides how values are counted: a relative error and a range. A [`Mode`] decides who may write, and at
-//! what cost.
+//! A [`Layout`] decides how values are counted: a relative error and a range. A [`Mode`] decides who may write, at what
+//! cost.
 //!
 //! Without features the crate only computes, with neither an operating system nor an allocator nor a platform `libm`.
 //! `alloc` adds the types on the heap. `std` adds support for threads and processes: thread-local histograms,

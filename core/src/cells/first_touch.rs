@@ -1,8 +1,8 @@
 //! Memory that is allocated on first touch, by whichever writer comes first.
 //!
 //! No writer waits for another: each writer that finds no block allocates one. One publishes its block by
-//! compare-and-swap; the others free theirs and use the winner's. Blocks stay until their owner goes, so a pointer to
-//! one never dangles.
+//! compare-and-swap; the others free theirs and use the winner's. Blocks live as long as their owner: no pointer
+//! dangles.
 
 use core::mem::{align_of, size_of};
 use core::ptr::{self, NonNull};
@@ -15,8 +15,7 @@ use crate::platform::memory;
 /// The element type of a block.
 ///
 /// # Safety
-/// Zeroed bytes must be the value that [`Blank::blank`] makes (for loom, values are made one by one), and dropping it
-/// must do nothing.
+/// Zeroed bytes must be the value that [`Blank::blank`] makes (for loom, one by one), and dropping it must do nothing.
 pub(crate) unsafe trait Blank: Sized {
     /// Returns the value that zeroed bytes represent.
     #[cfg_attr(not(loom), allow(dead_code, reason = "loom's atomics are more than their bytes"))]

@@ -1,12 +1,11 @@
 //! The header at the beginning of every histogram of integers, whatever its mode, storage and counter width.
 //!
-//! A dense histogram with one writer or interlocked writers is one block of memory, the same on the heap, in a static
-//! and in memory that processes share: this header, the counters, and the baseline of a live reset. It holds no
+//! A dense histogram with one writer or interlocked writers is one block of memory: this header, the counters, and the
+//! baseline of a live reset. It is the same on the heap, in a static and in memory that processes share, and has no
 //! pointers. The other kinds (thread-local, per-CPU, sparse) have more after their headers, including pointers: they
 //! live on the heap of one process, and only their header is the same.
 //!
-//! Its first cache line is all that a record reads besides the counter. The data that writers and readers change lies
-//! on separate lines.
+//! Its first cache line is all that a record reads besides the counter. The changing data lies on separate lines.
 //!
 //! The baseline has two banks: see [`crate::platform::banks`].
 //!
@@ -48,8 +47,7 @@ pub struct Header {
     /// The tallies of the first bank.
     pub(crate) baseline: Tallies,
     pub(crate) banks: Banks,
-    /// This and the last field are explicit, so that no padding byte copies stack content into memory that processes
-    /// share.
+    /// This and the last field are explicit, so that no padding byte copies stack content into shared memory.
     zero: u32,
     pub(crate) identity: IdentityCell,
     /// The tallies of the second bank, in the order of [`Tallies::words`].
@@ -123,8 +121,7 @@ impl Header {
         self.flags & LIVE_RESET == LIVE_RESET
     }
 
-    /// Returns the number of words for the counters and baselines of all buckets, in the kinds that have them side by
-    /// side.
+    /// Returns the number of words for all counters and baselines, in the kinds that have them side by side.
     pub(crate) const fn cells(&self) -> usize {
         self.layout.length() * copies(self.has_baseline())
     }

@@ -3,8 +3,8 @@
 //! A signal handler runs between instructions, never inside one. If a single writer adds with one instruction, a
 //! handler of its thread may add to the same cell, and neither loses an addition. On x86-64, the compiler makes such an
 //! instruction of a relaxed load, an addition and a relaxed store, unless the code needs the carry. With the carry it
-//! makes three, hence the assembly. For the compiler, the assembly acts like a relaxed load and store of the cell:
-//! aligned words are read and written whole, at some moment, and nothing else is ordered.
+//! makes three, hence the assembly. For the compiler, the assembly acts like a relaxed load and store of the cell.
+//! Aligned words are read and written whole, and nothing else is ordered.
 
 use core::marker::PhantomData;
 

@@ -51,8 +51,7 @@ pub(crate) fn load(
     })
 }
 
-/// Adds cells to counts. Returns how many sums wrapped around; `None`, with nothing done, in the same cases as
-/// [`load`].
+/// Adds cells to counts. Returns how many sums wrapped around; `None`, with nothing done, as [`load`].
 #[inline]
 pub(crate) fn add(cells: &[AtomicU64], out: &mut [u64]) -> Option<u64> {
     if !is_aligned(cells) || !has_avx2() {
@@ -113,8 +112,7 @@ unsafe fn store(words: *mut u64, [first, second]: [__m256i; 2]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn checked_sum(words: __m256i, others: __m256i, wraps: &mut __m256i) -> __m256i {
-    // Comparisons are signed. With inverted top bits they give unsigned results, and an addition keeps these bits
-    // inverted.
+    // Comparisons are signed. With inverted top bits they are as unsigned ones, and an addition keeps them inverted.
     let top = _mm256_set1_epi64x(i64::MIN);
     let words = _mm256_xor_si256(words, top);
     let sum = _mm256_add_epi64(words, others);

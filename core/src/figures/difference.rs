@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 /// Blocks are left out one at a time, A and B together, so changes to both in one block do not widen the interval.
 ///
 /// # Errors
-/// As [`estimate_figure`](super::interval::estimate_figure); also [`Error::InvalidArgument`] if A and B have unequal
-/// numbers of blocks.
+/// As [`estimate_figure`](super::interval::estimate_figure); also [`Error::InvalidArgument`] for unequal numbers of
+/// blocks.
 pub fn estimate_figure_difference(
     figure: &Figure,
     a: FigureCounts<'_>,

@@ -108,8 +108,7 @@ pub fn estimate_figure(
     let flags = if number < counts.rows().count() { FIGURE_PARTIAL } else { 0 };
     let others = scopes.map(|row| of_sums(figure, &sums, &row).ok());
     let mut estimate = with_interval(value, others, number, confidence, flags);
-    // No figure of counts is negative, so the true one is not either. Without the impossible part, the coverage stays
-    // the same.
+    // No figure of counts is negative, so the true one is not either: the coverage stays the same without that part.
     if value >= 0.0 && estimate.lower < 0.0 {
         estimate.lower = 0.0;
     }
@@ -189,8 +188,7 @@ mod tests {
         estimate_figure(ratio, FigureCounts::in_order(ratio, values), confidence)
     }
 
-    /// Returns the share of intervals that hold the truth, for 4,000 samples of scopes whose sizes and figures
-    /// correlate.
+    /// Returns how many intervals hold the truth, for 4,000 samples of scopes whose sizes and figures correlate.
     fn coverage(scopes: usize, spread: f64, confidence: f64) -> f64 {
         let (mut random, mut held) = (Random(scopes as u64), 0);
         let draw = |random: &mut Random| {

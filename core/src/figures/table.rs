@@ -81,8 +81,7 @@ fn share(part: f64, n: &[f64]) -> f64 {
     part / (n[0] + n[1] + n[2] + n[3])
 }
 
-/// Returns the share of the other part of a category, given one of its two parts. Hardware rounds, so the part can be
-/// larger.
+/// Returns the share of the rest of a category beside one of its parts. Hardware rounds, so the part can be larger.
 fn rest(whole: f64, n: &[f64]) -> f64 {
     share(f64::max(0.0, whole - n[4]), n)
 }

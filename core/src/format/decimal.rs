@@ -187,8 +187,8 @@ pub(crate) mod tests {
         (whole.bytes().map(|b| b - b'0').collect(), fraction.bytes().map(|b| b - b'0').collect())
     }
 
-    /// Rounds digits at a place as taught in school, half up. Returns the digits before it, and one more in front for
-    /// the carry.
+    /// Rounds digits at a place, half up, as taught in school. Returns the digits before it, after one more for the
+    /// carry.
     pub(crate) fn naive_round(whole: &[u8], fraction: &[u8], decimals: i32) -> (Vec<u8>, Vec<u8>) {
         let mut all: Vec<u8> = core::iter::once(0).chain(whole.iter().chain(fraction).copied()).collect();
         let point = whole.len() as i32 + 1;

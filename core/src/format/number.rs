@@ -62,8 +62,7 @@ impl fmt::Display for Maybe {
     }
 }
 
-/// A double with grouped integer digits and a fixed number of decimals, rounded half away from zero from its exact
-/// value.
+/// A double with grouped integer digits and a fixed number of decimals, rounded exactly, half away from zero.
 ///
 /// It shows `n/a` if the value is not finite, and scientific notation from 2^128 on. Zero has no sign.
 pub(crate) struct Fixed {

@@ -14,7 +14,7 @@ use crate::statistics::summary::Summary;
 
 macro_rules! at_once {
     ($self:ident, $snapshot:ident, $update:expr) => {
-        /// Returns the counts since the last reset. This allocates a snapshot: to read repeatedly, keep one and update
+        /// Returns the counts since the last reset. It allocates a snapshot: to read repeatedly, keep one and update
         /// it.
         ///
         /// Fails with [`Error::OutOfMemory`](crate::Error::OutOfMemory), and with [`Error::Busy`](crate::Error::Busy)

@@ -48,8 +48,7 @@ impl SharedHistogram {
 }
 
 impl AtomicRecorder<'_> {
-    /// Returns the number of cells that can be used without a call: [`crate::Layout::length`], or 0 if the layout has a
-    /// unit.
+    /// Returns how many cells can be used without a call: [`crate::Layout::length`], or 0 if the layout has a unit.
     pub fn length(&self) -> u64 {
         self.length
     }

@@ -8,7 +8,7 @@
 //! | [`record_other`] | called | all others, whose recording is longer, or whose values are shifted to units first |
 //! | [`as_what_it_is`], [`as_what_records`], [`with_type_of`] | rare, or once for a whole slice | a match over every kind |
 //!
-//! All of the index except one shift is computed before the kind is checked, and passed on: the value stays in the
+//! All of the index except one shift is computed before the kind is checked, and passed on. So the value stays in the
 //! register that it came in, without a copy. A taken jump costs a record about as much as four instructions, and so
 //! does code that crosses more cache lines than it must. So the kinds made for speed have at most one jump, and
 //! functions start on a line.
@@ -96,8 +96,7 @@ macro_rules! as_what_it_is {
     }};
 }
 
-/// Does the same as [`as_what_it_is`] for recording: a histogram with a unit, whose kind is not in the table, becomes
-/// [`InUnits`].
+/// Does the same as [`as_what_it_is`] for recording: a histogram with a unit, not in the table, becomes [`InUnits`].
 macro_rules! as_what_records {
     ($header:expr, $histogram:ident => $body:expr) => {{
         let header: *const Header = $header.as_ptr();
@@ -115,8 +114,7 @@ macro_rules! as_what_records {
 }
 pub(crate) use {as_what_it_is, as_what_records, with_type_of};
 
-/// Returns whether a full build has a mode with this storage and width. Exhaustive: a new mode does not compile without
-/// an entry.
+/// Returns whether a full build has this mode with this storage and width. Exhaustive: a new mode needs an entry.
 #[cfg(any(feature = "std", test))]
 pub(crate) const fn is_offered(mode: Mode, storage: Storage, counter_bits: u32) -> bool {
     match (mode, storage) {

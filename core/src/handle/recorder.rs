@@ -17,8 +17,7 @@ use crate::platform::atomics::{AtomicU32, AtomicU64};
 ///
 /// Code that records without [`Recorder::record`] (a binding, inlined C) must do the same. With
 /// `index = layout.storage_index(value)`, if `index <` [`Recorder::length`], it adds one to the cell by a relaxed load
-/// and store. For an index out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`]
-/// instead.
+/// and store. For other indices, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
 #[derive(Debug)]
 pub struct Recorder {
     /// Single-writer mode, if types ensure one writer: proof that this is the writer. This is the first field, so that
@@ -43,8 +42,7 @@ impl Recorder {
         Ok(Recorder { claim, histogram: histogram.clone(), counters, length: length_of(histogram), owner })
     }
 
-    /// Returns the number of cells that can be used without a call: [`crate::Layout::length`], or 0 if the layout has a
-    /// unit.
+    /// Returns how many cells can be used without a call: [`crate::Layout::length`], or 0 if the layout has a unit.
     pub fn length(&self) -> u64 {
         self.length
     }

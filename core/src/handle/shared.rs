@@ -214,9 +214,9 @@ impl SharedHistogram {
     }
 
     /// Returns a direct handle for recording into a thread-local histogram. Fails with [`Error::Unsupported`] for other
-    /// modes (for a single-writer histogram, use [`SharedWriter::into_recorder`](crate::SharedWriter::into_recorder)),
-    /// and for cells that the target cannot load and store in one step. Fails with [`Error::OutOfMemory`] if there is
-    /// no room for a shard.
+    /// modes (see [`SharedWriter::into_recorder`](crate::SharedWriter::into_recorder) for a single writer), and for
+    /// cells that the target cannot load and store in one step. Fails with [`Error::OutOfMemory`] if there is no room
+    /// for a shard.
     pub fn recorder(&self) -> Result<Recorder> {
         // SAFETY: it is not a single-writer histogram, unless somebody has already made the required promise.
         unsafe { Recorder::of(self, None) }
@@ -257,7 +257,7 @@ impl SharedHistogram {
         unsafe { record_inlined(self.0, value) };
     }
 
-    /// Does the same as [`SharedHistogram::record`] for a function that is called, not inlined: all kinds except the
+    /// Does the same as [`SharedHistogram::record`] for a function that is called, not inlined. All kinds except the
     /// default are one jump away, so that neither slows the other.
     #[doc(hidden)]
     #[inline(always)]

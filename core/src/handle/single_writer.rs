@@ -64,8 +64,7 @@ impl SingleWriterHistogram {
     /// The alignment of the memory passed to [`SingleWriterHistogram::init_in`].
     pub const ALIGNMENT: usize = SharedHistogram::ALIGNMENT;
 
-    /// Creates a histogram on the heap. The options' mode must be [`Mode::SingleWriter`] or the default, because the
-    /// type determines it.
+    /// Creates a histogram on the heap. The options' mode must be [`Mode::SingleWriter`] or the default.
     ///
     /// Fails with [`Error::InvalidArgument`] for other modes; otherwise as [`SharedHistogram::create`].
     pub fn create(options: &Options) -> Result<SingleWriterHistogram> {
@@ -197,8 +196,8 @@ impl Drop for Claim {
     }
 }
 
-/// The only writer of a [`SingleWriterHistogram`], which it keeps alive. You can send it to another thread, but not
-/// clone it.
+/// The only writer of a [`SingleWriterHistogram`], which it keeps alive. You can send it to another thread, not clone
+/// it.
 #[derive(Debug)]
 pub struct SharedWriter {
     /// This is the first field, so that it is dropped while the histogram exists.
@@ -220,8 +219,8 @@ impl SharedWriter {
         &self.histogram
     }
 
-    /// Converts the writer to a direct handle for recording. Fails as [`SharedHistogram::recorder`]; sparse storage has
-    /// no recorder.
+    /// Converts the writer to a direct handle for recording. Fails as [`SharedHistogram::recorder`], and for sparse
+    /// storage.
     pub fn into_recorder(self) -> Result<Recorder> {
         let SharedWriter { claim, histogram } = self;
         // SAFETY: the recorder is the writer from here on.

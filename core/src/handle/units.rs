@@ -24,8 +24,7 @@ impl InUnits {
         self.layout().unit()
     }
 
-    /// Counts one value. (None of these functions is inlined, because histograms without a unit must not pay for their
-    /// code size.)
+    /// Counts one value. (None of these is inlined, because histograms without a unit must not make room for it.)
     #[cold]
     #[inline(never)]
     pub(crate) fn record(&self, value: u64) {

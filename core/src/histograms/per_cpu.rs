@@ -3,8 +3,8 @@
 //! A shard belongs to its CPU as long as the histogram lives. So threads may come and go, outnumber the CPUs, record in
 //! signal handlers and continue after a fork, without any registration. A CPU gets its shard on its first record, in
 //! pages from the kernel, which can be allocated anywhere. If a sequence is not possible, an atomic add goes to the
-//! shared counters. That happens without sequences in the system, in unregistered threads, on a CPU beyond the number
-//! that the system reported, after an interruption, and if there is no shard yet or no memory for it.
+//! shared counters: without sequences in the system or the thread, on a CPU beyond those that the system reported,
+//! after an interruption, and without a shard or memory for it.
 //!
 //! Readers sum shards and shared counters; the baseline of a reset is such a sum.
 

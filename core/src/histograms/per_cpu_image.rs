@@ -126,8 +126,7 @@ impl PerCpuImage {
     /// Fills in a table for a process that has the histogram here: one pointer for each shard, from the beginning.
     ///
     /// # Safety
-    /// `table` must be aligned, with [`PerCpuImage::table_size`] writable bytes, and `memory` a histogram of this
-    /// shape.
+    /// `table` must be aligned, with [`PerCpuImage::table_size`] writable bytes; `memory` a histogram of this shape.
     pub unsafe fn fill_table(&self, table: NonNull<u8>, memory: NonNull<u8>) {
         for cpu in 0..self.shards {
             // SAFETY: this is inside both, as the caller promises.
@@ -155,8 +154,7 @@ impl PerCpuImage {
         Ok(unsafe { memory.add(Self::HEADER).cast() })
     }
 
-    /// Converts the copy of a header to that of an interlocked histogram, followed by the sums of all shards. Returns
-    /// its layout.
+    /// Converts the copy of a header to that of an interlocked histogram of the sums of all shards. Returns its layout.
     pub fn make_dense(header: &mut [u64]) -> Result<Layout> {
         Self::of_copy(header)?;
         // SAFETY: it is the caller's, aligned and long enough, as `of_copy` checks; every bit pattern is valid.

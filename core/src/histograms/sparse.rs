@@ -2,8 +2,7 @@
 //!
 //! After the header lies a directory with a pointer for each [`CHUNK`] cells of the layout; a record needs one load
 //! more than a dense one. Ten live values take at most ten chunks, wherever they lie. The baseline of a live reset
-//! belongs to its chunk. The first reset that finds counts there allocates it, so neither costs memory if nothing was
-//! recorded.
+//! belongs to its chunk. The first reset that finds counts there allocates it, so neither costs memory without records.
 //!
 //! Chunks stay as long as the histogram. Events without memory, or beyond the limit, are counted as lost.
 

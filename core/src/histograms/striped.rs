@@ -7,7 +7,7 @@ use crate::platform::stripe;
 /// The number of stripes of a [`StripedCounter`].
 const STRIPES: usize = 16;
 
-/// An exact counter of sixteen words, so that threads seldom meet. It takes 1 KB. A read sums all words, but not at one
+/// An exact counter of sixteen words, so that threads seldom meet. It takes 1 KB. A read sums all words, not at one
 /// moment.
 ///
 /// If threads are registered for restartable sequences and something has checked for that, the CPU selects the word;
@@ -79,7 +79,7 @@ mod counted {
     use crate::platform::stripe;
 
     /// A counted reference to a [`StripedCounter`] on the heap or in shared memory. Any thread may hold, clone and drop
-    /// it.
+    /// one.
     #[derive(Clone, Debug)]
     #[repr(transparent)]
     pub struct SharedStripedCounter(Counted<StripedCounter>);

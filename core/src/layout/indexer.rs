@@ -26,8 +26,8 @@ impl Indexer {
 
     /// Returns the same as [`Layout::recording_index`] for a value in units; `None` if it is out of range.
     ///
-    /// Here `(e << scale)` is a product. A shift by a variable count takes one or two more instructions if the count
-    /// must be in a specific register, as on x86-64 before BMI2, and there is a second such shift.
+    /// Here `(e << scale)` is a product. There are two shifts by variable counts. Such a shift takes one or two more
+    /// instructions if the count must be in a specific register, as on x86-64 before BMI2.
     #[inline(always)]
     pub(crate) fn index(&self, value: u64) -> Option<usize> {
         // The position of the highest bit. This is not `ilog2` of a value known to be nonzero: `bsr` would then stand

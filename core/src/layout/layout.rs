@@ -48,8 +48,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates a layout with at most `relative_error` between a value and its bucket's midpoint, for values from `min`
-    /// to `max`.
+    /// Creates a layout for values from `min` to `max`, each at most `relative_error` from the midpoint of its bucket.
     ///
     /// `relative_error` is clamped to 1e-6 ..= 0.1; zero, negative or NaN means 0.001.
     ///
@@ -101,8 +100,7 @@ impl Layout {
         Ok(Layout { length, first_index, unit, ..self })
     }
 
-    /// Returns the layout with these blocks and this unit over another range. Fails as [`Layout::with_scale`] and
-    /// [`Layout::with_unit`] do.
+    /// Returns this layout over another range. Fails as [`Layout::with_scale`] and [`Layout::with_unit`] do.
     pub const fn with_range(self, min: u64, max: u64) -> Result<Layout> {
         match Layout::with_scale(self.scale, min, max) {
             Ok(layout) => layout.with_unit(self.unit),
@@ -245,7 +243,7 @@ impl Layout {
         logical_index.wrapping_sub(self.first_index)
     }
 
-    /// Does the same as [`Layout::stored_at`] in 32 bits, which takes shorter instructions. Values below the range wrap
+    /// Does the same as [`Layout::stored_at`] in 32 bits, with shorter instructions. Values below the range wrap
     /// around.
     #[inline(always)]
     pub(crate) const fn shortly_stored_at(&self, logical_index: u64) -> u64 {

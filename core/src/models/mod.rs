@@ -1,5 +1,5 @@
-//! Models for loom: everything that threads can see of each other in these small programs, under every interleaving and
-//! every memory order that the language allows, within a bound on preemptions.
+//! Models for loom: everything that threads can see of each other in these small programs. Loom tries every
+//! interleaving and every memory order that the language allows, within a bound on preemptions.
 //!
 //! `ci/loom.sh` runs them. Each fails when its subject is broken: `ci/loom.sh bugs` breaks one thing at a time, and
 //! expects a failure.

@@ -11,9 +11,9 @@
 //!   turn the banks do not change.
 //!
 //! A reset may find at any time that its turn is over. Another reset may be filling the same bank, or may have made it
-//! the bank that is read. The late reset's writes must then change nothing. It replaces each cell by compare-and-swap:
-//! it reads the cell and the count, *then* checks that the turn is still its own, and swaps the read cell for the read
-//! count. Counts only grow, and so do the cells of a bank. So if the cell is unchanged,
+//! the bank that is read. The late reset's writes must then change nothing. So it reads a cell and its count, and
+//! *then* checks that the turn is still its own. Then it replaces the cell that it read by the count, by
+//! compare-and-swap. Counts only grow, and so do the cells of a bank. So if the cell is unchanged,
 //! - either nobody with a later turn has reached this cell: whoever does finds our count, and replaces it by a later
 //!   one;
 //! - or somebody has, and their count was the same as the cell that we read: then our count, which was read before
@@ -171,8 +171,7 @@ impl Turn<'_> {
     }
 }
 
-/// The word in a header of shared memory that records which bank is read, with the word beside it, for code that copies
-/// such a header.
+/// The word of a shared header that records which bank is read, with the one beside it, for code that copies headers.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BaselineWord(pub u64);

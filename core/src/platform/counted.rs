@@ -18,8 +18,8 @@ struct Block<T> {
 
 /// A counted reference: cloning adds one, dropping removes one, and the last one frees the value.
 ///
-/// It is one pointer in size, and the same pointer that C sees. Unlike a standard `Arc`, it reports an error if there
-/// is no memory.
+/// It is one pointer in size, the same pointer that C sees. Unlike a standard `Arc`, it reports that there is no
+/// memory.
 #[repr(transparent)]
 pub struct Counted<T>(NonNull<Block<T>>);
 
@@ -67,8 +67,7 @@ impl<T> Counted<T> {
     /// The first reference. [`crate::Error::OutOfMemory`].
     pub fn create(value: T) -> Result<Counted<T>> {
         let allocated = memory::allocate_zeroed(Self::SIZE, Self::ALIGNMENT)?;
-        // SAFETY: the memory is ours, and long enough for a block after the offset, which is a multiple of its
-        // alignment.
+        // SAFETY: the memory is ours, and has room for a block after the offset, a multiple of its alignment.
         unsafe {
             let block = allocated.add(OFF).cast::<Block<T>>();
             block.write(Block { value, references: References::new(1) });

@@ -51,8 +51,7 @@ impl Holder {
         }
     }
 
-    /// Returns `Busy` after this many waits. Returns `Forked` if another process holds the lock, unless the caller
-    /// takes over.
+    /// Returns `Busy` after this many waits, and `Forked` if another process holds the lock, unless it is taken over.
     fn hold(&self, takes_over: bool, waits: u32) -> core::result::Result<Held<'_>, Refused> {
         let process = process();
         let mut attempt = 0;

@@ -5,9 +5,8 @@ use core::ptr::NonNull;
 
 use crate::error::{Error, Result};
 
-/// Returns the size of a block of `fixed` bytes followed by `length` elements of `E`. The size is a multiple of the
-/// alignment of `Head`, which the block begins with. Fails with [`Error::OutOfMemory`] if no address space could hold
-/// it.
+/// Returns the size of a block of `fixed` bytes followed by `length` elements of `E`: a multiple of the alignment of
+/// `Head`, which it begins with. Fails with [`Error::OutOfMemory`] if no address space could hold it.
 pub(crate) const fn size_with<Head, E>(fixed: usize, length: usize) -> Result<usize> {
     match length.checked_mul(size_of::<E>()) {
         // This leaves room for the arithmetic of sizes, here and with the prefix.

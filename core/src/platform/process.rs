@@ -123,12 +123,10 @@ mod page {
 mod tests {
     use super::*;
 
-    /// Returns the result of `say` in a child of `clone`, which the C library does not know about; `None` if no such
-    /// child is allowed.
+    /// Returns the result of `say` in a child of `clone`, unknown to the C library; `None` if no such child is allowed.
     fn in_child(flags: libc::c_long, say: impl FnOnce() -> Option<[u32; 2]>) -> Option<[u32; 2]> {
         let mut pipe = [0; 2];
-        // SAFETY: these are system calls on memory of ours; the child makes only calls that are safe after a fork, and
-        // ends.
+        // SAFETY: system calls on memory of ours; the child makes only calls that are safe after a fork, and ends.
         unsafe {
             if libc::pipe(pipe.as_mut_ptr()) != 0 {
                 return None;

@@ -48,8 +48,8 @@ mod chosen {
     /// the former, and put more before the latter.)
     ///
     /// The area has the CPU's number at 4, which is negative for an unregistered thread, and the descriptor at 8. The
-    /// sequence begins right after the instruction that arms it, because the kernel forgets a descriptor on any
-    /// interruption outside. The kernel sends interrupted threads to the place after the signature that the area was
+    /// sequence begins right after the instruction that arms it: an interruption in between would make the kernel
+    /// forget the descriptor. The kernel sends interrupted threads to the place after the signature that the area was
     /// registered with.
     macro_rules! sequence {
         ($arm:literal, [$($commit:literal),+], $area:expr, $table:expr, $index:expr, $elsewhere:block, $($operands:tt)*) => {
@@ -179,8 +179,7 @@ mod chosen {
             fn sysconf(name: c_int) -> c_long;
         }
         let (offset, size): (*const isize, *const u32);
-        // SAFETY: this reads where the C library has its variables. The symbols are weak, so they are null in libraries
-        // without them.
+        // SAFETY: reads where the C library has its variables. The symbols are weak, so they are null without them.
         unsafe {
             asm!(
                 ".weak __rseq_offset",
@@ -206,8 +205,7 @@ mod chosen {
     }
 }
 
-/// For loom: each thread of a model runs on the CPU that it selects. For threads on other CPUs a sequence acts like an
-/// atomic addition.
+/// For loom: each thread runs on the CPU that it selects. For other CPUs a sequence acts like an atomic addition.
 #[cfg(loom)]
 mod chosen {
     use core::cell::Cell;

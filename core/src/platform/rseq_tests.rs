@@ -75,8 +75,7 @@ fn pin(cpu: usize) {
 fn unregister() {
     const UNREGISTER: libc::c_int = 1;
     const SIGNATURE: u32 = 0x5305_3053;
-    // SAFETY: this is the area that the C library registered; the kernel rejects any other size than the registered
-    // one.
+    // SAFETY: this is the area that the C library registered; the kernel rejects any size but the registered one.
     unsafe {
         let thread: usize;
         asm!("mov {}, qword ptr fs:[0]", out(reg) thread);

@@ -1,7 +1,7 @@
 //! Correction for coordinated omission.
 //!
 //! A client that waits for an answer before it asks again sends no requests while an answer is slow. The correction
-//! adds the time that those requests would have waited: after a value longer than the expected interval, also
+//! adds the time that those requests would have waited. After a value longer than the expected interval, it also counts
 //! `value - interval`, `value - 2 * interval`, … while that is at least the interval.
 
 #[cfg(feature = "alloc")]

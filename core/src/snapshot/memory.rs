@@ -12,8 +12,7 @@ impl Snapshot {
     /// The alignment of the memory passed to [`Snapshot::init_in`].
     pub const ALIGNMENT: usize = align_of::<Head>();
 
-    /// Returns the size of a snapshot of this layout in bytes. Fails with [`Error::OutOfMemory`] if no address space
-    /// could hold it.
+    /// Returns the size of a snapshot of this layout in bytes, or [`Error::OutOfMemory`] if no address space has room.
     pub const fn required_size(layout: &Layout) -> Result<usize> {
         Snapshot::size_of_words(layout.snapshot_words())
     }
@@ -34,8 +33,7 @@ impl Snapshot {
         if memory.len() < size {
             return Err(Error::BufferTooSmall);
         }
-        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked, and zeroed before
-        // it is used as words.
+        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as checked, and zeroed before use.
         unsafe {
             ptr::write_bytes(base, 0, size);
             Ok(&mut *Snapshot::initialise(base, layout, layout.snapshot_words()))

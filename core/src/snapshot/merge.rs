@@ -93,8 +93,7 @@ impl Snapshot {
     }
 
     /// Does the same as [`Snapshot::merge`], but each bucket's count goes to the bucket of its smallest value, as in
-    /// the `add` of every HdrHistogram. It is exact in the same cases, and a sum of the intervals of a log equals
-    /// theirs.
+    /// the `add` of every HdrHistogram. It is exact in the same cases, and sums of the intervals of a log equal theirs.
     pub fn merge_low_ends(&mut self, other: &Snapshot) -> Merged {
         self.merge_values(other, ValueSelection::Lower)
     }

@@ -183,8 +183,7 @@ impl Snapshot {
     #[cfg(feature = "alloc")]
     pub(crate) fn update_since_creation<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
         let identity = self.begin(source)?;
-        // Counts start from zero, whatever the base words hold. No version represents that, so the next update reads
-        // one.
+        // Counts start from zero, whatever the base words hold. That is no version, so the next update reads one.
         self.head = self.head.anew();
         self.take_counts(source, identity);
         self.head.source = None;

@@ -25,14 +25,12 @@ pub trait Source: Headed {
         self.header().identity.get()
     }
 
-    /// Returns the counts beside the buckets. Read them before the buckets, so that no wrap is reported before its cell
-    /// shows it.
+    /// Returns the counts beside the buckets. Read them first, so that no wrap is reported before its cell shows it.
     fn tallies(&self) -> TallyCounts {
         self.header().tallies.load()
     }
 
-    /// Copies the counts from index `start` on. If they are sums of cells, returns how often those wrapped around 64
-    /// bits.
+    /// Copies the counts from index `start` on. If they are sums of cells, returns how often those wrapped 64 bits.
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64;
 
     /// Copies all counts, and sums how far they exceed `base`, or zero without a base. Returns how often sums of cells

@@ -26,8 +26,7 @@ struct Accumulator {
 impl Accumulator {
     const EMPTY: Accumulator = Accumulator { weight: 0.0, mean: 0.0, squares: 0.0 };
 
-    /// Adds a part with its own mean and squares: Chan's form of Welford's recurrence, which neither overflows nor
-    /// cancels.
+    /// Adds a part with its mean and squares: Chan's form of Welford's recurrence, which neither overflows nor cancels.
     fn add(&mut self, weight: f64, mean: f64, squares: f64) {
         let before = self.weight;
         self.weight += weight;
@@ -143,8 +142,7 @@ impl Snapshot {
                 before = reached;
                 return;
             }
-            // It is in this run, or the sum of the run is unknown: examine its parts, and the counts of those that
-            // matter.
+            // It is in this run, or the run's sum is unknown: examine its parts, and the counts of those that matter.
             for short in (start..end).step_by(SHORT_RUN) {
                 let short = short..end.min(short + SHORT_RUN);
                 let Some(target) = pending.peek().map(|&(_, target)| target) else { return };

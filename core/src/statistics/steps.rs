@@ -1,9 +1,8 @@
 //! Iterations over the counts of a snapshot, as in HdrHistogram: in steps of equal width, of growing width, and of
 //! percentiles.
 //!
-//! A step ends at a value, and holds the counts of all buckets up to and including that value's bucket, except those of
-//! earlier steps: a bucket is never divided. All iterations continue until everything recorded is covered, and read
-//! each count once.
+//! A step ends at a value. It holds the counts of all buckets up to and including that value's bucket, without earlier
+//! steps: no bucket is divided. All iterations continue until everything recorded is covered, and read each count once.
 
 use crate::error::{Error, Result};
 use crate::layout::bucket::Bucket;
@@ -127,8 +126,7 @@ impl Snapshot {
         saturated(self.cells().total(first..last + 1))
     }
 
-    /// Iterates in steps of equal width: they end at `width - 1`, `2 * width - 1`, …, until everything recorded is
-    /// covered.
+    /// Iterates in steps of equal width: they end at `width - 1`, `2 * width - 1`, …, until all records are covered.
     ///
     /// There may be very many steps. Fails with [`Error::InvalidArgument`] for a width of 0.
     pub fn linear_steps(&self, width: u64) -> Result<impl Iterator<Item = Step> + '_> {

@@ -17,8 +17,7 @@ pub struct Percentile {
     pub rank: f64,
     /// The bucket's equivalent value.
     pub value: u64,
-    /// Nearest rank: `max(1, ceil(rank / 100 * total))`; saturates at `u64::MAX`. Zero only in an empty snapshot's
-    /// summary.
+    /// Nearest rank: `max(1, ceil(rank / 100 * total))`; saturates at `u64::MAX`. Zero only in an empty summary.
     pub target_count: u64,
     /// The bucket, with its count.
     pub bucket: Bucket,

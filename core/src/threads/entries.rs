@@ -1,5 +1,5 @@
-//! The place in which a thread counts for the first few live thread-local histograms: an entry for each of them
-//! directly in the thread's storage, so that a record finds its cells by one comparison without a table.
+//! The place in which a thread counts for the first few live thread-local histograms. The thread's storage has an entry
+//! for each of them, so that a record finds its cells by one comparison without a table.
 //!
 //! An entry is a *limit* and a pointer to cells, both combined with the histogram's *key*. The key is a multiple of
 //! `2^26`, more than any index, and its upper bits are a number that no other histogram of the process has. A record

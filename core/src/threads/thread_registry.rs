@@ -125,8 +125,7 @@ pub(crate) fn enter(shards: NonNull<Shards>) -> Result<Found> {
 /// Removes a histogram: from now on, threads that end do not touch its shards. (If this process cannot take the
 /// registry, neither can they.)
 pub(crate) fn leave(index: u32) {
-    // Freed after the lock. An unloaded library must leave nothing behind, so the last histogram takes the list with
-    // it.
+    // Freed after the lock. An unloaded library must leave nothing behind, so the last histogram takes the list.
     let _last = with(|registry| {
         if let Some(living) = registry.living.get_mut(index as usize) {
             if let Some(entry) = living.take().and_then(|living| living.entry) {

@@ -34,10 +34,9 @@ use crate::snapshot::sums;
 /// LATENCY.record(1_234);
 /// ```
 ///
-/// Recording never fails, waits or allocates; values out of range are counted apart, as underflow and overflow. In the
 /// Recording never fails, waits or allocates; values out of range are counted separately, as underflow and overflow. In
-/// the default mode, [`Interlocked`], any number of threads, signal and interrupt handlers record, by one atomic add to
-/// one cell.
+/// the default mode, [`Interlocked`], any number of threads, signal handlers and interrupt handlers record, by one
+/// atomic add to one cell.
 ///
 /// In the mode [`crate::SingleWriter`] recording costs a load, an add and a store, and allows one writer. It takes
 /// `&mut`, or the [`crate::Writer`] from [`Histogram::split`], while any number of threads read and reset.

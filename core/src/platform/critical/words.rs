@@ -53,8 +53,7 @@ macro_rules! without_compare_and_swap {
             pub(crate) fn compare_exchange(
                 &self, current: $word, new: $word, _: Ordering, _: Ordering,
             ) -> Result<$word, $word> {
-                // If it fails, it writes nothing: another core may store at that moment, which is how locks are
-                // released.
+                // If it fails, it writes nothing: another core may be storing, which is how locks are released.
                 with(|_| {
                     let old = self.0.load(Ordering::Acquire);
                     if old != current {

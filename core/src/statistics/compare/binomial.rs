@@ -2,9 +2,8 @@
 //!
 //! Single terms use the saddle-point expansion of C. Loader, *Fast and Accurate Computation of Binomial Probabilities*
 //! (2000): Stirling's formula with its error term, and the deviance computed without cancellation. Tails are sums of
-//! adjacent terms by the ratio of one to the next. If that would take more than some thousands of terms, tails are
-//! integrals of the same expansion between the integers, by Gauss's rule, with the first correction of Euler and
-//! Maclaurin's formula.
+//! adjacent terms by the ratio of one to the next. For more than some thousands of terms, they are integrals of the
+//! same expansion between the integers, by Gauss's rule, with the first correction of Euler and Maclaurin's formula.
 
 use core::f64::consts::PI;
 
@@ -54,8 +53,8 @@ impl Binomial {
         libm::exp(exponent) * libm::sqrt(self.n / rest / (2.0 * PI * x))
     }
 
-    /// Returns the probability of `k` successes or fewer, and that of more: the smaller of the two with its full
-    /// relative precision.
+    /// Returns the probability of at most `k` successes, and that of more: the smaller with its full relative
+    /// precision.
     pub(crate) fn tails(&self, k: f64) -> (f64, f64) {
         if k < 0.0 {
             return (0.0, 1.0);
@@ -138,8 +137,7 @@ impl Binomial {
         self.smallest(1.0, tail, |(_, upper)| upper <= tail)
     }
 
-    /// Returns the smallest number whose tails are `enough`. Gallops from the normal distribution's answer, and
-    /// bisects.
+    /// Returns the smallest number whose tails are `enough`. Gallops from the normal distribution's, and bisects.
     fn smallest(&self, side: f64, tail: f64, enough: impl Fn((f64, f64)) -> bool) -> f64 {
         let guess = libm::floor(self.mean + side * normal::quantile_above(tail) * self.deviation);
         let mut step = libm::floor(1.0 + self.deviation * 1e-3);

@@ -104,8 +104,8 @@ pub struct BlockComparison {
 }
 
 impl BlockComparison {
-    /// Returns the comparison without a verdict and with [`COMPARISON_NOISY`], for blocks that were disturbed too often
-    /// from outside.
+    /// Returns the comparison without a verdict and with [`COMPARISON_NOISY`], for blocks that were disturbed too
+    /// often.
     #[must_use]
     pub const fn unproven(self) -> BlockComparison {
         let said = COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION;
@@ -156,11 +156,10 @@ pub fn compare_blocks(
     compare(a, b, Kind::Differences, scratch, options)
 }
 
-/// Does the same as [`compare_blocks`] by the ratios within pairs: the time or memory of a whole run changes by a share
+/// Does the same as [`compare_blocks`] by the ratios within pairs. The time or memory of a whole run changes by a share
 /// of itself, and never by more than all of it. The reported A, B and difference make B the median ratio times A. The
-/// interval of the difference is that of the ratio, so it never reaches below minus A. If a block of A is zero or a
-/// block of B is negative, they have no ratio. Then the function uses the differences, and the medians differ by
-/// exactly `difference`.
+/// interval of the difference is that of the ratio, so it never reaches below minus A. If a block of A is zero or one
+/// of B is negative, there is no ratio: the differences are used, and the medians differ by exactly `difference`.
 ///
 /// Fails as [`compare_blocks`].
 pub fn compare_block_ratios(
@@ -178,11 +177,11 @@ pub fn compare_block_ratios(
 ///
 /// The differences are those of the unchanged blocks, so an overhead common to both cancels without an error. Otherwise
 /// the overhead is subtracted, and its error widens the interval, by Zou and Donner's method for independent errors.
-/// `median_a` and `median_b` exclude the overhead, may be negative if there is hardly anything else, and differ by
-/// exactly `difference`: the difference of two medians is not the median of the differences, so each is moved by half
-/// of that deviation.
+/// `median_a` and `median_b` exclude the overhead, and may be negative if there is hardly anything else. They differ by
+/// exactly `difference`: each is moved by half of what the difference of medians deviates from the median of
+/// differences.
 ///
-/// Fails as [`compare_blocks`], and with [`Error::InvalidArgument`] for an overhead that is not finite or a negative
+/// Fails as [`compare_blocks`], and with [`Error::InvalidArgument`] for an infinite or NaN overhead or a negative
 /// error.
 pub fn compare_blocks_above(
     a: &[f64],

@@ -269,11 +269,9 @@ impl Snapshot {
     ///
     /// Observations out of range are left out, and [`COMPARISON_OUT_OF_RANGE`] reports this.
     ///
-    /// Cost: some passes over the counts of both, tens to hundreds of microseconds, whatever the number of
-    /// observations.
+    /// Cost: some passes over the counts of both, tens to hundreds of microseconds, for any number of observations.
     ///
-    /// Fails with [`Error::InvalidArgument`] for options out of range, and with [`Error::Empty`] if one of them has no
-    /// observations.
+    /// Fails with [`Error::InvalidArgument`] for options out of range, and with [`Error::Empty`] if either is empty.
     pub fn compare(&self, other: &Snapshot, options: &CompareOptions) -> Result<Comparison> {
         let quantile = share_or(options.quantile, DEFAULT_QUANTILE)?;
         let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;

@@ -86,8 +86,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
     let (n_a, n_b) = (total(a), total(b));
     let n = n_a + n_b;
     let (mut before_a, mut before_b) = (0u128, 0u128);
-    // Pairs in which b is greater, less, or equal; the sum of t^3 - t over the ties, or of (t / n)^3 if that is too
-    // large.
+    // Pairs in which b is greater, less, or equal; the sum of t^3 - t over ties, or of (t / n)^3 if that is too large.
     let (mut greater, mut less, mut same) = (0u128, 0u128, 0u128);
     let (mut ties, mut tie_shares) = (0u128, 0.0);
     let mut furthest = 0u128;

@@ -45,8 +45,7 @@ pub(super) fn quantile_above(p: f64, degrees: u32) -> f64 {
     upper
 }
 
-/// Does the same as [`quantile_above`], also between whole numbers of degrees: quantiles are nearly linear in their
-/// inverse.
+/// Does the same as [`quantile_above`], also between whole degrees: quantiles are nearly linear in their inverse.
 pub(crate) fn students_quantile(p: f64, degrees: f64) -> f64 {
     let whole = libm::floor(degrees);
     let [few, many] = [whole, whole + 1.0].map(|degrees| quantile_above(p, degrees as u32));

@@ -506,8 +506,7 @@ fn blocks_above_an_overhead() {
     }
 }
 
-/// A difference of a hundred times the noise is detected despite drift, with any confidence: the interval is at most
-/// the whole range.
+/// A hundred times the noise is detected despite drift, with any confidence: the interval is at most the whole range.
 #[test]
 fn what_wanders_a_little_is_seen_all_the_same() {
     let a = [18_000.0; 20];

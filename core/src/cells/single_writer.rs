@@ -29,7 +29,7 @@ use crate::cells::one_step::Place;
 /// fill(&*histogram);
 /// ```
 ///
-/// The same does not compile with this mode; not in a closure that several threads call,
+/// The same does not compile with this mode: not in a closure that several threads call,
 ///
 /// ```compile_fail,E0596
 /// # use picollo_core::{AtomicU64, Histogram, Layout, SingleWriter};

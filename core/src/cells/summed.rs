@@ -64,7 +64,7 @@ pub(crate) fn add(cells: &[AtomicU64], out: &mut [u64]) -> Option<u64> {
 /// Loads a line of cells.
 ///
 /// # Safety
-/// `cells` must be aligned to 16 and lead to eight cells.
+/// `cells` must be aligned to 16 and point to eight cells.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn line(cells: *const AtomicU64) -> [__m256i; 2] {
@@ -88,7 +88,7 @@ unsafe fn line(cells: *const AtomicU64) -> [__m256i; 2] {
 /// Loads eight words into two vectors.
 ///
 /// # Safety
-/// `words` must lead to eight of them.
+/// `words` must point to eight words.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn words(words: *const u64) -> [__m256i; 2] {
@@ -97,7 +97,7 @@ unsafe fn words(words: *const u64) -> [__m256i; 2] {
 }
 
 /// # Safety
-/// `words` must have room for eight of them.
+/// `words` must have room for eight words.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store(words: *mut u64, [first, second]: [__m256i; 2]) {

@@ -23,7 +23,7 @@ fn are_atomic() -> bool {
 /// Loads 64 bytes of cells.
 ///
 /// # Safety
-/// `cells` must be aligned to 16 and lead to 64 bytes of atomic cells; aligned 16-byte loads must be atomic.
+/// `cells` must be aligned to 16 and point to 64 bytes of atomic cells; aligned 16-byte loads must be atomic.
 #[inline(always)]
 unsafe fn line(cells: *const u8) -> [__m128i; 4] {
     let (a, b, c, d);

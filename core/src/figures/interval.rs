@@ -188,7 +188,7 @@ mod tests {
         estimate_figure(ratio, FigureCounts::in_order(ratio, values), confidence)
     }
 
-    /// Returns how many intervals hold the truth, for 4,000 samples of scopes whose sizes and figures correlate.
+    /// Returns the share of intervals with the truth in 4,000 samples of scopes whose sizes and figures correlate.
     fn coverage(scopes: usize, spread: f64, confidence: f64) -> f64 {
         let (mut random, mut held) = (Random(scopes as u64), 0);
         let draw = |random: &mut Random| {

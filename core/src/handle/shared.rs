@@ -279,7 +279,7 @@ impl SharedHistogram {
         prefix + as_what_it_is!(self.0, histogram => histogram.footprint())
     }
 
-    /// Takes the counts of this histogram into a snapshot. See [`Snapshot::update`].
+    /// Copies the counts of this histogram into a snapshot. See [`Snapshot::update`].
     pub fn update(&self, snapshot: &mut Snapshot, since: Since) -> Result<()> {
         as_what_it_is!(self.0, histogram => snapshot.update(histogram, since))
     }

@@ -156,7 +156,7 @@ impl SingleWriterHistogram {
         self.0.footprint()
     }
 
-    /// Takes the counts of this histogram into a snapshot. See [`Snapshot::update`].
+    /// Copies the counts of this histogram into a snapshot. See [`Snapshot::update`].
     pub fn update(&self, snapshot: &mut Snapshot, since: Since) -> Result<()> {
         self.0.update(snapshot, since)
     }

@@ -162,7 +162,8 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
         });
     }
 
-    /// Fails with [`Error::OutOfMemory`], with nothing changed, if there is no room for the chunks' baseline.
+    /// Fails with [`Error::OutOfMemory`], with nothing changed, if there is no room for the baseline of recorded
+    /// chunks.
     fn reset(&self) -> Result<()> {
         if !self.header.has_baseline() {
             return Err(Error::Unsupported);

@@ -20,7 +20,7 @@ use crate::layout::bucket::Bucket;
 /// The largest scale of a layout: the smallest block size for the smallest relative error, 1e-6.
 pub const MAX_SCALE: u32 = 19;
 
-/// No value has a larger logical index, whatever the scale.
+/// The largest logical index of any value, whatever the scale.
 pub(crate) const MAX_INDEX: u64 = index_of(MAX_SCALE, u64::MAX);
 
 /// The largest sum of the binary logarithms of block and unit, as in HdrHistogram.
@@ -34,7 +34,7 @@ const DEFAULT_ERROR: f64 = 0.001;
 const MIN_ERROR: f64 = 1e-6;
 const MAX_ERROR: f64 = 0.1;
 
-/// Which values can be recorded and which of them share a counter.
+/// Defines which values can be recorded and which of them share a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Layout {

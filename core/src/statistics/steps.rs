@@ -183,7 +183,7 @@ impl Snapshot {
                 return None;
             }
             if walk.count == total || level >= 100.0 {
-                // One more step, to 100 %.
+                // Adds one more step, to 100 %.
                 let highest = self.highest_recorded()?;
                 walk.add_up_to(usize::MAX);
                 is_done = true;

@@ -106,7 +106,7 @@ mod tests {
             near(kolmogorov(lambda), p, 1e-12);
         }
         assert_eq!((kolmogorov(0.0), kolmogorov(f64::INFINITY)), (1.0, 0.0));
-        // The two series meet.
+        // The two series agree at their border.
         near(kolmogorov(1.0 - 1e-12), kolmogorov(1.0), 1e-10);
     }
 }

@@ -380,7 +380,7 @@ fn medians_of_the_largest_doubles() {
 #[test]
 fn ratios_of_blocks() {
     let mut random = Random(17);
-    // Both get slower together, threefold and more; B takes a fifth.
+    // Both get slower together, threefold and more; B takes a fifth of A's time.
     let level: Vec<f64> = (0..40).map(|_| 1e6 * libm::exp(random.normal())).collect();
     let a: Vec<f64> = level.iter().map(|level| level * (1.0 + 0.01 * random.normal())).collect();
     let b: Vec<f64> = level.iter().map(|level| level / 5.0 * (1.0 + 0.01 * random.normal())).collect();

@@ -17,7 +17,7 @@ pub struct Step {
     pub from: u64,
     /// End of this step. Steps of percentiles end with a bucket. (valueIteratedTo.)
     pub to: u64,
-    /// The counts in this step; saturates at `u64::MAX`.
+    /// Counts in this step; saturates at `u64::MAX`.
     pub added_count: u64,
     /// Counts in this and all previous steps; saturates at `u64::MAX`.
     pub cumulative_count: u64,

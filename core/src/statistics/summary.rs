@@ -2,7 +2,7 @@
 
 use crate::layout::bucket::{Bucket, ValueSelection};
 
-/// The number of percentiles in a [`Summary`].
+/// Number of percentiles in a [`Summary`].
 pub const SUMMARY_PERCENTILES: usize = 16;
 
 /// The percentile ranks of a [`Summary`], ascending.
@@ -17,7 +17,7 @@ pub struct Percentile {
     pub rank: f64,
     /// The bucket's equivalent value.
     pub value: u64,
-    /// Nearest rank: `max(1, ceil(rank / 100 * total))`; saturates at `u64::MAX`. Zero only in an empty summary.
+    /// Nearest rank: `max(1, ceil(rank / 100 * total))`; saturates at `u64::MAX`. Zero only in the summary of an empty snapshot.
     pub target_count: u64,
     /// The bucket, with its count.
     pub bucket: Bucket,
@@ -51,7 +51,7 @@ pub struct Summary {
     pub value_selection: u32,
     /// 0; reserved.
     pub flags: u32,
-    /// The percentiles at [`SUMMARY_RANKS`].
+    /// At [`SUMMARY_RANKS`].
     pub percentiles: [Percentile; SUMMARY_PERCENTILES],
 }
 

@@ -70,7 +70,7 @@ pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorr
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct BlockComparison {
-    /// The number of pairs of blocks.
+    /// Pairs of blocks.
     pub block_count: u64,
     /// The requested confidence, between 0 and 1.
     pub confidence: f64,

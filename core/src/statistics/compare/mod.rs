@@ -196,7 +196,7 @@ pub struct Comparison {
     pub ks_p: f64,
     /// Cohen's d: the difference of the means divided by the pooled standard deviation; NaN if that is zero.
     pub cohens_d: f64,
-    /// A [`Verdict`] code.
+    /// A [`Verdict`] code: what it amounts to.
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,

@@ -1,9 +1,9 @@
-//! Exact sum, minimum and maximum, kept by the writers.
+//! Exact sum, minimum and maximum, which the writers keep.
 //!
-//! Here a record changes several words, and an interval must hold all of it or nothing. So a writer takes a *stripe* for
-//! itself while it records, one that it finds free, and then adds to it without atomic read-modify-writes. Where all are
-//! taken it shares the last one with others, by atomic adds: writers wait for nobody. `collect` takes each stripe as a writer
-//! does, and waits for the one it shares, a bounded time each.
+//! Here a record changes several words, and an interval must hold all of it or nothing. So a writer reserves a free
+//! *stripe* while it records, and adds to it without atomic read-modify-writes. If all are taken, it shares the last
+//! one and uses atomic adds, so a writer never waits. `collect` takes each stripe as a writer does, and waits for the
+//! shared one to be free; each wait is bounded.
 
 use alloc::boxed::Box;
 use core::mem::{align_of, size_of};
@@ -17,26 +17,27 @@ use crate::platform::atomics::{AtomicU32, AtomicU64, pause};
 use crate::platform::lock::process;
 use crate::platform::memory;
 
-/// Stripes that writers take: more than there are busy cores on most machines.
+/// Stripes that writers can take: more than most machines have busy cores.
 const TAKEN: usize = if cfg!(loom) { 1 } else { 16 };
-/// The stripe that is shared is the last.
+/// The last stripe is the shared one.
 const STRIPES: usize = TAKEN + 1;
 
-/// How often a reader looks whether a writer has left before it goes on without it.
+/// How often a reader checks whether a writer has left before it continues without it.
 const RETRIES: u32 = if cfg!(loom) { 100 } else { 10_000 };
 
-/// Beyond this magnitude, a limb is carried into the next one; 127 writers of the shared stripe can be late with it at once.
+/// Beyond this magnitude, a limb is carried into the next one. Up to 127 writers of the shared stripe can delay their
+/// carry at once.
 const CARRY: i64 = 1 << 56;
 
 /// The stripes of one interval: 13 KB.
 pub(super) struct Stripes([Stripe; STRIPES]);
 
-/// What some of the writers have counted in one interval.
+/// What a subset of the writers has counted in one interval.
 #[repr(align(128))]
 struct Stripe {
-    /// Whoever is in the middle of a record or of a reading: of a stripe that is taken the process, of the last one how many.
+    /// Who is recording or reading: the process for a stripe that is taken, the number of writers for the last one.
     present: AtomicU32,
-    /// Ordered as the values are; the smallest.
+    /// The smallest value, as bits that are ordered as the values are.
     min: AtomicU64,
     max: AtomicU64,
     limbs: [AtomicU64; LIMBS],
@@ -61,7 +62,7 @@ pub(super) struct Exact {
 }
 
 impl Stripes {
-    /// Those of both intervals, empty.
+    /// The stripes of both intervals, empty.
     pub(super) fn boxed() -> Result<Box<[Stripes; 2]>> {
         let block: NonNull<[Stripes; 2]> =
             memory::allocate_zeroed(size_of::<[Stripes; 2]>(), align_of::<[Stripes; 2]>())?.cast();
@@ -74,8 +75,8 @@ impl Stripes {
         }
     }
 
-    /// Begins a record. The caller then has to look whether the interval is still the one: either it sees that the interval
-    /// has changed, or the reader that changed it sees the caller.
+    /// Begins a record. The caller must then check whether the interval is still active: either it sees that the
+    /// interval has changed, or the reader that changed it sees the caller.
     pub(super) fn enter(&self) -> Entered<'_> {
         let (taken, shared) = self.0.split_at(TAKEN);
         let own = crate::platform::stack_hash::of_this_thread(TAKEN);
@@ -91,8 +92,8 @@ impl Stripes {
         entered
     }
 
-    /// Adds what was counted to `exact`. A writer that was stopped in the middle of a record must not stop the reader: its
-    /// stripe stays as it is, for the next time.
+    /// Adds the counted values to `exact`. A writer that stopped in the middle of a record must not block the reader:
+    /// its stripe keeps its values for the next reading.
     pub(super) fn read(&self, reading: Reading, exact: &mut Exact) {
         order_for_loom();
         let (taken, shared) = self.0.split_at(TAKEN);
@@ -105,7 +106,7 @@ impl Stripes {
                 stripe.present.store(0, Release);
             }
         }
-        // Those who still add here do it by atomic adds, which are read now or the next time.
+        // Writers still here use atomic adds, which this reading or the next one sees.
         wait_until(|| shared[0].present.load(SeqCst) == 0);
         shared[0].read(reading, exact);
     }
@@ -122,13 +123,13 @@ fn wait_until(condition: impl Fn() -> bool) -> bool {
 }
 
 impl Entered<'_> {
-    /// Adds a finite value `count` times, `count` not being zero.
+    /// Adds a finite value `count` times; `count` is not zero.
     pub(super) fn add(&self, value: f64, count: u64) {
         pieces(value, count, |limb, piece| self.add_piece(limb, piece));
         self.add_extremes(order_of(value), order_of(value));
     }
 
-    /// Adds what was read from other stripes.
+    /// Adds what a reader read from other stripes.
     pub(super) fn add_exact(&self, other: &Exact) {
         other.sum.limbs().for_each(|(limb, piece)| self.add_piece(limb, piece));
         self.add_extremes(other.min, other.max);
@@ -136,7 +137,7 @@ impl Entered<'_> {
 
     #[inline(always)]
     fn add_extremes(&self, min: u64, max: u64) {
-        // Seldom a new extreme: a load is all it takes.
+        // New extremes are rare, so a load usually suffices.
         if min < self.stripe.min.load(Relaxed) {
             self.stripe.min.fetch_min(min, Relaxed);
         }
@@ -149,7 +150,7 @@ impl Entered<'_> {
     fn add_piece(&self, limb: usize, piece: i64) {
         let limbs = &self.stripe.limbs;
         let sum = self.add_to(&limbs[limb], piece);
-        // The last limb has the sign, and nothing to carry into.
+        // The last limb holds the sign and has no limb to carry into.
         if !(-CARRY..CARRY).contains(&sum) && limb + 1 < LIMBS {
             core::hint::cold_path();
             let carried = CARRY * sum.signum();
@@ -190,7 +191,8 @@ impl Stripe {
         }
     }
 
-    /// Also from another process: this one was forked from it, and does not have the thread that took it.
+    /// Also takes a stripe from another process: this one was forked from it, and does not have the thread that took
+    /// it.
     fn take(&self) -> bool {
         let process = process();
         let Err(holder) = self.present.compare_exchange(0, process, SeqCst, Relaxed) else { return true };
@@ -222,21 +224,21 @@ impl Exact {
         self.max = self.max.max(other.max);
     }
 
-    /// The smallest and the largest value, if there was any.
+    /// The smallest and the largest value, if there is one.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         if self.min > self.max { None } else { Some((value_of(self.min), value_of(self.max))) }
     }
 }
 
-/// The accesses around an entry have one order for all threads: either the reader sees the entry, or the writer sees that
-/// the interval has changed. Loom knows such an order of fences only.
+/// All threads see the accesses around an entry in one order: either the reader sees the entry, or the writer sees that
+/// the interval has changed. Loom models such an order only for fences.
 #[inline(always)]
 fn order_for_loom() {
     #[cfg(loom)]
     crate::platform::atomics::fence(SeqCst);
 }
 
-/// Bits of a finite double that are ordered as the values are. Both zeros are the positive one.
+/// Bits of a finite double that are ordered as the values are. Both zeros become the positive one.
 fn order_of(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
@@ -290,7 +292,7 @@ mod tests {
         for (i, entered) in all.into_iter().enumerate() {
             entered.add(i as f64, 1);
             entered.leave();
-            // Those who are still in the middle of a record are left out.
+            // The reading leaves out writers that are in the middle of a record.
             previous = read(stripes, Reading::Look);
         }
         let exact = read(stripes, Reading::Drain);
@@ -330,7 +332,7 @@ mod tests {
         for (sign, alone) in [(1.0, true), (-1.0, true), (1.0, false), (-1.0, false)] {
             let stripe = Stripe::new();
             let entered = Entered { stripe: &stripe, alone };
-            // As after 2^29 - 1 records of the largest limb.
+            // The state after 2^29 - 1 records of the largest limb.
             for limb in &stripe.limbs[..LIMBS - 1] {
                 limb.store((sign as i64 * (CARRY - 1)) as u64, Relaxed);
             }
@@ -342,7 +344,7 @@ mod tests {
             }
             expected.sum.carry();
             let limbs = stripe.limbs.iter().map(|limb| (limb.load(Relaxed) as i64).unsigned_abs());
-            // Without a carry a hundred of the largest pieces would be above that.
+            // Without a carry, a hundred of the largest pieces would exceed that.
             assert!(limbs.max().unwrap() < CARRY as u64 + (1 << 30));
             let mut exact = Exact::NOTHING;
             stripe.read(Reading::Drain, &mut exact);

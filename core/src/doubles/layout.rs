@@ -1,12 +1,13 @@
 //! The rule that maps doubles to buckets.
 //!
-//! The bits of a double are read as they stand: sign and exponent choose a *row* of `2^k` buckets, the leading `k` bits of
-//! the mantissa one of them. All buckets of a row are equally wide, `2^-k` of the row's smallest magnitude, so a bucket's
-//! midpoint is at most `2^-(k+1)` away, in proportion, from any value in it.
+//! The index comes from the bits of a double: sign and exponent choose a *row* of `2^k` buckets, and the leading `k`
+//! bits of the mantissa choose a bucket in it. All buckets of a row are equally wide, `2^-k` of the row's smallest
+//! magnitude. So a bucket's midpoint is at most `2^-(k+1)` away, in proportion, from any value in it.
 //!
-//! Subnormal numbers have no leading bit of their own, so the mantissa's top bits say ever less of them. They are
-//! normalised first: each position of their leading bit is a row too, as if exponents went on downwards. Rows whose values
-//! have fewer than `k` bits below the leading one hold each of them exactly. So the error holds for every finite double.
+//! Subnormal numbers have no implied leading bit, so the smaller they are, the less the mantissa's top bits distinguish
+//! them. They are normalized first: each position of their leading bit is a row too, as if exponents continued
+//! downwards. Rows whose values have fewer than `k` bits below the leading one hold each value exactly. So the error
+//! bound holds for every finite double.
 
 use crate::layout::layout::scale_for;
 
@@ -23,7 +24,7 @@ const MIN_ERROR: f64 = 1e-4;
 /// Which doubles share a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DoubleLayout {
-    /// Bits of the mantissa that choose a bucket of a row: 3 ..= 13.
+    /// Bits of the mantissa that choose a bucket in a row: 3 ..= 13.
     bits: u32,
 }
 
@@ -68,7 +69,7 @@ impl DoubleLayout {
         self.bits
     }
 
-    /// The largest key, of the last bucket of the last row.
+    /// The largest key: that of the last bucket in the last row.
     pub(crate) const fn last_key(&self) -> i32 {
         (ROWS << self.bits) as i32
     }
@@ -78,14 +79,14 @@ impl DoubleLayout {
         1 << self.bits
     }
 
-    /// Where a value is counted; `None` for zero and what is not finite.
+    /// Where a value is counted; `None` for zero and values that are not finite.
     #[inline(always)]
     pub(crate) fn place_of(&self, value: f64) -> Option<Place> {
         let bits = value.to_bits();
         let magnitude = bits & !SIGN;
-        // One comparison for all that is not a normal number.
+        // One comparison covers everything that is not a normal number.
         let index = if magnitude.wrapping_sub(1 << MANTISSA) < INFINITY - (1 << MANTISSA) {
-            // The exponent counts from 1, in the row behind those of the subnormal numbers.
+            // The exponent counts from 1, so its row comes after those of the subnormal numbers.
             (magnitude >> (MANTISSA - self.bits)) + ((SUBNORMAL_ROWS as u64 - 1) << self.bits)
         } else {
             self.subnormal_index(magnitude)?
@@ -101,24 +102,24 @@ impl DoubleLayout {
         }
         let row = 63 - magnitude.leading_zeros();
         let normalised = magnitude << (MANTISSA - row);
-        // The leading bit, now at 2^52, is implied by the row.
+        // The row implies the leading bit, which is now at 2^52.
         Some((u64::from(row) << self.bits) + (normalised >> (MANTISSA - self.bits)) - (1 << self.bits))
     }
 
-    /// The place as a number that is ordered as the values are; zero is that of zero.
+    /// The place as a number that is ordered as the values are; 0 stands for zero.
     pub(crate) const fn key_of(&self, place: Place) -> i32 {
         let key = 1 + ((place.row << self.bits) | place.column) as i32;
         if place.negative { -key } else { key }
     }
 
-    /// The bucket with a key that [`DoubleLayout::key_of`] made, or of zero.
+    /// The bucket of a key that [`DoubleLayout::key_of`] made, or of zero.
     pub(crate) fn bucket_at(&self, key: i32, count: u64) -> DoubleBucket {
         if key == 0 {
             return DoubleBucket { lower: 0.0, upper: 0.0, midpoint: 0.0, count };
         }
         let index = u64::from(key.unsigned_abs() - 1);
         let (row, column) = (index >> self.bits, index & ((1 << self.bits) - 1));
-        // Bits below the leading one; those of normal numbers are scaled by their exponent beside.
+        // Bits below the leading one. The exponent scales those of normal numbers separately.
         let fraction_bits = (row as u32).min(MANTISSA);
         let exponent = (row - u64::from(fraction_bits)) << MANTISSA;
         let leading = 1u64 << fraction_bits;
@@ -153,7 +154,7 @@ mod tests {
         (3u32..=13).prop_map(|bits| DoubleLayout { bits })
     }
 
-    /// Doubles of all magnitudes and both signs, subnormal numbers and the neighbours of powers of two among them.
+    /// Doubles of all magnitudes and both signs, including subnormal numbers and the neighbors of powers of two.
     pub(crate) fn any_finite() -> impl Strategy<Value = f64> {
         let bits = prop_oneof![
             4 => any::<u64>(),
@@ -182,7 +183,7 @@ mod tests {
     fn every_bucket_of_every_layout() {
         for bits in 3..=13 {
             let layout = DoubleLayout { bits };
-            // Subnormal rows, some normal ones, and the last: all of them would take minutes.
+            // Subnormal rows, some normal ones, and the last; all rows would take minutes.
             for row in (0..60).chain([1000, 1074, 1075, ROWS - 1]) {
                 let mut next = None;
                 for column in 0..layout.columns() {

@@ -1,14 +1,13 @@
 //! Histograms of doubles: finite values of both signs and all magnitudes, each reported within a relative error.
 //!
-//! The idea is that of the aggregator of .NET's `System.Diagnostics.Metrics`, which reads the counter off the bits of the
-//! value: see [`DoubleLayout`]. What differs: values are reported as midpoints, so that the promised error holds; subnormal
-//! numbers keep it too; writers take no lock; and nothing is lost when an interval ends.
+//! The idea comes from the aggregator of .NET's `System.Diagnostics.Metrics`, which derives the counter from the bits
+//! of the value: see [`DoubleLayout`]. The differences: values are reported as midpoints, so that the promised error
+//! holds; it holds for subnormal numbers too; writers take no lock; and nothing is lost when an interval ends.
 //!
-//! There are two intervals: one that writers add to, and one that waits. [`DoubleHistogram::collect`] lets them change
-//! places and then empties the one that writers have left, cell by cell, with an atomic swap of each cell for zero. A
-//! writer that was already on its way still adds to it: before the swap of its cell, then it counts in this interval; or
-//! after it, then the count stays where it is until the next collection, which empties both. So every record is read
-//! exactly once.
+//! There are two intervals: writers add to one, and the other waits. [`DoubleHistogram::collect`] swaps them and then
+//! empties the one that writers have left. It atomically swaps each cell for zero. A writer that was already on its way
+//! still adds to that interval. If it adds before the swap of its cell, the count belongs to this interval; if after,
+//! the count stays there until the next collection, which empties both. So every record is read exactly once.
 
 mod exact;
 mod layout;
@@ -36,12 +35,12 @@ pub(crate) use snapshot::Entry;
 pub use snapshot::{DoubleSnapshot, DoubleStatistics, QuantileRule};
 pub use summary::{DoublePercentile, DoubleSummary};
 
-/// What a [`DoubleHistogram`] is made from. Zero means the default everywhere.
+/// Options of a [`DoubleHistogram`]. Zero means the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct DoubleOptions {
-    /// Largest distance of a value to what is reported for it, in proportion: 0 means 0.001; clamped to 1e-4 ..= 0.1.
+    /// Largest distance between a value and its reported value, in proportion: 0 means 0.001; clamped to 1e-4 ..= 0.1.
     pub relative_error: f64,
-    /// Limit of all memory in bytes, 0 for none. Records that would need more are counted as lost.
+    /// Limit of all memory in bytes; 0 means no limit. Records that would need more are counted as lost.
     pub max_bytes: u64,
     /// Keep sum, minimum and maximum exactly. A record then costs several atomic operations instead of one.
     pub exact: bool,
@@ -49,34 +48,35 @@ pub struct DoubleOptions {
     pub quantile_rule: QuantileRule,
 }
 
-/// Records that a batch makes for one entry into a stripe: a reader that waits for it meanwhile waits some microseconds.
+/// Records that a batch makes per entry into a stripe; a reader that waits for it waits a few microseconds.
 const ENTRY: usize = 64;
 
 /// A histogram of doubles for any number of writing threads.
 ///
-/// A record is one relaxed atomic add. It never fails, waits or takes a lock; only the first one in a power of two of
-/// values allocates. NaN and infinities are counted apart, and so is what finds no memory.
+/// A record is one relaxed atomic add. It never fails, waits or takes a lock; only the first record in a power of two
+/// allocates. NaN and infinities have a separate count, and so do values that find no memory.
 pub struct DoubleHistogram {
     layout: DoubleLayout,
     rule: QuantileRule,
-    /// Which of the intervals writers add to.
+    /// The interval that writers add to.
     active: AtomicUsize,
     rows: Rows,
-    /// For each interval, if sums are kept exactly.
+    /// One set for each interval, if sums are kept exactly.
     stripes: Option<Box<[Stripes; 2]>>,
     budget: Budget,
-    /// One reading at a time. It can be taken over at any step: the next one reads both intervals, whatever was taken out.
+    /// Allows one reading at a time. Another can take over at any step: the next one reads both intervals, whatever the
+    /// last one took out.
     readings: Exclusive,
 }
 
-// All shared access is through atomics.
+// All shared access uses atomics.
 const _: () = {
     const fn is_for_all_threads<T: Send + Sync>() {}
     is_for_all_threads::<DoubleHistogram>();
 };
 
 impl DoubleHistogram {
-    /// A new histogram. [`Error::InvalidArgument`] when it does not fit into `max_bytes` while it is empty,
+    /// Makes a new histogram. Returns [`Error::InvalidArgument`] if the empty histogram exceeds `max_bytes`, or
     /// [`Error::OutOfMemory`].
     pub fn new(options: &DoubleOptions) -> Result<DoubleHistogram> {
         let limit = match options.max_bytes {
@@ -104,7 +104,7 @@ impl DoubleHistogram {
         self.layout
     }
 
-    /// Counts one value. Any thread.
+    /// Counts one value. Any thread may call it.
     #[inline(always)]
     pub fn record(&self, value: f64) {
         self.record_n(value, 1);
@@ -116,11 +116,11 @@ impl DoubleHistogram {
         if self.stripes.is_some() {
             return self.record_exactly(value, count);
         }
-        // Relaxed: both intervals are read in the end, whichever a writer saw.
+        // Relaxed suffices: in the end both intervals are read, whichever one the writer saw.
         self.add(Interval(self.active.load(Relaxed)), value, count);
     }
 
-    /// Counts every value of a slice. With exact sums, a batch costs less than its values do one by one.
+    /// Counts every value of a slice. With exact sums, a batch costs less than separate records.
     pub fn record_batch(&self, values: &[f64]) {
         if self.stripes.is_none() {
             return values.iter().for_each(|&value| self.record(value));
@@ -136,7 +136,7 @@ impl DoubleHistogram {
         }
     }
 
-    /// `false` when the value is lost: it is then part of nothing else.
+    /// Returns `false` if the value is lost; nothing else includes it then.
     #[inline(always)]
     fn add(&self, interval: Interval, value: f64, count: u64) -> bool {
         match self.layout.place_of(value) {
@@ -168,12 +168,12 @@ impl DoubleHistogram {
         });
     }
 
-    /// Runs `add` with an interval and a stripe of it, so that a collection reads all that it adds or nothing.
+    /// Runs `add` with an interval and a stripe of it, so that a collection reads everything that it adds or nothing.
     #[inline(always)]
     fn add_together(&self, add: impl FnOnce(Interval, &Entered)) {
         let Some(stripes) = &self.stripes else { return };
-        // A collection between the look and the entry shows in the second look. Against one after the other the writer
-        // does not insist: its record may then be read in two parts.
+        // If a collection comes between the first look and the entry, the second look shows it. If collections keep
+        // coming, the writer gives up; its record may then be read in two parts.
         let mut attempts = 3;
         let (interval, entered) = loop {
             let active = self.active.load(SeqCst);
@@ -188,27 +188,30 @@ impl DoubleHistogram {
         entered.leave();
     }
 
-    /// Takes out what was recorded since the last collection, while writers go on, and starts a new interval. Any thread.
+    /// Takes out what was recorded since the last collection and starts a new interval, while writers continue. Any
+    /// thread may call it.
     ///
-    /// Nothing is lost: what is recorded while this runs is in this interval or the next, and what was recorded before is
-    /// in this one.
+    /// Nothing is lost: records made during the call are in this interval or the next, and earlier ones are in this
+    /// one.
     ///
-    /// [`Error::OutOfMemory`] when `into` cannot hold it, [`Error::Busy`] if another thread is stopped for seconds in the middle of
-    /// reading; nothing was taken out then. Where memory runs out later, because writers touch more buckets meanwhile, those stay for the next interval.
+    /// Returns [`Error::OutOfMemory`] if `into` cannot hold the counts, or [`Error::Busy`] if another thread has
+    /// stopped for seconds in the middle of reading; then nothing was taken out. If memory runs out later, because
+    /// writers touch more buckets meanwhile, those buckets stay for the next interval.
     pub fn collect(&self, into: &mut DoubleSnapshot) -> Result<()> {
         self.read(Reading::Drain, into)
     }
 
-    /// Reads what was recorded since the last collection and leaves it there. Counts that are added meanwhile may be in it
-    /// or not. Errors as for [`DoubleHistogram::collect`].
+    /// Reads what was recorded since the last collection and leaves it in place. Concurrent records may be missing.
+    /// Errors as for [`DoubleHistogram::collect`].
     pub fn look(&self, into: &mut DoubleSnapshot) -> Result<()> {
         self.read(Reading::Look, into)
     }
 
-    /// [`DoubleHistogram::collect`], with quantiles 0 ..= 1 into `out` and the statistics. Quantiles of nothing are NaN.
+    /// [`DoubleHistogram::collect`], which also writes quantiles 0 ..= 1 to `out` and returns the statistics. Quantiles
+    /// of an empty interval are NaN.
     ///
-    /// [`Error::InvalidArgument`] and [`Error::BufferTooSmall`] as for [`DoubleSnapshot::quantiles`], before anything is
-    /// taken out.
+    /// Returns [`Error::InvalidArgument`] and [`Error::BufferTooSmall`] as [`DoubleSnapshot::quantiles`] does, before
+    /// it takes anything out.
     pub fn collect_statistics(&self, quantiles: &[f64], out: &mut [f64]) -> Result<DoubleStatistics> {
         check_quantiles(quantiles)?;
         let Some(out) = out.get_mut(..quantiles.len()) else {
@@ -231,7 +234,7 @@ impl DoubleHistogram {
         let recorded = [active, active.other()].map(|interval| self.rows.recorded(self.layout, interval));
         into.start(self.layout, self.rule, self.stripes.as_ref().map(|_| Exact::NOTHING));
         into.entries.try_reserve(recorded[0] + recorded[1]).map_err(|_| Error::OutOfMemory)?;
-        // What late writers added after the last collection.
+        // Late writers added this after the last collection.
         self.read_interval(active.other(), reading, into);
         if reading == Reading::Drain {
             self.active.store(active.other().index(), SeqCst);
@@ -251,10 +254,11 @@ impl DoubleHistogram {
         into.lost = into.lost.saturating_add(reading.of(&tallies.lost));
     }
 
-    /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and extremes
-    /// stay exact if both have them exact and there is room for all; otherwise the midpoints are added to those here.
+    /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and
+    /// extremes stay exact if both sides have exact ones and there is room for all counts. Otherwise the midpoints are
+    /// added to those here.
     pub fn add_snapshot(&self, other: &DoubleSnapshot) {
-        // To count nothing makes the room; what there is stays.
+        // Adding a count of zero makes room without changing a count.
         let make_room = |bucket: DoubleBucket| self.add(Interval(0), bucket.midpoint, 0);
         match &other.exact {
             Some(exact) if self.stripes.is_some() && other.buckets().all(make_room) => {
@@ -280,7 +284,7 @@ impl DoubleHistogram {
 
 impl Drop for DoubleHistogram {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the histogram any more.
+        // SAFETY: nobody else can reach the histogram any more.
         unsafe { self.rows.free(self.layout) };
     }
 }

@@ -1,7 +1,7 @@
-//! The counts of both intervals: rows of cells, found through pages, both allocated when they are first touched.
+//! The counts of both intervals: rows of cells that pages point to. Both are allocated on first use.
 //!
-//! Pages keep an empty histogram small: without them, each would hold four thousand pointers to rows that it does not have.
-//! A row has cells for both intervals, so that they have room for the same values, whatever the limit.
+//! Pages keep an empty histogram small: without them, each would hold four thousand pointers to rows that do not exist.
+//! A row has cells for both intervals, so both have room for the same values, whatever the limit.
 
 use alloc::vec::Vec;
 
@@ -12,12 +12,12 @@ use crate::cells::first_touch::{Budget, FirstTouch};
 use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
 
-/// Rows of a page.
+/// Rows in a page.
 const PAGE: usize = 64;
-/// Pages of one sign.
+/// Pages for one sign.
 const PAGES: usize = ROWS.div_ceil(PAGE);
 
-/// Which of the two intervals, in its lowest bit.
+/// The interval is the lowest bit.
 #[derive(Clone, Copy)]
 pub(super) struct Interval(pub(super) usize);
 
@@ -38,14 +38,14 @@ const fn cells_of_a_row(layout: DoubleLayout) -> usize {
     2 * layout.columns()
 }
 
-/// Counts by bucket, and beside the buckets. Cells are only added to, and drained.
+/// Counts in buckets, and counts outside of them. Cells are only added to, and drained.
 pub(super) struct Rows {
-    /// Those of the positive numbers, then those of the negative ones.
+    /// Pages of the positive numbers, then those of the negative ones.
     pages: [FirstTouch<Row>; 2 * PAGES],
     tallies: [Tallies; 2],
 }
 
-/// Counts beside the rows: on a cache line of their own, away from what records read.
+/// Counts outside the rows, on a separate cache line, away from what records read.
 #[repr(align(64))]
 pub(super) struct Tallies {
     pub(super) zero: AtomicU64,
@@ -54,14 +54,14 @@ pub(super) struct Tallies {
 }
 
 impl Tallies {
-    /// Adds to one of the interval's counts. Where that wraps around, 2^64 are lost.
+    /// Adds to one of the interval's counts. If it wraps around, 2^64 observations are lost.
     pub(super) fn add(&self, cell: &AtomicU64, count: u64) {
         if cell.add_shared(count) != 0 {
             self.lose(u64::MAX);
         }
     }
 
-    /// Adds to what is lost, up to `u64::MAX`.
+    /// Adds to the lost count, which saturates at `u64::MAX`.
     #[cold]
     #[inline(never)]
     pub(super) fn lose(&self, count: u64) {
@@ -74,12 +74,12 @@ impl Tallies {
     }
 }
 
-/// Whether reading leaves the counts where they are.
+/// Whether reading leaves the counts in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// They are taken out: each event is read once.
+    /// The counts are taken out, so that each event is read once.
     Drain,
-    /// They stay.
+    /// The counts stay.
     Look,
 }
 
@@ -103,8 +103,8 @@ impl Rows {
         &self.tallies[interval.index()]
     }
 
-    /// Counts at a place: two loads find the cell, one atomic add counts. Without memory for the cell, it is counted as
-    /// lost, and the answer is `false`.
+    /// Counts at a place: two loads find the cell, one atomic add counts. If there is no memory for the cell, it counts
+    /// the observations as lost and returns `false`.
     #[inline(always)]
     pub(super) fn add(
         &self,
@@ -115,7 +115,7 @@ impl Rows {
         budget: &Budget,
     ) -> bool {
         let page = place.row / PAGE + if place.negative { PAGES } else { 0 };
-        // SAFETY: rows are below `ROWS`, so that pages of one sign are below `PAGES`; a page has `PAGE` rows, and lives as
+        // SAFETY: rows are below `ROWS`, so pages of one sign are below `PAGES`. A page has `PAGE` rows and lives as
         // long as the histogram.
         let row = unsafe {
             let page = self.pages.get_unchecked(page).get();
@@ -127,7 +127,7 @@ impl Rows {
         // SAFETY: a row has `columns()` cells for each interval, and the place's column is below that.
         let cell = unsafe { row.add(interval.index() * layout.columns() + place.column).as_ref() };
         if count == 1 {
-            // 2^64 records one by one take centuries.
+            // Single records take centuries to reach 2^64.
             cell.fetch_add(1, Relaxed);
         } else {
             self.tallies(interval).add(cell, count);
@@ -159,7 +159,7 @@ impl Rows {
         }
     }
 
-    /// The rows of a sign that were touched, by their number, with their cells for an interval, in ascending order.
+    /// The rows of a sign that exist, by their number, with their cells for an interval, in ascending order.
     fn rows(
         &self,
         layout: DoubleLayout,
@@ -186,8 +186,8 @@ impl Rows {
         1 + rows.map(|(_, cells)| cells.iter().filter(|cell| cell.load(Relaxed) != 0).count()).sum::<usize>()
     }
 
-    /// Reads all counts of an interval, in ascending order of their values, and appends those that there are. What there is no memory for
-    /// stays.
+    /// Reads all counts of an interval in ascending order of their values, and appends those that are not zero. Counts
+    /// for which there is no memory stay.
     pub(super) fn read(
         &self,
         layout: DoubleLayout,
@@ -217,7 +217,7 @@ impl Rows {
     /// Frees the rows and pages.
     ///
     /// # Safety
-    /// Nobody may use them any more; `layout` must be the one they were used with.
+    /// Nobody may use them any more; `layout` must be the one that they were used with.
     pub(super) unsafe fn free(&self, layout: DoubleLayout) {
         for page in &self.pages {
             // SAFETY: as in `add`; the rest is the caller's promise.

@@ -1,4 +1,4 @@
-//! A histogram of doubles behind one counted pointer: what a language binding and a registry hold.
+//! A histogram of doubles behind one reference-counted pointer, for language bindings and registries.
 
 use core::ops::Deref;
 
@@ -6,16 +6,16 @@ use super::{DoubleHistogram, DoubleOptions};
 use crate::error::Result;
 use crate::platform::counted::{Counted, stands_for_a_pointer};
 
-/// A counted reference to a [`DoubleHistogram`]: cloning adds one, dropping takes one away, the last one frees it.
+/// A counted reference to a [`DoubleHistogram`]: a clone adds one, a drop removes one, and the last drop frees it.
 ///
-/// One pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one. Unlike a standard `Arc`,
-/// making one reports when there is no memory.
+/// It is one pointer in size, and C sees the same pointer. Any thread may hold, clone and drop one. Unlike a standard
+/// `Arc`, its constructor reports when there is no memory.
 #[derive(Clone, Debug)]
 #[repr(transparent)]
 pub struct SharedDoubleHistogram(Counted<DoubleHistogram>);
 
 impl SharedDoubleHistogram {
-    /// A new histogram on the heap. Errors as for [`DoubleHistogram::new`].
+    /// Makes a new histogram on the heap. Errors as for [`DoubleHistogram::new`].
     pub fn create(options: &DoubleOptions) -> Result<SharedDoubleHistogram> {
         Counted::create(DoubleHistogram::new(options)?).map(SharedDoubleHistogram)
     }
@@ -44,7 +44,7 @@ mod tests {
         let second = first.clone();
         drop(first);
         let raw = second.into_raw();
-        // SAFETY: from the line above, once.
+        // SAFETY: the pointer comes from the line above, and is used once.
         let third = unsafe { SharedDoubleHistogram::from_raw(raw) };
         std::thread::scope(|scope| {
             for _ in 0..4 {

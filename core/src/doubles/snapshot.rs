@@ -1,4 +1,4 @@
-//! One interval's counts of doubles, and what is read from them.
+//! One interval's counts of doubles, and what can be read from them.
 
 use alloc::vec::Vec;
 
@@ -29,7 +29,7 @@ pub(crate) struct Entry {
 
 /// The counts of one interval of a [`DoubleHistogram`](super::DoubleHistogram).
 ///
-/// It holds the buckets that have counts, in ascending order, and nothing of the histogram it came from.
+/// It holds the buckets that have counts, in ascending order, and no reference to its histogram.
 #[derive(Clone, Debug)]
 pub struct DoubleSnapshot {
     pub(super) layout: DoubleLayout,
@@ -80,7 +80,7 @@ impl DoubleSnapshot {
         }
     }
 
-    /// Empties the snapshot for counts of this layout; its memory is kept.
+    /// Empties the snapshot for counts of this layout, and keeps its memory.
     pub(super) fn start(&mut self, layout: DoubleLayout, rule: QuantileRule, exact: Option<Exact>) {
         self.entries.clear();
         (self.layout, self.rule, self.exact) = (layout, rule, exact);
@@ -92,7 +92,7 @@ impl DoubleSnapshot {
         self.entries.is_empty() && (self.not_finite, self.lost) == (0, 0) && exact
     }
 
-    /// Puts entries that were appended in several ascending runs into one order, and counts them.
+    /// Sorts entries that were appended in several ascending runs, and counts them.
     pub(super) fn finish(&mut self) {
         if !self.entries.is_sorted_by(|a, b| a.key < b.key) {
             let mut lost = self.lost;
@@ -126,13 +126,13 @@ impl DoubleSnapshot {
         self.not_finite
     }
 
-    /// Observations that found no memory for their bucket, or no room in its count; saturates at `u64::MAX`, as it does when a
-    /// count wraps around 64 bits.
+    /// Observations that found no memory for their bucket, or no room in its count. Saturates at `u64::MAX`, also when
+    /// a count wraps around 64 bits.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Keys and counts, where there are any, in ascending order.
+    /// Keys and counts that are not zero, in ascending order.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -142,9 +142,9 @@ impl DoubleSnapshot {
         self.entries.iter().map(|entry| self.layout.bucket_at(entry.key, entry.count))
     }
 
-    /// Adds the counts of another snapshot. Of another layout, each bucket's count goes to the bucket of its midpoint, and
-    /// the errors add up. Sum and extremes stay exact if both are. [`Error::OutOfMemory`] when there is no room; nothing
-    /// was changed then.
+    /// Adds the counts of another snapshot. If the layouts differ, each bucket's count goes to the bucket of its
+    /// midpoint, and the errors add up. Sum and extremes stay exact if both are. Returns [`Error::OutOfMemory`] if
+    /// there is no room, and then changes nothing.
     pub fn merge(&mut self, other: &DoubleSnapshot) -> Result<()> {
         self.entries.try_reserve(other.entries.len()).map_err(|_| Error::OutOfMemory)?;
         if self.is_empty() {
@@ -168,8 +168,8 @@ impl DoubleSnapshot {
         Ok(())
     }
 
-    /// Totals, sum, extremes, mean and deviation. One pass over the buckets that have counts, and a second one for the
-    /// deviation.
+    /// Totals, sum, extremes, mean and deviation. It takes one pass over the buckets that have counts, and a second one
+    /// for the deviation.
     pub fn statistics(&self) -> DoubleStatistics {
         let mut of_buckets = ExactSum::ZERO;
         for bucket in self.buckets() {
@@ -191,7 +191,7 @@ impl DoubleSnapshot {
         }
     }
 
-    /// Smallest and largest value, if there is any.
+    /// The smallest and largest value, if there is one.
     fn range(&self) -> Option<(f64, f64)> {
         if let Some(range) = self.exact.as_ref().and_then(Exact::range) {
             return Some(range);
@@ -202,7 +202,7 @@ impl DoubleSnapshot {
     }
 
     fn deviation_from(&self, mean: f64) -> f64 {
-        // Divided by a power of two, so that no square overflows or vanishes.
+        // The division by a power of two prevents squares from overflowing or vanishing.
         let largest = self.buckets().fold(0.0f64, |largest, bucket| largest.max(bucket.midpoint.abs()));
         let exponent = libm::frexp(largest).1 + 1;
         let scaled = |value| libm::scalbn(value, -exponent);
@@ -212,29 +212,29 @@ impl DoubleSnapshot {
             squares += bucket.count as f64 * (distance * distance);
             weight += bucket.count as f64;
         }
-        // 0 / 0 when empty.
+        // This is 0 / 0 if the snapshot is empty.
         libm::scalbn(libm::sqrt(squares / weight), exponent)
     }
 
-    /// The value at a quantile, 0 ..= 1. See [`DoubleSnapshot::quantiles`].
+    /// The value at a quantile in 0 ..= 1. See [`DoubleSnapshot::quantiles`].
     pub fn quantile(&self, quantile: f64) -> Result<f64> {
         let mut out = [0.0];
         self.quantiles(&[quantile], &mut out)?;
         Ok(out[0])
     }
 
-    /// The values at quantiles 0 ..= 1, in any order: for each the midpoint of the bucket of the observation that the
-    /// histogram's [`QuantileRule`] chooses, between the exact extremes where they are known. It is within the relative
-    /// error of that observation. One pass over the buckets for each group of ascending quantiles.
+    /// The values at quantiles in 0 ..= 1, in any order. The histogram's [`QuantileRule`] chooses the observation; the
+    /// value is the midpoint of its bucket, clamped to the exact extremes if they are known. It is within the relative
+    /// error of that observation. Each group of ascending quantiles takes one pass over the buckets.
     ///
-    /// [`Error::InvalidArgument`] for NaN and what is out of range, [`Error::Empty`] when nothing was recorded,
-    /// [`Error::BufferTooSmall`] when `out` is shorter than `quantiles`; nothing is written then.
+    /// Returns [`Error::InvalidArgument`] for NaN or a quantile out of range, [`Error::Empty`] if nothing was recorded,
+    /// and [`Error::BufferTooSmall`] if `out` is shorter than `quantiles`; then it writes nothing.
     pub fn quantiles(&self, quantiles: &[f64], out: &mut [f64]) -> Result<()> {
         self.for_each_quantile(quantiles, out.len(), |at, value| out[at] = value)
     }
 
-    /// The same one by one, each with its place.
-    #[doc(hidden)] // For the C interface, whose arrays may hold nothing so far.
+    /// The same values one at a time, each with its index.
+    #[doc(hidden)] // For the C interface, whose arrays may be uninitialized.
     pub fn for_each_quantile(
         &self,
         quantiles: &[f64],
@@ -255,7 +255,7 @@ impl DoubleSnapshot {
         Ok(())
     }
 
-    /// The number of the observation, from 1, at a quantile of 0 ..= 1.
+    /// The number of the observation, from 1, at a quantile in 0 ..= 1.
     pub(super) fn target(&self, quantile: f64) -> Result<u128> {
         match self.rule {
             QuantileRule::NearestRank => target_count(quantile * 100.0, self.count),
@@ -275,13 +275,13 @@ impl Default for DoubleSnapshot {
     }
 }
 
-/// [`Error::InvalidArgument`] unless all are in 0 ..= 1.
+/// Returns [`Error::InvalidArgument`] unless all are in 0 ..= 1.
 pub(super) fn check_quantiles(quantiles: &[f64]) -> Result<()> {
     let valid = quantiles.iter().all(|quantile| (0.0..=1.0).contains(quantile));
     if valid { Ok(()) } else { Err(Error::InvalidArgument) }
 }
 
-/// Finds observations by their number, in one pass as long as the numbers ascend.
+/// Finds observations by their number, in one pass while the numbers ascend.
 pub(super) struct Cursor<'a> {
     snapshot: &'a DoubleSnapshot,
     index: usize,
@@ -291,7 +291,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// What observation number `target`, 1 ..= count, is reported as, and its bucket.
+    /// The reported value of observation number `target`, 1 ..= count, and its bucket.
     pub(super) fn find(&mut self, target: u128) -> (f64, DoubleBucket) {
         let entries = &self.snapshot.entries;
         if target <= self.before {

@@ -1,24 +1,25 @@
-//! The exact sum of doubles: a number wide enough for all of them, so that nothing is rounded until it is read.
+//! The exact sum of doubles: a number wide enough for all of them, so that only reading it rounds.
 //!
-//! Every finite double is an integer times 2^-1074. The sum is kept as such an integer, in *limbs* of 27 bits inside words
-//! of 64, so that limbs are added to without carries (a superaccumulator: Kulisch's idea, with the small limbs of
-//! Neal, "Fast exact summation using small and large superaccumulators", 2015). It does not depend on the order of its
-//! terms, loses nothing to cancellation, and does not overflow: only what is read from it can be too large for a double.
+//! Every finite double is an integer times 2^-1074. The sum is such an integer, in *limbs* of 27 bits inside words of
+//! 64, so that adding to a limb needs no carry. This is a superaccumulator: Kulisch's idea, with the small limbs of
+//! Neal, "Fast exact summation using small and large superaccumulators", 2015. The sum does not depend on the order of
+//! its terms, loses nothing to cancellation, and does not overflow; only a value read from it can be too large for a
+//! double.
 
-/// Bits of a limb.
+/// Bits in a limb.
 pub(super) const LIMB_BITS: u32 = 27;
-/// Enough for 2^64 times the largest double, with a limb for the sign.
+/// Enough for 2^64 times the largest double, plus a limb for the sign.
 pub(super) const LIMBS: usize = (2098 + 64_u32).div_ceil(LIMB_BITS) as usize + 1;
 const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
 
-/// Mantissa and position of its lowest bit, counted from 2^-1074, of a finite double.
+/// The mantissa of a finite double, and the position of its lowest bit, counted from 2^-1074.
 const fn parts(value: f64) -> (u64, u32) {
     let bits = value.to_bits() & (u64::MAX >> 1);
     let (exponent, mantissa) = ((bits >> 52) as u32, bits & ((1 << 52) - 1));
     if exponent == 0 { (mantissa, 0) } else { (mantissa | 1 << 52, exponent - 1) }
 }
 
-/// Hands out what to add to which limb for `count` times a finite double: at most six pieces, each below 2^27 in
+/// Calls `add` with the limb and the amount for `count` times a finite double: at most six pieces, each below 2^27 in
 /// magnitude.
 #[inline]
 pub(super) fn pieces(value: f64, count: u64, mut add: impl FnMut(usize, i64)) {
@@ -26,7 +27,7 @@ pub(super) fn pieces(value: f64, count: u64, mut add: impl FnMut(usize, i64)) {
     let (mut limb, shift) = ((position / LIMB_BITS) as usize, position % LIMB_BITS);
     // All ones for a negative value: the complement of a number, plus one, is its negative.
     let sign = value.to_bits() as i64 >> 63;
-    // The first limb has room for so many bits only.
+    // The first limb has room for only this many bits.
     let room = LIMB_BITS - shift;
     let mut add = |limb, piece: u64| {
         if piece != 0 {
@@ -49,27 +50,27 @@ pub(super) fn pieces(value: f64, count: u64, mut add: impl FnMut(usize, i64)) {
     }
 }
 
-/// A sum of doubles without any error.
+/// A sum of doubles without rounding errors.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ExactSum {
-    /// In two's complement: all but the last are below 2^27 and not negative after [`ExactSum::carry`].
+    /// In two's complement. After [`ExactSum::carry`], all but the last are below 2^27 and not negative.
     limbs: [i64; LIMBS],
 }
 
 impl ExactSum {
     pub(super) const ZERO: ExactSum = ExactSum { limbs: [0; LIMBS] };
 
-    /// Adds `count` times a finite double. At most 2^30 times before [`ExactSum::carry`].
+    /// Adds `count` times a finite double. Callers may do so at most 2^30 times before [`ExactSum::carry`].
     pub(super) fn add(&mut self, value: f64, count: u64) {
         pieces(value, count, |limb, piece| self.limbs[limb] += piece);
     }
 
-    /// Adds to a limb, at most 2^61 in magnitude, and once before [`ExactSum::carry`].
+    /// Adds at most 2^61 in magnitude to a limb. Callers may do so once before [`ExactSum::carry`].
     pub(super) fn add_to_limb(&mut self, limb: usize, amount: i64) {
         self.limbs[limb] += amount;
     }
 
-    /// The limbs that are not zero, each below 2^27 in magnitude after [`ExactSum::carry`], but for the last one.
+    /// The limbs that are not zero. After [`ExactSum::carry`], each except the last one is below 2^27 in magnitude.
     pub(super) fn limbs(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         self.limbs.iter().copied().enumerate().filter(|&(_, limb)| limb != 0)
     }
@@ -92,7 +93,7 @@ impl ExactSum {
         self.limbs[LIMBS - 1] += carry;
     }
 
-    /// Sign, leading 64 bits, position of the lowest of them, and whether anything but zeros follows. `None` for zero.
+    /// Sign, leading 64 bits, position of the lowest of them, and whether a one bit follows. `None` for zero.
     fn leading(&self) -> Option<(bool, u64, i32, bool)> {
         let mut sum = self.clone();
         sum.carry();
@@ -116,13 +117,13 @@ impl ExactSum {
         Some((negative, bits as u64, position, rest || lost != 0))
     }
 
-    /// The sum as the nearest double, ties to even; infinite beyond the largest.
+    /// The sum as the nearest double, ties to even; infinite if it is beyond the largest.
     pub(super) fn to_f64(&self) -> f64 {
         self.scaled(1)
     }
 
-    /// The sum, of which 64 bits are taken, divided by a count; NaN for a count of zero. Finite even where the sum as a
-    /// double is not.
+    /// The leading 64 bits of the sum, divided by a count; NaN for a count of zero. The result can be finite even if
+    /// the sum as a double is not.
     pub(super) fn divided_by(&self, count: u128) -> f64 {
         if count == 0 { f64::NAN } else { self.scaled(count) }
     }
@@ -131,14 +132,14 @@ impl ExactSum {
         let Some((negative, bits, position, rest)) = self.leading() else {
             return 0.0;
         };
-        // More than 64 bits of a count are more than 64 bits of a quotient can show.
+        // A quotient cannot show more than 64 bits of a count.
         let excess = (u128::BITS - count.leading_zeros()).saturating_sub(u64::BITS);
         let (count, position) = (count >> excess, position - excess as i32);
-        // The lowest bit stands for all that follows it: it is below the rounding of the conversion.
+        // The lowest bit stands for everything that follows it; it is below the rounding of the conversion.
         let dividend = u128::from(bits | u64::from(rest)) << 64;
         let (quotient, remainder) = (dividend / count, dividend % count);
         let quotient = (quotient | u128::from(remainder != 0)) as f64;
-        // Small sums have no more bits than a double has, since they have none below 2^-1074.
+        // Small sums have no more bits than a double, because they have none below 2^-1074.
         let magnitude = libm::scalbn(quotient, position - 64 - 1074);
         if negative { -magnitude } else { magnitude }
     }
@@ -219,14 +220,14 @@ mod tests {
             order in any::<u64>()
         ) {
             let terms: Vec<(i128, f64)> = values.iter().map(|&(value, shift)| {
-                let value = value >> 11 << (shift % 11); // within 53 bits and some zeros
+                let value = value >> 11 << (shift % 11); // within 53 bits and a few zeros
                 (value as i128, libm::scalbn(value as f64, exponent))
             }).collect();
             let exact: i128 = terms.iter().map(|term| term.0).sum();
             let mut doubles: Vec<f64> = terms.iter().map(|term| term.1).collect();
             let expected = libm::scalbn(exact as f64, exponent);
             prop_assert_eq!(sum(&doubles).to_f64(), expected);
-            // In another order, and in two parts.
+            // The order changes, and the sum has two parts.
             let length = doubles.len().max(1);
             doubles.rotate_left(order as usize % length);
             let (first, second) = doubles.split_at(doubles.len() / 3);

@@ -31,8 +31,8 @@ pub struct DoubleSummary {
 }
 
 impl DoubleSnapshot {
-    /// Totals, moments and the percentiles at [`SUMMARY_RANKS`]. An empty snapshot has a summary too: totals and targets 0,
-    /// everything else NaN.
+    /// Totals, moments and the percentiles at [`SUMMARY_RANKS`]. An empty snapshot has a summary too: totals and
+    /// targets are 0, everything else is NaN.
     pub fn summary(&self) -> DoubleSummary {
         let nothing = DoubleBucket { lower: f64::NAN, upper: f64::NAN, midpoint: f64::NAN, count: 0 };
         let mut cursor = self.cursor();

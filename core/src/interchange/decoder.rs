@@ -1,4 +1,4 @@
-//! Telling encodings apart, and unwrapping them.
+//! Identifies encodings and unwraps them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,7 +11,8 @@ use crate::interchange::DEFAULT_MAX_COUNTERS;
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::Snapshot;
 
-/// An encoded snapshot, of any known encoding, checked from beginning to end: what is left is to copy its counts.
+/// An encoded snapshot, of any known encoding, checked from beginning to end, so that only its counts remain to be
+/// copied.
 ///
 /// ```
 /// use picollo_core::{Decoder, Snapshot};
@@ -37,20 +38,19 @@ enum Image<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Checks encoded data: HdrHistogram's V2, V1 or V0, as it is or compressed, of its histograms of integers or doubles, or our
-    /// native encoding, and any of them in base64 (white space around it is ignored).
+    /// Checks encoded data: HdrHistogram's V2, V1 or V0, plain or compressed, of integers or doubles; our native
+    /// encoding; or any of them in base64 (white space around it is ignored).
     ///
-    /// Base64 and what is compressed are unwrapped into `scratch`, which grows as far as the data really go and can be used again.
-    /// `max_counters` limits the counters of the result, and with them all memory that decoding takes; 0 means
-    /// [`DEFAULT_MAX_COUNTERS`]. The work is bounded by the counters and the length of the input.
+    /// Base64 and compressed data are unwrapped into `scratch`, which grows only with the actual data and can be
+    /// reused. `max_counters` limits the counters of the result, and with them all memory that decoding takes; 0 means
+    /// [`DEFAULT_MAX_COUNTERS`]. The counters and the length of the input bound the work.
     ///
-    /// [`Error::Corrupt`] for data that is none of these, or broken. [`Error::OutOfMemory`] when the result would have
-    /// more counters than the limit, or there is no memory.
-    /// [`Error::Unsupported`] for a later version of the native encoding, and for compressed data in a build without
-    /// `compression`.
+    /// Returns [`Error::Corrupt`] for broken or unknown data. Returns [`Error::OutOfMemory`] if the result would have
+    /// more counters than the limit, or there is no memory. Returns [`Error::Unsupported`] for a later version of the
+    /// native encoding, and for compressed data in a build without `compression`.
     pub fn new(bytes: &'a [u8], scratch: &'a mut Vec<u8>, max_counters: u64) -> Result<Decoder<'a>> {
         let max_counters = if max_counters == 0 { DEFAULT_MAX_COUNTERS } else { max_counters };
-        // None of these bytes is one of base64.
+        // Base64 uses none of these bytes.
         if let Some(0x0c | 0x1c | 0x89) = bytes.first() {
             let bytes = without_double_header(bytes);
             if let Some(Cookie::Compressed) = Cookie::read(bytes) {
@@ -71,12 +71,13 @@ impl<'a> Decoder<'a> {
         Decoder::plain(without_double_header(&scratch[..length]), max_counters)
     }
 
-    /// As [`Decoder::new`], for the first of several encodings that follow one another. Returns also how many bytes it takes, at least
-    /// one and at most all: the next one begins there.
+    /// Like [`Decoder::new`], for the first of several consecutive encodings. Also returns how many bytes it takes, at
+    /// least one and at most all: the next encoding begins there.
     ///
-    /// Each says in front how long it is, and is held to it: an encoding without the checksum of its zlib stream (HdrHistogram.NET)
-    /// takes the length that it announces, and one with a part of the checksum is [`Error::Corrupt`], whatever follows. But V0 that
-    /// is not compressed has counts to the end, and takes everything. Base64 ends at white space, which it takes too.
+    /// Each encoding announces its length, and must keep to it. One without the checksum of its zlib stream
+    /// (HdrHistogram.NET) takes the length that it announces; one with a part of the checksum is [`Error::Corrupt`],
+    /// whatever follows. Only uncompressed V0 has counts to the end and takes everything. Base64 ends at white space,
+    /// which it takes too.
     ///
     /// ```
     /// use picollo_core::{Encoding, Layout, Snapshot};
@@ -103,14 +104,14 @@ impl<'a> Decoder<'a> {
         Ok((Decoder::new(&bytes[..taken], scratch, max_counters)?, taken))
     }
 
-    /// Checks what is neither compressed nor text.
+    /// Checks data that is neither compressed nor text.
     fn plain(bytes: &'a [u8], max_counters: u64) -> Result<Decoder<'a>> {
         match Cookie::read(bytes) {
             Some(Cookie::Plain { words, is_v0 }) => {
                 let (image, layout) = v2::Image::read(bytes, words, is_v0, max_counters)?;
                 Ok(Decoder { image: Image::Hdr(image), layout })
             }
-            // Compressed more than once: no one writes that.
+            // Data was compressed more than once; no writer does that.
             Some(Cookie::Compressed) => Err(Error::Corrupt),
             None => {
                 let (image, layout) = native::Image::read(bytes, max_counters)?;
@@ -119,14 +120,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The layout of the result. HdrHistogram's ranges begin at 0 here, and reach as far as there are counts; where its
+    /// The layout of the result. HdrHistogram's ranges begin at 0 here, and reach as far as there are counts. If its
     /// lowest discernible value is 2 or more, the layout has a unit.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// What the values have to be multiplied with for those of the histogram of doubles that HdrHistogram encoded. 1.0 for
-    /// everything else; not checked.
+    /// The factor that converts values to those of the histogram of doubles that HdrHistogram encoded. 1.0 for all
+    /// other encodings; not checked.
     pub fn value_ratio(&self) -> f64 {
         match &self.image {
             Image::Hdr(image) => image.header.ratio,
@@ -134,7 +135,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Decodes into a new snapshot on the heap. It holds its counts alone, and cannot be updated from a histogram.
+    /// Decodes into a new snapshot on the heap. It holds only its own counts, so a histogram cannot update it.
     pub fn boxed(&self) -> Result<Box<Snapshot>> {
         let mut snapshot = Snapshot::boxed_words(self.layout, self.layout.length())?;
         match &self.image {
@@ -145,7 +146,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Decodes base64 into the beginning of the memory. Returns the length.
+/// Decodes base64 into the beginning of the memory, and returns the length.
 fn decode_text(mut text: &[u8], memory: &mut Vec<u8>) -> Result<usize> {
     memory.clear();
     memory.try_reserve_exact(text.len().div_ceil(4) * 3).map_err(|_| Error::OutOfMemory)?;
@@ -161,8 +162,8 @@ fn inflate(_: &[u8], _: &mut &[u8], _: &mut Vec<u8>, _: u64) -> Result<usize> {
     Err(Error::Unsupported)
 }
 
-/// Inflates HdrHistogram's compressed form into the beginning of the memory: `bytes` has its beginning, `text` the rest of
-/// it in base64. Returns the length, which the header inside has announced and `max_counters` has bounded.
+/// Inflates HdrHistogram's compressed form into the beginning of the memory: `bytes` has its beginning, `text` the rest
+/// in base64. Returns the length, which the inner header has announced and `max_counters` has bounded.
 #[cfg(feature = "compression")]
 fn inflate(bytes: &[u8], text: &mut &[u8], memory: &mut Vec<u8>, max_counters: u64) -> Result<usize> {
     use super::hdr::{HEADER, Header, Words};
@@ -201,7 +202,7 @@ fn inflate(bytes: &[u8], text: &mut &[u8], memory: &mut Vec<u8>, max_counters: u
             continue;
         }
         if header_read {
-            // There was room for a byte more than announced.
+            // There was room for one byte more than announced.
             let is_whole = inflate.is_done() && expected.is_none_or(|expected| length == expected);
             return match is_whole {
                 true => Ok(length),
@@ -222,8 +223,8 @@ fn inflate(bytes: &[u8], text: &mut &[u8], memory: &mut Vec<u8>, max_counters: u
         if header.payload.is_some_and(|payload| payload > most) {
             return Err(Error::Corrupt);
         }
-        // HdrHistogram's array goes on to the end of a block, with zeros that take no counters here, but bytes. What is
-        // over the limit needs no more than one run of zeros.
+        // HdrHistogram's array continues to the end of a block, with zeros that take bytes but no counters here. One
+        // run of zeros suffices for all counts above the limit.
         let room = usize::try_from(max_counters).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(word);
         if header.payload.is_some_and(|payload| payload > room) {
             return Err(Error::OutOfMemory);

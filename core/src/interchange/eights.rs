@@ -1,25 +1,25 @@
-//! Eight neighbouring counts at a time, as V2 writes them: twice the count, in one byte or in two.
+//! Eight neighboring counts at a time, as V2 writes them: twice the count, in one byte or in two.
 //!
-//! Counts of neighbours are of one size where there are many, so that mostly all eight take as many bytes. What is below is SSE2,
-//! which every x86-64 has; elsewhere, and for all other counts, they are written one by one.
+//! Where counts are dense, neighbors have similar sizes, so usually all eight take the same number of bytes. This uses
+//! SSE2, which every x86-64 has. On other processors, and for all other counts, they are written one by one.
 
-/// Eight counts, by how they are written.
+/// Eight counts, classified by how they are written.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) enum Neighbours {
-    /// There are none.
+    /// All are zero.
     Zeros,
-    /// None is zero, and each takes two bytes at most.
+    /// No count is zero, and each takes at most two bytes.
     Short(Eight),
-    /// Of all kinds, or not looked at.
+    /// Mixed, or not examined.
     Mixed,
 }
 
-/// The eight words that are written for eight counts, of which none is zero and each takes two bytes at most.
+/// The eight words for eight counts; no count is zero, and each takes at most two bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Eight {
     #[cfg(target_arch = "x86_64")]
     words: core::arch::x86_64::__m128i,
-    /// Of each word two bits: whether it takes one byte.
+    /// Two bits for each word: whether it takes one byte.
     #[cfg(target_arch = "x86_64")]
     short: u32,
     #[cfg(not(target_arch = "x86_64"))]
@@ -38,13 +38,13 @@ impl Eight {
         unsafe { sse2::neighbours(counts) }
     }
 
-    /// How many bytes all of them take.
+    /// The total number of bytes.
     #[inline(always)]
     pub(crate) fn length(&self) -> usize {
         16 - self.short.count_ones() as usize / 2
     }
 
-    /// The bytes of all of them, and how many those are, where they take one each, or two each.
+    /// All bytes and their number, if each word takes one byte, or each takes two.
     #[inline(always)]
     pub(crate) fn bytes(&self) -> Option<([u8; 16], usize)> {
         // SAFETY: every x86-64 has SSE2.
@@ -68,7 +68,7 @@ mod sse2 {
     #[target_feature(enable = "sse2")]
     pub(super) fn neighbours(counts: &[u64; 8]) -> Neighbours {
         let [a, b, c, d] = [0, 2, 4, 6].map(|at| {
-            // SAFETY: two of the counts, wherever they lie.
+            // SAFETY: two of the counts, at any alignment.
             unsafe { _mm_loadu_si128(counts.as_ptr().add(at).cast()) }
         });
         let union = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
@@ -78,7 +78,7 @@ mod sse2 {
             LONG.. => return Neighbours::Mixed,
             _ => {}
         }
-        // The lower half of each, and of that again the lower half: no count has more bits.
+        // The lower half of each, and then the lower half of that: no count has more bits.
         let counts = _mm_packs_epi32(lower_halves(a, b), lower_halves(c, d));
         if _mm_movemask_epi8(_mm_cmpeq_epi16(counts, _mm_setzero_si128())) != 0 {
             return Neighbours::Mixed;
@@ -96,13 +96,13 @@ mod sse2 {
     #[inline]
     #[target_feature(enable = "sse2")]
     pub(super) fn two_bytes_each(words: __m128i) -> [u8; 16] {
-        // Seven bits below a top bit, which says that more follow, and above them the other seven.
+        // Seven bits below a top bit, which means that more follow, and above them the other seven.
         let low = _mm_or_si128(_mm_and_si128(words, _mm_set1_epi16(0x7f)), _mm_set1_epi16(0x80));
         let high = _mm_and_si128(_mm_slli_epi16::<1>(words), _mm_set1_epi16(0x7f00));
         in_memory(_mm_or_si128(low, high))
     }
 
-    /// In the first half.
+    /// The result is in the first half.
     #[inline]
     #[target_feature(enable = "sse2")]
     pub(super) fn one_byte_each(words: __m128i) -> [u8; 16] {
@@ -113,7 +113,7 @@ mod sse2 {
     #[target_feature(enable = "sse2")]
     fn in_memory(vector: __m128i) -> [u8; 16] {
         let mut bytes = [0; 16];
-        // SAFETY: room for all of it.
+        // SAFETY: there is room for the whole vector.
         unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), vector) };
         bytes
     }

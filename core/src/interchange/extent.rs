@@ -1,13 +1,13 @@
-//! How far the first of several encodings goes that follow one another.
+//! Finds where the first of several consecutive encodings ends.
 
 use super::hdr::{Cookie, HEADER, without_double_header};
 use super::native;
 
-/// The bytes that the first encoding takes, as far as it tells: no more than there are, and all of them where it does not. Whether
-/// it is one at all is not looked into.
+/// The bytes that the first encoding announces for itself, at most all there are, and all of them if it announces no
+/// length. This does not check that it is a valid encoding.
 ///
-/// Binary ones have a length in front, but V0, which has counts to the end. Base64 ends at white space, which belongs to it, so that
-/// after the last one nothing is left; but a form feed is what an encoding of doubles begins with.
+/// Binary encodings begin with a length, except V0, which has counts to the end. Base64 ends at white space, which
+/// belongs to it, so that nothing remains after the last one. But a form feed begins an encoding of doubles.
 pub(crate) fn first(bytes: &[u8]) -> usize {
     match bytes.first() {
         Some(0x0c | 0x1c | 0x89) => {
@@ -24,11 +24,11 @@ pub(crate) fn first(bytes: &[u8]) -> usize {
     }
 }
 
-/// What a binary encoding says of its length.
+/// The length that a binary encoding announces.
 fn length_of(bytes: &[u8]) -> Option<usize> {
     let announced = || usize::try_from(u32::from_be_bytes(*bytes.get(4..)?.first_chunk()?)).ok();
     match Cookie::read(bytes) {
-        // Cookie and length are in front.
+        // Adds the cookie and the length in front.
         Some(Cookie::Compressed) => announced()?.checked_add(8),
         Some(Cookie::Plain { is_v0: false, .. }) => announced()?.checked_add(HEADER),
         Some(Cookie::Plain { is_v0: true, .. }) => None,

@@ -1,4 +1,4 @@
-//! What HdrHistogram's binary encodings have in common: cookies, headers, and the array that its settings imply.
+//! What HdrHistogram's binary encodings have in common: cookies, headers, and the array that the settings imply.
 //!
 //! All integers are big-endian.
 //!
@@ -10,8 +10,8 @@
 //!
 //! The compressed form of each is a cookie (`1c849314`, `1c8493W2`, `1c8493W9`), a length, and a zlib stream of the whole.
 //!
-//! A histogram of doubles has its own cookie (`0c72124e`, `0c72124f` compressed), its digits in 4 bytes and the ratio of its range in
-//! 8, and then one of the above, whose header has what the values are to be multiplied with.
+//! A histogram of doubles has its own cookie (`0c72124e`, `0c72124f` compressed), its digits in 4 bytes and the ratio
+//! of its range in 8. Then follows one of the encodings above, whose header has the factor for the values.
 
 use crate::error::{Error, Result};
 use crate::layout::layout::{Layout, SCALES_OF_DIGITS as SCALES};
@@ -24,19 +24,19 @@ const V1_COMPRESSED: u32 = 0x1c84_9302;
 const V0: u32 = 0x1c84_9308;
 const V0_COMPRESSED: u32 = 0x1c84_9309;
 
-/// Of histograms of doubles; the last bit is that of the compressed form.
+/// The cookie for histograms of doubles; the last bit marks the compressed form.
 const DOUBLE: u32 = 0x0c72_124e;
 /// Bytes in front of their histogram of integers.
 const DOUBLE_HEADER: usize = 16;
 
-/// The cookie that V2 is written with.
+/// The cookie of V2 as written.
 pub(crate) const V2_COOKIE: u32 = V2 | 0x10;
-/// The cookie that compressed V2 is written with.
+/// The cookie of compressed V2 as written.
 pub(crate) const V2_COMPRESSED_COOKIE: u32 = V2_COMPRESSED | 0x10;
 
-/// Bytes in front of the counts, V1 and V2.
+/// Bytes in front of the counts in V1 and V2.
 pub(crate) const HEADER: usize = 40;
-/// Bytes in front of the counts, V0.
+/// Bytes in front of the counts in V0.
 pub(crate) const V0_HEADER: usize = 32;
 
 /// How counts are written.
@@ -44,18 +44,18 @@ pub(crate) const V0_HEADER: usize = 32;
 pub(crate) enum Words {
     /// V2: variable length, with runs of zeros.
     Variable,
-    /// V1 and V0: so many bytes each.
+    /// V1 and V0: this many bytes each.
     Fixed(usize),
 }
 
-/// What the first four bytes say.
+/// The meaning of the first four bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cookie {
     /// A header and counts follow.
     Plain {
         /// How counts are written.
         words: Words,
-        /// Whether the header is the one of V0.
+        /// Whether the header is that of V0.
         is_v0: bool,
     },
     /// A length and a zlib stream follow.
@@ -63,7 +63,7 @@ pub(crate) enum Cookie {
 }
 
 impl Cookie {
-    /// Reads the first four bytes, if they are a cookie of HdrHistogram.
+    /// Reads the first four bytes, if they are an HdrHistogram cookie.
     pub(crate) fn read(bytes: &[u8]) -> Option<Cookie> {
         let cookie = u32::from_be_bytes(*bytes.first_chunk()?);
         let word = (cookie >> 4 & 0xf) as usize;
@@ -72,14 +72,14 @@ impl Cookie {
             V2 if word == 1 => Some(Cookie::Plain { words: Words::Variable, is_v0: false }),
             V1 if fixed => Some(Cookie::Plain { words: Words::Fixed(word), is_v0: false }),
             V0 if fixed => Some(Cookie::Plain { words: Words::Fixed(word), is_v0: true }),
-            // What is compressed has a cookie of its own inside.
+            // Compressed data has its own cookie inside.
             V2_COMPRESSED | V1_COMPRESSED | V0_COMPRESSED => Some(Cookie::Compressed),
             _ => None,
         }
     }
 }
 
-/// What follows the header of a histogram of doubles; what has no such header as it is.
+/// The bytes after the header of a histogram of doubles; all bytes if there is no such header.
 pub(crate) fn without_double_header(bytes: &[u8]) -> &[u8] {
     match bytes.split_at_checked(DOUBLE_HEADER) {
         Some((header, rest)) if is_double(header) => rest,
@@ -91,7 +91,7 @@ fn is_double(header: &[u8]) -> bool {
     header.first_chunk().is_some_and(|&cookie| u32::from_be_bytes(cookie) & !1 == DOUBLE)
 }
 
-/// The significant digits of a layout, if HdrHistogram has one like it.
+/// The significant digits of a layout, if HdrHistogram has an equivalent one.
 pub(crate) fn digits_of(layout: &Layout) -> Option<u32> {
     SCALES.iter().position(|&scale| scale == layout.scale()).map(|digits| digits as u32)
 }
@@ -102,20 +102,21 @@ pub(crate) struct Header {
     pub(crate) words: Words,
     /// Bytes of the header itself.
     pub(crate) length: usize,
-    /// Bytes of the counts; V0 does not tell.
+    /// Bytes of the counts; V0 does not have this field.
     pub(crate) payload: Option<usize>,
     pub(crate) scale: u32,
     /// Values are in units of `2^unit`.
     pub(crate) unit: u32,
     pub(crate) highest: u64,
     pub(crate) ratio: f64,
-    /// How many counts an HdrHistogram has with these settings, at most.
+    /// The largest number of counts that an HdrHistogram has with these settings.
     pub(crate) counts: u64,
 }
 
 impl Header {
-    /// Reads a header of the kind the cookie told, from the cookie on. [`Error::Corrupt`] when it breaks a rule, ends
-    /// early, or asks for what HdrHistogram does not have; [`Error::OutOfMemory`] for more than `max_counters` counters.
+    /// Reads a header of the kind that the cookie announced, from the cookie on. Returns [`Error::Corrupt`] if it
+    /// breaks a rule, ends early, or needs something that HdrHistogram does not have; [`Error::OutOfMemory`] for more
+    /// than `max_counters` counters.
     pub(crate) fn read(bytes: &[u8], words: Words, is_v0: bool, max_counters: u64) -> Result<Header> {
         let length = if is_v0 { V0_HEADER } else { HEADER };
         let bytes = bytes.get(..length).ok_or(Error::Corrupt)?;
@@ -124,7 +125,7 @@ impl Header {
         let (digits, limits, payload, ratio) = if is_v0 {
             (u32_at(4), 8, None, 1.0)
         } else {
-            // Lengths are signed there. The offset at 8 belongs to a histogram that was shifted, and its counts are
+            // HdrHistogram's lengths are signed. The offset at 8 belongs to a shifted histogram, whose counts are
             // written unshifted.
             let payload = i32::try_from(u32_at(4)).map_err(|_| Error::Corrupt)?;
             // npm's hdr-histogram-js writes the integer 1, which would be 5e-324.
@@ -133,7 +134,7 @@ impl Header {
         };
         let (lowest, highest) = (u64_at(limits), u64_at(limits + 8));
         let scale = *SCALES.get(digits as usize).ok_or(Error::Corrupt)?;
-        // Rust's has values from 2^63 on.
+        // The Rust crate has values from 2^63 on.
         if lowest < 1 || lowest > i64::MAX as u64 / 2 || highest < 2 * lowest {
             return Err(Error::Corrupt);
         }
@@ -148,8 +149,8 @@ impl Header {
         Ok(Header { words, length, payload, scale, unit, highest, ratio, counts })
     }
 
-    /// The layout for counts up to the one at `last`: whatever HdrHistogram counted above its highest trackable value
-    /// has a place.
+    /// The layout for counts up to the one at `last`, so that everything that HdrHistogram counted above its highest
+    /// trackable value has a place.
     pub(crate) fn layout(&self, last: Option<u64>) -> Result<Layout> {
         let all = Layout::with_scale(self.scale, 0, u64::MAX)?.with_unit(self.unit)?;
         let beyond = last.map_or(0, |last| all.bucket_at(last).upper);
@@ -161,10 +162,10 @@ impl Header {
     }
 }
 
-/// The length of HdrHistogram's array: the first two blocks, as many more as it takes to double past the highest trackable
-/// value, and one more, which that of .NET has; but none beyond 2^64.
+/// The length of HdrHistogram's array: the first two blocks, as many more as doubling needs to pass the highest
+/// trackable value, and one more, which the .NET array has; but none beyond 2^64.
 fn array_length(scale: u32, unit: u32, highest: u64) -> u64 {
-    // The first two blocks end at this power of two, of at most 62, as scale and unit were checked.
+    // The first two blocks end at this power of two, of at most 62, because scale and unit were checked.
     let end = scale + unit + 1;
     let beyond = (highest.ilog2() + 1).saturating_sub(end) + 1;
     let blocks = 2 + beyond.min(u64::BITS - end);
@@ -192,7 +193,8 @@ mod tests {
 
     #[test]
     fn arrays_are_as_long_as_theirs() {
-        // (digits, unit, highest, buckets of HdrHistogram): its array has (buckets + 1) half buckets, and one more in .NET.
+        // (digits, unit, highest, buckets of HdrHistogram): its array has (buckets + 1) half buckets, and one more in
+        // .NET.
         for (digits, unit, highest, buckets) in [
             (3, 0, 3_600_000_000u64, 22u64),
             (3, 0, 2, 1),

@@ -1,4 +1,4 @@
-//! The percentile distributions of HdrHistogram (`.hgrm`), to the letter as Java writes them.
+//! HdrHistogram's percentile distributions (`.hgrm`), character by character as Java writes them.
 
 use core::fmt::{self, Write};
 
@@ -10,13 +10,13 @@ use crate::snapshot::snapshot::Snapshot;
 /// Java's default number of rows in each half of the distance to 100 %.
 pub const DEFAULT_TICKS: u32 = 5;
 
-/// More rows than this in each half of the distance are refused: no one reads them.
+/// The largest number of rows in each half of the distance; nobody reads more.
 pub const MAX_TICKS: u32 = 1_000_000;
 
 /// How a percentile distribution is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HgrmFormat {
-    /// Columns, with mean, deviation, maximum and total at the end.
+    /// Columns, followed by mean, deviation, maximum and total.
     #[default]
     Columns,
     /// Comma-separated values.
@@ -24,14 +24,14 @@ pub enum HgrmFormat {
 }
 
 impl Snapshot {
-    /// Writes the percentile distribution: rows at percentiles that get closer by half with each half of the distance to
-    /// 100 %, `ticks_per_half_distance` of them each time (0: 5).
+    /// Writes the percentile distribution: `ticks_per_half_distance` rows (0: 5) for each half of the remaining
+    /// distance to 100 %, so the step between percentiles halves each time.
     ///
     /// Values are the upper ends of buckets, divided by `value_scale` (0: 1), with as many decimals as the layout has
     /// significant digits. An empty snapshot has no rows, and zeros at the end.
     ///
-    /// [`Error::InvalidArgument`], before anything is written, for more than [`MAX_TICKS`] ticks, and a scale that is
-    /// negative or not finite; [`Error::BufferTooSmall`] when `out` takes no more.
+    /// Returns [`Error::InvalidArgument`], before anything is written, for more than [`MAX_TICKS`] ticks or a scale
+    /// that is negative or not finite. Returns [`Error::BufferTooSmall`] if `out` accepts no more.
     pub fn write_hgrm(
         &self,
         out: &mut (impl Write + ?Sized),
@@ -86,7 +86,7 @@ impl Snapshot {
         let max = scaled(self.highest_recorded().map_or(0, |bucket| bucket.upper) as f64);
         let total = self.counts().total;
         let layout = self.layout();
-        // Blocks 0 and 1 are one bucket of HdrHistogram, whose sub-buckets are our buckets.
+        // Blocks 0 and 1 are one HdrHistogram bucket, whose sub-buckets are our buckets.
         let buckets = (layout.logical_index(layout.max_trackable()) >> layout.scale()).max(1);
         let sub_buckets = 2 * layout.block_size();
         writeln!(out, "#[Mean    = {mean:12}, StdDeviation   = {stddev:12}]")?;
@@ -95,13 +95,13 @@ impl Snapshot {
     }
 }
 
-/// The significant digits of a layout: HdrHistogram's for its block sizes, else those of its next larger one.
+/// The significant digits of a layout: HdrHistogram's for its block sizes, else those of the next larger block size.
 fn digits(layout: &Layout) -> usize {
     SCALES_OF_DIGITS[..5].iter().filter(|&&scale| scale < layout.scale()).count()
 }
 
-/// A number with so many decimals, as Java's `%.3f` writes it: the shortest digits that tell the number from its
-/// neighbours, rounded half up. (C and Rust round the exact number.)
+/// A number with this many decimals, as Java's `%.3f` writes it: the shortest digits that distinguish the number from
+/// its neighbors, rounded half up. (C and Rust round the exact number.)
 #[derive(Clone, Copy)]
 pub(crate) struct Fixed(pub(crate) f64, pub(crate) usize);
 
@@ -113,7 +113,7 @@ impl fmt::Display for Fixed {
             return f.pad_integral(number.is_nan() || number > 0.0, "", name);
         }
         let rounded = Decimal::shortest(number).rounded(decimals as i32);
-        // Java keeps the sign of what is rounded to zero.
+        // Java keeps the sign of numbers that round to zero.
         let is_negative = number.is_sign_negative();
         let whole = rounded.magnitude().max(0) as usize + 1;
         let point = if decimals == 0 { 0 } else { 1 };
@@ -133,7 +133,7 @@ mod tests {
     use std::format;
     use std::string::{String, ToString};
 
-    /// What Java's HdrHistogram 2.1.11 writes for these values and one tick.
+    /// The output of Java's HdrHistogram 2.1.11 for these values and one tick.
     const COLUMNS: &str = r#"       Value     Percentile TotalCount 1/(1-Percentile)
 
        0.000 0.000000000000          1           1.00

@@ -1,4 +1,4 @@
-//! Snapshots as bytes: the formats of HdrHistogram, and one of our own for all that those have no room for.
+//! Snapshots as bytes: HdrHistogram's formats, and our own format for what those cannot hold.
 //!
 //! | | written | read |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | native | yes | yes |
 //! | base64 of each | yes | yes |
 //!
-//! HdrHistogram has block scales of 0, 4, 7, 10, 14 and 17 only (0 to 5 significant digits), values and counts below
-//! 2^63, and nothing but counts: see [`Snapshot::encode`].
+//! HdrHistogram supports only block scales of 0, 4, 7, 10, 14 and 17 (0 to 5 significant digits), values and counts
+//! below 2^63, and no data besides counts: see [`Snapshot::encode`].
 
 #[cfg(feature = "alloc")]
 mod decoder;
@@ -45,11 +45,11 @@ use crate::error::{Error, Result};
 use crate::format::buffer::{Written, room};
 use crate::snapshot::snapshot::{Counts, Snapshot};
 
-/// How many counters a decoded snapshot may have when the caller does not say: room for every HdrHistogram of up to five
-/// significant digits.
+/// The default limit for the counters of a decoded snapshot: room for every HdrHistogram of up to five significant
+/// digits.
 pub const DEFAULT_MAX_COUNTERS: u64 = 48 << 17;
 
-/// How a snapshot is written as bytes.
+/// Selects the encoding of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Encoding {
@@ -67,8 +67,8 @@ pub enum Encoding {
 crate::error::from_code!(Encoding { HdrV2, HdrV2Compressed, Native });
 
 impl Encoding {
-    /// What this encoding leaves out of a snapshot: nothing, or what was out of range or lost. (HdrHistogram's also leave
-    /// out the smallest trackable value, the time and whether counts are estimates.)
+    /// What this encoding omits from a snapshot: nothing, or the observations out of range or lost. (HdrHistogram's
+    /// encodings also omit the smallest trackable value, the time and whether counts are estimates.)
     pub fn left_out(&self, snapshot: &Snapshot) -> Counts {
         match self {
             Encoding::HdrV2 | Encoding::HdrV2Compressed => Counts { total: 0, ..snapshot.counts() },
@@ -78,7 +78,8 @@ impl Encoding {
 }
 
 impl Snapshot {
-    /// The length of an encoding in bytes. The compressed one has to be made for it. Fails as [`Snapshot::encode`] does.
+    /// The length of an encoding in bytes. For the compressed one, this makes the encoding. Fails as
+    /// [`Snapshot::encode`] does.
     pub fn encoded_length(&self, encoding: Encoding) -> Result<usize> {
         match encoding {
             Encoding::HdrV2 => Ok(v2::Plan::new(self)?.length()),
@@ -91,29 +92,29 @@ impl Snapshot {
         }
     }
 
-    /// Encodes into the beginning of `out` and returns the length. [`Error::BufferTooSmall`], with nothing written, when it
-    /// is too short for [`Snapshot::encoded_length`].
+    /// Encodes into the beginning of `out` and returns the length. Returns [`Error::BufferTooSmall`], and writes
+    /// nothing, if `out` is shorter than [`Snapshot::encoded_length`].
     ///
-    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::left_out`] tells what is missing
-    /// from them. [`Error::Incompatible`] when they have no room for what was counted: blocks that are not those of 0 to 5
-    /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To give such a snapshot up to
-    /// HdrHistogram all the same, merge it into one of a layout by
+    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::left_out`] returns what they
+    /// omit. They return [`Error::Incompatible`] for what they cannot hold: blocks that are not those of 0 to 5
+    /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To pass such a snapshot to
+    /// HdrHistogram anyway, merge it into a snapshot whose layout comes from
     /// [`with_significant_digits`](crate::Layout::with_significant_digits).
     pub fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
-        // SAFETY: bytes are written there.
+        // SAFETY: only bytes are written there.
         let written = self.encode_or_measure(encoding, unsafe { room(out) })?;
         if written.fits { Ok(written.length) } else { Err(Error::BufferTooSmall) }
     }
 
-    /// As [`Snapshot::encode`], but where `out` is too short, the length that is needed is told rather than an error. `out` is never
-    /// read.
+    /// Like [`Snapshot::encode`], but if `out` is too short, it returns the required length instead of an error. It
+    /// never reads `out`.
     pub fn encode_or_measure(&self, encoding: Encoding, out: &mut [MaybeUninit<u8>]) -> Result<Written> {
         match encoding {
             Encoding::HdrV2 => {
                 let plan = v2::Plan::new(self)?;
                 fill(out, plan.length(), |sink| plan.write(sink))
             }
-            // Rather kept than made twice.
+            // This keeps the encoding rather than making it twice.
             #[cfg(feature = "alloc")]
             Encoding::HdrV2Compressed => {
                 let bytes = self.encode_to_vec(encoding)?;
@@ -146,8 +147,8 @@ impl Snapshot {
         Ok(bytes)
     }
 
-    /// Writes an encoding in base64. Fails as [`Snapshot::encode`] does, and with [`Error::BufferTooSmall`] when `out`
-    /// takes no more.
+    /// Writes an encoding in base64. Fails as [`Snapshot::encode`] does, and with [`Error::BufferTooSmall`] if `out`
+    /// accepts no more.
     pub fn write_base64(&self, encoding: Encoding, out: &mut (impl Write + ?Sized)) -> Result<()> {
         let mut sink = text64::Base64Sink::new(out);
         match encoding {
@@ -158,14 +159,14 @@ impl Snapshot {
         sink.finish()
     }
 
-    /// Decodes any encoding, on the heap. See [`Decoder::new`], which also tells what can fail.
+    /// Decodes any encoding, on the heap. See [`Decoder::new`], which also lists the errors.
     #[cfg(feature = "alloc")]
     pub fn decode(bytes: &[u8], max_counters: u64) -> Result<Box<Snapshot>> {
         Decoder::new(bytes, &mut Vec::new(), max_counters)?.boxed()
     }
 
-    /// Decodes the first of several encodings that follow one another, on the heap. Returns the bytes that it takes, behind which
-    /// the next one begins. See [`Decoder::first`].
+    /// Decodes the first of several consecutive encodings, on the heap. Also returns the bytes that it takes, after
+    /// which the next one begins. See [`Decoder::first`].
     #[cfg(feature = "alloc")]
     pub fn decode_first(bytes: &[u8], max_counters: u64) -> Result<(Box<Snapshot>, usize)> {
         let mut scratch = Vec::new();
@@ -174,7 +175,7 @@ impl Snapshot {
     }
 }
 
-/// Fills the beginning of a buffer with what is `length` bytes long, or leaves it as it is.
+/// Fills the beginning of a buffer if `length` bytes fit, or leaves it unchanged.
 fn fill(
     out: &mut [MaybeUninit<u8>],
     length: usize,
@@ -199,7 +200,7 @@ fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
     sink.put(&stream)
 }
 
-/// As above, without a compressor.
+/// The same without a compressor.
 #[cfg(not(all(feature = "alloc", feature = "compression")))]
 fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
     let plan = v2::Plan::new(snapshot)?;

@@ -1,5 +1,5 @@
-//! Our own encoding, for everything that HdrHistogram's have no room for: any scale and range, values and counts of all
-//! 64 bits, what was out of range or lost, the time, and a checksum. Little-endian.
+//! Our own encoding, for everything that HdrHistogram's cannot hold: any scale and range, values and counts of all 64
+//! bits, observations out of range or lost, the time, and a checksum. Little-endian.
 //!
 //! | offset | type | field |
 //! |---|---|---|
@@ -17,8 +17,8 @@
 //! | 72 | | counts |
 //! | at the end | u32 | CRC-32 (the one of zlib) of all before |
 //!
-//! Counts run from the first counter to the last that is not zero, as integers of one to nine bytes (those of V2, without
-//! the sign). A run of zeros is a 0 and its length.
+//! Counts run from the first counter to the last one that is not zero, as integers of one to nine bytes (those of V2,
+//! without the sign). A run of zeros is a 0 and its length.
 
 use super::sequence::{Put, put_counts};
 use super::sink::Sink;
@@ -27,9 +27,9 @@ use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::{Counts, Snapshot};
 
-/// What it begins with: neither text nor the beginning of another encoding.
+/// The first bytes: neither text nor the beginning of another encoding.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89Picollo";
-/// Version 2 has a unit, and is written only where there is one.
+/// Version 2 has a unit, and is written only if there is one.
 const VERSION: u16 = 1;
 const VERSION_WITH_UNIT: u16 = 2;
 /// Bits of the scale in its field; the unit is above them.
@@ -37,7 +37,7 @@ const SCALE_BITS: u32 = 16;
 const HEADER: usize = 72;
 const CHECKSUM: usize = 4;
 
-/// A whole encoding, checked.
+/// A complete, checked encoding.
 #[derive(Clone, Debug)]
 pub(crate) struct Image<'a> {
     payload: &'a [u8],
@@ -46,7 +46,7 @@ pub(crate) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Checks a whole encoding and tells its layout. [`Error::Corrupt`] for what was damaged or breaks a rule,
+    /// Checks a complete encoding and returns its layout. Returns [`Error::Corrupt`] if it is damaged or breaks a rule,
     /// [`Error::Unsupported`] for a later version, [`Error::OutOfMemory`] for more than `max_counters` counters.
     pub(crate) fn read(bytes: &'a [u8], max_counters: u64) -> Result<(Self, Layout)> {
         if bytes.len() < HEADER + CHECKSUM || !bytes.starts_with(&MAGIC) {
@@ -96,7 +96,7 @@ impl<'a> Image<'a> {
         Ok((Image { payload, counts, timestamp: u64_at(32) }, layout))
     }
 
-    /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
+    /// Adds the counts to a zeroed snapshot of the layout that [`Image::read`] returned.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
         snapshot.rewrite(|counts| {
             let mut index = 0usize;
@@ -117,7 +117,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// What an encoding says of its length, if it is one of a version that is known.
+/// The length that an encoding announces, if its version is known.
 pub(crate) fn length_of(bytes: &[u8]) -> Option<usize> {
     let version = u16::from_le_bytes(*bytes.strip_prefix(&MAGIC)?.first_chunk()?);
     if !matches!(version, VERSION | VERSION_WITH_UNIT) {
@@ -127,7 +127,7 @@ pub(crate) fn length_of(bytes: &[u8]) -> Option<usize> {
     usize::try_from(payload).ok()?.checked_add(HEADER + CHECKSUM)
 }
 
-/// Tells each run of zeros, and each count, with 0 for the other.
+/// Reports each run of zeros and each count, with 0 for the other.
 #[inline(always)]
 fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Option<()>) -> Result<()> {
     let mut is_run = false;
@@ -142,7 +142,7 @@ fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Option<()>) -> Res
     if is_run { Err(Error::Corrupt) } else { told.ok_or(Error::Corrupt) }
 }
 
-/// What an encoding is going to be.
+/// An encoding that is about to be written.
 pub(crate) struct Plan<'a> {
     snapshot: &'a Snapshot,
     payload: usize,
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Adds up the bytes that are going to be written.
+/// Adds up the bytes that will be written.
 struct Measure(usize);
 
 impl Put for Measure {
@@ -204,7 +204,7 @@ impl Put for Measure {
     }
 }
 
-/// Writes counts as they are, and for a run of zeros a 0 and its length.
+/// Writes counts as they are, and a run of zeros as a 0 and its length.
 struct Writer<'a, S>(varint::Writer<'a, S>);
 
 impl<S: Sink> Put for Writer<'_, S> {
@@ -220,7 +220,7 @@ impl<S: Sink> Put for Writer<'_, S> {
     }
 }
 
-/// Sums up what passes through.
+/// Computes the checksum of what passes through.
 struct Checked<'a, S> {
     sink: &'a mut S,
     crc: crc32fast::Hasher,

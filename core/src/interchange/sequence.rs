@@ -1,4 +1,4 @@
-//! The way through the counts of a snapshot that encoders go: each count, and the zeros before it.
+//! How encoders traverse the counts of a snapshot: each count, and the zeros before it.
 
 use core::ops::Range;
 
@@ -8,30 +8,30 @@ use crate::snapshot::differences::{BLOCK, Cells};
 
 /// Takes counts and the runs of zeros between them.
 pub(crate) trait Put: Sized {
-    /// Whether it takes eight counts at a time, where they are of a kind.
+    /// Whether it takes eight counts at a time, if they are of the same kind.
     const EIGHTS: bool = false;
 
     fn put_count(&mut self, count: u64) -> Result<()>;
     fn put_zeros(&mut self, number: u64) -> Result<()>;
 
-    /// Puts eight counts, if it can at once.
+    /// Puts eight counts at once, if it can.
     fn put_eight(&mut self, _: &Eight) -> Result<bool> {
         Ok(false)
     }
 }
 
-/// Counters that are skipped at a time where they are empty.
+/// Empty counters that are skipped at a time.
 const RUN: usize = 32;
 
-/// Parts that the counters are divided into, at most.
+/// The largest number of parts of the counters.
 const PARTS: usize = 512;
 
-/// Which parts of the counters may have counts, a bit for each: the others need not be looked through.
+/// Which parts of the counters may have counts, a bit for each; encoders skip the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Recorded([u64; PARTS / 64]);
 
 impl Recorded {
-    /// Nothing is known of any.
+    /// The initial state: any part may have counts.
     pub(crate) const UNKNOWN: Recorded = Recorded([u64::MAX; PARTS / 64]);
 
     fn may_have(&self, part: usize) -> bool {
@@ -43,13 +43,13 @@ impl Recorded {
     }
 }
 
-/// The parts of so many counters: whole runs, but the last one.
+/// The parts of `length` counters: whole runs, except the last one.
 fn parts(length: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
     let size = length.div_ceil(PARTS).next_multiple_of(RUN).max(RUN);
     (0..length.div_ceil(size)).map(move |part| (part, part * size..((part + 1) * size).min(length)))
 }
 
-/// As [`put_counts`] of all counters but those in parts that are known to have no counts; the parts in which it finds none become
+/// Like [`put_counts`] for all counters except those in parts that are known to be empty. Parts without counts become
 /// known.
 pub(crate) fn put_parts<P: Put>(
     cells: &Cells,
@@ -59,7 +59,7 @@ pub(crate) fn put_parts<P: Put>(
 ) -> Result<(P, u64)> {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
-        /// Compiled for what finds zeros and adds up bits sooner.
+        /// Compiled for instructions that find zeros and add up bits faster.
         #[target_feature(enable = "avx2,popcnt")]
         fn with_avx2<P: Put>(cells: &Cells, first: u64, recorded: &mut Recorded, put: P) -> Result<(P, u64)> {
             plain_put_parts(cells, first, recorded, put)
@@ -92,15 +92,16 @@ fn plain_put_parts<P: Put>(
     Ok((put, next))
 }
 
-/// Puts all counts, and the zeros before each. Returns the logical index behind the last count that was put, 0 where there is none.
+/// Puts all counts, and the zeros before each. Returns the logical index after the last count that was put, or 0 if
+/// there is no count.
 ///
-/// What takes them is handed in and out by value, so that it is kept in registers.
+/// `put` is passed in and out by value, so that the compiler keeps it in registers.
 pub(crate) fn put_counts<P: Put>(cells: &Cells, put: P) -> Result<(P, u64)> {
     plain_put_counts(cells, 0..cells.len(), 0, 0, put)
 }
 
-/// As [`put_counts`] of some counters, of which the first of all has the logical index `first`. `next` is what was returned of those
-/// before them.
+/// Like [`put_counts`] for some counters; `first` is the logical index of the first of all counters, and `next` the
+/// result for the counters before these.
 #[inline(always)]
 fn plain_put_counts<P: Put>(
     cells: &Cells,
@@ -141,7 +142,7 @@ fn put_run<P: Put>(counts: &[u64], mut index: u64, mut next: u64, put: &mut P) -
     put_each(rest, index, next, put)
 }
 
-/// As [`put_run`], of eight counts, at once where that can be done.
+/// Like [`put_run`] for eight counts, at once if possible.
 #[inline(always)]
 fn put_eight<P: Put>(counts: &[u64; 8], index: u64, next: u64, put: &mut P) -> Result<u64> {
     let eight = match Eight::of(counts) {
@@ -155,7 +156,7 @@ fn put_eight<P: Put>(counts: &[u64; 8], index: u64, next: u64, put: &mut P) -> R
     if put.put_eight(&eight)? { Ok(index + 8) } else { put_each(counts, index, index, put) }
 }
 
-/// As [`put_run`], one by one.
+/// Like [`put_run`], one by one.
 #[inline(always)]
 fn put_each<P: Put>(counts: &[u64], mut index: u64, mut next: u64, put: &mut P) -> Result<u64> {
     for &count in counts {

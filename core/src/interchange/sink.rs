@@ -1,15 +1,15 @@
-//! Where encoders put their bytes.
+//! Destinations for the bytes of encoders.
 
 use core::mem::MaybeUninit;
 
 use crate::error::{Error, Result};
 
-/// Takes bytes, one piece after the other.
+/// Takes bytes, one piece after another.
 pub(crate) trait Sink {
     fn put(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
-/// Counts, and keeps nothing.
+/// Counts bytes without keeping them.
 #[derive(Default)]
 pub(crate) struct Counting {
     pub(crate) length: usize,

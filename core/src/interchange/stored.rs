@@ -1,17 +1,17 @@
-//! Zlib streams (RFC 1950) that hold their bytes as they are: what can be written without a compressor, and its memory.
+//! Zlib streams (RFC 1950) that hold their bytes uncompressed, which needs neither a compressor nor its memory.
 
 use super::sink::Sink;
 use crate::error::{Error, Result};
 
-/// Bytes in a block, at most.
+/// The largest number of bytes in a block.
 const BLOCK: usize = 0xffff;
 
-/// The length of the stream for so many bytes, of which there are some.
+/// The length of the stream for this many bytes; the number is not zero.
 pub(crate) const fn stream_length(length: usize) -> usize {
     2 + 5 * length.div_ceil(BLOCK) + length + 4
 }
 
-/// Wraps what is put into it, into another sink. The number of bytes has to be told beforehand.
+/// Wraps the bytes put into it into another sink. The number of bytes must be known beforehand.
 pub(crate) struct Stored<'a, S> {
     sink: &'a mut S,
     left: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Stored<'a, S> {
 
 impl<'a, S: Sink> Stored<'a, S> {
     pub(crate) fn new(sink: &'a mut S, length: usize) -> Result<Self> {
-        // Deflate, not much compressed; the two bytes are a multiple of 31.
+        // Deflate at the fastest level; the two bytes are a multiple of 31.
         sink.put(&[0x78, 0x01])?;
         Ok(Stored { sink, left: length, left_in_block: 0, adler: (1, 0) })
     }
@@ -38,7 +38,7 @@ impl<S: Sink> Sink for Stored<'_, S> {
         while !bytes.is_empty() {
             if self.left_in_block == 0 {
                 if self.left == 0 {
-                    // More than was told.
+                    // These are more bytes than announced.
                     return Err(Error::BufferTooSmall);
                 }
                 self.left_in_block = self.left.min(BLOCK);

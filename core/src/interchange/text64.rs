@@ -1,4 +1,4 @@
-//! Base64, a piece at a time.
+//! Base64, one piece at a time.
 
 use core::fmt::{self, Write};
 
@@ -9,13 +9,13 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::sink::Sink;
 use crate::error::{Error, Result};
 
-/// Padding is written, and may be missing when read.
+/// Writers write padding; readers accept its absence.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Bytes in a piece, and their characters.
+/// Bytes in a piece, and its characters.
 pub(crate) const PIECE: usize = 768;
 const TEXT: usize = PIECE / 3 * 4;
 
@@ -25,7 +25,7 @@ pub(crate) fn read_piece<'p>(text: &mut &[u8], piece: &'p mut [u8; PIECE]) -> Re
     *text = rest;
     let length = BASE64.decode_slice(head, piece).map_err(|_| Error::Corrupt)?;
     if !rest.is_empty() && length != PIECE {
-        // Padding in the middle.
+        // There is padding in the middle.
         return Err(Error::Corrupt);
     }
     Ok(&piece[..length])
@@ -43,7 +43,7 @@ impl<'a, W: Write + ?Sized> Base64Sink<'a, W> {
         Base64Sink { out, piece: [0; PIECE], length: 0 }
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.write_piece().map_err(|_| Error::BufferTooSmall)
     }

@@ -1,7 +1,7 @@
 //! HdrHistogram's V2 encoding of counts, and the fixed words of V1 and V0.
 //!
-//! Counts run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k` zeros
-//! as `zigzag(-k)`, a lone zero as 0; each in one to nine bytes.
+//! Counts run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k`
+//! zeros as `zigzag(-k)`, a single zero as 0; each takes one to nine bytes.
 
 use super::eights::Eight;
 use super::hdr::{self, Header, Words};
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::Snapshot;
 
-/// What V2 has no room for.
+/// V2 cannot hold values or counts from here on.
 const TOO_LARGE: u64 = 1 << 63;
 
-/// A whole encoding, header and counts checked.
+/// A complete encoding whose header and counts were checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Image<'a> {
     pub(crate) header: Header,
@@ -23,8 +23,8 @@ pub(crate) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Checks a whole encoding, from its cookie on, and tells the layout its counts need. What follows the counts is
-    /// ignored, as it is elsewhere; V0 has counts to the end.
+    /// Checks a complete encoding, from its cookie on, and returns the layout that its counts need. It ignores data
+    /// after the counts, as other readers do; V0 has counts to the end.
     pub(crate) fn read(
         bytes: &'a [u8],
         words: Words,
@@ -40,7 +40,8 @@ impl<'a> Image<'a> {
         let last = match words {
             Words::Variable => {
                 let end = check_counts(payload, header.counts)?;
-                // Mostly all is within the announced range, and where just the last count is does not matter.
+                // Usually all counts are within the announced range, and then the index of the last one does not
+                // matter.
                 let is_within = end <= header.layout(None)?.length() as u64;
                 if is_within { None } else { last_count(payload) }
             }
@@ -53,7 +54,7 @@ impl<'a> Image<'a> {
         Ok((Image { header, payload }, layout))
     }
 
-    /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
+    /// Adds the counts to a zeroed snapshot of the layout that [`Image::read`] returned.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
         snapshot.rewrite(|counts| {
             each_count(self.payload, self.header.words, |index, count| {
@@ -63,8 +64,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Checks counts of variable length: they may not end within one, nor leave an array of `length`. Returns how far in the
-/// array they go.
+/// Checks counts of variable length: the data must not end within a count, and the counts must not leave an array of
+/// `length`. Returns how far in the array they extend.
 fn check_counts(payload: &[u8], length: u64) -> Result<u64> {
     let mut rest = payload;
     let mut end = 0u64;
@@ -83,7 +84,7 @@ fn check_counts(payload: &[u8], length: u64) -> Result<u64> {
     }
 }
 
-/// The index of the last count that is not zero, of counts that were checked.
+/// The index of the last count that is not zero; the payload was checked.
 fn last_count(payload: &[u8]) -> Option<u64> {
     let (mut rest, mut index, mut last) = (payload, 0, None);
     while let Some(word) = varint::read(&mut rest) {
@@ -96,14 +97,14 @@ fn last_count(payload: &[u8]) -> Option<u64> {
     last
 }
 
-/// Checks words of so many bytes. Returns the index of the last that is not zero.
+/// Checks words of `size` bytes. Returns the index of the last one that is not zero.
 fn last_word(payload: &[u8], size: usize, length: u64) -> Result<Option<u64>> {
     if !payload.len().is_multiple_of(size) || (payload.len() / size) as u64 > length {
         return Err(Error::Corrupt);
     }
     let mut last = None;
     for (index, word) in payload.chunks_exact(size).enumerate() {
-        // Words are signed there.
+        // HdrHistogram's words are signed.
         if word[0] >= 0x80 {
             return Err(Error::Corrupt);
         }
@@ -114,7 +115,7 @@ fn last_word(payload: &[u8], size: usize, length: u64) -> Result<Option<u64>> {
     Ok(last)
 }
 
-/// Tells index and count of all counts that are not zero, of a payload that was checked.
+/// Reports the index and count of all counts that are not zero; the payload was checked.
 #[inline(always)]
 fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> Option<()>) -> Result<()> {
     let Words::Fixed(size) = words else {
@@ -141,17 +142,17 @@ fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> 
     Ok(())
 }
 
-/// What an encoding is going to be.
+/// An encoding that is about to be written.
 pub(crate) struct Plan<'a> {
     snapshot: &'a Snapshot,
     digits: u32,
     payload: usize,
-    /// Which parts of the counters have counts: the others are looked through only once.
+    /// Which parts of the counters have counts; the others are examined only once.
     recorded: Recorded,
 }
 
 impl<'a> Plan<'a> {
-    /// [`Error::Incompatible`] for what V2 has no room for.
+    /// Returns [`Error::Incompatible`] for a snapshot that V2 cannot hold.
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
         let layout = snapshot.layout();
         let digits = digits_of(layout)?;
@@ -165,7 +166,7 @@ impl<'a> Plan<'a> {
         Ok(Plan { snapshot, digits, payload: measure.length, recorded })
     }
 
-    /// The length of the whole. The counts take at most nine bytes for each of six million counters.
+    /// The length of the encoding. The counts take at most nine bytes for each of six million counters.
     pub(crate) fn length(&self) -> usize {
         hdr::HEADER + self.payload
     }
@@ -173,7 +174,7 @@ impl<'a> Plan<'a> {
     fn write_header(&self, sink: &mut impl Sink) -> Result<()> {
         sink.put(&hdr::V2_COOKIE.to_be_bytes())?;
         sink.put(&(self.payload as u32).to_be_bytes())?;
-        // The offset, which is for shifted histograms.
+        // The offset is for shifted histograms.
         sink.put(&[0; 4])?;
         sink.put(&self.digits.to_be_bytes())?;
         // The lowest discernible value is a unit, not a minimum; the highest is at least twice as much.
@@ -197,7 +198,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Writes a whole encoding at the end of some memory that grows: in one pass, since the length can be filled in afterwards.
+/// Appends a complete encoding to a vector, in one pass: the length is filled in afterwards.
 #[cfg(feature = "alloc")]
 pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -> Result<()> {
     let layout = snapshot.layout();
@@ -218,28 +219,28 @@ pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -
     Ok(())
 }
 
-/// The digits of a layout. [`Error::Incompatible`] when HdrHistogram has none like it.
+/// The digits of a layout. Returns [`Error::Incompatible`] if HdrHistogram has no such layout.
 fn digits_of(layout: &Layout) -> Result<u32> {
     hdr::digits_of(layout).ok_or(Error::Incompatible)
 }
 
-/// [`Error::Incompatible`] for counts, all bits of which are in `all`, and values up to before logical index `next`, that
-/// V2 has no room for.
+/// Returns [`Error::Incompatible`] if V2 cannot hold the counts, whose combined bits are in `all`, or the values, which
+/// end before logical index `next`.
 fn check_limits(layout: &Layout, all: u64, next: u64) -> Result<()> {
     let last = next.checked_sub(layout.first_index() + 1);
     let highest = last.map_or(0, |last| layout.bucket_at(last).upper);
     if all >= TOO_LARGE || highest >= TOO_LARGE { Err(Error::Incompatible) } else { Ok(()) }
 }
 
-/// What is written for so many zeros: a lone one is a count.
+/// The word for a number of zeros: a single zero is a count.
 #[inline(always)]
 fn zeros_word(number: u64) -> u64 {
     if number == 1 { 0 } else { zigzag(-(number as i64)) }
 }
 
-/// Adds up what is going to be written.
+/// Adds up the length of what will be written.
 struct Measure {
-    /// All bits of all counts that may have too many.
+    /// The combined bits of all counts that may be too large.
     all: u64,
     length: usize,
 }
@@ -249,7 +250,7 @@ impl Put for Measure {
 
     #[inline(always)]
     fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
-        // What is in eights has few bits, and `all` is for counts that have too many.
+        // Counts in eights are small, and `all` is only for counts that may be too large.
         self.length += eight.length();
         Ok(true)
     }
@@ -289,7 +290,7 @@ impl<S: Sink> Put for varint::Writer<'_, S> {
     }
 }
 
-/// Writes, and keeps an eye on what is written.
+/// Writes, and collects what the check needs.
 #[cfg(feature = "alloc")]
 struct Checking<'a, S> {
     /// As in [`Measure`].

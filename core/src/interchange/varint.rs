@@ -1,5 +1,5 @@
-//! Integers of one to nine bytes: seven bits each, low first, the top bit meaning that more follow. A ninth byte carries
-//! all of the eight bits that are left, so that nine bytes hold any `u64`.
+//! Integers of one to nine bytes: seven bits each, low first; the top bit means that more follow. A ninth byte carries
+//! all eight remaining bits, so that nine bytes hold any `u64`.
 
 use super::sink::Sink;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::error::Result;
 /// The longest encoding.
 pub(crate) const MAX_BYTES: usize = 9;
 
-/// Signed to unsigned, small magnitudes staying small: 0, -1, 1, -2, 2, … become 0, 1, 2, 3, 4, …
+/// Maps signed to unsigned so that small magnitudes stay small: 0, -1, 1, -2, 2, … become 0, 1, 2, 3, 4, …
 pub(crate) const fn zigzag(value: i64) -> u64 {
     ((value as u64) << 1) ^ (value >> 63) as u64
 }
@@ -16,21 +16,21 @@ pub(crate) const fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// How many bytes [`Writer::put`] writes.
+/// The number of bytes that [`Writer::put`] writes.
 #[inline(always)]
 pub(crate) const fn length(value: u64) -> usize {
     if value < 0x20_0000 {
         return 1 + (value >= 0x80) as usize + (value >= 0x4000) as usize;
     }
-    // A division of the bits by seven, for as many as there are.
+    // This divides the bits by seven, for as many as there are.
     let bytes = ((value | 1).ilog2() as usize * 9 + 73) / 64;
     if bytes > MAX_BYTES { MAX_BYTES } else { bytes }
 }
 
-/// Bytes that a [`Writer`] collects before it hands them on.
+/// Bytes that a [`Writer`] collects before it passes them on.
 pub(crate) const PIECE: usize = 256;
 
-/// Writes values one after the other into a sink, a few hundred bytes at a time.
+/// Writes consecutive values into a sink, a few hundred bytes at a time.
 pub(crate) struct Writer<'a, S> {
     sink: &'a mut S,
     bytes: &'a mut [u8; PIECE],
@@ -50,7 +50,7 @@ impl<'a, S: Sink> Writer<'a, S> {
             self.length = 0;
         }
         let Some(bytes) = self.bytes[self.length..].first_chunk_mut::<MAX_BYTES>() else { return Ok(()) };
-        // Neighbours tend to be of one length.
+        // Neighbors tend to have the same length.
         if value < 0x80 {
             bytes[0] = value as u8;
             self.length += 1;
@@ -69,7 +69,7 @@ impl<'a, S: Sink> Writer<'a, S> {
         Ok(())
     }
 
-    /// Writes the first `length` of some bytes that are encoded already.
+    /// Writes the first `length` of some encoded bytes.
     #[inline(always)]
     pub(crate) fn put_encoded(&mut self, encoded: &[u8; 16], length: usize) -> Result<()> {
         debug_assert!(length <= encoded.len());
@@ -78,20 +78,20 @@ impl<'a, S: Sink> Writer<'a, S> {
             self.length = 0;
         }
         if let Some(bytes) = self.bytes[self.length..].first_chunk_mut::<16>() {
-            // All, since that is one instruction; what is too much is overwritten by what follows.
+            // Copying all is one instruction; the next write overwrites the excess.
             *bytes = *encoded;
             self.length += length;
         }
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(crate) fn finish(self) -> Result<()> {
         self.sink.put(&self.bytes[..self.length])
     }
 }
 
-/// Writes a value of any length, and returns that.
+/// Writes a value of any length, and returns that length.
 fn put_long(bytes: &mut [u8; MAX_BYTES], mut value: u64) -> usize {
     for (at, byte) in bytes.iter_mut().enumerate() {
         if value < 0x80 || at == MAX_BYTES - 1 {
@@ -104,7 +104,7 @@ fn put_long(bytes: &mut [u8; MAX_BYTES], mut value: u64) -> usize {
     MAX_BYTES
 }
 
-/// Takes a value off the front of `bytes`; `None` when they end within it.
+/// Takes a value off the front of `bytes`; `None` if they end within it.
 #[inline(always)]
 pub(crate) fn read(bytes: &mut &[u8]) -> Option<u64> {
     // Most counts are small.
@@ -140,20 +140,21 @@ fn read_long(bytes: &mut &[u8]) -> Option<u64> {
 /// The top bit of each byte.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// Skips values off the front of `bytes`, eight bytes at a time, as long as they are even and there are whole ones. Returns
-/// how many.
+/// Skips values at the front of `bytes`, eight bytes at a time, while they are even and complete. Returns how many it
+/// skipped.
 #[inline(always)]
 pub(crate) fn skip_even(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;
     while let Some(eight) = bytes.first_chunk::<8>() {
         let word = u64::from_le_bytes(*eight);
-        // The top bit is clear in the last byte of a value. Eight bytes without one are the beginning of a long value.
+        // The top bit is clear in the last byte of a value. Eight bytes without such a byte begin a long value.
         let last = !word & TOPS;
         if last == 0 {
             break;
         }
         let length = 8 - last.leading_zeros() as usize / 8;
-        // Bytes after a last one are first, and so is the first of all; but not what follows the last whole value.
+        // A byte after a last byte is a first byte, and so is the very first; the byte after the last complete value
+        // does not count.
         let first = (last << 1 | 1) & (u64::MAX >> (64 - 8 * length));
         if word & first != 0 {
             break;
@@ -164,10 +165,11 @@ pub(crate) fn skip_even(bytes: &mut &[u8]) -> u64 {
     number
 }
 
-/// Tells all values. `None` when the bytes end within one, or from where `tell` does.
+/// Reports all values. Returns `None` if the bytes end within one, or as soon as `tell` does.
 #[inline(always)]
 pub(crate) fn each(mut bytes: &[u8], mut tell: impl FnMut(u64) -> Option<()>) -> Option<()> {
-    // One at a time: neighbours tend to be of one length, which processors predict better than any arithmetic is.
+    // One at a time: neighbors tend to have the same length, which processors predict faster than any arithmetic
+    // computes it.
     while !bytes.is_empty() {
         tell(read(&mut bytes)?)?;
     }

@@ -1,4 +1,4 @@
-//! Zlib streams (RFC 1950): inflating into bounded memory, deflating into a sink.
+//! Zlib streams (RFC 1950): inflates into bounded memory, and deflates into a sink.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
@@ -19,10 +19,10 @@ use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::platform::memory;
 
-/// How much is inflated before the memory grows, after what tells the length.
+/// How much is inflated before the memory grows, after the header with the length.
 const FIRST: usize = 1 << 16;
 
-/// A stream that is being inflated into the beginning of some memory.
+/// A stream that is inflated into the beginning of some memory.
 pub(crate) struct Inflate<'s> {
     state: &'s mut DecompressorOxide,
     memory: &'s mut Vec<u8>,
@@ -31,29 +31,30 @@ pub(crate) struct Inflate<'s> {
 }
 
 impl<'s> Inflate<'s> {
-    /// The state, [`DecompressorOxide::new`], has tables of 11 kB: it is the caller's, so that there is one of it on the stack.
+    /// The state, [`DecompressorOxide::new`], has tables of 11 kB. The caller provides it, so that only one is on the
+    /// stack.
     pub(crate) fn new(state: &'s mut DecompressorOxide, memory: &'s mut Vec<u8>) -> Self {
         Inflate { state, memory, length: 0, done: false }
     }
 
-    /// What was inflated so far.
+    /// The bytes inflated so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.memory[..self.length]
     }
 
-    /// Whether the stream ended, and its checksum was right.
+    /// Whether the stream has ended with a correct checksum.
     pub(crate) fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Inflates until there are `limit` bytes, the stream ends, or the input does: then it may go on in the next piece. What is
-    /// left of the input stays there.
+    /// Inflates until there are `limit` bytes, the stream ends, or the input ends; then it can continue in the next
+    /// piece. Unused input stays in `input`.
     pub(crate) fn push(&mut self, input: &mut &[u8], limit: usize) -> Result<()> {
         let flags = TINFL_FLAG_PARSE_ZLIB_HEADER
             | TINFL_FLAG_COMPUTE_ADLER32
             | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF
             | TINFL_FLAG_HAS_MORE_INPUT;
-        // Memory grows with what is really there, not with what a header claims.
+        // Memory grows with the actual data, not with the length that a header claims.
         let mut room = limit.min(FIRST.max(self.length));
         while !self.done {
             if room > self.memory.len() {
@@ -76,30 +77,32 @@ impl<'s> Inflate<'s> {
         Ok(())
     }
 
-    /// Ends a stream, all of which was pushed, without its checksum: HdrHistogram.NET leaves it out. [`Error::Corrupt`] where
-    /// anything else is missing, or a part of the checksum is there.
+    /// Ends a stream without its checksum, after all of it was pushed: HdrHistogram.NET leaves the checksum out.
+    /// Returns [`Error::Corrupt`] if anything else is missing, or a part of the checksum is there.
     pub(crate) fn end_without_checksum(&mut self, limit: usize) -> Result<()> {
         let checksum = self.state.adler32().ok_or(Error::Corrupt)?.to_be_bytes();
         let mut rest = &checksum[..];
         self.push(&mut rest, limit)?;
-        // What was done earlier had a part of it; what is not done took these bytes for data.
+        // If the stream is done earlier, it had a part of the checksum; if it is not done, it took these bytes for
+        // data.
         if self.done && rest.is_empty() { Ok(()) } else { Err(Error::Corrupt) }
     }
 }
 
-/// Zlib's default, which is what the others write.
+/// Zlib's default, which the other implementations write.
 const LEVEL: i32 = 6;
-/// Bytes that the compressor allocates, and a few more.
+/// An upper bound of the bytes that the compressor allocates.
 const COMPRESSOR_BYTES: usize = 1 << 19;
 const PIECE: usize = 4096;
 
-/// A compressor on the heap, where its tables of 64 KiB are made, too: they are not for the stacks of threads.
+/// A compressor on the heap. Its tables of 64 KiB are created there too, because they are too large for the stacks of
+/// threads.
 struct Compressor(NonNull<CompressorOxide>);
 
 impl Compressor {
     #[inline(never)]
     fn new() -> Result<Compressor> {
-        // What it allocates beside aborts where it gets no memory, so ask first, in a way that is not optimised away.
+        // Its further allocations abort if there is no memory. So ask first, in a way that is not optimized away.
         let mut room = Vec::<u8>::new();
         room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
         drop(core::hint::black_box(room));
@@ -116,7 +119,7 @@ impl Deref for Compressor {
     type Target = CompressorOxide;
 
     fn deref(&self) -> &CompressorOxide {
-        // SAFETY: ours, and made by `new`.
+        // SAFETY: the pointer is ours, and `new` made it.
         unsafe { self.0.as_ref() }
     }
 }
@@ -130,7 +133,7 @@ impl DerefMut for Compressor {
 
 impl Drop for Compressor {
     fn drop(&mut self) {
-        // SAFETY: made by `new`, with this size and alignment, and not used any more.
+        // SAFETY: `new` made it with this size and alignment, and nobody uses it any more.
         unsafe {
             self.0.drop_in_place();
             let (size, align) = (size_of::<CompressorOxide>(), align_of::<CompressorOxide>());
@@ -168,7 +171,7 @@ impl<'a, S: Sink> Deflate<'a, S> {
         Ok(())
     }
 
-    /// Writes what is left, and the checksum.
+    /// Writes the rest, and the checksum.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush(TDEFLFlush::Finish)
     }

@@ -1,4 +1,4 @@
-//! What was taken of a histogram: its recorded buckets, and what expositions want to know of them.
+//! The counts of a histogram at one moment: its recorded buckets, and what expositions need from them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,54 +17,56 @@ use crate::platform::counted::Counted;
 use crate::snapshot::differences::{BLOCK, Cells};
 use crate::snapshot::snapshot::Snapshot;
 
-/// As many bounds as a metric can have.
+/// The largest number of bounds of a metric.
 pub const MAX_BOUNDS: usize = 500;
 
-/// Recorded buckets stop counting here, so that their differences are `i64`, as formats have them; what is above is lost.
+/// Recorded buckets stop counting here, so that their differences fit into `i64`, as formats require; observations
+/// above are lost.
 const MOST: u64 = i64::MAX as u64;
 
-/// The observations of a histogram at one moment: the buckets that have counts, and from them the counts at bounds and those in
-/// exponential buckets. All observations are in each of these.
+/// The observations of a histogram at one moment: the buckets that have counts, and from them the counts at bounds and
+/// those in exponential buckets. Each of these contains all observations.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     keys: Keys,
     divisor: f64,
     max_buckets: usize,
-    /// Shared by all of one layout and divisor in a registry: there may be thousands of these, and as many of those.
+    /// All distributions of one layout and divisor in a registry share it: there may be thousands, and the edges are as
+    /// many.
     edges: Counted<Edges>,
-    /// As they are written, ascending.
+    /// As written, ascending.
     pub(super) bounds: Vec<f64>,
-    /// The same, as text has them.
+    /// The same bounds as text.
     pub(super) bound_texts: Vec<String>,
-    /// For each bound the key behind the last that it includes.
+    /// For each bound, the key after the last one that it includes.
     limits: Vec<i32>,
-    /// Ascending, with what was out of range.
+    /// Ascending, including counts out of range.
     entries: Vec<Entry>,
-    /// Cumulative, for each bound.
+    /// Cumulative counts, for each bound.
     pub(super) cumulative: Vec<u64>,
     pub(super) exponential: Exponential,
-    /// All observations that are in the others.
+    /// All observations in the other fields.
     pub(super) total: u64,
-    /// As it is written.
+    /// As written.
     pub(super) sum: f64,
-    /// In none of the others.
+    /// Not included in the other fields.
     pub(super) lost: u64,
-    /// In none of the others.
+    /// Not included in the other fields.
     pub(super) not_finite: u64,
 }
 
-/// What a distribution has beside its entries.
+/// The parts of a distribution besides its entries.
 #[derive(Clone, Copy, Default)]
 struct Beside {
-    /// As it is written; of integers it follows from the entries.
+    /// As written; for integers, the entries determine it.
     sum: Option<f64>,
     lost: u64,
     not_finite: u64,
 }
 
 impl Distribution {
-    /// Nothing yet, of histograms with these buckets, in the company of others. Bounds are as recorded. [`Error::InvalidArgument`] for
-    /// bounds that do not ascend when they are written, are not finite or too many.
+    /// An empty distribution for histograms with these buckets, next to `others`. Bounds are as recorded. Returns
+    /// [`Error::InvalidArgument`] for bounds that do not ascend as written, are not finite, or are too many.
     pub(super) fn new(
         keys: Keys,
         divisor: f64,
@@ -73,7 +75,7 @@ impl Distribution {
         others: &[Family],
     ) -> Result<Distribution> {
         let written = |bound: &f64| bound / divisor;
-        // Before any memory is taken for them.
+        // This check comes before any memory is allocated for them.
         let ascend = bounds.windows(2).all(|pair| written(&pair[0]) < written(&pair[1]));
         if bounds.len() > MAX_BOUNDS || !ascend || !bounds.iter().map(written).all(f64::is_finite) {
             return Err(Error::InvalidArgument);
@@ -114,9 +116,9 @@ impl Distribution {
         Ok(distribution)
     }
 
-    /// Takes the counts of a snapshot, whose layout has these counters. Returns whether anything became less.
+    /// Takes the counts of a snapshot whose layout has these counters. Returns whether any count decreased.
     ///
-    /// `spare` is memory for the entries; with [`Error::OutOfMemory`] nothing has changed.
+    /// `spare` is memory for the entries. With [`Error::OutOfMemory`], nothing has changed.
     pub(super) fn take(&mut self, snapshot: &Snapshot, spare: &mut Vec<Entry>) -> Result<bool> {
         debug_assert!(
             matches!(self.keys, Keys::Integers(layout) if layout.same_counters(snapshot.layout())),
@@ -142,20 +144,20 @@ impl Distribution {
         self.exchange(spare, Beside { sum, lost: snapshot.lost(), not_finite: snapshot.not_finite() })
     }
 
-    /// Takes new entries for the old ones.
+    /// Replaces the old entries with new ones.
     fn exchange(&mut self, entries: &mut Vec<Entry>, beside: Beside) -> Result<bool> {
         self.exponential.reserve(&self.edges, &self.keys, entries)?;
         core::mem::swap(&mut self.entries, entries);
         Ok(self.count(beside))
     }
 
-    /// Counts the entries. Returns whether anything became less.
+    /// Counts the entries. Returns whether any count decreased.
     fn count(&mut self, mut beside: Beside) -> bool {
         let lost = &mut beside.lost;
         let (total, sum) = match self.keys {
             Keys::Integers(layout) => {
                 let (total, sum) = total_and_sum_by_blocks(&layout, &self.entries).unwrap_or_else(|| {
-                    // Up to 2^64, and of all counts there are less than 2^63.
+                    // Midpoints are up to 2^64, and the total of all counts is below 2^63.
                     let weight = |key, count| Keys::midpoint_of_integer(&layout, key) * u128::from(count);
                     total_and_sum(&mut self.entries, lost, weight)
                 });
@@ -172,7 +174,7 @@ impl Distribution {
         self.accumulate() || less
     }
 
-    /// Counts what entries amount to at each bound. Whether any of it became less.
+    /// Adds up the entries at each bound. Returns whether any count decreased.
     fn accumulate(&mut self) -> bool {
         let (mut entries, mut total, mut went_down) = (&self.entries[..], 0, false);
         for (cumulative, &limit) in self.cumulative.iter_mut().zip(&self.limits) {
@@ -185,8 +187,8 @@ impl Distribution {
         went_down
     }
 
-    /// The value at so many thousandths of all, by nearest rank and within the error of the histogram, as it is written; NaN where
-    /// there is none.
+    /// The value at this many thousandths of all observations, by nearest rank and within the error of the histogram,
+    /// as written; NaN if there is no observation.
     pub(super) fn quantile(&self, thousandths: u32) -> f64 {
         let target = (u128::from(self.total) * u128::from(thousandths)).div_ceil(1000).max(1);
         let mut seen = 0;
@@ -204,24 +206,26 @@ impl Distribution {
         &self.edges
     }
 
-    /// How many exponential buckets may have counts.
+    /// The largest number of exponential buckets with counts.
     pub(super) fn max_buckets(&self) -> usize {
         self.max_buckets
     }
 
-    /// The smallest and the largest value, within the error of the histogram, as they are written; nothing where there is none.
+    /// The smallest and the largest value, within the error of the histogram, as written; `None` if there is no
+    /// observation.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         let value = |entry: &Entry| self.keys.midpoint(entry.key) / self.divisor;
         Some((value(self.entries.first()?), value(self.entries.last()?)))
     }
 
-    /// Whether there is a negative value or bound: a sum is then not one that only grows.
+    /// Whether there is a negative value or bound; then the sum may decrease.
     pub(super) fn has_negative(&self) -> bool {
         self.bounds.first().is_some_and(|&bound| bound < 0.0)
             || self.range().is_some_and(|(min, _)| min < 0.0)
     }
 
-    /// What came since an earlier one of the same metric; nothing where that was of another one, or anything became less.
+    /// The difference to an earlier distribution of the same metric; `None` if the earlier one belongs to another
+    /// metric, or any count decreased.
     pub(super) fn since(&self, earlier: &Distribution) -> Option<Distribution> {
         if self.keys != earlier.keys || self.divisor != earlier.divisor {
             return None;
@@ -233,7 +237,7 @@ impl Distribution {
                 Some(before) if before.key == entry.key && before.count <= entry.count => {
                     entry.count -= before.count
                 }
-                // One that was there is missing, or has less.
+                // An earlier entry is missing, or has decreased.
                 Some(_) => return None,
                 None => {}
             }
@@ -251,8 +255,8 @@ impl Distribution {
     }
 }
 
-/// Appends the cells that have counts. Where histograms are busy, whether a cell has is as good as random: so each is written down, and
-/// stays or is written over by the next.
+/// Appends the cells that have counts. In busy histograms, whether a cell has a count is nearly random. So this writes
+/// each cell down, and the next one overwrites it if it is empty.
 fn append_recorded(cells: Cells, entries: &mut Vec<Entry>) -> Result<()> {
     const ROOM: usize = 32 * BLOCK;
     let (mut some, mut number) = ([Entry { key: 0, count: 0 }; ROOM], 0);
@@ -279,20 +283,22 @@ fn append(entries: &mut Vec<Entry>, more: &[Entry]) -> Result<()> {
     Ok(())
 }
 
-/// Below this many observations a block's sums fit into 64 bits: no bucket of a block has a number of more than 20.
+/// Below this many observations, a block's sums fit into 64 bits: no bucket in a block has a number above 20.
 const FEW: u64 = 1 << 43;
 
-/// As [`total_and_sum`] of midpoints, block by block, in each of which they are in equal steps; `None` where counts are too many.
+/// Like [`total_and_sum`] of midpoints, but by blocks, in which midpoints have equal steps; `None` if there are too
+/// many counts.
 fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u128)> {
     let (all, total) = entries
         .iter()
         .fold((0, 0u64), |(all, sum), entry| (all | entry.count, sum.wrapping_add(entry.count)));
-    // No count is above all bits of all of them, so that this is not below the sum: which has not wrapped around then.
+    // No count exceeds the combined bits of all, so this is an upper bound of the sum, which then has not wrapped
+    // around.
     let at_most = u128::from(all) * entries.len() as u128;
     if at_most > u128::from(u64::MAX) || total >= FEW {
         return None;
     }
-    // What is out of range comes first and last.
+    // Counts out of range come first and last.
     let first = entries.iter().take_while(|entry| entry.key < 0).count();
     let last = first + entries[first..].partition_point(|entry| (entry.key as u64) < layout.length() as u64);
     let outside = entries[..first].iter().chain(&entries[last..]);
@@ -301,7 +307,7 @@ fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u
     let mut inside = &entries[first..last];
     while let Some(one) = inside.first() {
         let block = (layout.first_index() + one.key as u64) >> layout.scale();
-        // Of all blocks but the last, which ends with the keys.
+        // This holds for all blocks except the last, which ends with the keys.
         let end = ((block + 1) << layout.scale()) - layout.first_index();
         let (run, rest) = split_below(inside, end.min(i32::MAX as u64) as i32);
         inside = rest;
@@ -317,7 +323,8 @@ fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u
     Some((total, sum))
 }
 
-/// The sum of all counts, and of what they weigh. What is above [`MOST`] in all goes from the entries to the lost ones.
+/// The sum of all counts, and their weighted sum. Counts that exceed a total of [`MOST`] move from the entries to the
+/// lost ones.
 fn total_and_sum(entries: &mut [Entry], lost: &mut u64, weight: impl Fn(i32, u64) -> u128) -> (u64, u128) {
     let (mut total, mut sum) = (0, 0u128);
     for entry in entries {
@@ -332,11 +339,11 @@ fn total_and_sum(entries: &mut [Entry], lost: &mut u64, weight: impl Fn(i32, u64
     (total, sum)
 }
 
-/// One below each power of four in the range.
+/// The value below each power of four in the range.
 pub(super) fn powers_of_four(layout: &Layout) -> Result<Vec<f64>> {
     let mut bounds = Vec::new();
     bounds.try_reserve_exact(31).map_err(|_| Error::OutOfMemory)?;
-    // Below a unit no bucket ends.
+    // No bucket ends below a unit.
     let range = layout.lowest_recordable().max((1 << layout.unit()) - 1)..layout.highest_recordable();
     let powers = (1..32).map(|power| (1u64 << (2 * power)) - 1).filter(|bound| range.contains(bound));
     bounds.extend(powers.map(|bound| bound as f64));
@@ -360,7 +367,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same, however it is added up.
+        /// Both ways of adding give the same result.
         #[test]
         fn sums_by_blocks(
             scale in 0u32..8, unit in 0u32..4, min in 0u64..5000,

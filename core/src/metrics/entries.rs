@@ -2,13 +2,14 @@
 
 use crate::doubles::Entry;
 
-/// Those with keys below an end, and the others. As keys ascend by one at least, there are no more of the former than numbers between
-/// the first key and the end: so where most buckets have counts there is little to search.
+/// Splits entries into those with keys below an end, and the rest. Keys ascend by at least one, so the first part has
+/// at most as many entries as there are numbers from the first key to the end. If most buckets have counts, there is
+/// little to search.
 #[inline]
 pub(super) fn split_below(entries: &[Entry], end: i32) -> (&[Entry], &[Entry]) {
     let first = entries.first().map_or(end, |first| first.key);
     let most = usize::try_from(i64::from(end) - i64::from(first)).unwrap_or(0).min(entries.len());
-    // All of them, more often than not.
+    // Usually this is all of them.
     let number = match entries[..most].last() {
         Some(last) if last.key >= end => entries[..most].partition_point(|entry| entry.key < end),
         _ => most,
@@ -16,7 +17,7 @@ pub(super) fn split_below(entries: &[Entry], end: i32) -> (&[Entry], &[Entry]) {
     entries.split_at(number)
 }
 
-/// The sum of counts, of which the caller knows that it fits.
+/// The sum of counts; the caller knows that it fits.
 #[inline]
 pub(super) fn sum_of(entries: &[Entry]) -> u64 {
     entries.iter().map(|entry| entry.count).sum()

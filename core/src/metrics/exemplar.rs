@@ -6,7 +6,7 @@ use super::family::Labels;
 use super::memory::push;
 use crate::error::{Error, Result};
 
-/// One observation that stands for others: its value, when it was, and labels that lead further, such as `trace_id`.
+/// One observation that stands for others: its value, its time, and labels that lead further, such as `trace_id`.
 #[derive(Clone, Debug)]
 pub struct Exemplar {
     pub(super) value: f64,
@@ -15,10 +15,11 @@ pub struct Exemplar {
 }
 
 impl Exemplar {
-    /// An exemplar. The value is as recorded: it is divided as those of its metric are. A time of 0 is one that is not known.
+    /// Makes an exemplar. The value is as recorded: its metric's divisor applies to it. A time of 0 means unknown.
     ///
-    /// [`Error::InvalidArgument`] for a value that is not finite, for labels as of metrics, and where their names and values have more
-    /// than 128 characters in all, the standard's limit. [`Error::OutOfMemory`].
+    /// Returns [`Error::InvalidArgument`] for a value that is not finite, for labels that metrics could not have, and
+    /// if their names and values have more than 128 characters in total, the standard's limit. Returns
+    /// [`Error::OutOfMemory`] if there is no memory.
     pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
         let characters: usize =
             labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
@@ -28,8 +29,9 @@ impl Exemplar {
         Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
     }
 
-    /// As [`Exemplar::new`], with the identifiers of a trace and of a span in it, as W3C's `traceparent` has them, as the labels
-    /// `trace_id` and `span_id`: together 63 of the 128 characters. One that is zero is none.
+    /// Like [`Exemplar::new`], and adds the identifiers of a trace and of a span in it, in the form of W3C's
+    /// `traceparent`, as the labels `trace_id` and `span_id`: together 63 of the 128 characters. An identifier of zero
+    /// is omitted.
     pub fn with_trace(
         value: f64,
         unix_nanos: u64,
@@ -53,7 +55,7 @@ impl Exemplar {
     }
 }
 
-/// Bytes as lower-case digits, in memory for two each.
+/// Bytes as lower-case hexadecimal digits, in memory for two digits each.
 fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
     for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
         for (digit, value) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
@@ -63,7 +65,7 @@ fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
     core::str::from_utf8(digits).unwrap_or_default()
 }
 
-/// Divides values. [`Error::InvalidArgument`] where one is none any more.
+/// Divides values. Returns [`Error::InvalidArgument`] if a result is not finite.
 pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
     for exemplar in &mut exemplars {
         exemplar.value /= divisor;
@@ -74,7 +76,7 @@ pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<
     Ok(exemplars)
 }
 
-/// The latest, and of several of one time that which came last.
+/// The latest one; if several have the same time, the last of these.
 pub(super) fn latest<'a>(exemplars: impl Iterator<Item = &'a Exemplar>) -> Option<&'a Exemplar> {
     exemplars.max_by_key(|exemplar| exemplar.unix_nanos)
 }

@@ -1,8 +1,9 @@
-//! Exponential buckets: those of Prometheus' native histograms, and of OpenTelemetry's exponential ones.
+//! Exponential buckets, as in Prometheus' native histograms and OpenTelemetry's exponential ones.
 //!
-//! At schema `s` bucket `i` is `(base^(i - 1), base^i]` with `base = 2^(2^-s)`: Prometheus' numbers. OpenTelemetry has the same
-//! buckets, closed above too, and gives each the number below. So exactly `2^k` is in bucket `k * 2^s`, the last of its power of
-//! two, in both. Two neighbours of one schema, `2j - 1` and `2j`, are bucket `j` of the next coarser one.
+//! At schema `s`, bucket `i` is `(base^(i - 1), base^i]` with `base = 2^(2^-s)`: these are Prometheus' numbers.
+//! OpenTelemetry has the same buckets, closed above too, and numbers them one lower. So exactly `2^k` is in bucket `k *
+//! 2^s`, the last of its power of two, in both. Two neighbors of one schema, `2j - 1` and `2j`, form bucket `j` of the
+//! next coarser one.
 
 use alloc::vec::Vec;
 
@@ -12,13 +13,13 @@ use super::roots::ROOTS;
 use crate::doubles::Entry;
 use crate::error::{Error, Result};
 
-/// The finest schema that there is.
+/// The finest schema.
 const FINEST: i32 = 8;
-/// The coarsest: one bucket for 16 powers of two.
+/// The coarsest schema: one bucket for 16 powers of two.
 const COARSEST: i32 = -4;
 
-/// Values of at most this magnitude are in the bucket of zero: `2^-128`, what Prometheus' own libraries have. It is always said,
-/// since an empty histogram without it passes for a classic one.
+/// Values of at most this magnitude are in the zero bucket: `2^-128`, as in Prometheus' own libraries. It is always
+/// written, because an empty histogram without it looks like a classic one.
 pub(super) const ZERO_THRESHOLD: f64 = f64::from_bits((1023 - 128) << 52);
 
 /// A bucket's number and its count, which is not zero.
@@ -35,8 +36,8 @@ pub(super) struct Exponential {
     pub(super) positive: Vec<Numbered>,
 }
 
-/// The bucket of a value above [`ZERO_THRESHOLD`] at the finest schema, exactly: the double's bits are compared with the roots.
-/// What is beyond the doubles is in the last bucket.
+/// The bucket of a value above [`ZERO_THRESHOLD`] at the finest schema. It is exact, because it compares the double's
+/// bits with the roots. Values beyond the doubles are in the last bucket.
 fn number_of(value: f64) -> i32 {
     let bits = value.min(f64::MAX).to_bits();
     let exponent = (bits >> 52) as i32 - 1023;
@@ -44,31 +45,31 @@ fn number_of(value: f64) -> i32 {
     exponent * 256 + ROOTS.partition_point(|&root| root < mantissa) as i32
 }
 
-/// The bucket that one of the finest schema is in, of a schema that is coarser by so many.
+/// The bucket that contains a bucket of the finest schema, in a schema that is coarser by `by`.
 pub(super) const fn coarser(number: i32, by: u32) -> i32 {
     (number + (1 << by) - 1) >> by
 }
 
-/// The finest schema at which no observation is more than a bucket off, being counted by the midpoint of its own bucket: eight of
-/// those lie in one of these.
+/// The finest schema at which no observation is more than one bucket off. An observation counts at the midpoint of its
+/// own bucket, and eight such buckets lie in one of these.
 pub(super) fn schema_of(keys: &Keys) -> i32 {
     (keys.scale() as i32 - 3).clamp(COARSEST, FINEST)
 }
 
-/// Where exponential buckets begin and end among the keys of a histogram of integers, which then need no arithmetic: as all that
-/// depends on the layout and the divisor alone. A histogram of doubles has too many buckets for that.
+/// Where exponential buckets begin and end among the keys of a histogram of integers. They depend only on the layout
+/// and the divisor, so counting then needs no arithmetic. A histogram of doubles has too many buckets for that.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
-    /// The first key that is not counted as zero.
+    /// The first key that does not count as zero.
     zero: i32,
-    /// The number of the first bucket behind zero.
+    /// The number of the first bucket after zero.
     first: i32,
-    /// For each bucket from there on, the key behind its last.
+    /// For each bucket from there on, the key after its last one.
     ends: Vec<i32>,
 }
 
 impl Edges {
-    /// Takes some milliseconds where buckets are many.
+    /// Takes a few milliseconds if there are many buckets.
     pub(super) fn of(keys: &Keys, divisor: f64) -> Result<Edges> {
         if matches!(keys, Keys::Doubles(_)) {
             return Ok(Edges::default());
@@ -94,7 +95,7 @@ impl Edges {
 }
 
 impl Exponential {
-    /// Makes room for all that entries can be in, so that [`Exponential::count`] allocates nothing.
+    /// Reserves room for all buckets that entries can be in, so that [`Exponential::count`] allocates nothing.
     pub(super) fn reserve(&mut self, edges: &Edges, keys: &Keys, entries: &[Entry]) -> Result<()> {
         let (negative, positive) = match keys {
             Keys::Integers(_) => (0, edges.ends.len().min(entries.len())),
@@ -109,7 +110,7 @@ impl Exponential {
         Ok(())
     }
 
-    /// Counts entries anew, in no more than so many buckets that have counts, if the coarsest schema can do that.
+    /// Recounts the entries, in at most this many buckets with counts, if the coarsest schema allows it.
     pub(super) fn count(
         &mut self,
         edges: &Edges,
@@ -143,7 +144,7 @@ impl Exponential {
             let (inside, rest) = split_below(entries, end);
             entries = rest;
             let count = sum_of(inside);
-            // Not where there is no entry, nor where all counts of one were lost.
+            // This skips buckets without entries, and those whose counts were all lost.
             if count != 0 {
                 self.positive.push((bucket, count));
             }
@@ -165,12 +166,12 @@ impl Exponential {
                 _ => side.push((number, entry.count)),
             }
         }
-        // They came in the order of the values.
+        // The entries came in ascending order of their values.
         self.negative.reverse();
     }
 }
 
-/// Brings ascending buckets to the next coarser schema.
+/// Converts ascending buckets to the next coarser schema.
 fn merge_neighbours(numbered: &mut Vec<Numbered>) {
     numbered.iter_mut().for_each(|bucket| bucket.0 = coarser(bucket.0, 1));
     numbered.dedup_by(|later, first| {

@@ -1,4 +1,4 @@
-//! What expositions are written of: metrics, wherever they come from.
+//! The input of expositions: metrics from any source.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 pub enum MetricKind {
     /// How often each value occurred.
     Histogram,
-    /// The same, of which Prometheus has quantiles instead of buckets.
+    /// The same, but Prometheus gets quantiles instead of buckets.
     Summary,
     /// A number that only grows.
     Counter,
@@ -25,12 +25,12 @@ pub enum MetricKind {
     Gauge,
 }
 
-/// The metrics of one name, in the order in which they came: what encoders take.
+/// The metrics of one name, in the order of their addition; encoders take these.
 #[derive(Clone, Debug)]
 pub struct Family {
-    /// As it was given, but without a counter's `_total`: what OpenTelemetry has.
+    /// As given, but without a counter's `_total`: OpenTelemetry uses this name.
     pub(super) name: String,
-    /// The name with underscores for what Prometheus does not allow.
+    /// The name, with underscores instead of characters that Prometheus does not allow.
     pub(super) plain_name: String,
     pub(super) help: String,
     pub(super) unit: String,
@@ -42,27 +42,27 @@ pub struct Family {
 #[derive(Clone, Debug)]
 pub struct Point {
     pub(super) labels: Labels,
-    /// A counter's and gauge's value is divided by this; what is in a distribution is so already.
+    /// Divides the value of a counter or gauge; a distribution is already divided.
     pub(super) divisor: f64,
-    /// 0: not told.
+    /// 0 means unknown.
     pub(super) created_unix_nanos: u64,
-    /// Whether Prometheus is to have exponential buckets where its format has them.
+    /// Whether Prometheus gets exponential buckets if its format has them.
     pub(super) native: bool,
     pub(super) value: Value,
-    /// In the order in which they came.
+    /// In the order of their addition.
     pub(super) exemplars: Vec<Exemplar>,
 }
 
 /// A metric's value.
 #[derive(Clone, Debug)]
-// Nearly all are the large one, in a list; a box each would be one more allocation that can fail.
+// Nearly all values are the large variant, in a list; a box for each would be one more allocation that can fail.
 #[allow(clippy::large_enum_variant)]
 pub enum Value {
-    /// Of a counter.
+    /// The value of a counter.
     Counter(u64),
-    /// Of a gauge.
+    /// The value of a gauge.
     Gauge(f64),
-    /// Of a histogram.
+    /// The observations of a histogram.
     Histogram(Distribution),
 }
 
@@ -70,21 +70,21 @@ pub enum Value {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Labels {
     labels: Vec<Label>,
-    /// As text has them, each with a comma behind it: most of what is written are labels.
+    /// As text, with a comma after each label: most of what is written is labels.
     listed: String,
 }
 
-/// A label's name as it was given, the same for Prometheus, and its value.
+/// A label's name as given, its name for Prometheus, and its value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Label {
-    /// First: labels are sorted by it, and two with one plain name are refused.
+    /// First, because labels are sorted by it; two labels with the same plain name are refused.
     pub(super) plain_name: String,
     pub(super) name: String,
     pub(super) value: String,
 }
 
 impl Labels {
-    /// [`Error::InvalidArgument`] for names that are not allowed or come twice.
+    /// Returns [`Error::InvalidArgument`] for names that are not allowed or occur twice.
     #[inline(never)]
     pub(super) fn new(given: &[(&str, &str)]) -> Result<Labels> {
         let mut labels = Vec::new();
@@ -105,13 +105,13 @@ impl Labels {
         Ok(Labels { labels, listed })
     }
 
-    /// As text has them, each with a comma behind it.
+    /// As text, with a comma after each label.
     pub(super) fn listed(&self) -> &str {
         &self.listed
     }
 }
 
-/// Neither an output nor a text with room for it fails.
+/// This cannot fail: outputs do not fail, and a text has room for it.
 fn write_labels(labels: &[Label], out: &mut impl fmt::Write) {
     for label in labels {
         let value = Escaped { text: &label.value, quotes: true };
@@ -128,15 +128,15 @@ impl core::ops::Deref for Labels {
 }
 
 impl Family {
-    /// Whether expositions of the one would have a name that those of the other have.
+    /// Whether expositions of the two families would share a name.
     pub(super) fn clashes(&self, plain_name: &str, kind: MetricKind) -> bool {
         name::clash((&self.plain_name, self.kind), (plain_name, kind))
     }
 
-    /// What came since an earlier exposition, for formats that want differences: counts of each metric since it was in `earlier`, and
-    /// all of those that were not there or have less, which begin when they were created. Gauges are as they are. Pass it on to
-    /// [`write_otlp`](super::write_otlp) with the time of the earlier one.
-    ///
+    /// The difference to an earlier exposition, for formats that need differences. It contains the counts of each
+    /// metric since `earlier`. A metric that was not there, or whose counts decreased, has all its counts and begins at
+    /// its creation. Gauges are unchanged. Pass it on to [`write_otlp`](super::write_otlp) with the time of the earlier
+    /// one.
     pub fn since(families: &[Family], earlier: &[Family]) -> Vec<Family> {
         let since = |family: &Family| {
             let mut before = earlier
@@ -144,7 +144,7 @@ impl Family {
                 .find(|before| before.name == family.name && before.kind == family.kind)
                 .map_or(&[][..], |before| &before.points);
             let points = family.points.iter().map(|point| {
-                // Mostly the one behind the one before: they stay in their order.
+                // Usually it follows the previous one, because metrics keep their order.
                 let at = before.iter().position(|before| before.labels == point.labels);
                 let earlier = at.map(|at| &before[at]);
                 before = at.map_or(before, |at| &before[at + 1..]);
@@ -164,7 +164,7 @@ impl Family {
 }
 
 impl Point {
-    /// What came since an earlier one. It begins with that, and where there is none, when it was created.
+    /// The difference to an earlier point, which it begins at; without an earlier one, it begins at its creation.
     fn since(&self, earlier: Option<&Point>) -> Point {
         let value = match (&self.value, earlier.map(|earlier| &earlier.value)) {
             (Value::Counter(now), Some(Value::Counter(before))) => {

@@ -1,4 +1,4 @@
-//! The formats that metrics are written in.
+//! The exposition formats.
 
 use super::family::Family;
 use super::otlp::{self, Otlp};
@@ -23,10 +23,10 @@ pub enum Exposition {
 crate::error::from_code!(Exposition { OpenMetrics, PrometheusText, PrometheusProtobuf, Otlp });
 
 impl Exposition {
-    /// How many there are.
+    /// The number of formats.
     pub(super) const NUMBER: usize = 4;
 
-    /// What HTTP calls the format.
+    /// The content type of the format for HTTP.
     pub const fn content_type(self) -> &'static str {
         match self {
             Exposition::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -38,9 +38,9 @@ impl Exposition {
         }
     }
 
-    /// Writes metrics that were taken at a time.
+    /// Writes metrics that were taken at the given time.
     pub(super) fn write(self, families: &[Family], time_unix_nanos: u64, out: &mut Output) {
-        // An output does not fail.
+        // Outputs do not fail.
         let _ = match self {
             Exposition::OpenMetrics => text::write(families, Dialect::OpenMetrics, out),
             Exposition::PrometheusText => text::write(families, Dialect::Prometheus, out),

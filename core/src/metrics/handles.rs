@@ -1,4 +1,4 @@
-//! What a program counts with beside histograms: counters and gauges.
+//! Counters and gauges, which programs use besides histograms.
 
 use core::ptr::NonNull;
 
@@ -7,7 +7,7 @@ use crate::platform::atomics::AtomicU64;
 use crate::platform::atomics::Ordering::Relaxed;
 use crate::platform::counted::{Counted, stands_for_a_pointer};
 
-/// A word on a cache line of its own.
+/// A word on a separate cache line.
 #[repr(align(64))]
 struct Word(AtomicU64);
 
@@ -19,8 +19,8 @@ impl Word {
 
 /// A number that only grows: [`Registry::add_counter`](crate::Registry::add_counter) makes one.
 ///
-/// A counted reference: any thread may hold, clone and drop one, in any order with the registry. Where many threads add all the
-/// time, give each its own, with a label, or count in a histogram.
+/// It is a counted reference: any thread may hold, clone and drop one, in any order relative to the registry. If many
+/// threads add all the time, give each a separate counter with a label, or count in a histogram.
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct MetricCounter(Counted<Word>);
@@ -30,24 +30,24 @@ impl MetricCounter {
         Word::create(0).map(MetricCounter)
     }
 
-    /// A reference to a counter in a segment, which is never freed. All zeros are a counter at zero.
+    /// Makes a reference to a counter in a segment, which is never freed. All zeros are a counter at zero.
     ///
     /// # Safety
-    /// `memory` must be valid for 64 bytes from the beginning of a page for as long as there is any reference. Everybody changes its first
-    /// word atomically.
+    /// `memory` must be valid for 64 bytes from the beginning of a page while any reference exists. Everybody changes
+    /// its first word atomically.
     #[doc(hidden)]
     pub unsafe fn attach(memory: NonNull<u8>) -> MetricCounter {
-        // SAFETY: the caller's promise; a word of zeros is one.
+        // SAFETY: the caller promises this; a word of zeros is a counter.
         MetricCounter(unsafe { Counted::in_segment(memory) })
     }
 
-    /// Adds, modulo 2^64: one relaxed atomic addition.
+    /// Adds, modulo 2^64, with one relaxed atomic addition.
     #[inline(always)]
     pub fn add(&self, count: u64) {
         self.0.0.fetch_add(count, Relaxed);
     }
 
-    /// What was added so far.
+    /// The current total.
     pub fn value(&self) -> u64 {
         self.0.0.load(Relaxed)
     }
@@ -64,7 +64,7 @@ impl core::fmt::Debug for MetricCounter {
 /// A number that goes up and down: [`Registry::add_gauge`](crate::Registry::add_gauge) makes one. It is a double, which holds every
 /// integer up to 2^53.
 ///
-/// A counted reference, as [`MetricCounter`].
+/// It is a counted reference, like [`MetricCounter`].
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct MetricGauge(Counted<Word>);
@@ -74,13 +74,14 @@ impl MetricGauge {
         Word::create(0f64.to_bits()).map(MetricGauge)
     }
 
-    /// Sets it: one relaxed store.
+    /// Sets the value with one relaxed store.
     #[inline(always)]
     pub fn set(&self, value: f64) {
         self.0.0.store(value.to_bits(), Relaxed);
     }
 
-    /// Adds, also what is negative; nothing is lost between threads. A compare-and-swap, again where another thread came first.
+    /// Adds a value, which may be negative; no addition of another thread is lost. It is a compare-and-swap, which
+    /// repeats if another thread came first.
     #[inline]
     pub fn add(&self, value: f64) {
         let mut bits = self.0.0.load(Relaxed);
@@ -92,7 +93,7 @@ impl MetricGauge {
         }
     }
 
-    /// What it is now.
+    /// The current value.
     pub fn value(&self) -> f64 {
         f64::from_bits(self.0.0.load(Relaxed))
     }

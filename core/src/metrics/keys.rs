@@ -1,4 +1,4 @@
-//! The buckets of a histogram by numbers that ascend as their values do, integers and doubles alike.
+//! Numbers for the buckets of a histogram of integers or doubles, which ascend as their values do.
 
 use crate::doubles::DoubleLayout;
 use crate::layout::bucket::ValueSelection;
@@ -7,17 +7,17 @@ use crate::layout::layout::Layout;
 /// Which buckets the keys of a distribution stand for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Keys {
-    /// Storage indices. What was below the range has the key before the first, what was above it the one behind the last.
+    /// Storage indices. Underflow has the key before the first, overflow the one after the last.
     Integers(Layout),
-    /// Those of the layout.
+    /// The keys of the layout.
     Doubles(DoubleLayout),
 }
 
 impl Keys {
-    /// The key of what was below the range.
+    /// The key of values below the range.
     pub(super) const UNDERFLOW: i32 = -1;
 
-    /// The key of what was above the range: one more than the last key that a bound can include.
+    /// The key of values above the range: one more than the last key that a bound can include.
     pub(super) fn overflow(&self) -> i32 {
         match self {
             Keys::Integers(layout) => layout.length() as i32,
@@ -32,7 +32,7 @@ impl Keys {
         }
     }
 
-    /// The middle of an integer's bucket, as recorded; of what was out of range the nearest value that is.
+    /// The midpoint of an integer's bucket, as recorded; for values out of range, the nearest value outside the range.
     #[inline(always)]
     pub(super) fn midpoint_of_integer(layout: &Layout, key: i32) -> u128 {
         if key >= 0 && (key as u64) < layout.length() as u64 {
@@ -44,7 +44,8 @@ impl Keys {
         }
     }
 
-    /// What stands for all values of a bucket, as recorded: exact, since integers' midpoints have few digits in binary.
+    /// The value that represents a bucket, as recorded. It is exact, because integers' midpoints have few binary
+    /// digits.
     pub(super) fn midpoint(&self, key: i32) -> f64 {
         match self {
             Keys::Integers(layout) => Keys::midpoint_of_integer(layout, key) as f64,
@@ -52,7 +53,7 @@ impl Keys {
         }
     }
 
-    /// The first key whose midpoint is as asked, where all that follow are too; [`Keys::overflow`] where none is.
+    /// The first key whose midpoint satisfies `is`, if all that follow do too; [`Keys::overflow`] if no midpoint does.
     pub(super) fn first_where(&self, is: impl Fn(f64) -> bool) -> i32 {
         let (mut first, mut end) = (self.first(), self.overflow());
         while first < end {
@@ -62,7 +63,7 @@ impl Keys {
         first
     }
 
-    /// The binary logarithm of how many buckets there are in a power of two.
+    /// The binary logarithm of the number of buckets in a power of two.
     pub(super) fn scale(&self) -> u32 {
         match self {
             Keys::Integers(layout) => layout.scale(),

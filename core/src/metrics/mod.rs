@@ -1,14 +1,15 @@
-//! Histograms, counters and gauges with names and labels, for a service that exposes them, and the formats of expositions.
+//! Histograms, counters and gauges with names and labels, for services that expose them, and the exposition formats.
 //!
-//! A [`Registry`] holds them and takes their counts into [`Family`]s, and encoders write these, wherever they come from.
+//! A [`Registry`] holds them and copies their counts into [`Family`]s. Encoders write families from any source.
 //!
-//! An observation is counted at a bound when the bound is at or above the midpoint of the observation's own bucket. So counts are
-//! exact for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by observations
-//! that lie within the relative error of the bound. What was out of range is taken as just outside of it: what was below it is
-//! counted at all bounds from there on, what was above it at none but the last, which is infinite.
+//! A bound counts an observation if the bound is at or above the midpoint of the observation's own bucket. So counts
+//! are exact for bounds at which a bucket of the histogram ends, such as those one below a power of two. Otherwise they
+//! are off by the observations that lie within the relative error of the bound. Observations out of range count as just
+//! outside of it: all bounds from there on count an underflow, and only the last bound, which is infinite, counts an
+//! overflow.
 //!
-//! In exponential buckets too an observation is where the midpoint of its own bucket is, the first double above, below or at the
-//! quotient of midpoint and divisor: exactly, as the roots of two that divide the buckets are compared in integers.
+//! Exponential buckets also use the midpoint of the observation's own bucket, divided by the divisor and rounded to a
+//! double. The assignment is exact, because the roots of two that divide the buckets are compared in integers.
 
 mod distribution;
 mod entries;

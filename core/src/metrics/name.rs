@@ -1,4 +1,4 @@
-//! Which names are allowed, and what Prometheus makes of them.
+//! Which names are allowed, and how Prometheus sees them.
 
 use alloc::string::String;
 
@@ -15,34 +15,34 @@ fn is_name(name: &str, also: &[u8]) -> bool {
     name.bytes().all(allowed) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
-/// What OpenTelemetry allows in names and Prometheus does not, with underscores for it.
+/// Replaces what OpenTelemetry allows in names and Prometheus does not with underscores.
 pub(super) fn plain(name: &str) -> Result<String> {
     let mut plain = text(name)?;
-    // One byte for another, so that nothing is allocated.
+    // This replaces one byte with another, so it allocates nothing.
     for (at, _) in name.match_indices(['.', '-', '/']) {
         plain.replace_range(at..at + 1, "_");
     }
     Ok(plain)
 }
 
-/// The plain name of a metric.
+/// Checks the plain name of a metric.
 pub(super) fn check_metric(name: &str) -> Result<()> {
     check(is_name(name, b":"))
 }
 
-/// The plain name of a label. `le` is the bound of a bucket; names with two underscores in front are kept for others.
+/// Checks the plain name of a label. `le` is the bound of a bucket; names that begin with two underscores are reserved.
 pub(super) fn check_label(name: &str) -> Result<()> {
     check(is_name(name, b"") && name != "le" && !name.starts_with("__"))
 }
 
-/// A unit, which the plain name has to end with.
+/// Checks a unit; the plain name must end with it.
 pub(super) fn check_unit(name: &str, unit: &str) -> Result<()> {
     let ends = |unit| name.strip_suffix(unit).is_some_and(|rest| rest.len() > 1 && rest.ends_with('_'));
     check(unit.is_empty() || (is_name(unit, b":") && ends(unit)))
 }
 
-/// What is appended to the name of a metric for its samples, and for the counters beside a histogram, which are samples named
-/// `x_lost_total`, of a family that could have `x_lost_created`.
+/// The suffixes of a metric's samples, and of the counters beside a histogram. The latter have samples named
+/// `x_lost_total`, in a family that could have `x_lost_created`.
 const fn suffixes(kind: MetricKind) -> &'static [&'static str] {
     match kind {
         MetricKind::Histogram | MetricKind::Summary => &[
@@ -62,7 +62,7 @@ const fn suffixes(kind: MetricKind) -> &'static [&'static str] {
     }
 }
 
-/// Whether one plain name is what is written for the other, or both are the same.
+/// Whether one plain name is a sample name of the other, or both are the same.
 pub(super) fn clash(a: (&str, MetricKind), b: (&str, MetricKind)) -> bool {
     let is_of = |longer: &str, (shorter, kind): (&str, MetricKind)| {
         longer.strip_prefix(shorter).is_some_and(|rest| rest.is_empty() || suffixes(kind).contains(&rest))

@@ -1,28 +1,28 @@
-//! Which format a scraper wants, by the header `Accept` of its request.
+//! Selects the format that a scraper wants, from the header `Accept` of its request.
 
 use super::format::Exposition;
 
-/// A format, and the `Content-Type` that says so.
+/// A format and its `Content-Type`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Negotiated {
     /// The format.
     pub format: Exposition,
-    /// What HTTP is to call it.
+    /// The content type for HTTP.
     pub content_type: &'static str,
 }
 
-/// Says how names were brought to the letters that Prometheus always knew.
+/// Declares that names were escaped to the characters that Prometheus has always allowed.
 const ESCAPING: &str = "; escaping=underscores";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores";
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 const PROTOBUF: &str = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; \
                         encoding=delimited; escaping=underscores";
 
-/// The format for a request with this header, which may hold anything: the one of those in it with the largest `q`, the first where
-/// there are several, and Prometheus' text where the header has none of ours. `escaping=` is answered in kind: names have underscores
-/// for what is not allowed otherwise.
+/// The format for a request with this header, which may hold anything: the type with the largest `q`, or the first such
+/// type. If the header has none of our formats, it is Prometheus' text. The answer repeats `escaping=`: names have
+/// underscores for characters that would not be allowed otherwise.
 ///
-/// OTLP is none of them: it is sent, not scraped.
+/// OTLP is never the answer, because it is pushed, not scraped.
 ///
 /// ```
 /// use picollo_core::{Exposition, negotiate};
@@ -68,11 +68,11 @@ mod tests {
     use super::*;
     use crate::metrics::Exposition::*;
 
-    /// What servers send, from the sources of their versions.
+    /// These are what servers send, taken from the sources of their versions.
     #[test]
     fn real_headers() {
         for (accept, format, content_type) in [
-            // 2.42, and with its flag for native histograms.
+            // Prometheus 2.42, and the same with its flag for native histograms.
             (
                 "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
                  text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
@@ -86,7 +86,7 @@ mod tests {
                 PrometheusProtobuf,
                 plain(PROTOBUF),
             ),
-            // 3.x.
+            // Prometheus 3.x.
             (
                 "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,\
                  application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,\
@@ -105,7 +105,7 @@ mod tests {
                 PrometheusText,
                 plain(PROMETHEUS_TEXT),
             ),
-            // Browsers, curl, and what says nothing.
+            // Browsers, curl, and clients without a preference.
             (
                 "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
                 PrometheusText,
@@ -132,7 +132,7 @@ mod tests {
             ),
             ("application/vnd.google.protobuf", PrometheusProtobuf),
             ("application/x-protobuf", PrometheusText),
-            // A quality that is none spoils its type alone.
+            // An invalid quality affects only its own type.
             ("application/openmetrics-text;q=1.5, text/plain;q=0.2", PrometheusText),
             ("application/openmetrics-text;q=, text/plain;q=0.2", PrometheusText),
             (",,;;=,;q=1,application/openmetrics-text", OpenMetrics),

@@ -1,4 +1,4 @@
-//! Numbers in texts.
+//! Numbers as text.
 
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
@@ -7,12 +7,12 @@ use super::memory::text;
 use crate::error::Result;
 use crate::format::buffer::BufferWriter;
 
-/// A number as the standard's canonical numbers are written, those of Go: the shortest digits that read back as the same
-/// double, with a decimal point from 0.0001 to 100000.0, with an exponent of two digits beyond.
+/// A number in the standard's canonical form, which is that of Go: the shortest digits that read back as the same
+/// double, with a decimal point from 0.0001 to 100000.0, and with a two-digit exponent beyond.
 pub(super) struct Number(pub(super) f64);
 
 impl Number {
-    /// The text, in memory of its own.
+    /// The text, in newly allocated memory.
     pub(super) fn to_text(&self) -> Result<String> {
         let mut bytes = [0; 32];
         let mut buffer = BufferWriter::new(&mut bytes);
@@ -40,7 +40,7 @@ impl Display for Number {
                 "-Inf"
             });
         }
-        // Longest: sign, 17 digits, point, sign and exponent.
+        // The longest number has a sign, 17 digits, a point, a sign and an exponent.
         let mut bytes = [0; 32];
         let mut shortest = BufferWriter::new(&mut bytes);
         write!(shortest, "{value:e}")?;

@@ -7,22 +7,23 @@ use super::family::{Family, Label, MetricKind, Point, Value};
 use super::output::Output;
 use super::text::COUNTERS_BESIDE;
 
-/// What a request says beside its metrics.
+/// The parts of a request besides its metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Otlp<'a> {
     /// When the metrics were taken, in nanoseconds since 1970.
     pub time_unix_nanos: u64,
-    /// For differences (delta temporality), which [`Family::since`] makes: when the earlier metrics were taken. Nothing for cumulative
-    /// ones, each of which begins when its metric was created.
+    /// For differences (delta temporality), which [`Family::since`] makes: when the earlier metrics were taken. `None`
+    /// for cumulative metrics, each of which begins at its creation.
     pub since_unix_nanos: Option<u64>,
-    /// Of the resource: `service.name` and others.
+    /// Attributes of the resource: `service.name` and others.
     pub resource: &'a [(&'a str, &'a str)],
 }
 
 const DELTA: u64 = 1;
 const CUMULATIVE: u64 = 2;
 
-/// Counts are listed with all those between them, zeros of one byte each: of so many for each that may not be zero.
+/// OTLP lists all buckets between the counts, and a zero takes one byte: this many list entries per bucket that may
+/// have a count.
 const ZEROS: usize = 16;
 
 /// Writes a request into memory as [`Registry::encode`](super::Registry::encode) does, and returns its length.
@@ -138,7 +139,7 @@ fn write_histogram(point: &Point, distribution: &Distribution, about: &Otlp, out
     out.double(14, ZERO_THRESHOLD);
 }
 
-/// How many buckets there are from the first to the last.
+/// The number of buckets from the first to the last.
 fn width(numbered: &[Numbered], by: u32) -> usize {
     match numbered {
         [] => 0,
@@ -151,7 +152,7 @@ fn write_buckets(field: u32, numbered: &[Numbered], by: u32, out: &mut Output) {
     let Some(first) = numbered.first() else { return };
     let first = coarser(first.0, by);
     out.message(field, |out| {
-        // One below Prometheus' number.
+        // OpenTelemetry's number is one below Prometheus'.
         out.sint(1, i64::from(first) - 1);
         out.message(2, |out| {
             let mut next = first;
@@ -170,10 +171,10 @@ impl Otlp<'_> {
         if self.since_unix_nanos.is_some() { DELTA } else { CUMULATIVE }
     }
 
-    /// Since when, where that is known, and when.
+    /// Writes the start time, if it is known, and the time.
     fn write_times(&self, point: &Point, out: &mut Output) {
         let start = match (point.created_unix_nanos, self.since_unix_nanos) {
-            // What was not there in the earlier copy, or has become less, begins with itself.
+            // A metric that was not in the earlier copy, or has decreased, begins at its own creation.
             (0, Some(since)) => since,
             (created, _) => created,
         };
@@ -191,12 +192,12 @@ fn write_attributes(field: u32, point: &Point, out: &mut Output) {
 fn write_attribute(field: u32, key: &str, value: &str, out: &mut Output) {
     out.message(field, |out| {
         out.text(1, key);
-        // An empty text is one nevertheless, not nothing.
+        // An empty text is still a value, so this writes it.
         out.message(2, |out| out.bytes(1, value.as_bytes()));
     });
 }
 
-/// Exemplars, with the identifiers of their trace and span where labels are such.
+/// Writes exemplars; labels with the identifiers of their trace and span go into fields.
 fn write_exemplars<'a>(field: u32, exemplars: impl IntoIterator<Item = &'a Exemplar>, out: &mut Output) {
     for exemplar in exemplars {
         out.message(field, |out| {
@@ -229,7 +230,7 @@ fn bytes_of_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// A unit as OpenTelemetry writes it, where it has a name of its own for it.
+/// A unit in OpenTelemetry's notation, if that differs.
 fn ucum(unit: &str) -> &str {
     match unit {
         "seconds" => "s",

@@ -1,4 +1,4 @@
-//! What a collector is sent, push by push, and what it has by then.
+//! The requests for a collector, push by push, and what it has accepted so far.
 
 use alloc::string::String;
 use alloc::vec;
@@ -9,29 +9,29 @@ use super::otlp::{Otlp, write_otlp};
 use super::registry::Registry;
 use crate::error::Result;
 
-/// Since when the counts are that a collector is sent.
+/// The start of the interval of the counts in a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Temporality {
-    /// Since the beginning. The default.
+    /// Since the beginning. This is the default.
     #[default]
     Cumulative,
-    /// Since what was accepted last.
+    /// Since the last accepted request.
     Delta,
 }
 
-/// Requests for one OpenTelemetry collector, of all that a registry has.
+/// Requests for one OpenTelemetry collector, with everything in a registry.
 ///
-/// [`OtlpExport::update`] makes one, [`OtlpExport::request`] has its bytes, for as many attempts as it takes, and
-/// [`OtlpExport::accept`] notes that it arrived. Where it did not, the next one has its counts too: with [`Temporality::Delta`] the interval
-/// then becomes longer, so that there is no queue and nothing is lost. Only if a time-out came after the collector had accepted all is that
-/// interval counted twice.
+/// [`OtlpExport::update`] makes a request, [`OtlpExport::request`] returns its bytes for any number of attempts, and
+/// [`OtlpExport::accept`] notes that it arrived. If it did not arrive, the next request includes its counts: with
+/// [`Temporality::Delta`] its interval becomes longer, so nothing is queued and nothing is lost. An interval counts
+/// twice only if a time-out came after the collector had accepted all of it.
 #[derive(Debug)]
 pub struct OtlpExport {
     temporality: Temporality,
     resource: Vec<(String, String)>,
-    /// What the collector has, and of when.
+    /// What the collector has, and its time.
     accepted: Copy,
-    /// What it would have, if the request were accepted.
+    /// What it would have if the request were accepted.
     sent: Option<Copy>,
     request: Vec<u8>,
 }
@@ -43,17 +43,17 @@ struct Copy {
 }
 
 impl OtlpExport {
-    /// Of nothing yet. The resource is what pushes: `service.name` and others.
+    /// Starts without any counts. The resource is what pushes: `service.name` and others.
     pub fn new(temporality: Temporality, resource: &[(&str, &str)]) -> OtlpExport {
         let resource = resource.iter().map(|&(name, value)| (name.into(), value.into())).collect();
         let (accepted, request) = (Copy::default(), Vec::new());
         OtlpExport { temporality, resource, accepted, sent: None, request }
     }
 
-    /// Updates a registry, always the same one, and makes a request of it. The first difference has all counts since their metrics
-    /// were made.
+    /// Updates a registry, always the same one, and makes a request from it. The first difference has all counts since
+    /// the metrics were created.
     ///
-    /// Errors as of [`Registry::update`]: the request is then the one before, which may still be accepted.
+    /// Errors as for [`Registry::update`]: the previous request then remains, and may still be accepted.
     pub fn update(&mut self, registry: &mut Registry, now_unix_nanos: u64) -> Result<()> {
         registry.update(now_unix_nanos)?;
         let families = registry.families();
@@ -73,12 +73,13 @@ impl OtlpExport {
         Ok(())
     }
 
-    /// The bytes of the last request, an `ExportMetricsServiceRequest`; none once it was accepted, and before the first.
+    /// The bytes of the last request, an `ExportMetricsServiceRequest`; empty after its acceptance, and before the
+    /// first request.
     pub fn request(&self) -> &[u8] {
         &self.request
     }
 
-    /// Notes that the last request has arrived. Whether there was one that had not yet.
+    /// Notes that the last request has arrived. Returns whether there was one that had not yet arrived.
     pub fn accept(&mut self) -> bool {
         let Some(sent) = self.sent.take() else { return false };
         self.accepted = sent;

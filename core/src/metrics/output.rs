@@ -1,4 +1,4 @@
-//! Where encoders put their bytes, and the few forms that Protocol Buffers have.
+//! The destination of encoders, and the few wire types of Protocol Buffers.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -6,9 +6,9 @@ use core::mem::MaybeUninit;
 use crate::format::buffer::room;
 use crate::interchange::varint::zigzag;
 
-/// Fills memory that is large enough, or counts how large it has to be.
+/// Fills memory that is large enough, or counts how much memory is needed.
 pub(super) struct Output<'a> {
-    /// None: it counts.
+    /// `None` means that it only counts.
     bytes: Option<&'a mut [MaybeUninit<u8>]>,
     length: usize,
 }
@@ -18,18 +18,18 @@ const FIXED64: u32 = 1;
 const LENGTH: u32 = 2;
 
 impl<'a> Output<'a> {
-    /// Fills memory from its beginning. What does not fit is left out.
+    /// Fills memory from its beginning, and omits what does not fit.
     pub(super) fn into(bytes: &'a mut [u8]) -> Self {
-        // SAFETY: bytes are written there.
+        // SAFETY: only bytes are written there.
         Output::into_room(unsafe { room(bytes) })
     }
 
-    /// The same of memory that may hold nothing so far.
+    /// The same for memory that may be uninitialized.
     pub(super) fn into_room(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
         Output { bytes: Some(bytes), length: 0 }
     }
 
-    /// How many bytes something writes.
+    /// The number of bytes that a function writes.
     pub(super) fn length_of(write: impl FnOnce(&mut Output)) -> usize {
         let mut counting = Output { bytes: None, length: 0 };
         write(&mut counting);
@@ -47,7 +47,7 @@ impl<'a> Output<'a> {
         self.length = end;
     }
 
-    /// Seven bits a byte, low ones first, the top bit meaning that more follow.
+    /// Seven bits a byte, low ones first; the top bit means that more follow.
     #[inline]
     pub(super) fn varint(&mut self, mut value: u64) {
         if self.bytes.is_none() {
@@ -92,7 +92,7 @@ impl<'a> Output<'a> {
         self.put(bytes);
     }
 
-    /// Text; none where it is empty, as that is what it is then taken for.
+    /// Writes text; omits an empty one, because readers take a missing field for that.
     pub(super) fn text(&mut self, field: u32, text: &str) {
         if !text.is_empty() {
             self.bytes(field, text.as_bytes());
@@ -109,8 +109,8 @@ impl<'a> Output<'a> {
         self.length = end;
     }
 
-    /// What has its length in front of it. Most lengths are one byte: where one has more, what was written behind it moves up, which
-    /// costs much less than to count beforehand, once more for each message around this one.
+    /// Writes a message after its length. Most lengths take one byte. If one takes more, the message moves up, which
+    /// costs much less than counting beforehand, once more for each enclosing message.
     pub(super) fn delimited(&mut self, write: impl FnOnce(&mut Output)) {
         let start = self.length;
         self.length += 1;
@@ -137,7 +137,7 @@ impl<'a> Output<'a> {
 }
 
 const fn varint_length(value: u64) -> usize {
-    // A division of the bits by seven, for as many as there are.
+    // This divides the bits by seven, for as many as there are.
     ((value | 1).ilog2() as usize * 9 + 73) / 64
 }
 
@@ -163,7 +163,7 @@ mod tests {
         bytes
     }
 
-    /// Examples of the documentation of Protocol Buffers.
+    /// Examples from the documentation of Protocol Buffers.
     #[test]
     fn as_documented() {
         assert_eq!(bytes_of(|out| out.uint(1, 150)), [0x08, 0x96, 0x01]);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(bytes_of(|out| out.varint(u64::MAX)), [255, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
     }
 
-    /// Messages of all lengths in messages: what is inside moves up for lengths of more than one byte.
+    /// Nested messages of all lengths: the contents move up for lengths of more than one byte.
     #[test]
     fn messages_in_messages() {
         for length in
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// What does not fit is left out, and what is behind the memory is not touched.
+    /// The output omits what does not fit, and does not touch what follows the memory.
     #[test]
     fn memory_that_is_too_small() {
         let mut bytes = [0; 200];

@@ -1,7 +1,7 @@
 //! Prometheus' Protocol Buffers: messages `io.prometheus.client.MetricFamily`, each after its length.
 //!
-//! A metric that is to be native has exponential buckets, and its classic ones beside them: scrapers take the former and drop the
-//! latter, unless they are told to keep both, and 2.42 finds exemplars only there.
+//! A native metric has exponential buckets, and its classic ones as well: scrapers take the former and drop the latter
+//! unless they are configured to keep both, and Prometheus 2.42 finds exemplars only in the classic ones.
 
 use super::distribution::Distribution;
 use super::exemplar::{Exemplar, latest};
@@ -69,7 +69,7 @@ fn write_beside(family: &Family, beside: &CounterBeside, out: &mut Output) {
 
 fn write_head(out: &mut Output, name: &[&str], help: &str, kind: u64) {
     out.message(1, |out| name.iter().for_each(|part| out.put(part.as_bytes())));
-    // A message without a field is one of the same type.
+    // A message that omits this field is a message of the same type.
     out.text(2, help);
     out.uint(3, kind);
 }
@@ -131,7 +131,7 @@ fn write_histogram(point: &Point, distribution: &Distribution, out: &mut Output)
     }
     write_time(15, point.created_unix_nanos, out);
     if point.native {
-        // Here they need a time.
+        // Exemplars need a time here.
         for exemplar in point.exemplars.iter().filter(|exemplar| exemplar.unix_nanos != 0) {
             out.message(16, |out| write_exemplar(exemplar, out));
         }
@@ -150,7 +150,7 @@ fn write_exponential(exponential: &Exponential, out: &mut Output) {
     }
 }
 
-/// Runs of neighbours: how far they are behind the end of the one before, the first behind bucket zero, and how many.
+/// Runs of neighbors: the distance from the end of the previous one, or from bucket zero, and the length.
 fn write_spans(field: u32, numbered: &[Numbered], out: &mut Output) {
     let mut end = 0;
     for run in numbered.chunk_by(|a, b| b.0 == a.0 + 1) {

@@ -1,4 +1,4 @@
-//! The registry: where histograms, counters and gauges are, and what was last taken of them.
+//! The registry: it holds histograms, counters and gauges, and what was last taken from them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -24,55 +24,58 @@ use crate::histograms::striped::SharedStripedCounter;
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
-/// What a histogram, counter or gauge is known as.
+/// The name, labels and settings of a histogram, counter or gauge.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Metric<'a> {
-    /// Letters, digits, underscores and colons, and no digit first: `request_duration_seconds`. Dots, hyphens and slashes are
-    /// OpenTelemetry's: Prometheus sees underscores for them. A counter's may end with `_total`, which is not part of it. Several
-    /// metrics of one kind may have one name, with different labels.
+    /// Letters, digits, underscores and colons, not beginning with a digit: `request_duration_seconds`. OpenTelemetry
+    /// also has dots, hyphens and slashes; Prometheus gets underscores instead. A counter's name may end with `_total`,
+    /// which is not part of it. Several metrics of one kind may have one name, with different labels.
     pub name: &'a str,
-    /// What it means, for people; may be empty.
+    /// The meaning, for people; may be empty.
     pub help: &'a str,
-    /// The unit, such as `seconds`; may be empty. The name has to end with it, after an underscore.
+    /// The unit, such as `seconds`; may be empty. The name must end with an underscore and the unit.
     pub unit: &'a str,
-    /// Names and values that tell metrics of one name apart. Names are like those of metrics, without colons, and neither `le`
-    /// nor beginning with two underscores.
+    /// Names and values that distinguish metrics of one name. Names are like those of metrics, without colons; `le` and
+    /// two underscores at the beginning are not allowed.
     pub labels: &'a [(&'a str, &'a str)],
-    /// Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. 0 means 1.
+    /// Values and bounds are divided by this before they are written: 1e9 to convert nanoseconds to seconds. 0 means 1.
     pub divisor: f64,
-    /// Since when there are counts, in nanoseconds since 1970; 0 where that is not to be told.
+    /// When counting began, in nanoseconds since 1970; 0 omits it.
     pub created_unix_nanos: u64,
-    /// Prometheus is to have a native histogram, of exponential buckets, where its format has them. Others still have bounds.
+    /// Prometheus gets a native histogram, with exponential buckets, if its format has them. Other formats still have
+    /// bounds.
     pub native: bool,
-    /// How many exponential buckets may have counts before they become coarser. 0 means 320, `u32::MAX` any number.
+    /// The largest number of exponential buckets with counts, before buckets become coarser. 0 means 320; `u32::MAX`
+    /// means no limit.
     pub max_buckets: u32,
-    /// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
-    /// exponential buckets nevertheless. A label `quantile` is refused then.
+    /// Prometheus gets a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all observations, instead of buckets. OTLP
+    /// still gets exponential buckets. A label `quantile` is refused then.
     pub summary: bool,
-    /// Write the counts since the histogram was reset rather than since it was made. Collectors then see a restart at each reset.
+    /// Write the counts since the last reset of the histogram, instead of since its creation. Collectors then see a
+    /// restart at each reset.
     pub since_reset: bool,
 }
 
 /// Histograms, counters and gauges with names and labels.
 ///
-/// [`Registry::update`] takes the counts of all, and [`Registry::encode`] writes what was taken, as often as one likes.
+/// [`Registry::update`] takes all counts, and [`Registry::encode`] writes what was taken, any number of times.
 #[derive(Debug, Default)]
 pub struct Registry {
     families: Vec<Family>,
-    /// For each family, for each of its points, where it comes from.
+    /// The source of each point, for each family.
     sources: Vec<Members>,
     scratch: Scratch,
     last_id: u64,
-    /// When the last update was.
+    /// The time of the last update.
     updated_unix_nanos: u64,
-    /// How long each format is, where that was asked for since anything changed.
+    /// The length of each format, if somebody asked for it since the last change.
     lengths: [Option<usize>; Exposition::NUMBER],
 }
 
-/// Memory that updates use again and again.
+/// Memory that updates reuse.
 #[derive(Debug, Default)]
 struct Scratch {
-    /// For each layout one snapshot, which every histogram of that layout uses in turn.
+    /// One snapshot for each layout, which all histograms of that layout share in turn.
     snapshots: Vec<Box<Snapshot>>,
     doubles: DoubleSnapshot,
     entries: Vec<Entry>,
@@ -87,15 +90,15 @@ struct Member {
 #[derive(Debug, Default)]
 struct Members {
     list: Vec<Member>,
-    /// Positions and 1, where the hash of the point's labels says or behind; at most half of them, and 0 for none. Whoever adds one of a
-    /// hundred thousand does not look at all others.
+    /// A hash table: each slot holds a position plus 1, at or after the hash of the point's labels; 0 means empty. At
+    /// most half of the slots are in use. Adding one of a hundred thousand points need not examine all others.
     slots: Vec<u32>,
 }
 
 impl Members {
-    /// Where a point with these labels is, or would be.
+    /// The slot of a point with these labels, or the slot that it would get.
     fn slot(&self, points: &[Point], listed: &str) -> usize {
-        // FNV-1a.
+        // This is FNV-1a.
         let add = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
         let mut at = listed.bytes().fold(2_166_136_261, add) as usize;
         loop {
@@ -108,7 +111,7 @@ impl Members {
         }
     }
 
-    /// Where a point with these labels has its place, if there is none yet.
+    /// The slot for a point with these labels, if there is no such point yet.
     fn vacancy(&mut self, points: &[Point], listed: &str) -> Result<Option<usize>> {
         if self.slots.len() < 2 * (points.len() + 1) {
             let length = (4 * points.len()).next_power_of_two().max(8);
@@ -131,7 +134,7 @@ impl Members {
 
 #[derive(Debug)]
 enum Source {
-    /// Whether its counts since the reset go out.
+    /// The flag selects the counts since the reset.
     Integers(SharedHistogram, bool),
     Doubles(SharedDoubleHistogram),
     Counter(MetricCounter),
@@ -140,7 +143,7 @@ enum Source {
 }
 
 impl Registry {
-    /// A registry of nothing.
+    /// An empty registry.
     pub const fn new() -> Registry {
         Registry {
             families: Vec::new(),
@@ -152,16 +155,16 @@ impl Registry {
         }
     }
 
-    /// Adds a histogram, which the registry keeps alive. Returns what [`Registry::remove`] takes. Until the next update it is
-    /// written as empty.
+    /// Adds a histogram, which the registry keeps alive. Returns the number for [`Registry::remove`]. Until the next
+    /// update, the histogram is written as empty.
     ///
     /// `bounds` are the largest values of the buckets, ascending, as recorded, up to 500; none: one below each power of four in the
     /// range, which are exact.
     ///
-    /// [`Error::InvalidArgument`] for a name, label, bound or divisor that is not as [`Metric`] says; when there is a
-    /// metric with this name and these labels; when kind, help or unit differ from those of the others with this name; and when
-    /// the name is one that is written for another (`x_count` beside `x`, `a.b` beside `a_b`). [`Error::OutOfMemory`]. Nothing has
-    /// changed then.
+    /// Returns [`Error::InvalidArgument`] for a name, label, bound or divisor that breaks the rules of [`Metric`]; if a
+    /// metric with this name and these labels exists; if kind, help or unit differ from those of the others with this
+    /// name; and if the name is one that is written for another metric (`x_count` beside `x`, `a.b` beside `a_b`).
+    /// Returns [`Error::OutOfMemory`] if there is no memory. Nothing has changed then.
     pub fn add(&mut self, histogram: &impl Handle, metric: &Metric, bounds: &[u64]) -> Result<u64> {
         let histogram = histogram.unguarded(Inside(()));
         let layout = *histogram.layout();
@@ -181,10 +184,10 @@ impl Registry {
         })
     }
 
-    /// Adds a histogram of doubles, of which updates read the counts since its last collection: collecting it starts the
-    /// metric anew.
+    /// Adds a histogram of doubles. Updates read the counts since its last collection, so collecting it restarts the
+    /// metric.
     ///
-    /// As for [`Registry::add`]; no bounds: each power of ten from 1e-6 to 1e6.
+    /// Otherwise it is like [`Registry::add`]. Without bounds, there is one at each power of ten from 1e-6 to 1e6.
     pub fn add_double(
         &mut self,
         histogram: &SharedDoubleHistogram,
@@ -199,22 +202,22 @@ impl Registry {
         })
     }
 
-    /// Adds a new counter. Returns what [`Registry::remove`] takes, and what to count with, which may outlive the registry. Errors as
-    /// for [`Registry::add`].
+    /// Adds a new counter. Returns the number for [`Registry::remove`], and the counter, which may outlive the
+    /// registry. Errors as for [`Registry::add`].
     pub fn add_counter(&mut self, metric: &Metric) -> Result<(u64, MetricCounter)> {
         let counter = MetricCounter::create()?;
         let id = self.add_source(Source::Counter(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
         Ok((id, counter))
     }
 
-    /// As [`Registry::add_counter`], for a counter of many words: 1 KB.
+    /// Like [`Registry::add_counter`], for a counter of many words: 1 KB.
     pub fn add_striped_counter(&mut self, metric: &Metric) -> Result<(u64, SharedStripedCounter)> {
         let counter = SharedStripedCounter::create()?;
         let id = self.add_source(Source::Striped(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
         Ok((id, counter))
     }
 
-    /// Adds a new gauge. As for [`Registry::add_counter`].
+    /// Adds a new gauge, like [`Registry::add_counter`].
     pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge)> {
         let gauge = MetricGauge::create()?;
         let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_, _| Ok(Value::Gauge(0.0)))?;
@@ -235,7 +238,7 @@ impl Registry {
         self.insert(source, metric, divisor, value)
     }
 
-    /// Once for all kinds: it is long, and never hot.
+    /// All kinds share this function, because it is long and never hot.
     #[inline(never)]
     fn insert(&mut self, source: Source, metric: &Metric, divisor: f64, value: Value) -> Result<u64> {
         let kind = match source.kind() {
@@ -295,14 +298,14 @@ impl Registry {
         })
     }
 
-    /// Takes a metric out. Whether it was there. Handles of counters and gauges go on, and nobody reads them.
+    /// Removes a metric. Returns whether it existed. Handles of counters and gauges still work, but nobody reads them.
     pub fn remove(&mut self, id: u64) -> bool {
         let before = self.len();
         self.retain(|other| other != id);
         self.len() < before
     }
 
-    /// Takes out all metrics but those whose numbers are to be kept: of many at once.
+    /// Removes many metrics at once: all except those whose numbers `keeps` accepts.
     pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
         self.lengths = [None; Exposition::NUMBER];
         for (family, members) in self.families.iter_mut().zip(&mut self.sources) {
@@ -318,11 +321,12 @@ impl Registry {
         self.sources.retain(|members| !members.list.is_empty());
     }
 
-    /// Exemplars to write with a metric from now on, instead of those before: of a histogram each is written with the bucket that it
-    /// is in, the latest where there are several, and of a counter the latest.
+    /// Sets the exemplars of a metric, and replaces its earlier ones. For a histogram, each bucket is written with its
+    /// latest exemplar; for a counter, only the latest is written.
     ///
-    /// [`Error::InvalidArgument`] when there is no metric with this number, and for a value that is too large when it is divided as
-    /// the metric's are; [`Error::Unsupported`] for gauges, which have none. Nothing has changed then.
+    /// Returns [`Error::InvalidArgument`] if there is no metric with this number, or a value is too large after
+    /// division by the metric's divisor; [`Error::Unsupported`] for gauges, which have no exemplars. Nothing has
+    /// changed then.
     pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<Exemplar>) -> Result<()> {
         let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
         if self.families[family].kind == MetricKind::Gauge {
@@ -334,24 +338,26 @@ impl Registry {
         Ok(())
     }
 
-    /// How many metrics there are.
+    /// The number of metrics.
     pub fn len(&self) -> usize {
         self.sources.iter().map(|members| members.list.len()).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no metrics.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// Takes the counts of all metrics: of histograms since they were made, whatever was reset meanwhile, unless
-    /// [`Metric::since_reset`] was asked for. Each is of one moment; they are read one after the other.
+    /// Takes the counts of all metrics. Histograms count since their creation, regardless of resets, unless
+    /// [`Metric::since_reset`] is set. The counts of one metric belong to one moment; metrics are read one after
+    /// another.
     ///
-    /// Where counts went down nevertheless, because a histogram of doubles was collected, or one was reset of which the counts since
-    /// then go out, it is written as created at the update before: the last moment that is known to be before that.
+    /// Counts can still decrease, if a histogram of doubles is collected, or if one with [`Metric::since_reset`] is
+    /// reset. Then the metric is written as created at the previous update: the last moment that is known to be
+    /// earlier.
     ///
-    /// [`Error::Busy`] or [`Error::OutOfMemory`] when that was so for one of them: it keeps what was taken before, and the
-    /// others are taken nevertheless.
+    /// Returns [`Error::Busy`] or [`Error::OutOfMemory`] if one of them fails with it. That metric keeps its earlier
+    /// counts, and the update still takes the others.
     pub fn update(&mut self, now_unix_nanos: u64) -> Result<()> {
         let mut result = Ok(());
         self.lengths = [None; Exposition::NUMBER];
@@ -369,26 +375,26 @@ impl Registry {
         result
     }
 
-    /// What the last update has taken, for encoders, and to keep a copy of.
+    /// What the last update has taken: encoders write it, and callers can keep a copy.
     pub fn families(&self) -> &[Family] {
         &self.families
     }
 
-    /// When the last update was, in nanoseconds since 1970; 0 before the first.
+    /// The time of the last update, in nanoseconds since 1970; 0 before the first.
     pub fn updated_unix_nanos(&self) -> u64 {
         self.updated_unix_nanos
     }
 
-    /// Writes what the last update has taken. Returns the length of all, and writes nothing where `bytes` has not as many: nothing at
-    /// all tells how many are needed.
+    /// Writes what the last update has taken, and returns its length. If `bytes` is shorter, it writes nothing: an
+    /// empty slice asks for the length.
     ///
-    /// A microsecond or less for each bucket and metric; allocates nothing.
+    /// It takes a microsecond or less for each bucket and metric, and allocates nothing.
     pub fn encode(&mut self, format: Exposition, bytes: &mut [u8]) -> usize {
-        // SAFETY: bytes are written there.
+        // SAFETY: only bytes are written there.
         self.encode_into_room(format, unsafe { room(bytes) })
     }
 
-    /// The same into memory that may hold nothing so far.
+    /// The same into memory that may be uninitialized.
     #[doc(hidden)] // For the C interface.
     pub fn encode_into_room(&mut self, format: Exposition, bytes: &mut [MaybeUninit<u8>]) -> usize {
         let write = |out: &mut Output| format.write(&self.families, self.updated_unix_nanos, out);
@@ -401,7 +407,7 @@ impl Registry {
         length
     }
 
-    /// [`Registry::encode`] into new memory. [`Error::OutOfMemory`].
+    /// Like [`Registry::encode`], into new memory. Returns [`Error::OutOfMemory`] if there is none.
     pub fn encode_to_vec(&mut self, format: Exposition) -> Result<Vec<u8>> {
         let length = self.encode(format, &mut []);
         let mut bytes = Vec::new();
@@ -411,7 +417,7 @@ impl Registry {
         Ok(bytes)
     }
 
-    /// Writes what the last update has taken as OpenMetrics text. Fails only where `out` does.
+    /// Writes what the last update has taken as OpenMetrics text. Fails only if `out` fails.
     pub fn write_openmetrics(&self, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
         super::text::write(&self.families, super::text::Dialect::OpenMetrics, out)
     }
@@ -439,13 +445,14 @@ impl Source {
         }
     }
 
-    /// Whether anything became less that should not.
+    /// Returns whether any count decreased that should not.
     fn read(&self, value: &mut Value, scratch: &mut Scratch) -> Result<bool> {
         match (self, value) {
             (Source::Integers(histogram, since_reset), Value::Histogram(distribution)) => {
                 let snapshot = snapshot_of(&mut scratch.snapshots, histogram.layout())?;
                 if *since_reset {
-                    // Others used it: nothing of theirs is to be counted from, not even where an image and its copy pass for one.
+                    // Other histograms used this snapshot, and nothing of theirs may be the base of a difference, not
+                    // even if an image and its copy look the same.
                     snapshot.forget_source();
                     histogram.update(snapshot, Since::Reset)?;
                 } else {
@@ -474,7 +481,7 @@ impl Source {
     }
 }
 
-/// The snapshot for a layout, made now if there is none.
+/// The snapshot for a layout; makes it if there is none.
 fn snapshot_of<'a>(scratch: &'a mut Vec<Box<Snapshot>>, layout: &Layout) -> Result<&'a mut Snapshot> {
     let index = match scratch.iter().position(|snapshot| snapshot.layout().same_counters(layout)) {
         Some(index) => index,

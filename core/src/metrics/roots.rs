@@ -1,7 +1,7 @@
 //! Where the buckets of exponential histograms end inside a power of two.
 
-/// The mantissas of `2^(i / 256)`, rounded down: none but the first is a double, and a mantissa is at most the root when it is at
-/// most this. `floor(2^(52 + i / 256)) - 2^52`, computed in integers, as the test does.
+/// The mantissas of `2^(i / 256)`, rounded down. Only the first root is a double, so a mantissa is at most the root if
+/// it is at most this. They are `floor(2^(52 + i / 256)) - 2^52`, computed in integers, as in the test.
 #[rustfmt::skip]
 pub(super) static ROOTS: [u64; 256] = [
     0x0000000000000, 0x00b1afa5abcbe, 0x0163da9fb3335, 0x02168143b0280, 0x02c9a3e778060, 0x037d42e11bbcc,
@@ -54,7 +54,7 @@ mod tests {
     use super::ROOTS;
     use std::vec::Vec;
 
-    /// Of numbers in limbs of 32 bits, low ones first.
+    /// The product of numbers in limbs of 32 bits, low ones first.
     fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
         let mut product = std::vec![0u32; a.len() + b.len()];
         for (i, &a) in a.iter().enumerate() {
@@ -69,7 +69,7 @@ mod tests {
         product
     }
 
-    /// The bits of `root^256`, less one: its binary logarithm, rounded down.
+    /// The number of bits of `root^256`, less one: its binary logarithm, rounded down.
     fn logarithm_of_power(root: u64) -> usize {
         let mut power = std::vec![root as u32, (root >> 32) as u32];
         (0..8).for_each(|_| power = product(&power, &power));

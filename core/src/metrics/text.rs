@@ -1,4 +1,4 @@
-//! Text: OpenMetrics 1.0, and Prometheus' own format 0.0.4.
+//! Text formats: OpenMetrics 1.0 and Prometheus 0.0.4.
 
 use core::fmt::{self, Display, Write};
 
@@ -7,19 +7,19 @@ use super::exemplar::{Exemplar, latest};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::number::Number;
 
-/// Which of the two.
+/// The two text formats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     OpenMetrics,
-    /// It has neither units nor exemplars, nor since when there are counts, nor an end.
+    /// It has no units, exemplars, creation times or end mark.
     Prometheus,
 }
 
-/// Writes metrics. Fails only where `out` does.
+/// Writes metrics. Fails only if `out` fails.
 ///
-/// Every histogram has its buckets, `_count`, `_sum` and, where that is known, `_created`. With negative bounds or values OpenMetrics
-/// has no `_count` and `_sum`. Where observations were lost, or were not finite, a counter with the name of the histogram and `_lost`
-/// or `_not_finite` says how many; they are in none of the others.
+/// Every histogram has its buckets, `_count`, `_sum` and, if it is known, `_created`. With negative bounds or values,
+/// OpenMetrics has no `_count` and `_sum`. If observations were lost or not finite, a counter with the name of the
+/// histogram and `_lost` or `_not_finite` reports how many; no other sample includes them.
 pub(super) fn write(families: &[Family], dialect: Dialect, out: &mut (impl Write + ?Sized)) -> fmt::Result {
     for family in families {
         write_family(family, dialect, out)?;
@@ -35,7 +35,7 @@ fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Size
         MetricKind::Counter => ("counter", "_total"),
         MetricKind::Gauge => ("gauge", ""),
     };
-    // The older format knows samples only.
+    // The older format has only samples.
     let suffix = if dialect == Dialect::Prometheus { suffix } else { "" };
     writeln!(out, "# TYPE {name}{suffix} {kind}")?;
     if dialect == Dialect::OpenMetrics && !family.unit.is_empty() {
@@ -76,9 +76,9 @@ fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Size
 
 /// A counter beside a histogram.
 pub(super) struct CounterBeside {
-    /// How its name ends.
+    /// The end of its name.
     pub(super) name: &'static str,
-    /// What it means.
+    /// The help text.
     pub(super) help: &'static str,
     pub(super) count: fn(&Distribution) -> u64,
 }
@@ -105,7 +105,7 @@ impl Family {
         })
     }
 
-    /// Whether a counter beside them is to be written: where it is not zero for all of them.
+    /// Whether to write a counter beside them: yes, if any of them has a count that is not zero.
     pub(super) fn has_beside(&self, beside: &CounterBeside) -> bool {
         self.distributions().any(|(_, distribution)| (beside.count)(distribution) != 0)
     }
@@ -133,7 +133,7 @@ fn write_histogram(
     write_totals(name, point, distribution, dialect, out)
 }
 
-/// Which quantiles a summary has: as they are written, and in thousandths.
+/// The quantiles of a summary: as written, and in thousandths.
 pub(super) const QUANTILES: [(&str, f64, u32); 4] =
     [("0.5", 0.5, 500), ("0.9", 0.9, 900), ("0.99", 0.99, 990), ("0.999", 0.999, 999)];
 
@@ -169,7 +169,7 @@ impl Point {
     /// The latest exemplar above one value and up to another.
     #[inline]
     pub(super) fn exemplar_in(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
-        // Asked for each bucket, of metrics that mostly have none.
+        // Called for each bucket, and most metrics have no exemplars.
         if self.exemplars.is_empty() { None } else { self.search_exemplars(lower, upper) }
     }
 
@@ -191,7 +191,7 @@ fn write_created(
     writeln!(out, "{name}_created{} {}", Braced(&point.labels), Time(point.created_unix_nanos))
 }
 
-/// Ends the line, with an exemplar where there is one.
+/// Ends the line, with an exemplar if there is one.
 fn write_exemplar(
     exemplar: Option<&Exemplar>,
     dialect: Dialect,
@@ -210,7 +210,7 @@ fn write_exemplar(
     out.write_str("\n")
 }
 
-/// Seconds since 1970, in milliseconds, which is what Prometheus keeps.
+/// Seconds since 1970, with milliseconds, the resolution that Prometheus keeps.
 struct Time(u64);
 
 impl Display for Time {
@@ -219,7 +219,7 @@ impl Display for Time {
     }
 }
 
-/// A counter's value, divided.
+/// A counter's value and its divisor.
 struct Count(u64, f64);
 
 impl Display for Count {
@@ -228,7 +228,7 @@ impl Display for Count {
     }
 }
 
-/// All labels in braces; nothing where there are none.
+/// All labels in braces; nothing if there are no labels.
 struct Braced<'a>(&'a Labels);
 
 impl Display for Braced<'_> {
@@ -240,7 +240,7 @@ impl Display for Braced<'_> {
     }
 }
 
-/// A text on one line; with its quotes escaped, or without.
+/// A text on one line, with its quotes escaped or not.
 pub(super) struct Escaped<'a> {
     pub(super) text: &'a str,
     pub(super) quotes: bool,

@@ -1,4 +1,4 @@
-//! What a benchmark found: the table of what changed, and below it the verdict by blocks and the counters side by side.
+//! The results of a benchmark: a table of the changes, and below it the verdict by blocks and a comparison of counters.
 
 use core::fmt::{self, Display, Write};
 
@@ -15,21 +15,21 @@ use crate::statistics::compare::{
 };
 use crate::statistics::summary::Summary;
 
-/// A counter of a benchmark: its name, and how much of it a call of A and of B took, where that is known.
+/// A counter of a benchmark: its name, and how much a call of A and of B used, if known.
 pub type CounterRow<'a> = (&'a str, Option<f64>, Option<f64>);
 
-/// How blocks were measured, to be told with what they say.
+/// How blocks were measured; the text shows it with the results.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions<'a> {
-    /// Calls in a sample of A and of B; 0 where that is not to be told.
+    /// Calls in a sample of A and of B; 0 omits them.
     pub calls: [u64; 2],
-    /// What a call of nothing took, among so many; NaN where that was not measured.
+    /// The time of an empty call, in a sample of this many; NaN if it was not measured.
     pub overhead: [f64; 2],
-    /// Half the interval of each.
+    /// Half of each overhead's interval.
     pub overhead_error: [f64; 2],
-    /// What was counted beside.
+    /// The counters measured at the same time.
     pub counters: &'a [CounterRow<'a>],
-    /// What else there is to say, a paragraph each.
+    /// Additional notes, a paragraph each.
     pub notes: &'a [&'a str],
 }
 
@@ -39,9 +39,9 @@ impl BlockComparison {
         Verdict::from_code(self.verdict)
     }
 
-    /// Writes as Markdown what changed from summary `a` to summary `b`, those of single measurements, and below it this
-    /// comparison of blocks of them, and the counters. Empty names read `Before` and `After`. Values below the resolution read
-    /// `<500`, and there are no percentages of them. Fails only where `out` does.
+    /// Writes the changes from summary `a` to summary `b`, which summarize single measurements, as Markdown. Below come
+    /// this comparison of their blocks, and the counters. Empty names become `Before` and `After`. Values below the
+    /// resolution read `<500`, and have no percentages. Fails only if `out` fails.
     #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
     pub fn write_markdown(
         &self,
@@ -71,7 +71,7 @@ impl BlockComparison {
         conditions.notes.iter().try_for_each(|note| write!(out, "\n{note}\n"))
     }
 
-    /// As [`write_markdown`](Self::write_markdown), for people: the answer in a sentence, and what it is made of; see
+    /// Like [`write_markdown`](Self::write_markdown), but for people: the answer in a sentence, and then its basis; see
     /// [`Format::Human`](super::Format::Human). Values are in `unit`.
     #[allow(clippy::too_many_arguments, reason = "the same as of Markdown, and the unit")]
     pub fn write_human(
@@ -104,7 +104,7 @@ const NOTES: [(u32, &str); 3] = [
     (COMPARISON_AUTOCORRELATED, "Blocks depend on those before them: the interval is wider for it."),
 ];
 
-/// What nothing takes, and how well that is known.
+/// The overhead and its uncertainty.
 struct Overhead(f64, f64);
 
 impl Display for Overhead {
@@ -120,7 +120,7 @@ fn rows(
     row: Rows<'_>,
 ) -> fmt::Result {
     let resolution = blocks.resolution;
-    // In proportion to what is hardly there a difference says nothing.
+    // A difference in proportion to a value below the resolution has no meaning.
     let base = if is_below(blocks.median_a, resolution) { f64::NAN } else { blocks.median_a };
     let of = |value: f64| Difference { value, base };
     let median = |value: f64| Level { shown: Fixed::trimmed(value, 1), value, resolution };
@@ -143,7 +143,7 @@ fn rows(
     row([&"Verdict", &"", &"", &verdict_text(blocks.verdict, blocks.flags)])
 }
 
-/// How much of a counter a call took.
+/// The amount of a counter that a call used.
 struct Amount(Option<f64>);
 
 impl Display for Amount {
@@ -170,7 +170,7 @@ mod tests {
     use crate::text::example;
     use std::string::String;
 
-    /// Less than can be told: no percentages, nothing below zero, and no rows that contradict each other.
+    /// Below the resolution there are no percentages, nothing below zero, and no rows that contradict each other.
     #[test]
     fn below_the_resolution() {
         let a: [f64; 40] = core::array::from_fn(|at| 20_103.0 + (at * 7 % 10) as f64);
@@ -211,7 +211,7 @@ So it is.
         );
     }
 
-    /// More is more and a margin has no sign, also of values below zero.
+    /// For values below zero too, a larger value is more, and a margin has no sign.
     #[test]
     fn below_zero() {
         let a: [f64; 40] = core::array::from_fn(|at| -100.0 - (at * 7 % 10) as f64 / 10.0);

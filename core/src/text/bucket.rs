@@ -7,8 +7,8 @@ use crate::layout::bucket::Bucket;
 use crate::statistics::summary::Percentile;
 
 /// `P99=9,152 [138 / 519]: [9,088, 9,216) 386`: rank and value, storage and logical index of the bucket, its half-open
-/// range and its count. The last bucket of all prints its open end as 18,446,744,073,709,551,616. Ranks have up to 6
-/// decimals. A percentile of nothing, with a target count of zero, is `P99=n/a`.
+/// range and its count. The very last bucket prints its open end as 18,446,744,073,709,551,616. Ranks have up to 6
+/// decimals. A percentile of no observations has a target count of zero and prints `P99=n/a`.
 impl fmt::Display for Percentile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rank = Fixed::rank(self.rank);
@@ -21,11 +21,11 @@ impl fmt::Display for Percentile {
 
 /// A bucket in a list of buckets: `P0.073=2,008 [0 / 381]: [2,000, 2,016) 146`.
 ///
-/// Like a [`Percentile`], but of the observation in the middle of the bucket, with up to 4 decimals in the rank, and shown also
-/// where the bucket is empty.
+/// Like a [`Percentile`], but for the observation in the middle of the bucket, with up to 4 decimals in the rank. Empty
+/// buckets are shown too.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ListedBucket(
-    /// What [`crate::Snapshot::bucket_percentiles`] lists. A rank that is not finite is shown as `n/a`.
+    /// An item of [`crate::Snapshot::bucket_percentiles`]. A rank that is not finite prints `n/a`.
     pub Percentile,
 );
 

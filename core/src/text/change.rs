@@ -1,4 +1,4 @@
-//! How two summaries differ: relative changes and the effect size.
+//! Differences between two summaries: relative changes and the effect size.
 
 use core::fmt;
 
@@ -6,20 +6,20 @@ use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::statistics::moments::Moments;
 use crate::statistics::summary::Summary;
 
-/// The relative change `(b - a) / |a|` in per cent with a sign and one decimal, rounded half away from zero.
+/// The relative change `(b - a) / |a|` in percent with a sign and one decimal, rounded half away from zero.
 ///
-/// `0.0%` when it rounds to zero, `n/a` when `a` is zero and `b` is not, or when either is missing.
+/// It prints `0.0%` if it rounds to zero, and `n/a` if `a` is zero and `b` is not, or if either is missing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Change {
     Unknown,
-    /// Tenths of a per cent, and whether it is a fall.
+    /// Tenths of a percent, and whether it is a decrease.
     Tenths(bool, u128),
-    /// In per cent.
+    /// In percent.
     Percent(f64),
 }
 
 impl Change {
-    /// From one integer to another; exact.
+    /// The change from one integer to another; exact.
     pub(super) fn of_integers(a: Option<u64>, b: Option<u64>) -> Change {
         let (Some(a), Some(b)) = (a, b) else { return Change::Unknown };
         let difference = u128::from(a.abs_diff(b));
@@ -31,7 +31,8 @@ impl Change {
         }
     }
 
-    /// From one double to another; exact where both are whole numbers of at most 53 bits, else as exact as their difference in per cent.
+    /// The change from one double to another; exact if both are whole numbers of at most 53 bits, else as exact as
+    /// their difference in percent.
     pub(super) fn of_floats(a: f64, b: f64) -> Change {
         let whole = |number: f64| {
             let is_whole = (0.0..=9_007_199_254_740_992.0).contains(&number) && libm::trunc(number) == number;
@@ -40,7 +41,7 @@ impl Change {
         if let (Some(a), Some(b)) = (whole(a), whole(b)) {
             return Change::of_integers(Some(a), Some(b));
         }
-        // What has more digits than can be written out says nothing.
+        // A change with too many digits to print has no meaning.
         let percent = percent_of_floats(a, b).filter(|percent| percent.abs() < 1e37);
         percent.map_or(Change::Unknown, Change::Percent)
     }
@@ -55,7 +56,7 @@ impl fmt::Display for Change {
                 let sign = if is_fall { '-' } else { '+' };
                 write!(f, "{sign}{}.{}%", Grouped(tenths / 10), tenths % 10)
             }
-            // A twentieth is the least that does not round to zero.
+            // A twentieth is the smallest number that does not round to zero.
             Change::Percent(percent) => {
                 write!(f, "{}{}%", if percent >= 0.05 { "+" } else { "" }, Fixed::new(percent, 1))
             }
@@ -63,7 +64,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// `(b - a) / |a| * 100`, for programs; `None` where it does not exist.
+/// `(b - a) / |a| * 100`, for programs; `None` if it does not exist.
 pub(super) fn percent_of_floats(a: f64, b: f64) -> Option<f64> {
     let percent = if a == b { 0.0 } else { (b - a) / libm::fabs(a) * 100.0 };
     if a.is_finite() && b.is_finite() && percent.is_finite() { Some(percent) } else { None }
@@ -81,7 +82,7 @@ pub(super) fn percent_of_integers(a: Option<u64>, b: Option<u64>) -> Option<f64>
 
 /// Cohen's d of two summaries; see [`crate::Comparison::cohens_d`].
 ///
-/// NaN where either summary is empty or the pooled deviation is zero.
+/// NaN if either summary is empty or the pooled deviation is zero.
 pub(super) fn cohens_d(a: &Summary, b: &Summary) -> f64 {
     let moments = |summary: &Summary| Moments { mean: super::mean(summary), stddev: summary.stddev };
     crate::statistics::compare::cohens_d(a.total_count as f64, moments(a), b.total_count as f64, moments(b))
@@ -119,7 +120,7 @@ mod tests {
             (0.0, 5e-324, "n/a"),
             (f64::NAN, 1.0, "n/a"),
             (1.0, f64::INFINITY, "n/a"),
-            // More is more, and less is less, also of less than nothing.
+            // An increase is positive and a decrease negative, for negative values too.
             (-2.0, -1.0, "+50.0%"),
             (-2.0, -3.0, "-50.0%"),
             (-2.0, 1.0, "+150.0%"),
@@ -132,7 +133,7 @@ mod tests {
             (f64::MAX, 5e-324, "-100.0%"),
             (1e-30, 1e-10, "+10,000,000,000,000,000,000,000.0%"),
             (2000.0, 2001.0, "+0.1%"),
-            // 0.15 as a double is less than that.
+            // The double 0.15 is less than 0.15.
             (2000.0, 2003.0, "+0.2%"),
             (2000.0, 1999.0, "-0.1%"),
             (2000.0, 2_000.999_999, "0.0%"),

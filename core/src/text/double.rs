@@ -1,4 +1,5 @@
-//! Summaries of doubles, in the layouts of the integer ones, with the shortest digits that read back as the same double.
+//! Summaries of doubles, in the formats of the integer ones, with the shortest digits that read back as the same
+//! double.
 
 use core::fmt::{self, Display, Write};
 
@@ -12,14 +13,14 @@ use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
 
 impl DoubleSummary {
-    /// Writes the summary under a title. Fails only where `out` does. See [`Format`] for what the formats are for, and
+    /// Writes the summary under a title. Fails only if `out` fails. See [`Format`] for the purpose of each format, and
     /// [`write_c_string`](super::write_c_string) for a buffer.
     ///
-    /// All doubles have the shortest digits that read back as the same double. What does not exist is `n/a` or `null`.
+    /// All doubles have the shortest digits that read back as the same double. Missing numbers are `n/a` or `null`.
     ///
-    /// - Markdown: the table of an integer summary, with `±` as the distance from the value to the end of its bucket, rows
-    ///   `Not finite` and `Lost` where there are any, and the rows `Min:`, `Max:` and `Sum:`.
-    /// - Line: `Title: Total=1, NotFinite=2, Lost=3, Mean=4.5, P0=…`, the second and third where there are any.
+    /// - Markdown: the table of an integer summary, with `±` as the distance from the value to the end of its bucket,
+    ///   rows `Not finite` and `Lost` if there are any, and the rows `Min:`, `Max:` and `Sum:`.
+    /// - Line: `Title: Total=1, NotFinite=2, Lost=3, Mean=4.5, P0=…`, the second and third if there are any.
     /// - JSON: title, the fields of [`DoubleStatistics`](crate::DoubleStatistics), and `percentiles` with the fields of
     ///   [`DoublePercentile`].
     pub fn write(&self, mut out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {
@@ -40,7 +41,7 @@ impl Display for DoubleSummary {
     }
 }
 
-/// The shortest digits that read back as the same double: in scientific notation where there would be many zeros.
+/// The shortest digits that read back as the same double, in scientific notation if there would be many zeros.
 struct Shortest(f64);
 
 impl Display for Shortest {
@@ -53,19 +54,20 @@ impl Display for Shortest {
         } else if value.is_finite() && !(1e-5..1e16).contains(&value.abs()) {
             write!(f, "{value:e}")
         } else {
-            // "inf" for the sum of large values.
+            // This is "inf" for the sum of large values.
             write!(f, "{value}")
         }
     }
 }
 
-/// How far the values of a percentile's bucket may lie from the middle that it reports; nothing when there is none.
+/// The largest distance of the values in a percentile's bucket from its reported midpoint; nothing if there is no
+/// percentile.
 struct Margin<'a>(&'a DoublePercentile);
 
 impl Display for Margin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bucket = &self.0.bucket;
-        // One of the ends is half a bucket away, the other a last digit less.
+        // One of the ends is half a bucket away, and the other is closer by one last digit.
         let margin = (bucket.midpoint - bucket.lower).max(bucket.upper - bucket.midpoint);
         if self.0.target_count == 0 { Ok(()) } else { write!(f, "±{}", Shortest(margin)) }
     }
@@ -140,7 +142,7 @@ mod tests {
         snapshot.summary()
     }
 
-    /// Of doubles in a unit: three digits. Of others four.
+    /// Doubles in a unit have three digits, others four.
     #[test]
     fn for_people() {
         let all = summary(&[0.0012, 0.25, 3.0, f64::NAN]);

@@ -1,4 +1,4 @@
-//! The example data of the documentation, and helpers for tests of the text.
+//! The example data of the documentation, and helpers for tests of the text formats.
 
 use std::boxed::Box;
 use std::fmt::Debug;
@@ -13,7 +13,7 @@ use crate::platform::atomics::AtomicU64;
 use crate::snapshot::snapshot::Snapshot;
 use crate::statistics::summary::Summary;
 
-/// Takes so many bytes.
+/// Accepts this many bytes.
 pub(crate) struct Full(pub usize);
 
 impl core::fmt::Write for Full {
@@ -23,10 +23,10 @@ impl core::fmt::Write for Full {
     }
 }
 
-/// What a program that writes into a struct can make of it: integers of all magnitudes, codes, and doubles of all kinds.
+/// What a program can write into a struct: integers of all magnitudes, codes, and doubles of all kinds.
 ///
 /// # Safety
-/// The struct has whole words, of integers and doubles alone.
+/// The struct must consist of whole words, only integers and doubles.
 pub(crate) unsafe fn anything<T: Copy + Debug>() -> impl Strategy<Value = T> {
     let double = prop_oneof![Just(f64::INFINITY), Just(f64::MAX), -1e6..1e6f64, 0.0..1.0f64];
     let word = prop_oneof![
@@ -36,7 +36,7 @@ pub(crate) unsafe fn anything<T: Copy + Debug>() -> impl Strategy<Value = T> {
         4 => double.prop_map(f64::to_bits),
         4 => (any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift),
     ];
-    // SAFETY: so many words, any of which may be there, as the caller promises.
+    // SAFETY: there are enough words, and any word is valid, as the caller promises.
     let read = |words: Vec<u64>| unsafe { words.as_ptr().cast::<T>().read() };
     prop::collection::vec(word, size_of::<T>() / 8).prop_map(read)
 }

@@ -1,4 +1,4 @@
-//! What texts for programs have to say, written once: the names of fields and what stands in them, in their order.
+//! The contents of texts for programs, defined once: the names and values of fields, in their order.
 
 use core::fmt::{self, Display, Write};
 
@@ -10,22 +10,22 @@ use crate::layout::bucket::Bucket;
 use crate::statistics::compare::{Comparison, QuantileInterval};
 use crate::statistics::summary::{Percentile, Summary};
 
-/// What stands in a field.
+/// The value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Value {
     Integer(u64),
-    /// An integer, where there is one.
+    /// An integer, if it exists.
     Maybe(Option<u64>),
-    /// What is not finite does not exist.
+    /// A number that is not finite is missing.
     Double(f64),
-    /// One of a few words that need no escapes.
+    /// A word from a small set, which needs no escapes.
     Word(&'static str),
 }
 
-/// A field: its name, and what stands in it.
+/// A field: its name and its value.
 pub(super) type Field = (&'static str, Value);
 
-/// Fields that are called as members of `$of` are, by what stands in them: those members, or what is given.
+/// Fields with the names of members of `$of`, grouped by kind. Their values are those members, or a given expression.
 macro_rules! fields {
     ($of:ident: $($kind:ident { $($name:ident $(= $value:expr)?),* })*) => {
         [$($((stringify!($name), Value::$kind(fields!(@ $of $name $($value)?)))),*),*]
@@ -34,7 +34,7 @@ macro_rules! fields {
     (@ $of:ident $name:ident $value:expr) => { $value };
 }
 
-/// A value as JSON: `null` where there is none.
+/// A value as JSON; `null` if it is missing.
 pub(super) struct InJson(pub Value);
 
 impl Display for InJson {
@@ -42,15 +42,15 @@ impl Display for InJson {
         match self.0 {
             Value::Word(word) => write!(f, "\"{word}\""),
             Value::Integer(number) | Value::Maybe(Some(number)) => number.fmt(f),
-            // `Debug` switches to an exponent where `Display` writes hundreds of zeros. Its digits are the shortest that read back as the
-            // same.
+            // `Debug` switches to an exponent where `Display` writes hundreds of zeros. Its digits are the shortest
+            // that read back as the same number.
             Value::Double(number) if number.is_finite() => write!(f, "{number:?}"),
             _ => f.write_str("null"),
         }
     }
 }
 
-/// Writes fields as members of a JSON object, without its braces: commas stand between them only.
+/// Writes fields as members of a JSON object, without its braces; commas are only between them.
 pub(super) fn write_members(out: &mut dyn Write, fields: &[Field]) -> fmt::Result {
     for (position, &(name, value)) in fields.iter().enumerate() {
         let comma = if position > 0 { "," } else { "" };
@@ -59,7 +59,7 @@ pub(super) fn write_members(out: &mut dyn Write, fields: &[Field]) -> fmt::Resul
     Ok(())
 }
 
-/// What a summary says as a whole.
+/// The fields of a summary as a whole.
 pub(super) fn totals(summary: &Summary) -> [Field; 11] {
     fields! { summary:
         Integer { total_count, underflow_count, overflow_count, lost_count }
@@ -77,7 +77,7 @@ pub(super) fn bucket(bucket: &Bucket) -> [Field; 6] {
     fields! { bucket: Integer { lower, upper, step, count, storage_index, logical_index } }
 }
 
-/// How the totals of two summaries differ: in per cent, where that exists.
+/// The differences between the totals of two summaries, in percent where that exists.
 pub(super) fn changes(a: &Summary, b: &Summary) -> [Field; 4] {
     let percent = |percent: Option<f64>| percent.unwrap_or(f64::NAN);
     fields! { a:
@@ -90,13 +90,13 @@ pub(super) fn changes(a: &Summary, b: &Summary) -> [Field; 4] {
     }
 }
 
-/// The same of two percentiles: rank, both values, and how they differ.
+/// The change of a percentile: rank, both values, and their difference.
 pub(super) fn change(a: Option<u64>, b: Option<u64>, rank: f64) -> [Field; 4] {
     let percent = percent_of_integers(a, b).unwrap_or(f64::NAN);
     fields! { a: Double { rank = rank } Maybe { a = a, b = b } Double { change_percent = percent } }
 }
 
-/// What a quantile's interval was asked for, and what was found.
+/// The request and the result of a quantile's interval.
 pub(super) fn interval(interval: &QuantileInterval) -> [Field; 13] {
     fields! { interval:
         Double { quantile, confidence, coverage }
@@ -107,7 +107,7 @@ pub(super) fn interval(interval: &QuantileInterval) -> [Field; 13] {
     }
 }
 
-/// What a comparison says as a whole.
+/// The fields of a comparison as a whole.
 pub(super) fn comparison(compared: &Comparison) -> [Field; 16] {
     fields! { compared:
         Double {
@@ -120,7 +120,7 @@ pub(super) fn comparison(compared: &Comparison) -> [Field; 16] {
     }
 }
 
-/// What a summary of doubles says as a whole.
+/// The fields of a summary of doubles as a whole.
 #[cfg(feature = "alloc")]
 pub(super) fn double_totals(statistics: &DoubleStatistics) -> [Field; 9] {
     fields! { statistics:
@@ -134,7 +134,7 @@ pub(super) fn double_percentile(percentile: &DoublePercentile) -> [Field; 3] {
     fields! { percentile: Double { rank, value } Integer { target_count } }
 }
 
-/// Its bucket.
+/// The bucket of a percentile of doubles.
 #[cfg(feature = "alloc")]
 pub(super) fn double_bucket(bucket: &DoubleBucket) -> [Field; 4] {
     fields! { bucket: Double { lower, upper, midpoint } Integer { count } }

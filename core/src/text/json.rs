@@ -15,7 +15,7 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
     out.write_char('}')
 }
 
-/// The members that describe the summary as a whole.
+/// The members for the summary as a whole.
 fn write_totals(out: &mut dyn Write, summary: &Summary) -> fmt::Result {
     write_members(out, &fields::totals(summary))
 }
@@ -40,7 +40,7 @@ fn write_percentile(out: &mut dyn Write, summary: &Summary, percentile: &Percent
     write_with_bucket(out, &fields::percentile(summary, percentile), exists.then_some(&bucket))
 }
 
-/// A percentile, and its bucket as an object of its own.
+/// A percentile, with its bucket as a separate object.
 pub(super) fn write_with_bucket(
     out: &mut dyn Write,
     percentile: &[fields::Field],

@@ -11,12 +11,12 @@ use crate::statistics::summary::Summary;
 /// Positions in the summary's percentiles: 0, 25, 50, 90, 95, 99, 99.9 and 100.
 pub(super) const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
 
-/// `P25`, but `P999` for rank 99.9: the established shorthand leaves the point out behind 99.
+/// `P25`, but `P999` for rank 99.9: the established shorthand omits the point after 99.
 pub(super) struct Label(pub f64);
 
 impl Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Up to "99.999999"; anything longer is no rank near 99 and is written as it is.
+        // Up to "99.999999"; anything longer is not a rank near 99 and is written unchanged.
         let mut bytes = [0; 9];
         let mut text = super::BufferWriter::new(&mut bytes);
         write!(text, "{}", Fixed::rank(self.0))?;
@@ -27,7 +27,7 @@ impl Display for Label {
     }
 }
 
-/// What is not in the percentiles, and whether it is told where it is nothing.
+/// Counts outside the percentiles, and whether each is shown even if it is zero.
 fn missing(summary: &Summary) -> [(&'static str, u64, bool); 3] {
     [
         ("Underflow", summary.underflow_count, false),

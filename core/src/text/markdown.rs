@@ -10,7 +10,8 @@ use crate::format::table::{self, Align, Rows};
 use crate::layout::bucket::ValueSelection;
 use crate::statistics::summary::{Percentile, Summary};
 
-/// How far the values of a percentile's bucket may lie from the value that it reports; nothing when there is none.
+/// The largest distance of the values in a percentile's bucket from its reported value; nothing if there is no
+/// percentile.
 struct Margin(Option<(ValueSelection, u64)>);
 
 impl Display for Margin {
@@ -25,7 +26,7 @@ impl Display for Margin {
     }
 }
 
-/// The relative error with a per cent sign.
+/// The relative error with a percent sign.
 pub(super) struct Precision(pub f64);
 
 impl Display for Precision {
@@ -73,7 +74,7 @@ fn rows(summary: &Summary, row: Rows<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Of values that are not known where they are below the resolution: no change is shown from or to those.
+/// Values below the resolution are unknown, so the table shows no change from or to them.
 pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>, resolution: f64) -> fmt::Result {
     write_heading(out, diff.title)?;
     table::write(out, [Align::Left, Align::Right, Align::Right, Align::Right], &|row| {
@@ -81,12 +82,12 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>, resolution: f64) 
     })
 }
 
-/// Whether a value is less than can be told. Without a resolution any can.
+/// Whether a value is below the resolution. Without a resolution, none is.
 pub(super) fn is_below(value: f64, resolution: f64) -> bool {
     resolution > 0.0 && value < resolution
 }
 
-/// A value, or that it is below what can be told.
+/// A value, or a note that it is below the resolution.
 pub(super) struct Level<T> {
     pub shown: T,
     pub value: f64,
@@ -132,7 +133,7 @@ fn diff_rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_>) -> fmt::Result {
     row([&"D-value:", &"", &"", &Fixed::new(cohens_d(a, b), 2)])
 }
 
-/// The rank of two percentiles: the same one in all summaries that this library makes.
+/// The rank of two percentiles; it is the same in all summaries that this library makes.
 struct Ranks<'a>(&'a Percentile, &'a Percentile);
 
 impl Display for Ranks<'_> {

@@ -1,7 +1,7 @@
 //! Text for people and programs: summaries, their differences, percentiles and buckets.
 //!
-//! Everything is written piece by piece through [`core::fmt::Write`], without memory of its own, and is never an error
-//! or a panic for any content of a [`Summary`]: what does not exist or is not finite is `n/a` for people and `null` or
+//! Everything is written piece by piece through [`core::fmt::Write`], without allocating memory. No content of a
+//! [`Summary`] causes an error or a panic: numbers that are missing or not finite are `n/a` for people, and `null` or
 //! an empty field for programs.
 //!
 //! | format | for | ends with | numbers |
@@ -13,8 +13,8 @@
 //!
 //! Rounded decimals are rounded half away from zero on the exact value. Titles and names are escaped for their format.
 //!
-//! Cost: some microseconds for a line or JSON, 15 to 20 for a table (which is formatted twice, to find the widths
-//! of its columns).
+//! Cost: a few microseconds for a line or JSON, 15 to 20 for a table (which is formatted twice, to find the widths of
+//! its columns).
 
 mod blocks;
 mod bucket;
@@ -36,14 +36,14 @@ use crate::format::escape;
 use core::fmt::{self, Write};
 
 pub use crate::format::buffer::{BufferWriter, Written, write_c_string};
-#[doc(hidden)] // For what native writes.
+#[doc(hidden)] // For the crate `native`.
 pub use crate::format::escape::{Json, Markdown};
-#[doc(hidden)] // As above.
+#[doc(hidden)] // For the same reason.
 pub use crate::format::number::Grouped;
-#[doc(hidden)] // As above.
+#[doc(hidden)] // For the same reason.
 pub use crate::format::table::width;
 pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
-#[doc(hidden)] // As above.
+#[doc(hidden)] // For the same reason.
 pub use crate::interchange::log::Day;
 pub use blocks::{Conditions, CounterRow};
 pub use bucket::ListedBucket;
@@ -76,17 +76,17 @@ pub enum Format {
     Json = 2,
     /// A few lines for people, at most 80 columns wide and without a line break at the end.
     ///
-    /// Of a summary the count, what was out of range or lost if anything was, P50, P90, P99, P99.9, the maximum and the mean;
-    /// percentiles that the count cannot support are left out. Of differences, comparisons and benchmarks first the answer in a
-    /// sentence, which says no more than the verdict. The title names the unit: see [`Unit::of_title`]. Numbers without a known
-    /// one are as they are; see [`Quantity`] for the others.
+    /// For summaries, these are the count, observations out of range or lost if there are any, P50, P90, P99, P99.9,
+    /// the maximum and the mean, without percentiles that the count cannot support. For differences, comparisons and
+    /// benchmarks, the answer comes first, in a sentence that states no more than the verdict. The title names the
+    /// unit: see [`Unit::of_title`]. Numbers without a known unit are unchanged; see [`Quantity`] for the others.
     Human = 4,
 }
 
 crate::error::from_code!(Format { Markdown, Line, Json, Human });
 
 impl Summary {
-    /// Writes the summary under a title. Fails only where `out` does. See [`Format`] for what is written, and
+    /// Writes the summary under a title. Fails only if `out` fails. See [`Format`] for the formats, and
     /// [`write_c_string`] for a buffer.
     pub fn write(&self, mut out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {
         let write = match format {
@@ -113,20 +113,21 @@ impl Summary {
         Human { summary: self, title, unit }
     }
 
-    /// Writes how `other` (*b*, the newer) differs from this summary (*a*, the older). Fails only where `out` does.
+    /// Writes the differences of `other` (*b*, the newer) from this summary (*a*, the older). Fails only if `out`
+    /// fails.
     ///
-    /// Changes are `(b - a) / a`, in per cent: where *a* is zero and *b* is not there is none, where both are it is 0. The
-    /// D-value is Cohen's d, `(mean_b - mean_a)` over the standard deviation pooled by counts,
-    /// `sqrt((n_a sd_a^2 + n_b sd_b^2) / (n_a + n_b))`; there is none where that is zero or a summary is empty.
+    /// Changes are `(b - a) / a`, in percent. If *a* is zero and *b* is not, there is no change; if both are zero, it
+    /// is 0. The D-value is Cohen's d, `(mean_b - mean_a)` over the standard deviation pooled by counts, `sqrt((n_a
+    /// sd_a^2 + n_b sd_b^2) / (n_a + n_b))`. It is missing if that is zero or a summary is empty.
     ///
     /// - Markdown: percentiles, mean, deviation, precision and total of both, and the D-value. Percentiles are paired by
     ///   position. Observations out of range and lost ones are not in the table.
     /// - Line: `Title: A -> B: Total=1 -> 2 (+100.0%), …, D=0.08`, with the parts of a summary's line.
-    /// - JSON: `title`; `a` and `b`, each with its `name` and the keys of a summary but `percentiles`; `change_percent`
-    ///   of total_count, mean, stddev and relative_error; `d_value`; and `percentiles`, each with `rank`, `a`, `b` and
-    ///   `change_percent`.
+    /// - JSON: `title`; `a` and `b`, each with its `name` and the keys of a summary except `percentiles`;
+    ///   `change_percent` of total_count, mean, stddev and relative_error; `d_value`; and `percentiles`, each with
+    ///   `rank`, `a`, `b` and `change_percent`.
     ///
-    /// In Markdown and in a line, empty names read `Before` and `After`.
+    /// In Markdown and in a line, empty names become `Before` and `After`.
     pub fn write_diff(
         &self,
         other: &Summary,
@@ -146,7 +147,7 @@ impl Summary {
     }
 }
 
-/// Two summaries, and what they are called.
+/// Two summaries and their names.
 #[derive(Clone, Copy)]
 struct Diff<'a> {
     a: &'a Summary,
@@ -156,12 +157,12 @@ struct Diff<'a> {
 }
 
 impl<'a> Diff<'a> {
-    /// Names of which neither is empty.
+    /// Names that are not empty.
     fn shown_names(&self) -> (&'a str, &'a str) {
         names(self.names.0, self.names.1)
     }
 
-    /// In the unit that the title names.
+    /// For people, in the unit that the title names.
     fn for_people(&self) -> human::Shown<'a> {
         let (title, unit) = Unit::of_title(self.title);
         human::Shown { a: self.a, b: self.b, title, names: self.shown_names(), unit }
@@ -189,17 +190,17 @@ impl fmt::Display for Human<'_> {
     }
 }
 
-/// The mean, NaN when there is none whatever the field holds.
+/// The mean; NaN if it does not exist, whatever the field holds.
 fn mean(summary: &Summary) -> f64 {
     if summary.total_count == 0 { f64::NAN } else { summary.mean }
 }
 
-/// The standard deviation, NaN when there is none whatever the field holds.
+/// The standard deviation; NaN if it does not exist, whatever the field holds.
 fn stddev(summary: &Summary) -> f64 {
     if summary.total_count == 0 { f64::NAN } else { summary.stddev }
 }
 
-/// The value of one of a summary's percentiles, where it exists.
+/// The value of one of a summary's percentiles, if it exists.
 fn value(summary: &Summary, percentile: &Percentile) -> Option<u64> {
     if summary.total_count == 0 || percentile.target_count == 0 { None } else { Some(percentile.value) }
 }
@@ -213,7 +214,7 @@ fn selection_name(summary: &Summary) -> &'static str {
     }
 }
 
-/// The names of two summaries, for people, who need something to tell them apart.
+/// The names of two summaries, for people, who need to distinguish them.
 fn names<'a>(name_a: &'a str, name_b: &'a str) -> (&'a str, &'a str) {
     let or = |name: &'a str, default| if escape::trim(name).is_empty() { default } else { name };
     (or(name_a, "Before"), or(name_b, "After"))

@@ -1,4 +1,4 @@
-//! What holds for every format and every content of a summary.
+//! Properties of every format for every content of a summary.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -45,16 +45,16 @@ fn a_writer_that_fails_is_reported() {
 }
 
 fn percentile() -> impl Strategy<Value = Percentile> {
-    // SAFETY: integers and doubles.
+    // SAFETY: the struct has only integers and doubles.
     unsafe { example::anything() }
 }
 
 fn any_summary() -> impl Strategy<Value = Summary> {
-    // SAFETY: integers and doubles.
+    // SAFETY: the struct has only integers and doubles.
     unsafe { example::anything() }
 }
 
-/// Text with many of the characters that mean something somewhere.
+/// Text with many characters that have a meaning in some format.
 fn title() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z_|\\\\*`<>\\[\\]#&;~\",: \r\n\t\u{85}\u{2028}äß😀]{0,12}", any::<String>()]
 }
@@ -66,7 +66,7 @@ fn texts(a: &Summary, b: &Summary, title: &str, names: (&str, &str), format: For
     texts
 }
 
-/// The number of scalars of a Markdown row and the cells between its unescaped pipes.
+/// The number of scalars of a Markdown row, and the cells between its unescaped pipes.
 fn cells(line: &str) -> (usize, Vec<String>) {
     let mut cells = Vec::new();
     let mut cell = String::new();
@@ -149,7 +149,7 @@ proptest! {
             prop_assert_eq!((writer.needed(), writer.fits()), (whole.len(), whole.len() <= capacity));
             prop_assert!(whole.starts_with(writer.as_str()));
             let mut bytes = std::vec![0xee; capacity];
-            // SAFETY: text is written there.
+            // SAFETY: only text is written there.
             let room = unsafe { crate::format::buffer::room(&mut bytes) };
             let written = write_c_string(room, &|out| summary.write(out, &title, format));
             prop_assert_eq!(written, Written { length: whole.len(), fits: whole.len() < capacity });

@@ -21,7 +21,7 @@ const PREFIXES: [(i32, &str); 11] = [
     (18, "E"),
 ];
 
-/// How units are spelled that are known: what they are, in which power of ten.
+/// The spellings of known units, with their kind and power of ten.
 const KNOWN: [(&[&str], Kind); 8] = [
     (&["ps", "picosecond", "picoseconds"], Kind::Time(-12)),
     (&["ns", "nanosecond", "nanoseconds"], Kind::Time(-9)),
@@ -35,19 +35,19 @@ const KNOWN: [(&[&str], Kind); 8] = [
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Not known: as it is.
+    /// Unknown: numbers are unchanged.
     Raw,
     /// A power of ten of a second.
     Time(i32),
     Bytes,
-    /// Of something whose name is said elsewhere.
+    /// A number of things whose name appears elsewhere.
     Count,
 }
 
-/// What values are counted in.
+/// The unit of values.
 ///
-/// Known are times (`ps`, `ns`, `us`, `ms`, `s` and their long names), `bytes`, `cycles` and `instructions`. Values in those are
-/// written with three digits and a prefix; values in all others, and in none, are written as they are.
+/// Known units are times (`ps`, `ns`, `us`, `ms`, `s` and their long names), `bytes`, `cycles` and `instructions`.
+/// Values in these have three digits and a prefix; values in other units, and without one, are unchanged.
 ///
 /// ```
 /// use picollo_core::text::Unit;
@@ -64,12 +64,12 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// None: numbers as they are.
+    /// No unit: numbers are unchanged.
     pub const NONE: Unit<'static> = Unit { name: "", kind: Kind::Raw };
     /// A number of things: `181 k`.
     pub const COUNT: Unit<'static> = Unit { name: "", kind: Kind::Count };
 
-    /// The unit of this name. One that is not known has its name, and numbers as they are.
+    /// The unit with this name. An unknown unit has its name, and leaves numbers unchanged.
     pub fn new(name: &'a str) -> Unit<'a> {
         let name = trim(name);
         let is_same = |known: &str| known == name || known.len() > 2 && known.eq_ignore_ascii_case(name);
@@ -77,9 +77,10 @@ impl<'a> Unit<'a> {
         Unit { name, kind: found.map_or(Kind::Raw, |(_, kind)| *kind) }
     }
 
-    /// The unit that a title ends with, in parentheses or behind a comma, and the title without it where values name it: of
-    /// `Latency (ns)` and of `Latency, ns` the title is `Latency`. A title that is nothing but a unit stays: `Nanoseconds`. Only a
-    /// known unit is one: `Sorting (fast)` has none. What is titled by an event that is a clock, as `task-clock`, is in nanoseconds.
+    /// The unit that a title ends with, in parentheses or after a comma. Also returns the title without it if values
+    /// name it: `Latency (ns)` and `Latency, ns` become `Latency`. A title that consists only of a unit stays:
+    /// `Nanoseconds`. Only known units count: `Sorting (fast)` has no unit. The title of an event that is a clock, such
+    /// as `task-clock`, is in nanoseconds.
     pub fn of_title(title: &'a str) -> (&'a str, Unit<'a>) {
         let title = trim(title);
         let ends = [('(', ")"), ('[', "]"), (',', "")];
@@ -94,29 +95,29 @@ impl<'a> Unit<'a> {
                 Kind::Time(_) | Kind::Bytes => return (trim(before), unit),
             }
         }
-        // Events that are clocks, as they are asked for and as they are reported.
+        // Events that are clocks, as users write them and as reports name them.
         let is_clock =
             ["task-clock", "cpu-clock", "Software:TaskClock", "Software:CpuClock"].contains(&title);
         let whole = if is_clock { Unit::new("ns") } else { Unit::new(title) };
         (title, if whole.kind == Kind::Raw { Unit::NONE } else { whole })
     }
 
-    /// As it was given, trimmed.
+    /// The name as given, trimmed.
     pub const fn name(self) -> &'a str {
         self.name
     }
 
-    /// Whether it is one of time.
+    /// Whether it is a unit of time.
     pub const fn is_time(self) -> bool {
         matches!(self.kind, Kind::Time(_))
     }
 
-    /// Whether it is known: whether values are written with three digits.
+    /// Whether it is known, so that values have three digits.
     pub const fn is_known(self) -> bool {
         !matches!(self.kind, Kind::Raw)
     }
 
-    /// Whether values do not name it: `4.51 M` of cycles.
+    /// Whether values do not name it: `4.51 M` for cycles.
     pub const fn is_counted(self) -> bool {
         matches!(self.kind, Kind::Count)
     }
@@ -129,7 +130,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// A whole number of it. It has no more decimals than were counted: `5 ns`.
+    /// A whole number of this unit. It has no more decimals than were counted: `5 ns`.
     pub fn integer(self, value: u64) -> Quantity {
         Quantity {
             kind: self.kind,
@@ -140,15 +141,16 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// A number of it. What is not finite is `n/a`.
+    /// A number of this unit. It prints `n/a` if it is not finite.
     pub fn number(self, value: f64) -> Quantity {
         Quantity { kind: self.kind, value: Decimal::new(value), is_whole: false, most_decimals: 99, sign: "" }
     }
 }
 
-/// A value with its unit, for people. Times, bytes and counts have three digits that count, and a prefix: there is no `1000 ns`.
-/// Whole seconds from a thousand on have all their digits, as have whole numbers without a known unit. Other numbers without one
-/// have four digits that count, or all before the point. Rounding is half away from zero, on the exact value.
+/// A value with its unit, for people. Times, bytes and counts have three significant digits and a prefix, so there is
+/// no `1000 ns`. From a thousand on, whole seconds have all their digits, and so have whole numbers without a known
+/// unit. Other numbers without one have four significant digits, or all before the point. Rounding is half away from
+/// zero, on the exact value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quantity {
     kind: Kind,
@@ -159,18 +161,18 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// With a plus sign where it is above zero.
+    /// Adds a plus sign if the value is above zero.
     pub fn signed(self) -> Quantity {
         let is_above = self.value.is_some_and(|value| !value.is_zero() && !value.is_negative());
         Quantity { sign: if is_above { "+" } else { "" }, ..self }
     }
 
-    /// How large it is, whatever its sign.
+    /// The size of the value, without its sign.
     pub fn magnitude(self) -> Quantity {
         Quantity { value: self.value.map(Decimal::abs), ..self }
     }
 
-    /// With so many decimals at most, and three digits where they allow it.
+    /// Limits the decimals; the value has three digits if the limit allows it.
     pub const fn at_most(self, decimals: u32) -> Quantity {
         Quantity { most_decimals: decimals as i32, ..self }
     }
@@ -187,9 +189,9 @@ impl Display for Quantity {
             Kind::Bytes => (0, 0, 18, "B"),
             Kind::Count => (0, 0, 18, ""),
         };
-        // What is rounded to the next thousand has its prefix.
+        // A value that rounds to the next thousand gets its prefix.
         let magnitude = value.significant(3).magnitude() + base;
-        // Nothing is smaller than what was counted in.
+        // The prefix is not smaller than the unit that was counted in.
         let lowest = if self.is_whole || value.is_zero() { base.max(lowest) } else { lowest };
         let power = (magnitude.div_euclid(3) * 3).clamp(lowest, highest);
         let scaled = value.shifted(base - power);
@@ -211,7 +213,7 @@ pub(super) fn prefix(power: i32) -> &'static str {
     PREFIXES.iter().find(|(prefixed, _)| *prefixed == power).map_or("", |(_, letter)| letter)
 }
 
-/// Four digits that count, or all before the point, without zeros at the end.
+/// Four significant digits, or all before the point, without zeros at the end.
 fn write_raw(out: &mut dyn Write, value: Decimal) -> fmt::Result {
     let rounded = value.rounded((3 - value.magnitude()).max(0));
     if (-5..16).contains(&rounded.magnitude()) {

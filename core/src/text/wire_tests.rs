@@ -1,4 +1,4 @@
-//! Texts for programs: not a byte of them changes unnoticed.
+//! Texts for programs: no byte of them changes unnoticed.
 
 use std::string::String;
 use std::vec::Vec;
@@ -8,11 +8,11 @@ use crate::doubles::{DoubleBucket, DoublePercentile, DoubleStatistics, DoubleSum
 use crate::statistics::compare::{BlockComparison, Comparison, QuantileInterval};
 use crate::statistics::summary::Summary;
 
-/// Titles and names that have to be quoted.
+/// Titles and names that need quotes.
 const TITLE: &str = "a \"title\", and\nmore";
 const NAMES: (&str, &str) = ("x,\\", "");
 
-/// Nothing computed that could differ from machine to machine: by hand.
+/// The summaries are written by hand, because computed numbers could differ between machines.
 fn summaries() -> [Summary; 4] {
     let first = Summary { mean: 4332.90625, stddev: 1984.25, timestamp_unix_nanos: 1, ..example::first() };
     let second =
@@ -85,7 +85,7 @@ fn doubles() -> [DoubleSummary; 2] {
     ]
 }
 
-/// In a format, every text of summaries, differences, comparisons and doubles.
+/// All texts of summaries, differences, comparisons and doubles in one format.
 fn texts(format: Format) -> [String; 4] {
     let all = summaries();
     let (mut of_summaries, mut of_diffs) = (String::new(), String::new());
@@ -110,7 +110,7 @@ fn fnv(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Whoever means to change a text changes its checksum here, and says so in the changelog.
+/// If you intend to change a text, change its checksum here and mention it in the changelog.
 #[test]
 fn every_byte_stays() {
     let mut changed = Vec::new();
@@ -136,7 +136,8 @@ fn every_byte_stays() {
     assert!(changed.is_empty(), "{changed:#x?}");
 }
 
-/// The Markdown of a benchmark: of values above and below the resolution, with everything that may be beside them.
+/// The Markdown of a benchmark, with values above and below the resolution, and with everything that can accompany
+/// them.
 #[test]
 fn every_byte_of_a_benchmark_stays() {
     let [first, second, empty, odd] = summaries();

@@ -1,9 +1,10 @@
-//! Logs that are not in UTF-8: HdrHistogram.NET writes UTF-16, and so does a Windows shell that redirects what a tool writes.
+//! Logs that are not in UTF-8: HdrHistogram.NET writes UTF-16, and so does a Windows shell that redirects a tool's
+//! output.
 
-/// What a text in UTF-8 may begin with.
+/// An optional mark at the beginning of UTF-8 text.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The bytes of a 16-bit unit in the order that a mark at the beginning says; `None` for what has none.
+/// Reads the bytes of a 16-bit unit in the order that the mark at the beginning states; `None` if there is no mark.
 fn unit_of(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match text {
         [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
@@ -12,15 +13,16 @@ fn unit_of(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     }
 }
 
-/// Whether a text begins with the mark of UTF-16, of either order: [`super::Reader`] reads UTF-8.
+/// Whether a text begins with the mark of UTF-16, in either byte order. [`super::Reader`] reads only UTF-8.
 pub fn is_utf16(text: &[u8]) -> bool {
     unit_of(text).is_some()
 }
 
-/// A text that begins with the mark of UTF-16 in UTF-8, and `None` for any other, which is to be read as it is.
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) when there is no room.
+/// Converts a text that begins with the mark of UTF-16 to UTF-8. Returns `None` for any other text, which callers read
+/// as it is, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room.
 ///
-/// Half of a character at the end is left out: its other half is not written yet. Halves elsewhere become U+FFFD.
+/// Half of a character at the end is left out, because its other half is not written yet. Halves elsewhere become
+/// U+FFFD.
 #[cfg(feature = "alloc")]
 pub fn from_utf16(text: &[u8]) -> crate::error::Result<Option<alloc::string::String>> {
     let Some(unit) = unit_of(text) else { return Ok(None) };
@@ -31,7 +33,7 @@ pub fn from_utf16(text: &[u8]) -> crate::error::Result<Option<alloc::string::Str
         units = before;
     }
     let mut out = alloc::string::String::new();
-    // A unit takes at most three bytes, two of a pair four.
+    // A unit takes at most three bytes, and a pair of units four.
     out.try_reserve_exact(3 * units.len()).map_err(|_| crate::error::Error::OutOfMemory)?;
     let characters = char::decode_utf16(units.iter().map(|bytes| unit(*bytes)));
     out.extend(characters.map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER)));

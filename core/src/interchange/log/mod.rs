@@ -27,7 +27,7 @@ pub use reader::{Interval, Reader};
 pub use time::Day;
 pub use writer::{Header, write_header, write_interval};
 
-/// What is between the fields of a line, besides a comma.
+/// White space that, besides a comma, separates the fields of a line.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
 }

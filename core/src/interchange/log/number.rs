@@ -1,14 +1,14 @@
-//! Numbers of a log, as writers of any culture write them.
+//! Numbers in a log, as writers of any culture write them.
 
-/// A finite number: with a point, a comma or U+066B for the decimals, and with any minus.
+/// Parses a finite number with a point, a comma or U+066B before the decimals, and with any minus sign.
 ///
-/// HdrHistogram.NET writes numbers as the culture of its thread does.
+/// HdrHistogram.NET writes numbers in the culture of its thread.
 pub(super) fn number(text: &[u8]) -> Option<f64> {
     let mut plain = [0; 64];
     let mut length = 0;
     for character in core::str::from_utf8(text).ok()?.chars() {
         let byte = match character {
-            // Marks of the direction of writing.
+            // These mark the direction of writing.
             '\u{200e}' | '\u{61c}' => continue,
             ',' | '\u{66b}' => b'.',
             '\u{2212}' => b'-',
@@ -21,7 +21,7 @@ pub(super) fn number(text: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// How long the number at the beginning of a text is. A comma is part of it where digits follow and nothing else has
+/// The length of the number at the beginning of a text. A comma is part of it if digits follow and nothing else has
 /// separated decimals.
 pub(super) fn length_of_number(text: &[u8]) -> usize {
     let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t' | b']' | b'(')).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Reading a log.
+//! Reads a log.
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
@@ -13,28 +13,29 @@ use crate::interchange::Decoder;
 const VERSION: &[u8] = b"#[Histogram log format version";
 const START: &[u8] = b"#[StartTime:";
 
-/// Timestamps further than this before the start of the log, in seconds, cannot be absolute.
+/// Timestamps that are more than this before the start of the log, in seconds, cannot be absolute.
 const YEAR: f64 = 365.0 * 24.0 * 3600.0;
 
-/// What Java writes for the start of an interval that was never set, in seconds.
+/// Java writes this for the start of an interval that was never set, in seconds.
 const NO_TIME: f64 = 9_223_372_036_854_776.0;
 
 /// Reads a log line by line: an iterator over its intervals.
 ///
-/// Headers are optional, and comments, legends and empty lines may be anywhere; lines end in any way; case does not matter
-/// in headers. A line that cannot be read is an error, and reading goes on after it. Nothing is decoded until asked for.
+/// Headers are optional. Comments, legends and empty lines may be anywhere; lines end in any way; case does not matter
+/// in headers. A line that cannot be read is an error, and reading continues after it. The reader decodes histograms
+/// only on request.
 ///
-/// Timestamps are absolute, or relative to a base time. Where a `BaseTime` is missing, they are taken to be relative to
-/// the start time if the first one is more than a year before it, as in Java. Where a `StartTime` is missing, it is the
-/// first timestamp. A version line or a `StartTime` after an interval begins another log, whose base is found anew.
+/// Timestamps are absolute, or relative to a base time. If `BaseTime` is missing, they are relative to the start time
+/// if the first one is more than a year before it, as in Java. If `StartTime` is missing, the first timestamp replaces
+/// it. A version line or a `StartTime` after an interval begins another log with another base.
 ///
-/// All that implementations of HdrHistogram write is read: numbers with decimal commas and the like (.NET, by its culture);
-/// the end of an interval where others have its length (C, told by a timestamp that is absolute and not above it);
-/// intervals without times (Java), which begin and end at 0.
+/// The reader accepts everything that implementations of HdrHistogram write: numbers with decimal commas and the like
+/// (.NET, by its culture); the end of an interval where others have its length (C, recognized by an absolute timestamp
+/// that is not above it); intervals without times (Java), which begin and end at 0.
 ///
-/// A last line without a line end that is no interval, or whose histogram is cut, be it before or within its padding, is not there
-/// yet: its writer still runs. So are NULs at the end. [`Reader::position`] is then where it begins. (Without an allocator nothing but
-/// the length of histograms is looked at here.)
+/// If the last line has no line end, and is not an interval or has a truncated histogram (before or within its
+/// padding), the reader skips it: its writer is still running. It also skips NULs at the end. [`Reader::position`] is
+/// then where that line begins. (Without an allocator, this checks only the length of histograms.)
 ///
 /// ```
 /// use picollo_core::log::Reader;
@@ -54,21 +55,21 @@ pub struct Reader<'a> {
     line: u64,
     start_seconds: Option<f64>,
     base_seconds: Option<f64>,
-    /// Of this log, if there are several in the text.
+    /// Whether this log has one, if the text holds several logs.
     has_interval: bool,
 }
 
-/// One line of a log: the histogram of an interval, not decoded yet.
+/// One line of a log: the encoded histogram of an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval<'a> {
-    /// When it begins, in seconds since 1970 (or since whatever the log's times count from).
+    /// When it begins, in seconds since 1970 (or since the origin of the log's times).
     pub start_seconds: f64,
     /// How long it is, in seconds.
     pub length_seconds: f64,
-    /// The third field, as written: the largest value divided by a million. NaN where it is not a number. No one relies on
-    /// it: the histogram knows better.
+    /// The third field, as written: the largest value divided by a million. NaN if it is not a number. Readers should
+    /// ignore it: the histogram is more accurate.
     pub max: f64,
-    /// Tells histograms of the same time apart.
+    /// Distinguishes histograms of the same time.
     pub tag: Option<&'a str>,
     /// The histogram, encoded.
     pub histogram: &'a [u8],
@@ -99,22 +100,22 @@ impl<'a> Interval<'a> {
         Ok(snapshot)
     }
 
-    /// When it ends, in nanoseconds since 1970; 0 when before that.
+    /// When it ends, in nanoseconds since 1970; 0 if that is before 1970.
     pub fn end_unix_nanos(&self) -> u64 {
-        // Saturates at both ends. Microseconds are all that a double of this size can tell.
+        // The cast saturates at both ends. A double of this size cannot resolve more than microseconds.
         ((libm::round(self.end_seconds() * 1e6)) as u64).saturating_mul(1000)
     }
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a log from its beginning. It is in UTF-8; in UTF-16 ([`is_utf16`]), which `log::from_utf16` makes UTF-8 of, all there
-    /// is to read is one [`Error::Unsupported`].
+    /// Reads a log from its beginning. The text must be UTF-8. UTF-16 ([`is_utf16`]) gives one [`Error::Unsupported`]
+    /// and nothing else; `log::from_utf16` converts it.
     pub fn new(text: &'a [u8]) -> Reader<'a> {
         Reader { text, at: 0, line: 0, start_seconds: None, base_seconds: None, has_interval: false }
     }
 
-    /// Goes on in another text, as if it followed: for logs that are read a piece at a time. Pieces are whole lines, with their ends;
-    /// what has none is taken for the end of the log.
+    /// Continues in another text, as if it followed, to read logs a piece at a time. Pieces consist of whole lines,
+    /// with their ends; a line without an end counts as the end of the log.
     pub fn on<'b>(&self, text: &'b [u8]) -> Reader<'b> {
         Reader {
             text,
@@ -126,23 +127,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// When the log starts, in seconds since 1970, as far as is known by now: the last `StartTime`, else the first
-    /// timestamp.
+    /// When the log starts, in seconds since 1970, as far as the lines so far show: the last `StartTime`, else the
+    /// first timestamp.
     pub fn start_seconds(&self) -> Option<f64> {
         self.start_seconds
     }
 
-    /// What is added to timestamps, in seconds, as far as is known by now.
+    /// The seconds that are added to timestamps, as far as the lines so far show.
     pub fn base_seconds(&self) -> Option<f64> {
         self.base_seconds
     }
 
-    /// The number of the line that was read last, from 1 on; a line without characters may not be counted.
+    /// The number of the last line that was read, from 1 on; a line without characters may not be counted.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -150,19 +151,19 @@ impl<'a> Reader<'a> {
     /// The next line, and where the one after it begins.
     fn peek_line(&self) -> Option<(&'a [u8], usize)> {
         let rest = &self.text[self.at..];
-        // A tail of NULs is room that a file was given beforehand.
+        // A tail of NULs is space that the writer reserved in the file.
         if rest.iter().all(|&byte| byte == 0) {
             return None;
         }
         let end = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
         let gap = if rest[end..].starts_with(b"\r\n") { 2 } else { (end < rest.len()) as usize };
-        // Files that were joined have marks in the middle.
+        // Joined files have marks in the middle.
         let line = rest[..end].trim_ascii_start();
         let line = line.strip_prefix(UTF8_MARK).unwrap_or(line);
         Some((line.trim_ascii(), self.at + end + gap))
     }
 
-    /// Whether a line that ends there has no line end.
+    /// Whether a line that ends at `end` has no line end.
     fn is_unfinished(&self, end: usize) -> bool {
         end == self.text.len() && !matches!(self.text.last(), Some(b'\n' | b'\r'))
     }
@@ -195,7 +196,7 @@ impl<'a> Reader<'a> {
             tag = Some(core::str::from_utf8(&rest[..end]).map_err(|_| Error::Corrupt)?);
             line = &rest[end + 1..];
         }
-        // Three numbers and a histogram, which has no commas: with seven fields the numbers have them.
+        // Three numbers and a histogram, which has no commas; if there are seven fields, the numbers contain commas.
         let commas = match line.iter().filter(|&&byte| byte == b',').count() {
             6 => 2,
             _ => 1,
@@ -218,8 +219,8 @@ impl<'a> Reader<'a> {
         Ok(Interval { start_seconds: timestamp + base, length_seconds, max, tag, histogram })
     }
 
-    /// Whether what was read of a line may be all of it. A histogram without its padding decodes, but everybody writes padding: it is
-    /// to come.
+    /// Whether the part of a line that was read may be complete. A histogram without its padding decodes, but every
+    /// writer writes padding, so it is still to come.
     fn is_whole(interval: &Result<Interval<'a>>) -> bool {
         let Ok(interval) = interval else { return false };
         #[cfg(feature = "alloc")]
@@ -233,7 +234,7 @@ impl<'a> Reader<'a> {
 impl<'a> Iterator for Reader<'a> {
     type Item = Result<Interval<'a>>;
 
-    /// The next interval; [`Error::Corrupt`] for a line that is none, after which reading goes on.
+    /// Returns the next interval, or [`Error::Corrupt`] for a line that is not an interval; reading continues after it.
     fn next(&mut self) -> Option<Self::Item> {
         if self.at == 0 && is_utf16(self.text) {
             self.at = self.text.len();
@@ -267,7 +268,8 @@ impl<'a> Iterator for Reader<'a> {
     }
 }
 
-/// Takes a field off the front of a line: it ends at the so-many-th comma, or at white space, which may surround that comma.
+/// Takes a field off the front of a line. It ends at comma number `commas`, or at white space, which may surround that
+/// comma.
 fn field<'a>(line: &mut &'a [u8], commas: usize) -> Result<&'a [u8]> {
     let text = line.trim_ascii_start();
     let mut left = commas;

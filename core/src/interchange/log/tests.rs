@@ -1,4 +1,4 @@
-//! Logs: what others write, and what is broken.
+//! Logs that others write, and broken ones.
 
 use std::boxed::Box;
 use std::string::String;
@@ -18,7 +18,7 @@ fn snapshot(value: u64) -> Box<Snapshot> {
     snapshot
 }
 
-/// Reads a log whose every `H` stands for a histogram.
+/// Reads a log in which every `H` stands for a histogram.
 fn read(log: &str) -> Vec<crate::error::Result<(f64, f64, Option<String>)>> {
     let log = log.replace('H', HISTOGRAM);
     let mut intervals = Vec::new();
@@ -118,12 +118,12 @@ fn times_are_relative_or_absolute() {
         [1_441_812_281.0, 1_441_812_282.0]
     );
     assert_eq!(times("#[StartTime: 1441812279.5 (s)]\n1441812280,1,1,H"), [1_441_812_280.0]);
-    // Less than a year before.
+    // The timestamp is less than a year earlier.
     assert_eq!(times("#[StartTime: 1441812279.5 (s)]\n1441812000,1,1,H"), [1_441_812_000.0]);
-    // More: taken to be relative, whatever follows.
+    // It is more than a year earlier, so the timestamps are relative, whatever follows.
     assert_eq!(times("#[StartTime: 100000000 (s)]\n68463999,1,1,H\n1,1,1,H"), [168_463_999.0, 100_000_001.0]);
     assert_eq!(times("#[StartTime: 100000000 (s)]\n68464000,1,1,H\n1,1,1,H"), [68_464_000.0, 1.0]);
-    // No start time: the first timestamp.
+    // Without a start time, the first timestamp counts.
     assert_eq!(times("5.5,1,1,H\n6.5,1,1,H"), [5.5, 6.5]);
     let mut reader = Reader::new(b"5.5,1,1,H\n");
     assert!(reader.start_seconds().is_none());
@@ -201,7 +201,7 @@ fn a_broken_line_is_one_error() {
 #[test]
 fn what_other_implementations_write() {
     let one = |start: f64, length: f64| [Ok((start, length, None))];
-    // .NET, in cultures of its threads.
+    // .NET writes these in different cultures.
     assert_eq!(read("5,500,1,250,2,769,H"), one(5.5, 1.25));
     assert_eq!(read("Tag=A,5,500,1,250,2,769,H"), [Ok((5.5, 1.25, Some("A".into())))]);
     assert_eq!(read("5\u{66b}5,1,1\u{66b}0,H"), one(5.5, 1.0));
@@ -212,7 +212,7 @@ fn what_other_implementations_write() {
         [1_441_812_279.601]
     );
     assert_eq!(times("#[BaseTime: 10,5 (seconds since epoch)]\n5,1,1,H"), [15.5]);
-    // C puts the end where others have the length.
+    // C writes the end where others write the length.
     assert_eq!(read("1441812279.5,1441812281.75,5000,H"), one(1_441_812_279.5, 2.25));
     assert_eq!(read("1441812279.5,1441812279.5,0,H"), one(1_441_812_279.5, 0.0));
     assert_eq!(
@@ -222,12 +222,12 @@ fn what_other_implementations_write() {
     );
     assert_eq!(read("5,7,1,H"), one(5.0, 7.0), "no absolute time");
     assert_eq!(read("#[BaseTime: 1441812279 (s)]\n5,7,1,H"), one(1_441_812_284.0, 7.0));
-    // Java, where no time was set.
+    // Java writes this if no time was set.
     assert_eq!(read("9223372036854776.000,-9223372036854776.000,1,H"), one(0.0, 0.0));
     let log = "9223372036854776.000,-9223372036854776.000,1,H\n5,1,1,H";
     assert_eq!(times(log), [0.0, 5.0], "it says nothing about the others");
     assert_eq!(read("-5.5,1,1,H"), one(-5.5, 1.0));
-    // Tags go on to the comma.
+    // Tags extend to the comma.
     for tag in ["A B", "a\tb", " ", "\u{a0}", "=\u{1f40c}"] {
         assert_eq!(read(&std::format!("Tag={tag},5,1,1,H")), [Ok((5.0, 1.0, Some(tag.into())))]);
     }
@@ -241,7 +241,7 @@ fn logs_that_were_joined() {
     let fourth = "#[StartTime: 1700000000 (s)]\n7,1,1,H\n";
     let expected = [1_441_812_281.0, 1_500_000_002.5, 1.6e9, 1_600_000_001.0, 1_700_000_007.0];
     assert_eq!(times(&[first, second, third, fourth].concat()), expected);
-    // What comes before the first interval belongs to it, in any order; a base that changes is one log all the same.
+    // Everything before the first interval belongs to it, in any order. A log whose base changes is still one log.
     let log = "#[BaseTime: 10 (s)]\n#[StartTime: 12 (s)]\n#[histogram log format version 1.3]\n5,1,1,H\n#[BaseTime: 20 (s)]\n5,1,1,H";
     assert_eq!(times(log), [15.0, 25.0]);
 }
@@ -255,17 +255,17 @@ fn what_is_not_there_yet() {
         assert!(reader.next().unwrap().is_ok());
         let second = reader.next();
         if cut == log.len() - 1 {
-            // All of it, but for the line end.
+            // Only the line end is missing.
             assert!(second.unwrap().unwrap().decode(0).is_ok(), "{cut}");
             continue;
         }
-        // Without an allocator nobody looks into the histogram.
+        // Without an allocator, the reader does not examine the histogram.
         if cfg!(feature = "alloc") || cut >= log.len() - 3 {
             assert_eq!((second, reader.position(), reader.line()), (None, first, 1), "cut at {cut}");
             assert_eq!(reader.next(), None);
         }
     }
-    // Comments and legends are not there by halves either.
+    // The reader also skips partial comments and legends.
     for line in ["#[StartTime: 1441812279.5 (s)]", "\"StartTimestamp\",\"Int", "StartTimestamp,Int"] {
         for cut in 1..=line.len() {
             let log = [&log[..first], &line[..cut]].concat();
@@ -278,10 +278,10 @@ fn what_is_not_there_yet() {
             );
         }
     }
-    // With a line end it is an error.
+    // With a line end, it is an error.
     let broken = std::format!("{}\n", &log[..first + 9]);
     assert_eq!(Reader::new(broken.as_bytes()).nth(1), Some(Err(Error::Corrupt)));
-    // A tail of NULs.
+    // The log has a tail of NULs.
     let tail = [&log.as_bytes()[..first], &[0; 100]].concat();
     let mut reader = Reader::new(&tail);
     assert!(reader.next().unwrap().is_ok());

@@ -33,13 +33,14 @@ impl fmt::Display for Date {
 
 /// Year, month (0 ..= 11) and day (1 ..= 31) of a day since 1970, in the Gregorian calendar.
 ///
-/// Counted from the first of March of year 0, leap days end a year, and every 400 years are alike.
+/// Years begin on the first of March, counted from year 0, so that leap days end a year; the calendar repeats every 400
+/// years.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // Months from March on have 31, 30, 31, 30, 31 days, again and again: 153 in five.
+    // Months from March on have 31, 30, 31, 30, 31 days repeatedly: 153 in five.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let after_new_year = month >= 10;

@@ -1,4 +1,4 @@
-//! Writing a log.
+//! Writes a log.
 
 use core::fmt::Write;
 
@@ -8,16 +8,16 @@ use crate::interchange::Encoding;
 use crate::interchange::hgrm::Fixed;
 use crate::snapshot::snapshot::Snapshot;
 
-/// The third field is in millions: milliseconds, where values are nanoseconds.
+/// The third field is in millions: milliseconds if values are nanoseconds.
 const MAX_UNIT: f64 = 1e6;
 
-/// Bytes of a comment in one line; a longer one goes on in the next.
+/// Bytes of a comment in one line; a longer comment continues in the next line.
 const COMMENT: usize = 117;
 
-/// What a log begins with.
+/// The beginning of a log.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Header<'a> {
-    /// A comment of any number of lines; none when empty.
+    /// A comment of any number of lines; an empty one is omitted.
     pub comment: &'a str,
     /// When the log starts, in seconds since 1970.
     pub start_seconds: Option<f64>,
@@ -26,16 +26,17 @@ pub struct Header<'a> {
     pub base_seconds: Option<f64>,
 }
 
-/// Writes the lines that a log begins with, and the names of the fields.
+/// Writes the lines at the beginning of a log, and the names of the fields.
 ///
-/// [`Error::InvalidArgument`], before anything is written, for times that are not finite; [`Error::BufferTooSmall`] when
-/// `out` takes no more.
+/// Returns [`Error::InvalidArgument`], before anything is written, for times that are not finite;
+/// [`Error::BufferTooSmall`] if `out` accepts no more.
 pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<()> {
     for seconds in [header.start_seconds, header.base_seconds].into_iter().flatten() {
         check(seconds)?;
     }
     let mut write = || {
-        // First: C's reader has room for 127 bytes of a line, and takes what it cannot read there for another format.
+        // This must come first: C's reader has room for 127 bytes of a line, and takes what it cannot read there for
+        // another format.
         writeln!(out, "#[Histogram log format version 1.3]")?;
         for line in header.comment.split(['\n', '\r']).filter(|line| !line.trim().is_empty()) {
             let mut rest = line.trim_end();
@@ -60,14 +61,15 @@ pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<
     write().map_err(|_| Error::BufferTooSmall)
 }
 
-/// Writes the line of an interval: what was recorded between `start_seconds` (since 1970, or since the base time) and
+/// Writes the line of an interval: what was recorded from `start_seconds` (since 1970, or since the base time) until
 /// `length_seconds` later.
 ///
-/// The tag tells histograms of the same time apart; it may hold no comma, space, line end or control character but the tab.
+/// The tag distinguishes histograms of the same time. It must not hold commas, spaces, line ends or control characters
+/// except the tab.
 ///
-/// [`Error::InvalidArgument`], before anything is written, for such a tag or times that are not finite;
-/// [`Error::Incompatible`] for what the encoding has no room for (see [`Snapshot::encode`]); [`Error::BufferTooSmall`]
-/// when `out` takes no more.
+/// Returns [`Error::InvalidArgument`], before anything is written, for such a tag or times that are not finite;
+/// [`Error::Incompatible`] if the encoding cannot hold the snapshot (see [`Snapshot::encode`]);
+/// [`Error::BufferTooSmall`] if `out` accepts no more.
 pub fn write_interval(
     out: &mut (impl Write + ?Sized),
     snapshot: &Snapshot,
@@ -84,7 +86,7 @@ pub fn write_interval(
     {
         return Err(Error::InvalidArgument);
     }
-    // Fails before anything is written.
+    // This fails before anything is written.
     crate::interchange::v2::Plan::new(snapshot)?;
     let max = snapshot.highest_recorded().map_or(0, |bucket| bucket.upper) as f64 / MAX_UNIT;
     let mut write = || {
@@ -99,6 +101,6 @@ pub fn write_interval(
 }
 
 fn check(seconds: f64) -> Result<()> {
-    // What no double tells apart by milliseconds is no time.
+    // Beyond this, doubles cannot distinguish milliseconds, so it is not a time.
     if seconds.is_finite() && seconds.abs() < 1e15 { Ok(()) } else { Err(Error::InvalidArgument) }
 }

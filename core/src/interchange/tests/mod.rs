@@ -1,4 +1,4 @@
-//! Encodings against worked examples, each other, and broken data.
+//! Checks encodings against worked examples, each other, and broken data.
 
 use std::boxed::Box;
 use std::string::String;
@@ -78,11 +78,11 @@ fn an_empty_histogram() {
     }
 }
 
-/// A V2 encoding with settings of its own.
+/// A V2 encoding with its own settings.
 fn v2(digits: u32, lowest: u64, highest: u64, payload: &[u8]) -> Vec<u8> {
     let mut bytes = hdr::V2_COOKIE.to_be_bytes().to_vec();
     bytes.extend((payload.len() as u32).to_be_bytes());
-    bytes.extend([0xff; 4]); // an offset, to be ignored
+    bytes.extend([0xff; 4]); // an offset, which is ignored
     bytes.extend(digits.to_be_bytes());
     bytes.extend(lowest.to_be_bytes());
     bytes.extend(highest.to_be_bytes());
@@ -98,7 +98,7 @@ fn a_lone_zero_may_be_a_run() {
     assert_eq!(counts(&both[1]), [(1, 1, 1)]);
 }
 
-/// npm's hdr-histogram-js writes the ratio as an integer, where readers find a double.
+/// npm's hdr-histogram-js writes the ratio as an integer, where readers expect a double.
 #[test]
 fn an_integer_one_is_a_ratio_of_one() {
     let mut bytes = v2(3, 1, 100, &[1, 2]);
@@ -140,20 +140,20 @@ fn zigzagged(value: i64) -> Vec<u8> {
 
 #[test]
 fn counts_above_the_highest_trackable_value_have_a_place() {
-    // HdrHistogram takes values up to 4095 when told 3000, since its array has room for them.
+    // HdrHistogram takes values up to 4095 if the limit is 3000, because its array has room for them.
     let payload = [zigzagged(-3071), zigzagged(5)].concat();
     let decoded = Snapshot::decode(&v2(3, 1, 3000, &payload), 0).unwrap();
     assert_eq!(counts(&decoded), [(4094, 4095, 5)]);
     assert_eq!(decoded.counts().overflow, 0);
     assert_eq!(decoded.layout().max_trackable(), 4095);
-    // In units of 4, when told 16.
+    // The limit is 16 in units of 4.
     let decoded = Snapshot::decode(&v2(2, 4, 16, &[zigzagged(-13), zigzagged(5)].concat()), 0).unwrap();
     assert_eq!(counts(&decoded), [(52, 55, 5)]);
     assert_eq!(decoded.layout().max_trackable(), 55);
-    // The array of .NET has a block more.
+    // The .NET array has one more block.
     let payload = [zigzagged(-4095), zigzagged(5)].concat();
     assert_eq!(counts(&Snapshot::decode(&v2(3, 1, 3000, &payload), 0).unwrap()), [(8188, 8191, 5)]);
-    // One further is outside of it.
+    // The next index is outside of it.
     let payload = [zigzagged(-4096), zigzagged(5)].concat();
     assert_eq!(Snapshot::decode(&v2(3, 1, 3000, &payload), 0).err(), Some(Error::Corrupt));
 }
@@ -197,8 +197,8 @@ fn broken_counts_are_refused() {
         &[0xff; 8],                                  // so does this
         &[0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80], // and this run
         &zigzagged(-4097),                           // a run that leaves the array
-        &zigzagged(i64::MIN),                        // and how
-        &[zigzagged(-4096), zigzagged(-1)].concat(), // one more
+        &zigzagged(i64::MIN),                        // a run that leaves it by far
+        &[zigzagged(-4096), zigzagged(-1)].concat(), // one too many
         &[zigzagged(i64::MIN), zigzagged(i64::MIN)].concat(),
     ] {
         let bytes = v2(3, 1, 3000, payload);
@@ -217,12 +217,12 @@ fn sizes_above_the_limit_are_refused() {
         assert!(Snapshot::decode(&bytes, limit).is_ok());
         assert_eq!(Snapshot::decode(&bytes, limit - 1).err(), Some(Error::OutOfMemory), "{encoding:?}");
     }
-    // A count beyond what was announced needs a larger layout.
+    // A count beyond the announced range needs a larger layout.
     let bytes = v2(3, 1, 3000, &[zigzagged(-3071), zigzagged(5)].concat());
     let limit = Layout::with_significant_digits(3, 0, 4095).unwrap().length() as u64;
     assert!(Snapshot::decode(&bytes, limit).is_ok());
     assert_eq!(Snapshot::decode(&bytes, limit - 1).err(), Some(Error::OutOfMemory));
-    // The largest of theirs is within the default.
+    // HdrHistogram's largest one is within the default.
     assert!(Snapshot::decode(&v2(5, 1, i64::MAX as u64, &[2]), 0).is_ok());
 }
 
@@ -244,10 +244,10 @@ fn fixed_words() {
             let decoded = Snapshot::decode(&bytes, 0).unwrap();
             assert_eq!(counts(&decoded), expected);
             assert_eq!(decoded.layout(), &Layout::with_significant_digits(2, 0, 1000).unwrap());
-            // Compressed, with the cookies of their time.
+            // The compressed form has the cookies of its version.
             let cookie = if version == 1 { 0x1c84_9302 } else { 0x1c84_9309 } | nibble << 4;
             assert_eq!(counts(&Snapshot::decode(&compressed(cookie, &bytes), 0).unwrap()), expected);
-            // Signed there.
+            // HdrHistogram's words are signed.
             let mut negative = bytes.clone();
             let last = negative.len() - size;
             negative[last] = 0x80;
@@ -280,7 +280,7 @@ fn broken_streams_are_refused() {
     for at in 8..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
-        // Some bits only fill up a byte; the checksum tells of the others.
+        // Some bits only pad a byte; the checksum detects changes of the others.
         if let Ok(decoded) = Snapshot::decode(&bad, 0) {
             assert_eq!(counts(&decoded), counts(&golden()), "byte {at} changed");
         }
@@ -299,8 +299,8 @@ fn broken_streams_are_refused() {
     assert_eq!(Snapshot::decode(&compressed(cookie, &[]), 0).err(), Some(Error::Corrupt));
 }
 
-/// HdrHistogram's arrays go on to the end of a block: here 262,144 counters for two values. Zeros there take no counters,
-/// but bytes while they are inflated, which the limit bounds too.
+/// HdrHistogram's arrays continue to the end of a block: here 262,144 counters for two values. Zeros there take no
+/// counters, but they take bytes while they are inflated, which the limit bounds too.
 #[test]
 fn zeros_beyond_the_limit_are_not_inflated() {
     let zeros = std::vec![0; 200_000];
@@ -411,7 +411,7 @@ proptest! {
     fn round_trips((digits, max, values) in any_of_theirs(), min in any::<u16>()) {
         let min = min as u64 % max.min(5000);
         let layout = Layout::with_significant_digits(digits, min, max).unwrap();
-        // Few counts of a bucket, so that no sum is too large.
+        // Few counts in a bucket, so that no sum is too large.
         let values: Vec<_> = values.into_iter().map(|(value, count)| (value, count >> 8)).collect();
         let original = snapshot(layout, &values);
         for encoding in [Encoding::HdrV2, Encoding::HdrV2Compressed, Encoding::Native] {

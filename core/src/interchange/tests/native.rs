@@ -1,4 +1,4 @@
-//! Our own encoding, as documented and broken.
+//! Our own encoding, as documented, and broken.
 
 use std::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Encodings one after another.
+//! Several consecutive encodings.
 
 use super::*;
 
@@ -81,12 +81,12 @@ proptest! {
         for (length, counted) in &expected {
             let (decoded, taken) = Snapshot::decode_first(rest, 0).unwrap();
             prop_assert_eq!((taken, &counts(&decoded)), (*length, counted));
-            // By itself it is the same.
+            // Decoding it alone gives the same.
             prop_assert_eq!(&counts(&Snapshot::decode(&rest[..taken], 0).unwrap()), counted);
             rest = &rest[taken..];
         }
         prop_assert!(rest.is_empty());
-        // Cut anywhere, those before are there.
+        // If the data are cut anywhere, the encodings before the cut decode.
         let end = cut.index(all.len());
         let mut rest = &all[..end];
         for (length, counted) in expected {
@@ -98,13 +98,13 @@ proptest! {
             rest = &rest[taken..];
         }
         if let Ok((_, taken)) = Snapshot::decode_first(rest, 0) {
-            // The gap of a text.
+            // Only the gap after a text remains.
             prop_assert_eq!(taken, rest.len());
         }
     }
 }
 
-/// A checksum that is there in part, and what follows in its place: nobody can tell where that begins.
+/// A partial checksum followed by other data: nobody can know where that begins.
 #[test]
 fn a_part_of_a_checksum_is_corrupt_whatever_follows() {
     let whole = encode(&golden(), Kind::Compressed);
@@ -112,7 +112,7 @@ fn a_part_of_a_checksum_is_corrupt_whatever_follows() {
     let announced = |length: usize| ((length - 8) as u32).to_be_bytes();
     for there in 0..=4usize {
         let mut bytes = whole[..whole.len() - 4 + there].to_vec();
-        // As it says: with what is there of it.
+        // The announced length includes the part that is there.
         let length = bytes.len();
         bytes[4..8].copy_from_slice(&announced(length));
         let joined = [&bytes[..], &next].concat();
@@ -124,11 +124,11 @@ fn a_part_of_a_checksum_is_corrupt_whatever_follows() {
         } else {
             assert_eq!(first.err(), Some(Error::Corrupt), "{there} bytes of it");
         }
-        // As if all were there: the next one's beginning is no checksum.
+        // The announced length includes a whole checksum, but the next encoding's beginning is not one.
         bytes[4..8].copy_from_slice(&announced(whole.len()));
         let joined = [&bytes[..], &next].concat();
         assert_eq!(Snapshot::decode_first(&joined, 0).is_ok(), there == 4, "{there} bytes of it");
-        // As if none were: what is there is in front of the next one.
+        // The announced length includes no checksum, so its part precedes the next encoding.
         bytes[4..8].copy_from_slice(&announced(whole.len() - 4));
         let joined = [&bytes[..], &next].concat();
         let (first, taken) = Snapshot::decode_first(&joined, 0).unwrap();
@@ -139,13 +139,13 @@ fn a_part_of_a_checksum_is_corrupt_whatever_follows() {
 
 #[test]
 fn a_length_is_taken_at_its_word() {
-    // Behind the end of the stream, and within the length.
+    // The extra bytes are after the end of the stream, and within the length.
     let mut bytes = encode(&golden(), Kind::Compressed);
     let length = bytes.len() as u32 - 8 + 3;
     bytes[4..8].copy_from_slice(&length.to_be_bytes());
     bytes.extend([1, 2, 3, 4]);
     assert_eq!(Snapshot::decode_first(&bytes, 0).unwrap().1, bytes.len() - 1);
-    // V0 has none.
+    // V0 has no length.
     let mut bytes = words(&golden(), 8);
     let highest: Vec<u8> = bytes[16..32].to_vec();
     bytes.splice(..40, [&0x1c84_9388u32.to_be_bytes()[..], &3u32.to_be_bytes(), &highest, &[0; 8]].concat());

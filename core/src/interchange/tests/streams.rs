@@ -1,8 +1,8 @@
-//! Streams as other implementations write them: without a checksum, of doubles, with values from 2^63 on.
+//! Streams as other implementations write them: without a checksum, with doubles, with values from 2^63 on.
 
 use super::*;
 
-/// All ends that a stream of zlib may have: its checksum left out, cut, wrong.
+/// All ends that a zlib stream may have: its checksum is left out, cut, or wrong.
 #[test]
 fn a_checksum_may_be_missing_but_not_broken() {
     for values in [&GOLDEN_VALUES[..], &[], &[(5, 1)], &many_values()] {
@@ -23,7 +23,7 @@ fn a_checksum_may_be_missing_but_not_broken() {
         let expected = counts(&original);
         assert_eq!(decode(stream, length).as_ref(), Ok(&expected));
         assert_eq!(decode(&stream[..end], end).as_ref(), Ok(&expected), "left out");
-        // Told to be there, and not: the line was cut.
+        // The checksum is announced but missing: the line was cut.
         assert_eq!(decode(&stream[..end], length), Err(Error::Corrupt));
         for part in 1..4 {
             assert_eq!(decode(&stream[..end + part], end + part), Err(Error::Corrupt), "{part} bytes of it");
@@ -38,7 +38,7 @@ fn a_checksum_may_be_missing_but_not_broken() {
             wrong[at] ^= 1;
             assert_eq!(decode(&wrong, length), Err(Error::Corrupt), "wrong at {at}");
         }
-        // What follows the announced length is not looked at, be it the checksum.
+        // The reader ignores bytes after the announced length, even the checksum.
         assert_eq!(decode(stream, end).as_ref(), Ok(&expected));
         for length in 0..end.min(400) {
             assert_eq!(decode(&stream[..length], length), Err(Error::Corrupt), "cut at {length}");
@@ -46,7 +46,7 @@ fn a_checksum_may_be_missing_but_not_broken() {
     }
 }
 
-/// More than fits into a piece of text.
+/// More values than fit into a piece of text.
 fn many_values() -> Vec<(u64, u64)> {
     (0..3_000u64).map(|i| (i * i * 7 + i % 13, i * 2_654_435_761 % 1_000_003 + 1)).collect()
 }
@@ -86,7 +86,7 @@ fn histograms_of_doubles() {
     }
 }
 
-/// The Rust crate counts values from 2^63 on, and writes a highest one there.
+/// The Rust crate counts values from 2^63 on, and writes a highest value there.
 #[test]
 fn values_from_2_to_the_63_on() {
     for digits in 0..=5u32 {
@@ -96,11 +96,11 @@ fn values_from_2_to_the_63_on() {
         let decoded = Snapshot::decode(&v2(digits, 1, u64::MAX, &payload), u64::MAX).unwrap();
         let found = counts(&decoded);
         assert_eq!((found[0].1, found[0].2, found.len()), (u64::MAX, 5, 1));
-        // There is nothing beyond.
+        // Nothing exists beyond.
         let payload = [zigzagged(-(index as i64) - 1), zigzagged(5)].concat();
         let beyond = Snapshot::decode(&v2(digits, 1, u64::MAX, &payload), u64::MAX);
         assert_eq!(beyond.err(), Some(Error::Corrupt));
-        // In units.
+        // The same in units.
         let beyond = Snapshot::decode(&v2(digits, 1 << 20, u64::MAX, &payload), u64::MAX);
         assert_eq!(beyond.err(), Some(Error::Corrupt));
     }

@@ -35,7 +35,7 @@ fn plain_text(registry: &mut Registry) -> String {
     String::from_utf8(registry.encode_to_vec(Exposition::PrometheusText).unwrap()).unwrap()
 }
 
-/// The number that a line with this beginning has.
+/// The number in a line with this beginning.
 fn sample(text: &str, start: &str) -> f64 {
     let line =
         text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{start} in {text}"));
@@ -92,7 +92,7 @@ SUM
     let text = text(&registry);
     let lines = text.lines().map(|line| if line.contains("_sum") { "SUM" } else { line });
     assert_eq!(lines.collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
-    // Sums are those of midpoints, and of the ends of the range: 100,352 is the first value above it.
+    // Sums add up midpoints, and values just outside the range: 100,352 is the first value above it.
     let truth = (1_000 + 1_023 + 1_024 + 60_000 + 65_535 + 65_536 + 100_352) as f64 / 1e6;
     for (line, smallest) in text.lines().filter(|line| line.contains("_sum")).zip([0.0, 991e-6]) {
         let sum: f64 = line.rsplit_once(' ').unwrap().1.parse().unwrap();
@@ -100,7 +100,7 @@ SUM
     }
 }
 
-/// Whatever the bounds: counts ascend, and are those of the values, but for such as lie within the error of a bound.
+/// For any bounds, counts ascend and match the values, except values within the error of a bound.
 #[test]
 fn counts_are_cumulative() {
     let histogram = histogram(&options());
@@ -153,11 +153,11 @@ ratio_bucket{le=\"1e-08\"} 0
     assert_eq!(sample(&written, "ratio_bucket{le=\"0.01\"}"), 1.0);
     assert_eq!(sample(&written, "ratio_sum"), 0.755);
     assert!(written.contains("ratio_count 3\n"));
-    // Bounds that are not negative, but values that are: their sum is none that only grows.
+    // The bounds are not negative, but a value is, so the sum may decrease.
     ratio.record(-1.0);
     registry.update(0).unwrap();
     assert!(!text(&registry).contains("ratio_sum") && !text(&registry).contains("ratio_count"));
-    // It looked, and left all where it was.
+    // The update only looked, and left all counts in place.
     let mut snapshot = DoubleSnapshot::new();
     ratio.collect(&mut snapshot).unwrap();
     assert_eq!(snapshot.count(), 4);
@@ -181,7 +181,7 @@ fn lost_counts_are_told() {
     assert!(text.contains("x_count{which=\"full\"} 0\n") && text.contains("x_count{which=\"fine\"} 3\n"));
 }
 
-/// Below a unit no bucket ends, and default bounds begin with the first that one does.
+/// No bucket ends below a unit, so the default bounds begin with the first at which one ends.
 #[test]
 fn default_bounds_below_a_unit_are_left_out() {
     for (unit, expected) in [

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Counts since histograms were made go out, so that no reset reaches a scraper, whatever counts: each mode, storage and width.
+/// Scrapers see the counts since the creation of a histogram, so they do not see resets, in any mode, storage and
+/// width.
 #[test]
 fn a_reset_reaches_nobody() {
     use Mode::*;
@@ -34,7 +35,7 @@ fn a_reset_reaches_nobody() {
             if mode != Interlocked {
                 continue;
             }
-            // Cells of 32 bits that wrap around between resets: what is missing is said.
+            // Cells of 32 bits wrap around between resets, and the missing counts are reported.
             histogram.record_n(500, wrapped);
             histogram.reset().unwrap();
             histogram.record_n(500, 100);
@@ -64,7 +65,7 @@ fn counts_that_go_down_are_told() {
     }
     integers.reset().unwrap();
     integers.record_n(5, 3);
-    // A collection takes counts out, whatever was asked for.
+    // A collection always takes counts out.
     numbers.collect(&mut DoubleSnapshot::new()).unwrap();
     registry.update(30_000_000_000).unwrap();
     let text = text(&registry);
@@ -136,7 +137,7 @@ queue_length{queue=\"a\"} 39999.5
     assert_eq!(counter.value(), 80_001);
 }
 
-/// Names that OpenTelemetry has, and what Prometheus sees of them.
+/// Names that OpenTelemetry has, and how Prometheus sees them.
 #[test]
 fn names_with_dots() {
     let mut registry = Registry::new();
@@ -190,7 +191,7 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
     registry.set_exemplars(id, std::vec![Exemplar::new(5.5, 0, &[]).unwrap()]).unwrap();
     assert!(text(&registry).contains("x_bucket{le=\"10.0\"} 0 # {} 5.5\n"));
     assert!(!plain_text(&mut registry).contains(" # "));
-    // Names and values have at most 128 characters, whatever their bytes.
+    // Names and values have at most 128 characters, regardless of their bytes.
     assert!(Exemplar::new(1.0, 0, &[("trace", &"\u{e9}".repeat(123))]).is_ok());
     for (value, label) in [(1.0, ("trace", &*"e".repeat(124))), (f64::NAN, ("a", "")), (1.0, ("le", ""))] {
         assert_eq!(Exemplar::new(value, 0, &[label]).err(), Some(Error::InvalidArgument));
@@ -198,7 +199,7 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
     let (gauge, _) = registry.add_gauge(&Metric { name: "z", ..Metric::default() }).unwrap();
     assert_eq!(registry.set_exemplars(gauge, Vec::new()), Err(Error::Unsupported));
     assert_eq!(registry.set_exemplars(99, Vec::new()), Err(Error::InvalidArgument));
-    // What is infinite once it is divided.
+    // The value becomes infinite after the division.
     let small = Metric { name: "small", divisor: 1e-300, ..Metric::default() };
     let (small, _) = registry.add_counter(&small).unwrap();
     let large = std::vec![Exemplar::with_trace(1e300, 0, [0xab; 16], [0; 8], &[]).unwrap()];
@@ -260,7 +261,7 @@ fn what_is_refused() {
     assert!(registry.add(&histogram, &Metric { help: "other", ..metric }, &[]).unwrap() > id);
 }
 
-/// The length of all comes first, and nothing is written where it does not fit.
+/// The first call returns the length, and nothing is written if it does not fit.
 #[test]
 fn lengths_and_buffers() {
     let mut registry = Registry::new();
@@ -284,7 +285,7 @@ fn lengths_and_buffers() {
     assert_eq!(Registry::new().encode(PrometheusProtobuf, &mut [1]), 0);
 }
 
-/// What is above all that a format can hold leaves no bucket without counts.
+/// Counts above the limit of a format leave no empty bucket.
 #[test]
 fn buckets_that_lost_all_are_not_there() {
     let histogram = histogram(&Options { counter_bits: 64, ..options() });
@@ -299,7 +300,7 @@ fn buckets_that_lost_all_are_not_there() {
     assert_eq!(of.exponential.positive.iter().map(|of| of.1).collect::<Vec<_>>(), [i64::MAX as u64]);
 }
 
-/// What takes milliseconds is done once for all label sets of a metric.
+/// Work that takes milliseconds happens once for all label sets of a metric.
 #[test]
 fn label_sets_share_what_is_the_same() {
     let mut registry = Registry::new();
@@ -319,7 +320,7 @@ fn label_sets_share_what_is_the_same() {
         .collect();
     assert!(edges[0] == edges[1] && edges[1] == edges[3]);
     assert!(edges[0] != edges[2] && edges[0] != edges[4]);
-    // Those that stay have it still.
+    // The remaining metrics still have it.
     assert!(registry.remove(1) && registry.remove(2));
     histogram.record(7);
     registry.update(0).unwrap();
@@ -327,7 +328,7 @@ fn label_sets_share_what_is_the_same() {
     assert_eq!((core::ptr::from_ref(of.edges()), of.exponential.positive.len()), (edges[0], 1));
 }
 
-/// Quantiles instead of buckets, for who wants a P99 without arithmetic on a server.
+/// Quantiles instead of buckets, for users who want a P99 without arithmetic on a server.
 #[test]
 fn summaries() {
     let mut registry = Registry::new();
@@ -351,7 +352,7 @@ fn summaries() {
     }
     registry.update(0).unwrap();
     assert!(text(&registry).contains("x_seconds{a=\"b\",quantile=\"0.99\"} NaN\n"), "nothing yet");
-    // What is exact, and what is not.
+    // Some quantiles are exact, others are not.
     (0..1000).for_each(|value| histogram.record(value * 100));
     doubles.record_batch(&[-2e3, 1e3]);
     registry.update(0).unwrap();
@@ -366,7 +367,7 @@ fn summaries() {
     assert_eq!(sample(&text, "x_seconds_count{a=\"b\"}"), 1000.0);
     assert!((sample(&text, "x_seconds_sum{a=\"b\"}") / 49_950.0 - 1.0).abs() < 0.01);
     assert!(!text.contains("_bucket") && !plain.contains("_bucket"));
-    // A sum with negative terms does not only grow.
+    // A sum with negative terms can decrease.
     assert!(
         text.contains("y{quantile=\"0.5\"} -2.0")
             && !text.contains("y_sum")
@@ -375,7 +376,7 @@ fn summaries() {
     assert!(registry.remove(id));
 }
 
-/// A look at all others for each of them would take minutes.
+/// Comparing each with all others would take minutes.
 #[test]
 fn many_of_one_name() {
     let mut registry = Registry::new();
@@ -395,7 +396,7 @@ fn many_of_one_name() {
     }
     registry.retain(|_| false);
     assert!(registry.is_empty());
-    // Prometheus sees underscores for dots: the same labels twice.
+    // Prometheus sees underscores instead of dots, so these are the same labels twice.
     for (name, error) in [("a.b", None), ("a_b", Some(Error::InvalidArgument))] {
         let metric = Metric { name: "x", labels: &[(name, "1")], ..Metric::default() };
         assert_eq!(registry.add_gauge(&metric).err(), error);

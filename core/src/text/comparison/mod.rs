@@ -1,4 +1,4 @@
-//! Comparisons: the table of what changed, and below it the intervals and the verdict.
+//! Comparisons: a table of the changes, and below it the intervals and the verdict.
 
 use core::fmt::{self, Display, Write};
 
@@ -17,14 +17,15 @@ use crate::statistics::compare::{
 use crate::statistics::summary::Summary;
 
 impl Comparison {
-    /// Writes what changed from summary `a` to summary `b`, as [`Summary::write_diff`] does, with this comparison of the
-    /// same two. Fails only where `out` does.
+    /// Writes the changes from summary `a` to summary `b`, as [`Summary::write_diff`] does, with this comparison of the
+    /// same two. Fails only if `out` fails.
     ///
     /// - Markdown: the table of the diff, and below it a table of intervals, effects and the verdict, with notes.
     /// - Line: the line of the diff, and `; P50=+128 (+3.6%) [+96, +160], …, slower`.
-    /// - JSON: `diff` and `comparison`, the latter with the keys of the fields of [`Comparison`]; what is not finite is `null`.
+    /// - JSON: `diff` and `comparison`, the latter with the keys of the fields of [`Comparison`]; numbers that are not
+    ///   finite are `null`.
     ///
-    /// In Markdown and in a line, empty names read `Before` and `After`.
+    /// In Markdown and in a line, empty names become `Before` and `After`.
     #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
     pub fn write(
         &self,
@@ -65,7 +66,8 @@ impl Comparison {
     }
 }
 
-/// The answer in a sentence with `{}`, without names and unit: see [`Comparison::answer`]. As a Markdown table with `{:#}`.
+/// The answer in a sentence with `{}`, without names and unit: see [`Comparison::answer`]. `{:#}` gives a Markdown
+/// table.
 impl Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
@@ -76,7 +78,7 @@ impl Display for Comparison {
     }
 }
 
-/// A difference with its sign, and in proportion to what it is a difference from; NaN where that is not known.
+/// A difference with its sign, and in proportion to its base; NaN if the base is unknown.
 #[derive(Clone, Copy)]
 pub(super) struct Difference {
     pub value: f64,
@@ -95,7 +97,7 @@ impl Display for Difference {
     }
 }
 
-/// How large a difference is, whatever its sign.
+/// The size of a difference, without its sign.
 pub(super) struct Magnitude(pub Difference);
 
 impl Display for Magnitude {
@@ -112,7 +114,7 @@ impl Display for Magnitude {
     }
 }
 
-/// The margin, and what made it.
+/// The margin, and its origin.
 pub(super) struct MarginOf {
     pub difference: Difference,
     pub flags: u32,
@@ -154,7 +156,7 @@ impl Display for Label {
     }
 }
 
-/// Which end of which interval.
+/// The end of an interval: its confidence, and which end it is.
 pub(super) struct Confidence(pub f64, pub &'static str);
 
 impl Display for Confidence {
@@ -163,7 +165,7 @@ impl Display for Confidence {
     }
 }
 
-/// The end of an interval, where there is one.
+/// The end of an interval, if it exists.
 struct End(u64, u64);
 
 impl Display for End {
@@ -187,7 +189,7 @@ fn write_markdown(out: &mut dyn Write, compared: &Comparison, names: (&str, &str
     Ok(())
 }
 
-/// Whether a note on a flag is due: of what is below the resolution nothing is said of what matters.
+/// Whether a flag needs a note: below the resolution, there is no note about the margin.
 pub(super) const fn is_noted(flags: u32, flag: u32) -> bool {
     flags & flag != 0 && !(flag == COMPARISON_WITHIN_MARGIN && flags & COMPARISON_BELOW_RESOLUTION != 0)
 }

@@ -83,7 +83,7 @@ fn what_does_not_exist() {
 }
 
 fn anything() -> impl Strategy<Value = Comparison> {
-    // SAFETY: integers and doubles.
+    // SAFETY: the struct has only integers and doubles.
     unsafe { example::anything() }
 }
 

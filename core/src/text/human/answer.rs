@@ -1,4 +1,4 @@
-//! The answer in a sentence. It says what the verdict says, and no more.
+//! The answer in a sentence. It states exactly what the verdict states.
 
 use core::fmt::{self, Display};
 
@@ -11,13 +11,13 @@ use crate::statistics::compare::{
 };
 use crate::text::unit::{Quantity, Unit};
 
-/// What a comparison found, as a sentence: `{}`. Made by [`Comparison::answer`] and [`BlockComparison::answer`].
+/// The result of a comparison, as a sentence: `{}`. [`Comparison::answer`] and [`BlockComparison::answer`] make it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     pub(super) names: (&'a str, &'a str),
-    /// What was compared, where it is not the middle: `P99`.
+    /// The compared quantile, if it is not the median: `P99`.
     pub(super) quantile: Option<f64>,
-    /// What there was, and what changed.
+    /// The value before, and its change.
     pub(super) base: f64,
     pub(super) difference: f64,
     pub(super) lower: f64,
@@ -25,7 +25,7 @@ pub struct Answer<'a> {
     pub(super) confidence: f64,
     pub(super) margin: f64,
     pub(super) smallest_detectable: f64,
-    /// Below it nothing is known.
+    /// Values below it are unknown.
     pub(super) resolution: f64,
     pub(super) verdict: Verdict,
     pub(super) flags: u32,
@@ -33,7 +33,7 @@ pub struct Answer<'a> {
 }
 
 impl Comparison {
-    /// The answer in a sentence, of what is called A and B. Empty names read `Before` and `After`.
+    /// The answer in a sentence, for sides with these names. Empty names become `Before` and `After`.
     pub fn answer<'a>(&self, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
         Answer {
             names: crate::text::names(name_a, name_b),
@@ -54,7 +54,7 @@ impl Comparison {
 }
 
 impl BlockComparison {
-    /// The answer in a sentence, of what is called A and B. Empty names read `Before` and `After`.
+    /// The answer in a sentence, for sides with these names. Empty names become `Before` and `After`.
     pub fn answer<'a>(&self, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
         Answer {
             names: crate::text::names(name_a, name_b),
@@ -79,14 +79,15 @@ impl Answer<'_> {
         self.flags & flag != 0
     }
 
-    /// In per cent of A, where that says something.
+    /// In percent of A, if that has a meaning.
     fn share(&self, value: f64) -> f64 {
         let is_known = self.base.is_finite() && self.base != 0.0;
         let is_known = is_known && !(self.resolution > 0.0 && self.base < self.resolution);
         if is_known { value / libm::fabs(self.base) * 100.0 } else { f64::NAN }
     }
 
-    /// The same of an end of the interval: nothing is less than nothing, however wide that is.
+    /// The same for an end of the interval: a positive quantity cannot decrease by more than 100 %, however wide the
+    /// interval is.
     fn share_of_whole(&self, value: f64) -> f64 {
         let is_whole = self.base > 0.0 && self.base + self.difference >= 0.0;
         let is_less = is_whole && value.is_finite() && self.base + value < 0.0;
@@ -97,7 +98,7 @@ impl Answer<'_> {
         self.share(self.difference).is_finite()
     }
 
-    /// How large a difference is: in per cent, or as it is.
+    /// The size of a difference: in percent, or absolute.
     fn size(&self, value: f64) -> Size {
         if self.is_share() {
             Size::Share(unsigned(self.share(value)))
@@ -106,7 +107,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Of a larger or smaller B.
+    /// The word for a larger or smaller B.
     const fn word(&self, is_larger: bool) -> &'static str {
         match (is_larger, self.unit.is_known() && !self.unit.is_time()) {
             (false, false) => "faster",
@@ -117,7 +118,7 @@ impl Answer<'_> {
     }
 }
 
-/// How large a difference is.
+/// The size of a difference.
 enum Size {
     Share(Percent),
     Absolute(Quantity),
@@ -132,7 +133,7 @@ impl Display for Size {
     }
 }
 
-/// `95 %: −88.5 to −88.3`, behind what was changed where there is a ratio in its stead.
+/// `95 %: −88.5 to −88.3`. If the sentence has a ratio instead of the change, the interval begins with the change.
 struct Interval<'a, 'b>(&'a Answer<'b>, bool);
 
 impl Display for Interval<'_, '_> {
@@ -165,12 +166,12 @@ impl Display for Interval<'_, '_> {
                 write(f, answer.upper)?;
             }
         }
-        // Said with the change already.
+        // The change already has the percent sign.
         f.write_str(if is_share && !has_change { " %" } else { "" })
     }
 }
 
-/// At which quantile, where it is not the median.
+/// The quantile, if it is not the median.
 struct At(Option<f64>);
 
 impl Display for At {

@@ -1,4 +1,4 @@
-//! Whether the sentence says what the verdict and the flags say, and no more.
+//! Checks that the sentence states exactly what the verdict and the flags state.
 
 use super::Answer;
 use crate::statistics::compare::{
@@ -103,7 +103,7 @@ fn sentences() {
             BlockComparison { flags: COMPARISON_TOO_FEW, ..open },
             "Too few measurements to tell A and B apart.",
         ),
-        // It is not nothing, and not proven to matter.
+        // The difference is not zero, but it is not proven to matter.
         (
             BlockComparison { difference_lower: 9.6, difference_upper: 44.0, difference: 20.0, ..open },
             "B against A: slower by 1.0 to 4.4 % (95 %), not proven to exceed the margin of 1.0 %.",
@@ -128,7 +128,7 @@ fn sentences() {
     assert!(fast.to_string().starts_with("After is 8.6 × faster than Before"));
 }
 
-/// Any number, the difficult ones among them.
+/// Any number, including difficult ones.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => -2000.0f64..2000.0,
@@ -160,7 +160,8 @@ fn claims(text: &str) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// One claim, which is that of the verdict and of the flags, whatever the numbers are: also of those that contradict it.
+    /// The sentence makes one claim, that of the verdict and the flags, whatever the numbers are, even if they
+    /// contradict it.
     #[test]
     fn one_claim_and_the_right_one(
         numbers in prop::array::uniform7(number()), verdict in 0u32..4, flags in 0u32..512, resolution in number()
@@ -184,13 +185,13 @@ proptest! {
             Verdict::NoEvidence => "No difference found",
         };
         prop_assert_eq!(claims(&text), [expected], "{}", text);
-        // No size without evidence of one.
+        // There is no size without evidence of one.
         let is_sized = flags & COMPARISON_TOO_FEW == 0 && verdict != 0;
         prop_assert!(is_sized || !text.contains(" ×"), "{}", text);
         prop_assert!(!text.contains("NaN") && !text.contains("inf") && text.ends_with('.'), "{}", text);
     }
 
-    /// Of what was really compared: the size is on the side of the verdict, and inside the interval that stands behind it.
+    /// For real comparisons, the size agrees with the verdict, and lies inside the interval after it.
     #[test]
     fn of_what_was_measured(
         a in prop::collection::vec(1.0f64..5000.0, 1..60), factor in 0.05f64..20.0, resolution in 0.0f64..2000.0
@@ -204,7 +205,8 @@ proptest! {
             Verdict::Faster => prop_assert!(text.contains("faster") && !text.contains('+'), "{}", text),
             Verdict::Slower => prop_assert!(text.contains("slower") && !text.contains('−'), "{}", text),
             Verdict::NoEvidence => {
-                // Which of them only where the whole interval is on one side of none, and that this proves nothing.
+                // The sentence names a direction only if the whole interval is on one side of zero, and then adds that
+                // this proves nothing.
                 let says_which = text.contains("faster") || text.contains("slower");
                 prop_assert_eq!(says_which, text.contains("not proven to exceed"), "{}", text);
                 let is_aside = found.difference_lower > 0.0 || found.difference_upper < 0.0;
@@ -217,5 +219,5 @@ proptest! {
     }
 }
 
-/// An answer is as small as it needs to be to be copied around.
+/// An answer is small enough to be copied around.
 const _: () = assert!(core::mem::size_of::<Answer<'_>>() < 256);

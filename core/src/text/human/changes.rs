@@ -1,4 +1,4 @@
-//! What changed, for people: the answer in a sentence, a table of both, and what has to be said with it.
+//! Changes, for people: the answer in a sentence, a table of both sides, and the necessary notes.
 
 use core::fmt::{self, Display, Write};
 
@@ -17,22 +17,22 @@ use crate::text::blocks::Conditions;
 use crate::text::unit::Unit;
 use crate::text::{mean, value};
 
-/// Two summaries next to each other, and how they are to be shown.
+/// Two summaries side by side, and how to show them.
 #[derive(Clone, Copy)]
 pub(in crate::text) struct Shown<'a> {
     pub a: &'a Summary,
     pub b: &'a Summary,
     pub title: &'a str,
-    /// Not empty.
+    /// Both names are not empty.
     pub names: (&'a str, &'a str),
     pub unit: Unit<'a>,
 }
 
-/// A number in a column, where it is known; below a resolution it is not.
+/// A number in a column, if it is known; below a resolution it is not.
 #[derive(Clone, Copy)]
 struct Level<'a> {
     value: f64,
-    /// Where it is a whole number, all of it.
+    /// All digits, if it is a whole number.
     whole: Option<u64>,
     unit: Unit<'a>,
     resolution: f64,
@@ -59,7 +59,7 @@ impl Display for Level<'_> {
     }
 }
 
-/// The change from one to the other in per cent, where there is one.
+/// The change from one to the other in percent, if it exists.
 struct Change(f64, f64);
 
 impl Display for Change {
@@ -70,7 +70,7 @@ impl Display for Change {
     }
 }
 
-/// `8.6 × lower`, far from what there was.
+/// `8.6 × lower`, if the change is large.
 struct Ratio(f64, f64);
 
 impl Display for Ratio {
@@ -81,7 +81,7 @@ impl Display for Ratio {
     }
 }
 
-/// The name of a column, cut where it is long.
+/// The name of a column, shortened if it is long.
 struct Heading<'a>(&'a str);
 
 impl Display for Heading<'_> {
@@ -141,8 +141,8 @@ fn write_table(
     })
 }
 
-/// What changed from one summary to another. Nobody tested anything: the first line says by how much the medians differ, and nothing
-/// of what that means.
+/// The changes from one summary to another. Nobody ran a test, so the first line only states how much the medians
+/// differ, not what that means.
 pub(in crate::text) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt::Result {
     write_title(out, shown.title)?;
     let median = |summary: &Summary| summary.percentiles.get(5).and_then(|found| value(summary, found));
@@ -181,7 +181,7 @@ pub(in crate::text) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt
     write_table(out, shown, 0.0, &|_| Ok(()))
 }
 
-/// What has to be said with an answer.
+/// Notes that an answer needs.
 const NOTES: [(u32, &str); 3] = [
     (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
     (COMPARISON_OUT_OF_RANGE, "Values out of range or lost are not compared."),
@@ -196,7 +196,7 @@ fn write_notes(out: &mut dyn Write, flags: u32, others: &[&str]) -> fmt::Result 
     })
 }
 
-/// A comparison of two snapshots, whose summaries are shown.
+/// A comparison of two snapshots, with their summaries.
 pub(in crate::text) fn write_comparison(
     out: &mut dyn Write,
     compared: &Comparison,
@@ -209,7 +209,7 @@ pub(in crate::text) fn write_comparison(
     write_notes(out, compared.flags, &[])
 }
 
-/// A benchmark: single measurements are in the summaries, and blocks of them decide.
+/// A benchmark: the summaries show single measurements, and blocks of these decide.
 pub(in crate::text) fn write_blocks(
     out: &mut dyn Write,
     blocks: &BlockComparison,
@@ -256,7 +256,7 @@ fn write_how(
     if calls_a == 0 || calls_b == 0 {
         return write!(out, "{count} blocks");
     }
-    /// Something of both, once where it is the same.
+    /// A value of both sides, printed once if it is the same.
     struct Both<T>(T, T, bool);
     impl<T: Display> Display for Both<T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! Text for people: the answer first, then what it is made of, in units that fit, 80 columns wide.
+//! Text for people: the answer first, then its basis, in units that fit, 80 columns wide.
 
 mod answer;
 #[cfg(test)]
@@ -24,10 +24,10 @@ use crate::statistics::summary::SUMMARY_RANKS;
 /// Columns of a terminal.
 const WIDTH: usize = 80;
 
-/// The percentiles of a short text, by their positions.
+/// The percentiles of a short text, as positions in the summary.
 const SHORT: [usize; 5] = [5, 7, 11, 12, 15];
 
-/// Whether so many observations have one that is beyond a rank: P99.9 of 92 would be their maximum.
+/// Whether this many observations have one beyond a rank: P99.9 of 92 would be their maximum.
 pub(super) fn supports(count: u64, rank: f64) -> bool {
     // Ranks of summaries have at most three decimals.
     let beyond = 100_000 - (rank * 1000.0) as u64;
@@ -47,17 +47,17 @@ impl Display for Rank {
     }
 }
 
-/// At a position in [`SUMMARY_RANKS`].
+/// The rank at a position in [`SUMMARY_RANKS`].
 fn rank(position: usize) -> Rank {
     Rank(SUMMARY_RANKS.get(position).copied().unwrap_or(f64::NAN))
 }
 
-/// A title on a line of its own, where there is one.
+/// A title on a separate line, if there is one.
 fn write_title(out: &mut dyn Write, title: &str) -> fmt::Result {
     if trim(title).is_empty() { Ok(()) } else { writeln!(out, "{}", Line(title)) }
 }
 
-/// Breaks lines at spaces before they are wider than a terminal. A word that is wider has a line of its own.
+/// Breaks lines at spaces before they are wider than a terminal. A word that is wider gets a separate line.
 struct Wrapping<'a> {
     out: &'a mut dyn Write,
     column: usize,
@@ -71,7 +71,7 @@ impl<'a> Wrapping<'a> {
         Wrapping { out, column: 0, word: [0; 4 * WIDTH], length: 0, width: 0 }
     }
 
-    /// What is kept of the last word.
+    /// Writes the pending last word.
     fn finish(&mut self) -> fmt::Result {
         if self.column > 0 && self.width > 0 {
             let fits = self.column + 1 + self.width <= WIDTH;
@@ -94,7 +94,7 @@ impl Write for Wrapping<'_> {
                 continue;
             }
             let Some(room) = self.word.get_mut(self.length..self.length + c.len_utf8()) else {
-                // A name that is longer than a line.
+                // The name is longer than a line.
                 self.finish()?;
                 self.column = self.column.saturating_add(1);
                 self.out.write_char(c)?;

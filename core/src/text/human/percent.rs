@@ -5,8 +5,8 @@ use core::fmt::{self, Display, Write};
 use crate::format::decimal::Decimal;
 use crate::format::number::NOT_AVAILABLE;
 
-/// As many decimals as three digits of the largest of some shares in per cent have; one at least below 100, so that what stands next
-/// to each other lines up.
+/// The decimals that give the largest of these percentages three digits; at least one below 100. Adjacent numbers then
+/// line up.
 pub(super) fn decimals_of(percents: &[f64]) -> u32 {
     let largest = percents.iter().filter(|percent| percent.is_finite()).map(|percent| libm::fabs(*percent));
     match largest.fold(0.0, f64::max) {
@@ -18,7 +18,7 @@ pub(super) fn decimals_of(percents: &[f64]) -> u32 {
     }
 }
 
-/// A share in per cent, with a sign and without the letter.
+/// A percentage, with a sign and without the percent sign.
 pub(super) struct Percent {
     pub value: f64,
     pub decimals: u32,
@@ -28,7 +28,7 @@ pub(super) struct Percent {
 impl Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(value) = Decimal::new(self.value) else { return f.write_str(NOT_AVAILABLE) };
-        // Far out all digits are no more than noise.
+        // For very large values, more digits are only noise.
         if value.magnitude() >= 9 {
             write!(f, "{}10^{}", if value.is_negative() { "−" } else { "+" }, value.magnitude())?;
             return Ok(());
@@ -41,7 +41,7 @@ impl Display for Percent {
     }
 }
 
-/// A share in per cent on its own.
+/// A single percentage.
 pub(super) fn signed(value: f64) -> Percent {
     Percent { value, decimals: decimals_of(&[value]), is_signed: true }
 }
@@ -52,7 +52,7 @@ pub(super) fn unsigned(value: f64) -> Percent {
     Percent { value, decimals: decimals_of(&[value]), is_signed: false }
 }
 
-/// How many times as large the larger is, where a change is beyond half of what it is a change of: two digits that count.
+/// How many times larger the larger value is, with two significant digits, if the change exceeds half of its base.
 pub(super) fn ratio(from: f64, to: f64) -> Option<Times> {
     let share = (to - from) / from;
     let is_far = from > 0.0 && to > 0.0 && libm::fabs(share) > 0.5 && share.is_finite();

@@ -1,4 +1,4 @@
-//! Summaries for people: a line with the counts, and a table of what they amount to.
+//! Summaries for people: a line with the counts, and a table of the values.
 
 use core::fmt::{self, Display, Write};
 
@@ -19,16 +19,16 @@ impl<T: Display> Display for Cell<T> {
     }
 }
 
-/// What there is to say of a summary, of integers or of doubles.
+/// What the text needs from a summary, of integers or of doubles.
 pub(in crate::text) trait Told {
     fn total(&self) -> u64;
-    /// What is in none of the numbers: how it is called behind a number.
+    /// Counts of observations outside all numbers, each with the words after the number.
     fn outside(&self) -> [(&'static str, u64); 4];
     fn value(&self, position: usize, unit: Unit<'_>) -> Option<Quantity>;
     fn mean(&self, unit: Unit<'_>) -> Quantity;
 }
 
-/// What is missing of a summary.
+/// The observations that a summary lacks.
 pub(in crate::text) fn outside(summary: &Summary) -> [(&'static str, u64); 4] {
     [
         ("below the range", summary.underflow_count),
@@ -77,13 +77,13 @@ impl Told for DoubleSummary {
     }
 }
 
-/// As [`write_of`], in the unit that the title names.
+/// Like [`write_of`], in the unit that the title names.
 pub(in crate::text) fn write(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Result {
     let (title, unit) = Unit::of_title(title);
     write_of(out, told, title, unit)
 }
 
-/// Writes a summary without a line break at its end.
+/// Writes a summary without a line break at the end.
 pub(in crate::text) fn write_of(
     out: &mut dyn Write,
     told: &dyn Told,
@@ -113,7 +113,7 @@ fn is_shown(told: &dyn Told, position: usize) -> bool {
 
 /// `Title: 99,940 values, 60 below the range`
 fn write_counts(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Result {
-    /// The counts, to be wrapped with the title.
+    /// The counts, which wrap together with the title.
     struct Counts<'a>(&'a dyn Told);
     impl Display for Counts<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! Tables in a terminal: columns with two spaces between them, and nothing else.
+//! Tables in a terminal: columns with two spaces between them, and no lines.
 
 use core::fmt::{self, Display, Write};
 
@@ -7,7 +7,7 @@ use crate::format::table::{Repeat, width};
 /// Takes a table's rows one by one.
 pub(super) type Rows<'a, const N: usize> = &'a mut dyn FnMut([&dyn Display; N]) -> fmt::Result;
 
-/// The widths of columns; 0 of one that is empty.
+/// The widths of columns; 0 for an empty one.
 pub(super) fn widths<const N: usize>(
     rows: &dyn Fn(Rows<'_, N>) -> fmt::Result,
 ) -> Result<[usize; N], fmt::Error> {
@@ -21,13 +21,13 @@ pub(super) fn widths<const N: usize>(
     Ok(widths)
 }
 
-/// How wide a table with such columns is.
+/// The width of a table with these columns.
 pub(super) fn total<const N: usize>(widths: [usize; N]) -> usize {
     widths.iter().filter(|&&width| width > 0).map(|width| width + 2).sum::<usize>().saturating_sub(2)
 }
 
-/// Writes the table whose rows `rows` hands out, twice the same, each behind a line break: columns from `left` on are aligned to the
-/// right. Empty ones are left out.
+/// Writes a table, each row after a line break. `rows` runs twice and must give the same rows. Columns from `left` on
+/// are aligned to the right, and empty ones are left out.
 pub(super) fn write<const N: usize>(
     out: &mut dyn Write,
     left: usize,
@@ -36,7 +36,7 @@ pub(super) fn write<const N: usize>(
     let widths = widths(rows)?;
     rows(&mut |row| {
         out.write_char('\n')?;
-        // Nothing ends with spaces.
+        // No row ends with spaces.
         let mut pending = 0;
         for (at, (cell, widest)) in row.iter().zip(widths).enumerate().filter(|(_, (_, widest))| *widest > 0)
         {

@@ -1,4 +1,4 @@
-//! Texts for people, as they are printed.
+//! Texts for people, as printed.
 
 use crate::statistics::compare::{CompareOptions, compare_blocks};
 use crate::statistics::summary::Summary;
@@ -37,7 +37,7 @@ Latency: 99,940 values, 60 below the range
     assert_eq!(text(&example::empty(), "(ns)", Format::Human), "no values");
 }
 
-/// What the count cannot support is left out, what is too wide is written in lines.
+/// The text omits percentiles that the count cannot support, and uses lines for what is too wide.
 #[test]
 fn few_and_large() {
     let few = Summary { total_count: 92, underflow_count: 0, ..example::first() };
@@ -93,7 +93,7 @@ below the range       60    4,202"
     assert!(text.starts_with("Nothing to compare: B has no values.\n"), "{text}");
 }
 
-/// What a benchmark says, whose values are known to be times.
+/// The text of a benchmark whose values are known to be times.
 #[test]
 fn a_benchmark() {
     let a: [f64; 40] = core::array::from_fn(|at| 8600.0 + (at * 7 % 10) as f64);
@@ -142,7 +142,7 @@ So it is."
     );
 }
 
-/// No line is wider than a terminal, whatever titles and names are like; what is not known is never a number.
+/// No line is wider than a terminal, for any titles and names, and an unknown value is never a number.
 #[test]
 fn columns() {
     let (first, second, empty) = (example::first(), example::second(), example::empty());

@@ -7,29 +7,29 @@ use crate::format::number::Fixed;
 use crate::layout::bucket::Bucket;
 use crate::snapshot::snapshot::Snapshot;
 
-/// Values and where they are drawn.
+/// An axis maps values to places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     low: f64,
     high: f64,
     is_log: bool,
-    /// Added to values before the logarithm, so that zero has one.
+    /// This is added to values before the logarithm, so that zero has one.
     offset: f64,
     ticks: Ticks,
 }
 
-/// Where ticks are.
+/// The positions of ticks.
 #[derive(Clone, Copy, Debug)]
 enum Ticks {
-    /// At multiples of a step.
+    /// Ticks are at multiples of a step.
     Every(f64),
-    /// At 1, 2 and 5 times each power of ten.
+    /// Ticks are at 1, 2 and 5 times each power of ten.
     Digits,
-    /// At each power of ten with a multiple of this exponent.
+    /// Ticks are at each power of ten with a multiple of this exponent.
     Powers(u32),
 }
 
-/// Whether zero is among the observations, where they begin and where they end; `None` when there are none.
+/// The range of the observations, and whether zero is among them; `None` if there are no observations.
 pub(super) struct Extent {
     low: f64,
     high: f64,
@@ -43,7 +43,7 @@ impl Extent {
             else {
                 return extent;
             };
-            // Values are integers: each is drawn as the numbers nearest to it.
+            // Values are integers, so each covers the numbers nearest to it.
             let (low, high) = (lowest.lower as f64 - 0.5, highest.upper as f64 + 0.5);
             let extent = extent.unwrap_or(Extent { low, high, has_zero: false });
             Some(Extent {
@@ -54,15 +54,15 @@ impl Extent {
         })
     }
 
-    /// The same, ending with a bucket.
+    /// The same range, but it ends with a bucket.
     pub(super) fn ending(self, last: &Bucket) -> Extent {
         Extent { high: self.high.min(last.upper as f64 + 0.5), ..self }
     }
 }
 
 impl Axis {
-    /// An axis for these observations with about so many ticks, logarithmic where the largest is above so many times the
-    /// smallest. An exact one ends where they do, others at ticks where they are linear.
+    /// An axis for these observations with about this many ticks. It is logarithmic if the largest value is more than
+    /// `log_from` times the smallest. An exact axis ends where the observations do; other linear axes end at ticks.
     pub(super) fn new(extent: &Extent, ticks: f64, log_from: f64, is_exact: bool) -> Axis {
         let Extent { low, high, has_zero } = *extent;
         let offset = if has_zero { 1.0 } else { 0.0 };
@@ -77,7 +77,7 @@ impl Axis {
             };
             return Axis { low, high, is_log: true, offset, ticks };
         }
-        // What is closer together than this could be told apart by long labels only.
+        // Only long labels could distinguish values that are closer than this.
         let padding = ((high * 1e-3 - (high - low)) / 2.0).max(0.0);
         let (low, high) = (low - padding, high + padding);
         let from = if low < 0.25 * high && !is_exact { 0.0 } else { low.max(0.0) };
@@ -94,7 +94,7 @@ impl Axis {
         }
     }
 
-    /// An axis of shares from zero.
+    /// An axis for shares, from zero.
     pub(super) fn of_shares(highest: f64, ticks: f64) -> Axis {
         let step = nice(highest.max(1e-9) / ticks);
         Axis {
@@ -106,7 +106,7 @@ impl Axis {
         }
     }
 
-    /// Where a value is: 0 at the low end, 1 at the high one, beyond that outside.
+    /// The place of a value: 0 at the low end, 1 at the high end, and beyond that outside.
     pub(super) fn place(&self, value: f64) -> f64 {
         if !self.is_log {
             return (value - self.low) / (self.high - self.low);
@@ -116,9 +116,10 @@ impl Axis {
             / (libm::log(self.high + self.offset) - from)
     }
 
-    /// Calls with value and place of each tick, at least `gap` apart.
-    // Where this is inlined, compilers compute the first tick of an axis before they know that there is one (`Ticks`, and the axes
-    // inside other enums, are plain numbers to them). That harms nothing, but memcheck sees a jump on what nobody wrote.
+    /// Calls `tick` with the value and place of each tick; ticks are at least `gap` apart.
+    // If this is inlined, compilers compute the first tick of an axis before they know that there is one (for them
+    // `Ticks`, and the axes inside other enums, are plain numbers). That is harmless, but memcheck reports a jump that
+    // depends on uninitialized memory.
     #[inline(never)]
     pub(super) fn ticks(&self, gap: f64, mut tick: impl FnMut(f64, f64)) {
         let mut last = f64::NEG_INFINITY;
@@ -136,7 +137,7 @@ impl Axis {
         match self.ticks {
             Ticks::Every(step) => {
                 let first = libm::ceil(self.low / step - 1e-9);
-                // A step is chosen for a handful of ticks.
+                // The step gives only a few ticks.
                 (0..100).for_each(|at| offer((first + f64::from(at)) * step));
             }
             Ticks::Digits => exponents.for_each(|exponent| {
@@ -148,7 +149,8 @@ impl Axis {
         }
     }
 
-    /// What tells a tick from the next one, for its label; and the largest value where all labels are of one size.
+    /// A label that distinguishes a tick from the next one; if all labels have the same unit, the largest value
+    /// determines it.
     pub(super) fn label<'u>(&self, unit: &'u Unit<'_>, value: f64) -> super::unit::Label<'u> {
         match self.ticks {
             Ticks::Every(step) => unit.label(value, step, self.high),
@@ -156,7 +158,7 @@ impl Axis {
         }
     }
 
-    /// The same of an axis of shares.
+    /// The same for an axis of shares.
     pub(super) fn share_label(&self, value: f64) -> Percent {
         let step = if let Ticks::Every(step) = self.ticks { step } else { 1.0 };
         Percent(value, (-floor_log10(step * 100.0)).max(0) as u32)
@@ -167,7 +169,7 @@ impl Axis {
     }
 }
 
-/// A share, with so many decimals of a per cent.
+/// A share in percent, with this many decimals.
 pub(super) struct Percent(f64, u32);
 
 impl Display for Percent {
@@ -176,7 +178,7 @@ impl Display for Percent {
     }
 }
 
-/// The next of 1, 2, 5, 10, … times a power of ten.
+/// The smallest of 1, 2, 5, 10, … times a power of ten that is at least the step.
 fn nice(step: f64) -> f64 {
     let power = power_of_ten(floor_log10(step));
     let digit =
@@ -184,7 +186,7 @@ fn nice(step: f64) -> f64 {
     digit * power
 }
 
-/// Of integers.
+/// The same for integers.
 fn nice_step(step: f64) -> f64 {
     nice(step.max(1.0))
 }

@@ -11,17 +11,18 @@ use crate::format::escape::{Line, trim};
 use crate::layout::bucket::ValueSelection;
 use crate::snapshot::snapshot::Snapshot;
 
-/// Columns of a sparkline or a chart, at most.
+/// The largest number of columns of a sparkline or a chart.
 pub const MAX_COLUMNS: u32 = 240;
-/// Rows of a chart, at most.
+/// The largest number of rows of a chart.
 pub const MAX_ROWS: u32 = 100;
 
-/// Heights of a cell in eighths.
+/// The heights of a cell, in eighths.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Heights on a single line of ASCII, by how dark they are.
+/// The heights on a single line of ASCII, by darkness.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-/// Where a sparkline ends: beyond it are few observations, and without this each of them would make the same picture of all others.
+/// Sparklines end here. Few observations lie beyond; with them, any of those would make all other observations look the
+/// same.
 const SPARKLINE_RANK: f64 = 99.9;
 
 type Columns = [f64; MAX_COLUMNS as usize];
@@ -33,7 +34,7 @@ pub(super) fn write_sparkline(
     ascii: bool,
 ) -> fmt::Result {
     let Some(extent) = Extent::of(core::iter::once(snapshot)) else { return out.write_str(NOTHING) };
-    // There are observations, and this is a rank.
+    // There are observations, and the rank is valid.
     let last = snapshot.percentile(SPARKLINE_RANK, ValueSelection::Midpoint).map_err(|_| fmt::Error)?.bucket;
     let extent = extent.ending(&last);
     let mut room: Columns = [0.0; MAX_COLUMNS as usize];
@@ -43,18 +44,18 @@ pub(super) fn write_sparkline(
     let heights: &[char] = if ascii { &SHADES } else { &EIGHTHS };
     let most = (heights.len() - 1) as f64;
     for &share in parts.iter() {
-        // Whatever there is, is seen.
+        // Any observation is visible.
         let height = if share > 0.0 { libm::round(share / highest * most).max(1.0) } else { 0.0 };
         out.write_char(heights[height as usize])?;
     }
     Ok(())
 }
 
-/// What is left of the rows and below the columns.
+/// The labels to the left of the rows and below the columns.
 struct Labels<'a> {
     unit: Unit<'a>,
     axis: Axis,
-    /// Of a density upwards, of percentiles to the right.
+    /// The axis upwards for a density, to the right for percentiles.
     other: Other,
 }
 
@@ -88,7 +89,7 @@ pub(super) fn write(
         let axis = Axis::new(&extent, ticks, 50.0, false);
         let end = nines(snapshot.counts().total).max(1.0);
         steps(snapshot, |value, from, to| {
-            // A column shows the value in its middle; the last value goes on to the end.
+            // A column shows the value at its middle; the last value extends to the end.
             let at = |nines: f64| libm::ceil(nines / end * columns as f64 - 0.5).max(0.0) as usize;
             let (first, last) = (at(from), at(to).min(columns));
             heights.iter_mut().take(last).skip(first).for_each(|height| *height = axis.place(value));
@@ -117,7 +118,7 @@ impl Labels<'_> {
             if !is_labelled {
                 write!(out, "{:width$} {}", "", if ascii { '|' } else { '│' })?;
             }
-            // Trailing spaces are no part of a picture.
+            // Pictures have no trailing spaces.
             let mut spaces = 0;
             for &height in heights {
                 let filled = (height * f64::from(rows) - f64::from(row)).clamp(0.0, 1.0);
@@ -150,7 +151,7 @@ impl Labels<'_> {
         let mut result = Ok(());
         self.below(heights.len(), |place, label| {
             let length = length_of(label);
-            // Under its column, as far as there is room.
+            // The label is under its column if there is room.
             let at = libm::round(place * heights.len() as f64) as usize;
             let at = at.saturating_sub(length / 2).min(heights.len().saturating_sub(length));
             if result.is_ok() && (written == 0 || at >= written + 2) && at >= written {
@@ -177,7 +178,7 @@ impl Labels<'_> {
         matches!(self.other, Other::Nines(_))
     }
 
-    /// The row of each label on the left, and the label.
+    /// Calls `label` with the row of each label on the left, and the label.
     fn upward(&self, rows: u32, mut label: impl FnMut(u32, &dyn Display)) {
         let row = |place: f64| (place * f64::from(rows) - 0.01).clamp(0.0, f64::from(rows - 1)) as u32;
         let gap = 1.0 / f64::from(rows);
@@ -191,7 +192,7 @@ impl Labels<'_> {
         }
     }
 
-    /// The place of each label below, and the label.
+    /// Calls `label` with the place of each label below, and the label.
     fn below(&self, columns: usize, mut label: impl FnMut(f64, &dyn Display)) {
         match self.other {
             Other::Shares(_) => {

@@ -1,17 +1,17 @@
-//! Colors, for light and for dark, as a style sheet inside the picture.
+//! Colors for light and dark themes, as a style sheet inside the picture.
 
 use core::fmt::{self, Write};
 
 use super::Theme;
 
-/// Curves in one color begin again after this many, with dashes.
+/// After this many curves, the colors repeat with dashes.
 pub(super) const CURVES: usize = 7;
 
-/// Steps of color of a heat map.
+/// The number of color steps of a heat map.
 pub(super) const LEVELS: usize = 8;
 
-/// Background, text, text that matters less, lines of the grid; curves, distinguishable by those who see fewer colors (after
-/// Okabe and Ito); the heat map.
+/// Background, text, secondary text, grid lines; curves, which color-blind readers can distinguish (after Okabe and
+/// Ito); the heat map.
 struct Colors {
     background: &'static str,
     text: &'static str,

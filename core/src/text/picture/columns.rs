@@ -1,15 +1,15 @@
-//! What curves are made of.
+//! The data of curves.
 
 use super::axis::Axis;
 use crate::snapshot::snapshot::Snapshot;
 
-/// Fills in which share of a snapshot's observations lies in each of as many equal parts of an axis. A bucket that covers
-/// several has its share in each, in proportion to what the axis shows of it. Returns the largest.
+/// Fills `out` with the share of a snapshot's observations in each of equal parts of an axis. A bucket that covers
+/// several parts has its share in each, in proportion to its visible width there. Returns the largest share.
 pub(super) fn shares(snapshot: &Snapshot, axis: &Axis, out: &mut [f64]) -> f64 {
     shares_up_to(snapshot, u64::MAX, axis, out)
 }
 
-/// The same of the buckets that begin at a value or below; the others are left out.
+/// The same for buckets that begin at `last` or below; others are left out.
 pub(super) fn shares_up_to(snapshot: &Snapshot, last: u64, axis: &Axis, out: &mut [f64]) -> f64 {
     out.fill(0.0);
     let parts = out.len() as f64;
@@ -38,13 +38,13 @@ pub(super) fn shares_up_to(snapshot: &Snapshot, last: u64, axis: &Axis, out: &mu
     highest
 }
 
-/// The number of nines at which a curve of so many observations ends: in the middle of the last.
+/// The number of nines at which a curve of this many observations ends: in the middle of the last observation.
 pub(super) fn nines(total: u64) -> f64 {
     libm::log10(total.max(1) as f64 * 2.0)
 }
 
-/// Calls with the steps of the percentile curve: the value of each bucket (the middle of it), and how many nines are below it
-/// and with it; the last ends where [`nines`] says.
+/// Calls `step` for each step of the percentile curve: the midpoint of each bucket, and how many nines are below it and
+/// including it. The last step ends at [`nines`].
 pub(super) fn steps(snapshot: &Snapshot, mut step: impl FnMut(f64, f64, f64)) {
     let total: f64 = snapshot.recorded_buckets().map(|bucket| bucket.count as f64).sum();
     let end = nines(snapshot.counts().total);

@@ -17,17 +17,18 @@ use crate::format::number::Grouped;
 use crate::layout::bucket::ValueSelection;
 
 const LINE: f64 = 20.0;
-/// Of these the axes of a density are made.
+/// The number of parts on the axis of a density.
 const PARTS: usize = 160;
-/// A curve has no more points than can be told apart.
+/// Points of a curve are not closer than eyes can distinguish.
 const CLOSEST: f64 = 0.4;
 
-/// Whether there is something to tell apart.
+/// Whether there are several curves or titles to distinguish.
 fn has_legend(pictures: &Pictures<'_>) -> bool {
     pictures.length > 1 || pictures.series().any(|series| !trim(series.title).is_empty())
 }
 
-/// Calls with the place of each entry of the legend, in pixels from its corner; returns its height.
+/// Calls `entry` with the place of each entry of the legend, in pixels from its corner, and returns the legend's
+/// height.
 fn place_legend(
     pictures: &Pictures<'_>,
     width: f64,
@@ -56,7 +57,7 @@ fn write_legend(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, hei
     let (left, top) = (20.0, frame.top - room);
     place_legend(pictures, frame.width - 40.0, |at, series, x, y| {
         if y + LINE > room {
-            // The curve still tells its name to the pointer.
+            // The curve still shows its name as a tooltip.
             return;
         }
         let (x, y) = (left + x, top + y + 8.0);
@@ -132,7 +133,7 @@ fn write_percentiles(
     Ok(())
 }
 
-/// `M`, `V` and `H` of a curve of steps, but those that nobody could see.
+/// `M`, `V` and `H` of a curve of steps, except steps that nobody could see.
 struct Path<'a> {
     out: &'a mut dyn Write,
     result: fmt::Result,
@@ -176,7 +177,7 @@ fn begin_curve(out: &mut dyn Write, at: usize) -> fmt::Result {
     write!(out, "<path class=\"pk-c pk-s{} pk-d{}\" d=\"", at % CURVES, at / CURVES % 3)
 }
 
-/// The end of a curve, with what shows when the pointer is over it.
+/// The end of a curve, with its tooltip.
 fn end_curve(out: &mut dyn Write, series: Series<'_>, at: usize, unit: &Unit<'_>) -> fmt::Result {
     write!(
         out,

@@ -1,4 +1,4 @@
-//! What all pictures as SVG have: the frame, its axes and their labels.
+//! The common parts of all SVG pictures: the frame, its axes and their labels.
 
 use core::fmt::{self, Display, Write};
 
@@ -9,14 +9,14 @@ use super::{NOTHING, Pictures, Series, color};
 use crate::format::escape::trim;
 use crate::format::table::width;
 
-/// About how wide a character of a label is, in pixels.
+/// The approximate width of a label's character, in pixels.
 pub(super) const CHARACTER: f64 = 7.2;
-/// Of the picture: many titles must not leave nothing of the plot.
+/// The largest part of the picture for the legend, so that many titles leave room for the plot.
 const LARGEST_LEGEND: f64 = 0.4;
-/// Characters of a title in the legend.
+/// The largest number of characters of a title in the legend.
 const LEGEND: usize = 40;
 
-/// Where the plot is in the picture.
+/// The position of the plot in the picture.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub(super) width: f64,
@@ -44,7 +44,7 @@ impl Frame {
         }
     }
 
-    /// How much of a legend's height there is.
+    /// The height that the legend gets.
     pub(super) fn legend_room(&self, height: f64) -> f64 {
         height.min(self.height * LARGEST_LEGEND)
     }
@@ -58,7 +58,7 @@ impl Frame {
     }
 }
 
-/// The beginning of a picture, as far as the title.
+/// The beginning of a picture, up to the title.
 pub(super) fn begin(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, what: &str) -> fmt::Result {
     let Frame { width, height, .. } = frame;
     writeln!(
@@ -77,7 +77,7 @@ pub(super) fn begin(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame,
     Ok(())
 }
 
-/// Says that there is nothing to draw, and ends the picture.
+/// States that there is nothing to draw, and ends the picture.
 pub(super) fn write_nothing(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
     write_edges(out, frame)?;
     let (x, y) = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
@@ -93,7 +93,7 @@ pub(super) fn write_edges(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
     writeln!(out, "<path class=\"pk-x\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>")
 }
 
-/// What the axes show.
+/// The names of the axes.
 pub(super) fn write_names(
     out: &mut dyn Write,
     frame: &Frame,
@@ -146,7 +146,7 @@ fn write_y_tick(out: &mut dyn Write, frame: &Frame, place: f64, label: &dyn Disp
     )
 }
 
-/// How long a text is, in characters.
+/// The length of a text, in characters.
 pub(super) fn length_of(text: &dyn Display) -> usize {
     width(text).unwrap_or(0)
 }
@@ -158,7 +158,7 @@ pub(super) fn widest(axis: &Axis, unit: &Unit<'_>) -> f64 {
     widest as f64
 }
 
-/// `Value`, with the unit where labels do not tell it.
+/// `Value`, with the unit if labels do not show it.
 pub(super) struct ValueName<'a>(pub &'a Unit<'a>);
 
 impl Display for ValueName<'_> {
@@ -194,7 +194,7 @@ impl Display for Name<'_> {
 /// The label of a tick of the axis of percentiles: 0, 50, 90, 99, 99.9, … by number.
 pub(super) struct Rank(pub u32);
 
-/// Where it is: 90 % has one nine.
+/// The place of a tick, in nines: 90 % has one nine.
 pub(super) fn nines_at(tick: u32) -> f64 {
     match tick {
         0 => 0.0,
@@ -216,7 +216,7 @@ impl Display for Rank {
     }
 }
 
-/// Ticks of an axis of values that lies below.
+/// Ticks of a horizontal axis of values.
 pub(super) fn write_value_ticks(
     out: &mut dyn Write,
     frame: &Frame,

@@ -52,7 +52,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
     out.write_str("</svg>\n")
 }
 
-/// Which color a count has: the square root tells small ones apart.
+/// The color of a count: the square root distinguishes small counts.
 fn level(count: f64, most: f64) -> usize {
     ((libm::sqrt(count / most) * LEVELS as f64) as usize).min(LEVELS - 1)
 }
@@ -86,7 +86,7 @@ fn write_column(
             write!(
                 out,
                 "<rect class=\"pk-l{level}\" x=\"{x:.2}\" y=\"{top:.2}\" width=\"{:.2}\" height=\"{:.2}\"/>",
-                // No gaps where columns do not end at a pixel.
+                // This avoids gaps if columns do not end at a pixel.
                 width + 0.3,
                 bottom - top + 0.3
             )?;
@@ -96,7 +96,7 @@ fn write_column(
     out.write_char('\n')
 }
 
-/// What the colors mean.
+/// The meaning of the colors.
 fn write_scale(out: &mut dyn Write, frame: &Frame, most: f64) -> fmt::Result {
     let top = frame.top - 24.0;
     let label = Unit::new("", false);
@@ -110,7 +110,7 @@ fn write_scale(out: &mut dyn Write, frame: &Frame, most: f64) -> fmt::Result {
     }
     let x = frame.left + 36.0 + LEVELS as f64 * 18.0;
     write!(out, "<text class=\"pk-t\" x=\"{x:.1}\" y=\"{:.1}\">", top + 11.0)?;
-    // Parts of a bucket are not whole.
+    // Parts of a bucket are not whole numbers.
     let most = libm::ceil(most);
     if most < 10_000.0 {
         write!(out, "{}", Fixed::new(most, 0))?;

@@ -1,15 +1,16 @@
-//! Pictures of snapshots, without dependencies: in a terminal, as SVG, and as a report that is one HTML file.
+//! Pictures of snapshots, without dependencies: in a terminal, as SVG, and as a report in one HTML file.
 //!
 //! | picture | of | written by |
 //! |---|---|---|
 //! | sparkline | one snapshot | [`Snapshot::write_sparkline`](crate::Snapshot::write_sparkline) |
-//! | chart of some lines | one snapshot | [`Snapshot::write_chart`](crate::Snapshot::write_chart) |
+//! | chart of several lines | one snapshot | [`Snapshot::write_chart`](crate::Snapshot::write_chart) |
 //! | SVG | one or more | [`Pictures::write_svg`] |
 //! | HTML report | one or more | [`Pictures::write_html`] |
 //!
-//! Like all text here they are written piece by piece, need no memory of their own but some kilobytes of stack, and are the
-//! same each time. Axes begin and end where the observations do, or a little further out, and are logarithmic where those
-//! span much; of nothing a picture says so. Buckets are drawn as wide as they are: no detail is shown that was not kept.
+//! Like all text here, they are written piece by piece, allocate no memory, need a few kilobytes of stack, and are the
+//! same each time. Axes begin and end where the observations do, or a little beyond, and are logarithmic if the range
+//! is wide. A picture without observations states that. Buckets have their real width, so a picture shows no detail
+//! that was not recorded.
 
 mod axis;
 mod chart;
@@ -33,14 +34,14 @@ pub use xml::Xml;
 use crate::error::{Error, Result};
 use crate::snapshot::snapshot::Snapshot;
 
-/// What a picture of no observations says.
+/// The text of a picture without observations.
 const NOTHING: &str = "no observations";
 
-/// What is drawn.
+/// What the picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Picture {
-    /// The value at each percentile, on a scale on which every further nine (90, 99, 99.9, ...) has the same width.
+    /// The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.
     #[default]
     Percentiles = 0,
     /// The share of observations in each of many equal parts of the axis of values.
@@ -67,10 +68,10 @@ pub enum Theme {
 
 crate::error::from_code!(Theme { Auto, Light, Dark });
 
-/// A snapshot in a picture, and what it is called there.
+/// A snapshot in a picture, and its title there.
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a> {
-    /// Shown in the legend, escaped. Without one it is numbered.
+    /// The legend shows it, escaped. Without a title, the snapshot has a number.
     pub title: &'a str,
     /// The counts.
     pub snapshot: &'a Snapshot,
@@ -97,13 +98,13 @@ pub struct Series<'a> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct Pictures<'a> {
-    /// How many snapshots.
+    /// The number of snapshots.
     pub length: usize,
     /// The snapshot at a position below `length`.
     pub get: &'a dyn Fn(usize) -> Series<'a>,
-    /// Heading of the picture or report, escaped; none when empty.
+    /// The heading of the picture or report, escaped; omitted if empty.
     pub title: &'a str,
-    /// What values are counted in. `ps`, `ns`, `us`, `ms` and `s` make times of the labels; others stand at the axis.
+    /// The unit of values. `ps`, `ns`, `us`, `ms` and `s` turn labels into times; other units stand at the axis.
     pub unit: &'a str,
     /// Width in CSS pixels; limited to 200 ..= 4000. 0: 720.
     pub width: u32,
@@ -111,7 +112,7 @@ pub struct Pictures<'a> {
     pub height: u32,
     /// Colors.
     pub theme: Theme,
-    /// What is known of where and when values were measured, by name: shown at the head of a report, escaped.
+    /// Facts about where and when values were measured, by name. The head of a report shows them, escaped.
     pub facts: &'a [(&'a str, &'a str)],
 }
 
@@ -130,10 +131,10 @@ impl<'a> Pictures<'a> {
         Pictures { length, get, title: "", unit: "", width: 0, height: 0, theme: Theme::Auto, facts: &[] }
     }
 
-    /// Writes a picture as an SVG document, which is also an element of HTML. It has a `<title>`, explicit colors with a
-    /// background of its own, and refers to nothing outside. Fails only where `out` does.
+    /// Writes a picture as an SVG document, which is also an HTML element. It has a `<title>`, explicit colors and its
+    /// own background, and has no external references. Fails only if `out` fails.
     ///
-    /// Cost: a few passes over the counts of each snapshot, at most some tens of kilobytes for each.
+    /// Cost: a few passes over the counts of each snapshot. The output is at most some tens of kilobytes for each.
     pub fn write_svg(&self, mut out: &mut (impl Write + ?Sized), picture: Picture) -> fmt::Result {
         match picture {
             Picture::HeatMap => heat::write(&mut out, self),
@@ -141,11 +142,11 @@ impl<'a> Pictures<'a> {
         }
     }
 
-    /// Writes a report: one HTML document with what was found in sentences, the [`facts`](Pictures::facts), tables in units that
-    /// fit, the pictures, comparisons with the first snapshot, and the counts as JSON and in the native encoding. It refers to nothing outside and runs no script. Fails only where
-    /// `out` does.
+    /// Writes a report: one HTML document with the results in sentences, the [`facts`](Pictures::facts), tables in
+    /// units that fit, the pictures, comparisons with the first snapshot, and the counts as JSON and in the native
+    /// encoding. It has no external references and runs no script. Fails only if `out` fails.
     ///
-    /// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
+    /// It has a heat map if there are three or more snapshots; curves and comparisons show the first eight.
     pub fn write_html(&self, mut out: &mut (impl Write + ?Sized)) -> fmt::Result {
         report::write(&mut out, self)
     }
@@ -156,7 +157,7 @@ impl<'a> Pictures<'a> {
         (0..self.length).map(get)
     }
 
-    /// Those of which there are observations.
+    /// The snapshots that have observations.
     fn recorded(&self) -> impl Iterator<Item = &'a Snapshot> {
         self.series().map(|series| series.snapshot).filter(|snapshot| snapshot.counts().total > 0)
     }
@@ -165,25 +166,25 @@ impl<'a> Pictures<'a> {
 /// The options of a picture in a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChartOptions<'a> {
-    /// Stands above the chart, on a line of its own; none when empty.
+    /// It stands above the chart, on a separate line; omitted if empty.
     pub title: &'a str,
-    /// What values are counted in, as for [`Pictures::unit`].
+    /// The unit of values, as for [`Pictures::unit`].
     pub unit: &'a str,
-    /// Columns of the plot, without what is left of it; limited to [`MAX_COLUMNS`]. 0: 64.
+    /// Columns of the plot, without the labels to its left; limited to [`MAX_COLUMNS`]. 0: 64.
     pub columns: u32,
-    /// Rows of the plot, without what is above and below; limited to [`MAX_ROWS`]. 0: 10.
+    /// Rows of the plot, without the lines above and below; limited to [`MAX_ROWS`]. 0: 10.
     pub rows: u32,
-    /// Nothing but ASCII, but for what is in the title and the unit.
+    /// Only ASCII, except in the title and the unit.
     pub ascii: bool,
 }
 
 impl Snapshot {
-    /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`, from the smallest observation to the bucket of the
-    /// percentile at 99.9 in equal parts of a logarithmic axis (a linear one where they lie close); what is above is left out, of up
-    /// to a thousand observations nothing. A part without observations is a space, one
-    /// with any is not. Fails only where `out` does.
+    /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`. It shows equal parts of a logarithmic axis
+    /// (linear if the observations are close together), from the smallest observation to the bucket of P99.9.
+    /// Observations above are left out; up to a thousand observations, there are none above. A part without
+    /// observations is a space; a part with any observation is not. Fails only if `out` fails.
     ///
-    /// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 are 40. In ASCII the heights are `.:-=+*#%@`.
+    /// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 means 40. In ASCII the heights are `.:-=+*#%@`.
     pub fn write_sparkline(
         &self,
         mut out: &mut (impl Write + ?Sized),
@@ -193,9 +194,9 @@ impl Snapshot {
         chart::write_sparkline(&mut out, self, columns, ascii)
     }
 
-    /// Writes a chart of some lines with axes and labels. Fails only where `out` does.
+    /// Writes a chart of several lines with axes and labels. Fails only if `out` fails.
     ///
-    /// [`Error::InvalidArgument`] for a heat map, for which one snapshot is too few; `fmt::Error` becomes
+    /// Returns [`Error::InvalidArgument`] for a heat map, which needs several snapshots; `fmt::Error` becomes
     /// [`Error::BufferTooSmall`].
     pub fn write_chart(
         &self,

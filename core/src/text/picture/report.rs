@@ -1,4 +1,4 @@
-//! Reports: one HTML document that needs nothing else.
+//! Reports: a single HTML document without external files.
 
 use core::fmt::{self, Display, Write};
 
@@ -15,16 +15,16 @@ use crate::text::human::{Rank, supports};
 use crate::text::unit::{Quantity, Unit};
 use crate::text::{Format, mean, stddev, value};
 
-/// As many snapshots stand next to each other.
+/// The largest number of snapshots side by side.
 const SIDE_BY_SIDE: usize = 8;
 
-/// What they are called where they have no title.
+/// The names of snapshots without a title.
 const NUMBERS: [&str; SIDE_BY_SIDE] = ["#1", "#2", "#3", "#4", "#5", "#6", "#7", "#8"];
 
-/// The size of its pictures, in CSS pixels: as wide as the page.
+/// The size of the report's pictures, in CSS pixels: as wide as the page.
 const SIZE: (u32, u32) = (1200, 420);
 
-/// How reports look, on a screen and on paper.
+/// The style of reports, on a screen and on paper.
 pub const REPORT_STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--label:#57606a;--line:#dde1e6;--back:#fff;--mark:#0969da}
 @media screen and (prefers-color-scheme:dark){:root{--text:#e6edf3;--label:#9aa7b4;--line:#2a323b;--back:#0f1419;--mark:#58a6ff}}
@@ -46,7 +46,8 @@ svg{display:block;width:100%;height:auto;margin:.8em 0}
 h2{break-after:avoid}svg,tr,dl.facts,p.answer{break-inside:avoid}thead{display:table-header-group}}
 ";
 
-/// Writes the beginning of a page that contains such tables and pictures, with more style where that is wanted; `</body></html>` ends it.
+/// Writes the beginning of a page for such tables and pictures, with additional style; the caller ends it with
+/// `</body></html>`.
 pub fn write_head(mut out: &mut (impl Write + ?Sized), title: &str, style: &str) -> fmt::Result {
     let out: &mut dyn Write = &mut out;
     writeln!(
@@ -58,7 +59,8 @@ pub fn write_head(mut out: &mut (impl Write + ?Sized), title: &str, style: &str)
     )
 }
 
-/// Writes a list of what is known of where something was measured, each by name, as HTML; nothing of none. What is empty is left out.
+/// Writes a list of facts about a measurement, each with its name, as HTML. It omits empty facts, and writes nothing if
+/// none remains.
 pub fn write_facts(mut out: &mut (impl Write + ?Sized), facts: &[(&str, &str)]) -> fmt::Result {
     let out: &mut dyn Write = &mut out;
     let known = || facts.iter().filter(|(_, fact)| !trim(fact).is_empty());
@@ -72,7 +74,7 @@ pub fn write_facts(mut out: &mut (impl Write + ?Sized), facts: &[(&str, &str)]) 
     out.write_str("</dl>\n")
 }
 
-/// Writes what a snapshot says in a sentence, as a paragraph of HTML.
+/// Writes a one-sentence summary of a snapshot, as an HTML paragraph.
 pub fn write_sentence(
     mut out: &mut (impl Write + ?Sized),
     title: &str,
@@ -161,7 +163,7 @@ fn summary(series: Series<'_>) -> Summary {
     series.snapshot.summary(ValueSelection::Midpoint)
 }
 
-/// A number in a table; a dash where there is none.
+/// A number in a table; a dash if it is missing.
 struct Cell(Option<Quantity>);
 
 impl Display for Cell {
@@ -173,7 +175,7 @@ impl Display for Cell {
     }
 }
 
-/// A percentile, as far as the count supports it.
+/// A percentile, if the count supports it.
 fn cell(summary: &Summary, position: usize, unit: Unit<'_>) -> Cell {
     let found = summary.percentiles.get(position);
     let found = found.filter(|percentile| supports(summary.total_count, percentile.rank));
@@ -182,7 +184,7 @@ fn cell(summary: &Summary, position: usize, unit: Unit<'_>) -> Cell {
 
 /// Writes a table with a row for each snapshot, as HTML.
 pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
-    // Columns of zeros say nothing.
+    // Columns of zeros would not help.
     let is_partial = pictures.series().any(|series| {
         let counts = series.snapshot.counts();
         counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0
@@ -211,7 +213,7 @@ pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>
     Ok(())
 }
 
-/// A column for each snapshot.
+/// Writes a table with a column for each snapshot.
 fn write_percentiles(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
     out.write_str("<div class=\"wide\"><table>\n<thead><tr><th>Percentile</th>")?;
     for (at, series) in pictures.series().enumerate() {
@@ -231,7 +233,7 @@ fn write_percentiles(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_
     out.write_str("</tbody></table></div>\n")
 }
 
-/// A probability, which is never quite nothing.
+/// A probability, which is never shown as zero.
 struct Probability(f64);
 
 impl Display for Probability {
@@ -240,13 +242,13 @@ impl Display for Probability {
     }
 }
 
-/// What a snapshot is called in a sentence.
+/// The name of a snapshot in a sentence.
 fn name<'a>(series: Series<'a>, at: usize) -> &'a str {
     let number = NUMBERS.get(at).copied().unwrap_or_default();
     if trim(series.title).is_empty() { number } else { series.title }
 }
 
-/// Each but the first with the first, where both have values.
+/// Compares each snapshot after the first with the first, if both have values.
 fn compared<'a>(
     pictures: &'a Pictures<'_>,
 ) -> impl Iterator<Item = (Series<'a>, usize, Series<'a>, Option<Comparison>)> {
@@ -258,7 +260,7 @@ fn compared<'a>(
     })
 }
 
-/// What comparisons found, in sentences.
+/// Writes the results of comparisons, in sentences.
 fn write_answers(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -> fmt::Result {
     for (base, at, series, found) in compared(pictures) {
         let Some(found) = found else { continue };
@@ -341,7 +343,7 @@ fn write_data(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result {
             write!(out, "{comma}[{},{},{}]", bucket.lower, bucket.upper, bucket.count)?;
         }
         out.write_str("],\n\"native_base64\":\"")?;
-        // The native encoding can hold all that a snapshot does, so it is `out` that failed.
+        // The native encoding can hold every snapshot, so `out` must have failed.
         series.snapshot.write_base64(Encoding::Native, out).map_err(|_| fmt::Error)?;
         out.write_str("\"}")?;
     }

@@ -1,4 +1,4 @@
-//! Pictures of what is difficult to draw.
+//! Pictures of snapshots that are difficult to draw.
 use std::boxed::Box;
 use std::format;
 use std::string::String;
@@ -24,7 +24,7 @@ fn examples() -> [Box<Snapshot>; 2] {
     [example::first_values(), example::second_values()].map(|values| example::recorded(&values))
 }
 
-/// What is difficult, by name.
+/// Difficult snapshots, by name.
 fn difficult() -> Vec<(&'static str, Box<Snapshot>)> {
     std::vec![
         ("empty", full(&[])),
@@ -53,7 +53,8 @@ fn draw(snapshots: &[(&str, &Snapshot)], title: &str, unit: &str, picture: Pictu
     svg
 }
 
-/// Elements are closed, attributes quoted, and numbers are numbers within the picture. Returns the numbers of the paths.
+/// Checks that elements are closed, attributes are quoted, and numbers lie within the picture. Returns the numbers of
+/// the paths.
 fn check_svg(svg: &str) -> Vec<f64> {
     let mut open: Vec<&str> = Vec::new();
     let mut numbers = Vec::new();
@@ -108,7 +109,7 @@ fn what_is_difficult() {
 
 #[test]
 fn curves_are_where_the_numbers_are() {
-    // Half at 100, half at 1,000: a step at the median, from a place to ten times its height.
+    // Half of the observations are at 100 and half at 1,000: a step at the median, to ten times the height.
     let two = recorded(&Options::default(), &[(100, 50), (1_000, 50)]);
     let svg = draw(&[("", &two)], "", "cycles", Picture::Percentiles);
     let path = svg.split("pk-c pk-s0 pk-d0\" d=\"M").nth(1).unwrap().split('"').next().unwrap();
@@ -116,13 +117,13 @@ fn curves_are_where_the_numbers_are() {
     let [left, y_100, x_50, y_300, right] = numbers[..] else { panic!("{path}") };
     let bottom = 400.0 - 46.0;
     assert!(((bottom - y_300) / (bottom - y_100) - 10.0).abs() < 0.05, "{path}");
-    // 100 observations: the last ends at 99.5 %, which is 2.3 nines; the median at 0.3.
+    // There are 100 observations. The last ends at 99.5 %, which is 2.3 nines; the median is at 0.3.
     let share = libm::log10(2.0) / libm::log10(200.0);
     assert!(((x_50 - left) / (right - left) - share).abs() < 0.001, "{path}");
     assert!(svg.contains(">Value (cycles)<") && svg.contains(">99%<") && !svg.contains(">99.9%<"), "{svg}");
     assert!(svg.contains("P50 100, P90 1,000,"), "{svg}");
 
-    // All of them are in the density.
+    // The density contains all of them.
     let axis = axis::Axis::new(&axis::Extent::of([&*two].into_iter()).unwrap(), 6.0, 3.0, true);
     for length in [1, 2, 7, 160] {
         let mut parts = std::vec![0.0; length];
@@ -177,7 +178,7 @@ fn sparklines() {
     };
     assert_eq!(line(&first, 24, false), "▂▃▄▅▅▆▇█▇▅▄▄▃▃▃▃▃▃▃▃▃▃▂▁");
     assert_eq!(line(&first, 24, true), ":-=+*#%@%++====-------:.");
-    // One in ten thousand far away leaves the picture as it is; one in a hundred does not.
+    // One distant observation in ten thousand does not change the picture; one in a hundred does.
     let most: Vec<(u64, u64)> = (0..100).map(|at| (1_000 + 10 * at, 100)).collect();
     let with = |count| [&most[..], &[(1_000_000_000, count)]].concat();
     assert_eq!(line(&full(&with(1)), 24, false), line(&full(&most), 24, false));

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use crate::format::decimal::Decimal;
 use crate::text::unit::{self, prefix};
 
-/// What values are counted in.
+/// The unit of values.
 #[derive(Clone, Copy)]
 pub(super) struct Unit<'a> {
     /// As it was given.
@@ -21,17 +21,17 @@ impl<'a> Unit<'a> {
         Unit { name: unit.name(), seconds: unit.seconds(), ascii }
     }
 
-    /// Whether labels tell the unit themselves.
+    /// Whether labels show the unit themselves.
     pub(super) fn is_time(&self) -> bool {
         self.seconds.is_some()
     }
 
-    /// A value with enough decimals to tell it from another that is `step` away, in units that fit `like`.
+    /// A value with enough decimals to distinguish it from another that is `step` away, in units that fit `like`.
     pub(super) fn label(&self, value: f64, step: f64, like: f64) -> Label<'_> {
         Label { unit: self, value, step, like }
     }
 
-    /// A value on its own, with three or four digits.
+    /// A single value, with three or four digits.
     pub(super) fn rough(&self, value: f64) -> Label<'_> {
         let step = power_of_ten(floor_log10(value.max(1.0)) - 2).max(1.0);
         self.label(value, step, value)
@@ -52,7 +52,7 @@ impl Display for Label<'_> {
         }
         let base = self.unit.seconds.unwrap_or(0);
         let magnitude = floor_log10(self.like.max(1.0)) + base;
-        // Four digits are better read whole.
+        // Four digits are easier to read without a prefix.
         let is_plain = (0..4).contains(&magnitude);
         let power = if is_plain { 0 } else { (magnitude.div_euclid(3) * 3).clamp(-12, 18) };
         let decimals = (power - base - floor_log10(self.step)).max(0) as u32;
@@ -66,7 +66,8 @@ impl Display for Label<'_> {
     }
 }
 
-/// The largest power of ten, at most a number above zero; a hair below one is one.
+/// The exponent of the largest power of ten that is at most `number`, which is above zero. Numbers a tiny bit below a
+/// power count as that power.
 pub(super) fn floor_log10(number: f64) -> i32 {
     libm::floor(libm::log10(number) + 1e-9) as i32
 }

@@ -4,8 +4,8 @@ use core::fmt::{self, Display, Write};
 
 use crate::format::escape::trim;
 
-/// A text in an element or in an attribute with double quotes: what XML would interpret is escaped, what it does not allow
-/// is a space.
+/// A text in an element, or in an attribute with double quotes. Characters that XML would interpret are escaped, and
+/// characters that it does not allow become spaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Xml<'a>(pub &'a str);
 
@@ -15,11 +15,11 @@ impl Display for Xml<'_> {
     }
 }
 
-/// At most so many characters of a text, the last an ellipsis where there are more.
+/// At most this many characters of a text; the last is an ellipsis if there are more.
 pub(super) struct Short<'a>(pub &'a str, pub usize);
 
 impl Short<'_> {
-    /// How many characters that are.
+    /// The number of its characters.
     pub(super) fn length(&self) -> usize {
         trim(self.0).chars().count().min(self.1)
     }
@@ -48,7 +48,7 @@ fn write_escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
     }
 }
 
-/// Escapes all that is written through it for an element.
+/// Escapes everything written through it for an element.
 pub(super) struct Escaping<'a>(pub &'a mut dyn Write);
 
 impl Write for Escaping<'_> {
@@ -62,7 +62,7 @@ impl Write for Escaping<'_> {
     }
 }
 
-/// For JSON in a script element, which ends at `</script` wherever that stands. In JSON `<` stands only in strings.
+/// For JSON in a script element, which ends at any `</script`. In JSON, `<` occurs only in strings.
 pub(super) struct InScript<'a>(pub &'a mut dyn Write);
 
 impl Write for InScript<'_> {

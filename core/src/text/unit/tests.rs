@@ -1,4 +1,4 @@
-//! Quantities, judged by schoolbook arithmetic on all digits.
+//! Quantities, checked by schoolbook arithmetic on all digits.
 
 use super::*;
 use crate::format::decimal::tests::{exact, naive_round};
@@ -64,7 +64,7 @@ fn other_numbers() {
         ("", f64::NEG_INFINITY, "n/a"),
         ("cycles", 12.5, "12.5"),
     ] {
-        // `1.00e291`: without zeros at the end.
+        // `1.00e291` has no zeros at the end.
         let text = text.replace("1.00e", "1e");
         assert_eq!(Unit::new(unit).number(value).to_string(), text, "{value} {unit}");
     }
@@ -117,7 +117,7 @@ fn taken_apart(text: &str) -> (String, i32) {
 }
 
 proptest! {
-    /// Of one to three digits before the point, three that count, and right to half of the last.
+    /// There are one to three digits before the point and three significant digits, correct to half of the last.
     #[test]
     fn times_are_rounded_exactly(
         bits in any::<u64>(), shift in 0u32..64, float in any::<bool>(), scale in -30i32..20, base in 0usize..5
@@ -137,7 +137,7 @@ proptest! {
         if shown < 0 {
             prop_assert!(before.len() <= 3, "{}", text);
         }
-        // Two values next to each other are told apart by three digits, unless there are no more.
+        // Three digits distinguish adjacent values, unless the value has fewer.
         let count = number.replace('.', "").trim_start_matches('0').len();
         prop_assert!(count >= 3 || !float && shown == power || value == 0.0 || !float && whole == 0, "{}", text);
         let (kept, fraction) = naive_round(&digits.0, &digits.1, after.len() as i32 + shown_shift(shown, power));
@@ -145,7 +145,7 @@ proptest! {
         // Its digits are those of the exact value, rounded once.
         let same = format!("{before}{after}");
         prop_assert_eq!(same.trim_matches('0'), all.trim_matches('0'), "{} of {}", text, value);
-        // And as large as the exact value, to half a percent.
+        // The number equals the exact value, to half a percent.
         let back: f64 = number.parse::<f64>().unwrap() * 10f64.powi(shown - power);
         let value = if float { value } else { whole as f64 };
         prop_assert!((back - value).abs() <= value * 0.005_001, "{} of {}", text, value);
@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// Decimals of the value, beyond those that are shown.
+/// The decimals of the value beyond those that are shown.
 fn shown_shift(shown: i32, power: i32) -> i32 {
     power - shown
 }

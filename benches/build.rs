@@ -1,4 +1,4 @@
-//! Builds and links the peers in C and the staged library, where `make bench` says where they are.
+//! Builds and links the peers in C and the staged library, from the places that `make bench` sets.
 
 use std::env::var;
 

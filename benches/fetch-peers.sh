@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches HdrHistogram_c from the npm package that carries its source, checks it, and builds it as a shared library of
-# its own, beside one with an empty function. Nothing of it is part of this repository. Prints the directory.
+# Fetches HdrHistogram_c from the npm package that carries its source, checks it, and builds it as a separate shared
+# library, next to one with an empty function. This repository contains nothing of it. Prints the directory.
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches and builds the peers, runs all benchmarks against the staged library, and plots what came of it.
+# Fetches and builds the peers, runs all benchmarks against the staged library, and plots the results.
 # PICOLLO_BENCH_QUICK=1 runs a tenth of the rounds.
 set -euo pipefail
 cd "$(dirname "$0")/.."

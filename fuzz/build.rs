@@ -1,4 +1,4 @@
-//! Compiles the driver of the C interface, which the target `abi` hands its bytes to.
+//! Compiles the driver of the C interface; the target `abi` passes its bytes to it.
 
 fn main() {
     let directory = "../c-tests/sequences";

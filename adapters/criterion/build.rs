@@ -1,4 +1,4 @@
-//! Which compiler it is: a run remembers that.
+//! Determines the compiler, which a run stores.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-/* The floor of a call through a shared library: a function that takes what a record takes, and does nothing. */
+/* The floor of a call through a shared library: a function that takes the arguments of a record, and does nothing. */
 #include <stdint.h>
 
 void peer_empty(void *histogram, uint64_t value)

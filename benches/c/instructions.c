@@ -1,4 +1,4 @@
-/* One hot path of the library, again and again, for ci/cost.sh instructions to count its instructions: instructions PATH TIMES */
+/* Repeats one hot path of the library, whose instructions ci/cost.sh instructions counts: instructions PATH TIMES */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static uint64_t values[VALUES];
 
-/* What HdrHistogram's encodings ask for. */
+/* The digits that HdrHistogram's encodings need. */
 static uint32_t significant_digits;
 
 static picollo_histogram *create(uint32_t mode, uint32_t bits, uint64_t max)
@@ -25,7 +25,7 @@ static picollo_histogram *create(uint32_t mode, uint32_t bits, uint64_t max)
     return histogram;
 }
 
-/* In a file that others may look into. */
+/* Creates a histogram in a file that others can read. */
 static picollo_histogram *create_in_segment(void)
 {
     picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT;
@@ -46,7 +46,7 @@ static void record(picollo_histogram *histogram, long times)
     }
 }
 
-/* Scopes that are not slow: plain ones, or those of a collector. */
+/* Scopes that are not slow, with or without a collector. */
 static void scopes(int is_collected, long times)
 {
     picollo_histogram *histogram = create(PICOLLO_MODE_INTERLOCKED, 64, 0);
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     } else if (strcmp(path, "record-thread-local-32") == 0) {
         record(create(PICOLLO_MODE_THREAD_LOCAL, 32, 0), times);
     } else if (strcmp(path, "record-thread-local-17th") == 0) {
-        /* Sixteen others have the entries in the thread's storage. */
+        /* Sixteen other histograms have the entries in the thread's storage. */
         for (int i = 0; i < 16; i++) create(PICOLLO_MODE_THREAD_LOCAL, 64, 0);
         record(create(PICOLLO_MODE_THREAD_LOCAL, 64, 0), times);
     } else if (strcmp(path, "record-interlocked-32") == 0) {
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     } else if (strcmp(path, "record-interlocked") == 0) {
         record(create(PICOLLO_MODE_INTERLOCKED, 64, 0), times);
     } else if (strcmp(path, "record-per-cpu-without-areas") == 0) {
-        /* As wherever there are no restartable sequences; with them: ci/cost/assembly.py. */
+        /* The path without restartable sequences; ci/cost/assembly.py covers the path with them. */
         record(create(PICOLLO_MODE_PER_CPU, 64, 0), times);
     } else if (strcmp(path, "record-segment") == 0) {
         record(create_in_segment(), times);
@@ -114,14 +114,14 @@ int main(int argc, char **argv)
         picollo_histogram *histogram = create(is_alone ? PICOLLO_MODE_SINGLE_WRITER : PICOLLO_MODE_THREAD_LOCAL, 64, 0);
         for (long time = 0; time < times; time++) picollo_histogram_record_batch(histogram, values, VALUES);
     } else {
-        /* Reads, of 16,384 counters. */
+        /* The remaining paths read 16,384 counters. */
         if (strcmp(path, "encode-v2") == 0) significant_digits = 3;
         const int is_thread_local = strcmp(path, "snapshot-thread-local") == 0;
         picollo_histogram *histogram = create(is_thread_local ? PICOLLO_MODE_THREAD_LOCAL : PICOLLO_MODE_SINGLE_WRITER, 64,
                                               UINT64_C(0x7fffffffff));
         record(histogram, 1);
         if (significant_digits > 0) {
-            /* Neighbours that all have counts, of one byte each and of two. */
+            /* Neighbors that all have counts, of one byte each and of two. */
             for (uint64_t value = 0; value < 2000; value++) picollo_histogram_record_n(histogram, value, value < 1000 ? 30 : 300);
         }
         picollo_snapshot *snapshot;

@@ -1,5 +1,5 @@
-/* HdrHistogram_c as a user compiles it into a program: its own unit, at -O3. Its names get a prefix, so that the copy in
- * the shared library keeps its own. */
+/* HdrHistogram_c as a user compiles it into a program: a separate unit, at -O3. Its names get a prefix, because
+ * the copy in the shared library has the original names. */
 #define hdr_init static_hdr_init
 #define hdr_close static_hdr_close
 #define hdr_alloc static_hdr_alloc
@@ -42,8 +42,8 @@
 #define counts_index_for static_hdr_counts_index_for
 #include "hdr_histogram.c"
 
-/* All of several ascending percentiles in one pass of the library's own iterator. Later versions offer this as
- * hdr_value_at_percentiles; the version at hand would take a pass for each. */
+/* Several ascending percentiles in one pass of the library's own iterator. Later versions offer this as
+ * hdr_value_at_percentiles; this version would need a pass for each. */
 void static_hdr_one_pass(const struct hdr_histogram *h, const double *ranks, int64_t *values, size_t length)
 {
     struct hdr_iter iter;
@@ -58,7 +58,7 @@ void static_hdr_one_pass(const struct hdr_histogram *h, const double *ranks, int
     }
 }
 
-/* The same without the iterator: what is left when only the array of counts is looked at. */
+/* The same without the iterator: it reads only the array of counts. */
 void static_hdr_bare_pass(const struct hdr_histogram *h, const double *ranks, int64_t *values, size_t length)
 {
     int64_t total = 0;

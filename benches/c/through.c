@@ -1,4 +1,4 @@
-/* Loops of a C program that calls shared libraries as any program does, and that inlines the recorder. */
+/* Loops of a C program that calls shared libraries normally, and that inlines the recorder. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ void through_hdr_atomic(struct hdr_histogram *histogram, const uint64_t *values,
     for (size_t i = 0; i < length; i++) hdr_record_value_atomic(histogram, (int64_t)values[i]);
 }
 
-/* A copy of the recorder: its address does not escape, so that the compiler keeps its fields in registers. */
+/* A copy of the recorder: its address does not escape, so the compiler keeps its fields in registers. */
 void inlined_in_c(const picollo_recorder *recorder, const uint64_t *values, size_t length)
 {
     const picollo_recorder own = *recorder;

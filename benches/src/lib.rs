@@ -1,4 +1,4 @@
-//! How the benchmarks measure: contenders on the same values, interleaved, medians, ratios in one run.
+//! The method of the benchmarks: contenders on the same values, interleaved, medians, ratios in one run.
 
 mod report;
 pub mod values;
@@ -8,23 +8,23 @@ pub use report::{Report, Section, Target};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// One way of doing the job that is measured.
+/// One way to do the measured job.
 pub struct Contender<'a> {
-    /// How the table names it.
+    /// Its name in the table.
     pub name: &'static str,
     /// Does the whole job once.
     pub run: Box<dyn FnMut() + 'a>,
 }
 
-/// A contender from a closure.
+/// Makes a contender from a closure.
 pub fn contender<'a>(name: &'static str, run: impl FnMut() + 'a) -> Contender<'a> {
     Contender { name, run: Box::new(run) }
 }
 
 /// Runs all contenders in turn, `rounds` times, and returns the median time of each in ns per item.
 ///
-/// Interleaving spreads what else the machine does over all of them; the median leaves out what remains. Each is run once
-/// before it is timed, so that what the others left in the caches does not count.
+/// Interleaving spreads other work of the machine over all contenders, and the median excludes the rest. Each runs once
+/// before it is timed, so that the cache contents of others do not count.
 pub fn medians(contenders: &mut [Contender], items: usize, rounds: usize) -> Vec<f64> {
     let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
     for round in 0..rounds + 1 {
@@ -42,18 +42,18 @@ pub fn medians(contenders: &mut [Contender], items: usize, rounds: usize) -> Vec
     times.iter_mut().map(|times| median(times)).collect()
 }
 
-/// The middle of the times, which are sorted for it.
+/// The median of the times; sorts them.
 pub fn median(times: &mut [f64]) -> f64 {
     times.sort_unstable_by(f64::total_cmp);
     times[times.len() / 2]
 }
 
-/// How many rounds to run: fewer when `PICOLLO_BENCH_QUICK` is set.
+/// The number of rounds, which is smaller if `PICOLLO_BENCH_QUICK` is set.
 pub fn rounds(full: usize) -> usize {
     if std::env::var_os("PICOLLO_BENCH_QUICK").is_some() { full.div_ceil(10) } else { full }
 }
 
-/// Keeps the compiler from seeing through a value.
+/// Hides a value from the optimizer.
 pub fn opaque<T>(value: T) -> T {
     black_box(value)
 }

@@ -1,58 +1,58 @@
-//! What was measured: as Markdown tables, and against the targets.
+//! Results as Markdown tables, and their comparison with the targets.
 
-/// A table: contenders that did the same job.
+/// A table of contenders that did the same job.
 pub struct Section {
-    /// What they did.
+    /// The job.
     pub title: String,
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub unit: &'static str,
     /// Names and numbers.
     pub rows: Vec<(String, f64)>,
-    /// The row that ratios are to.
+    /// The reference row for ratios.
     pub reference: usize,
 }
 
-/// A ratio that is to be reached.
+/// A target for a ratio.
 pub struct Target {
-    /// What is compared.
+    /// What the ratio compares.
     pub name: String,
-    /// As measured.
+    /// The measured ratio.
     pub ratio: f64,
-    /// At most this.
+    /// The largest allowed ratio.
     pub limit: f64,
 }
 
-/// All that a run found out.
+/// All results of a run.
 #[derive(Default)]
 pub struct Report {
-    /// Where and when.
+    /// The place and time of the run.
     pub about: Vec<(&'static str, String)>,
-    /// The ratios that matter.
+    /// The ratios with targets.
     pub targets: Vec<Target>,
 }
 
 impl Section {
-    /// A table, to be filled.
+    /// An empty table.
     pub fn new(title: impl Into<String>, unit: &'static str) -> Section {
         Section { title: title.into(), unit, rows: Vec::new(), reference: 0 }
     }
 
-    /// Rows from contenders and their medians.
+    /// Appends rows from contenders and their medians.
     pub fn extend(&mut self, contenders: &[crate::Contender], medians: &[f64]) {
         self.rows.extend(contenders.iter().zip(medians).map(|(c, &median)| (c.name.into(), median)));
     }
 
-    /// The number of a row; `None` where it was not measured.
+    /// The number in a row; `None` if it was not measured.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.rows.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
-    /// One row over another, where both were measured.
+    /// The ratio of two rows, if both were measured.
     pub fn ratio(&self, of: &str, to: &str) -> Option<f64> {
         Some(self.get(of)? / self.get(to)?)
     }
 
-    /// Prints it, with ratios to the row of reference.
+    /// Prints the table, with ratios to the reference row.
     pub fn print(&self) {
         let width = self.rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(3).max(3);
         println!("\n##### {}", self.title);
@@ -72,7 +72,7 @@ impl Section {
 }
 
 impl Report {
-    /// Judges a ratio, where it was measured.
+    /// Compares a ratio with its target, if it was measured.
     pub fn target(&mut self, name: impl Into<String>, ratio: Option<f64>, limit: f64) {
         match ratio {
             Some(ratio) => self.targets.push(Target { name: name.into(), ratio, limit }),

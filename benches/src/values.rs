@@ -1,6 +1,6 @@
-//! The values that are recorded.
+//! The values that benchmarks record.
 
-/// The generator of all test values: Knuth's 64-bit linear congruential one; its high bits are good.
+/// The generator of all test values: Knuth's 64-bit linear congruential generator, whose high bits are good.
 pub struct Lcg(pub u64);
 
 impl Lcg {
@@ -11,7 +11,7 @@ impl Lcg {
     }
 }
 
-/// Values up to `max`, skewed as latencies are: their bit lengths are spread evenly.
+/// Values up to `max`, skewed as latencies are: all bit lengths are equally frequent.
 pub fn skewed(number: usize, max: u64) -> Vec<u64> {
     let mut lcg = Lcg(1);
     (0..number)
@@ -22,13 +22,13 @@ pub fn skewed(number: usize, max: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Values up to `max`, each as likely as any other.
+/// Uniformly distributed values up to `max`.
 pub fn uniform(number: usize, max: u64) -> Vec<u64> {
     let mut lcg = Lcg(1);
     (0..number).map(|_| below(&mut lcg, max)).collect()
 }
 
-/// One value again and again: every record waits for the one before it.
+/// One value repeatedly: every record waits for the previous one.
 pub fn equal(number: usize, max: u64) -> Vec<u64> {
     vec![max / 3; number]
 }

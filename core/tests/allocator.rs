@@ -1,4 +1,4 @@
-//! Recording where memory is short, and from inside the allocator.
+//! Recording when memory is short, and from inside the allocator.
 #![cfg(feature = "std")]
 
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
@@ -9,31 +9,31 @@ use std::thread;
 use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot};
 
 thread_local! {
-    /// What is too large for the calling thread.
+    /// Allocations of this size or more fail in the calling thread.
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
-    /// Where allocations of the calling thread are measured.
+    /// The histogram that measures the calling thread's allocations.
     static SIZES: Cell<*const SharedHistogram> = const { Cell::new(std::ptr::null()) };
 }
 
 struct Limited;
 
-// SAFETY: it answers as the system's allocator does, or with NULL, which is allowed.
+// SAFETY: it returns what the system's allocator returns, or NULL, which is allowed.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
         let sizes = SIZES.try_with(Cell::get).unwrap_or(std::ptr::null());
-        // SAFETY: whoever sets it keeps the histogram as long.
+        // SAFETY: whoever sets it keeps the histogram alive that long.
         if let Some(sizes) = unsafe { sizes.as_ref() } {
             sizes.record(memory.size() as u64);
         }
         if memory.size() > LIMIT.try_with(Cell::get).unwrap_or(usize::MAX) {
             return std::ptr::null_mut();
         }
-        // SAFETY: passed on.
+        // SAFETY: forwarded to the system's allocator.
         unsafe { System.alloc(memory) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, memory: Memory) {
-        // SAFETY: passed on.
+        // SAFETY: forwarded to the system's allocator.
         unsafe { System.dealloc(block, memory) };
     }
 }
@@ -53,7 +53,7 @@ fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
 fn without_memory_for_a_shard_nothing_is_lost() {
     for counter_bits in [32, 64] {
         let histogram = SharedHistogram::create(&options(counter_bits)).unwrap();
-        // Cells that go through critical sections have no recorder at all.
+        // Cells that use critical sections have no recorder at all.
         let lacking = cfg!(picollo_critical_64);
         let refused = if lacking && counter_bits == 64 { Error::Unsupported } else { Error::OutOfMemory };
         let empty = histogram.footprint();
@@ -64,7 +64,7 @@ fn without_memory_for_a_shard_nothing_is_lost() {
             histogram.record(u64::MAX);
         };
         thread::scope(|scope| {
-            // Neither a table nor a shard; then a table, and no shard.
+            // First there is room for neither a table nor a shard, then for a table but no shard.
             for limit in [8, 1000] {
                 let (histogram, record) = (&histogram, &record);
                 scope.spawn(move || {
@@ -95,7 +95,7 @@ fn creation_without_memory_is_an_error() {
     let modes = [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::PerCpu];
     for mode in modes {
         LIMIT.set(1000);
-        // SAFETY: nobody records.
+        // SAFETY: nobody records into it.
         let refused =
             unsafe { SharedHistogram::create_unguarded(&Options { mode, counter_bits: 64, ..options(0) }) };
         LIMIT.set(usize::MAX);
@@ -111,7 +111,7 @@ fn creation_without_memory_is_an_error() {
     }
 }
 
-/// An allocator that records what it allocates: the first record of a thread allocates its shard.
+/// An allocator records what it allocates: the first record of a thread allocates its shard.
 #[test]
 fn the_allocator_may_record() {
     let sizes = SharedHistogram::create(&options(0)).unwrap();
@@ -128,6 +128,6 @@ fn the_allocator_may_record() {
     });
     let snapshot = snapshot(&sizes);
     assert_eq!(snapshot.bucket_of(5000).unwrap().count, results.into_inner().unwrap());
-    // The shards and tables of the threads were allocated inside a record, and counted by the shared counters.
+    // The shards and tables of the threads were allocated inside a record, so the shared counters counted them.
     assert!(snapshot.counts().total + snapshot.counts().overflow >= threads * 102);
 }

@@ -1,4 +1,4 @@
-//! Readers beside resets and beside each other: they succeed, whatever the others do.
+//! Readers that run concurrently with resets and with each other: they succeed, whatever the others do.
 #![cfg(feature = "std")]
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,7 +21,7 @@ fn create(mode: Mode, storage: Storage, relative_error: f64) -> SharedHistogram 
     unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
 }
 
-/// Does something again and again in another thread, meanwhile.
+/// Repeats an action in another thread meanwhile.
 fn beside<R>(again: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -30,7 +30,7 @@ fn beside<R>(again: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
                 again();
             }
         });
-        // Also where the work fails, the other one ends.
+        // The other thread ends even if the work fails.
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         done.store(true, Relaxed);
         other.join().unwrap();
@@ -38,7 +38,7 @@ fn beside<R>(again: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Resets without a pause, and readers that know no baseline yet.
+/// Resets without a pause, and readers that do not know a baseline yet.
 #[test]
 fn readers_beside_resets() {
     for (mode, storage) in KINDS {
@@ -62,7 +62,7 @@ fn readers_beside_resets() {
     }
 }
 
-/// Those who only look at doubles, and one who collects.
+/// Several readers only look at doubles, and one collects.
 #[test]
 fn readers_of_doubles_beside_each_other() {
     for exact in [false, true] {

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 const ERRORS: [f64; 6] = [0.1, 0.03, 0.01, 0.001, 0.0002, 0.0001];
 
-/// Doubles of all magnitudes and both signs: any bits, subnormal ones, the neighbours of powers of two, and a few that
-/// repeat.
+/// Doubles of all magnitudes and both signs: any bits, subnormal numbers, the neighbors of powers of two, and a few
+/// values that repeat.
 fn any_double() -> impl Strategy<Value = f64> {
     let bits = prop_oneof![
         4 => any::<u64>(),
@@ -30,7 +30,7 @@ fn any_options() -> impl Strategy<Value = DoubleOptions> {
     })
 }
 
-/// Whether `reported` is within `error` of `value`, decided without rounding: subnormal numbers are scaled up first.
+/// Whether `reported` is within `error` of `value`, without rounding: subnormal numbers are scaled up first.
 fn is_within(error: f64, reported: f64, value: f64) -> bool {
     let scale = |x: f64| if value.abs() < 1e-200 { x * 2f64.powi(537) * 2f64.powi(537) } else { x };
     (scale(reported) - scale(value)).abs() <= error * scale(value).abs()
@@ -41,7 +41,7 @@ fn naive_quantile(sorted: &[f64], quantile_millionths: u64, rule: QuantileRule) 
     let n = sorted.len();
     let at = match rule {
         QuantileRule::NearestRank => {
-            // The first observation with at least this share of all at or below it.
+            // The first observation such that at least this share of all is at or below it.
             (0..n).find(|at| (at + 1) as u64 * 1_000_000 >= quantile_millionths * n as u64).unwrap()
         }
         QuantileRule::DotNet => {
@@ -58,7 +58,7 @@ fn collected(histogram: &DoubleHistogram) -> DoubleSnapshot {
     snapshot
 }
 
-/// The sum as an integer multiple of 2^-1074, in two halves that no test overflows; only for small exponents.
+/// The mean and the standard deviation, computed naively.
 fn naive_moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().map(|value| value / n).sum::<f64>();
@@ -121,7 +121,7 @@ proptest! {
         let statistics = collected(&histogram).statistics();
         let relative_error = DoubleLayout::new(options.relative_error).relative_error();
         prop_assert_eq!(statistics.relative_error, relative_error);
-        // Scaled back, so that the squares of the naive sums neither overflow nor vanish.
+        // The scaling prevents the squares of the naive sums from overflowing or vanishing.
         let unscaled: Vec<f64> = values.iter().map(|value| value / scale).collect();
         let (mean, stddev) = naive_moments(&unscaled);
         let largest = unscaled.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
@@ -129,10 +129,10 @@ proptest! {
         let bound = relative_error * magnitude + 1e-12 * largest;
         prop_assert!((statistics.mean / scale - mean).abs() <= bound);
         prop_assert!((statistics.sum / scale / values.len() as f64 - mean).abs() <= bound);
-        // Each value is off by at most the error of the largest, so the deviation is too.
+        // Each value is off by at most the error of the largest, and so is the deviation.
         prop_assert!((statistics.stddev / scale - stddev).abs() <= relative_error * largest + 1e-12 * largest);
         if options.exact {
-            // Dyadic rationals with few bits: their sum in integers.
+            // The values are dyadic rationals with few bits, so integers hold their sum.
             let fine = |value: &f64| (value * 2f64.powi(40)).round();
             let histogram = DoubleHistogram::new(&options).unwrap();
             values.iter().for_each(|value| histogram.record(fine(&(value / scale)) * scale));
@@ -165,7 +165,7 @@ proptest! {
         prop_assert!(merged.buckets().eq(whole.buckets()));
         prop_assert_eq!(format!("{:?}", merged.statistics()), format!("{:?}", whole.statistics()));
         prop_assert_eq!(collected(&histogram).count(), 0);
-        // Into another histogram.
+        // Adding to another histogram gives the same.
         let again = DoubleHistogram::new(&options).unwrap();
         again.add_snapshot(&whole);
         let again = collected(&again);
@@ -198,7 +198,7 @@ proptest! {
 fn compatible_ranks_are_those_of_dot_net() {
     let options = DoubleOptions { quantile_rule: QuantileRule::DotNet, ..DoubleOptions::default() };
     let histogram = DoubleHistogram::new(&options).unwrap();
-    // Powers of two in the order of their exponents: which observation was chosen shows in the exponent.
+    // These are powers of two in the order of their exponents, so the exponent shows which observation was chosen.
     (0..100).for_each(|i| histogram.record(2f64.powi(i)));
     let snapshot = collected(&histogram);
     let chosen = |quantile| snapshot.quantile(quantile).unwrap().log2().floor() as i32;
@@ -281,7 +281,7 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
     assert!(empty < 8192, "{empty}");
     let too_small = DoubleOptions { max_bytes: empty - 1, ..DoubleOptions::default() };
     assert_eq!(DoubleHistogram::new(&too_small).err(), Some(Error::InvalidArgument));
-    // One page and two rows, each with 512 counters for either interval.
+    // Room for one page and two rows, each with 512 counters for either interval.
     let max_bytes = empty + 512 + 2 * 8192;
     let histogram = DoubleHistogram::new(&DoubleOptions { max_bytes, ..DoubleOptions::default() }).unwrap();
     for _ in 0..3 {
@@ -294,12 +294,12 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
     }
 }
 
-/// What finds no memory is in no exact sum either, whichever way it comes.
+/// Exact sums exclude values that find no memory, by every way to add them.
 #[test]
 fn exact_sums_are_of_what_is_counted() {
     let options = DoubleOptions { exact: true, ..DoubleOptions::default() };
     let empty = DoubleHistogram::new(&options).unwrap().footprint() as u64;
-    // One page and one row.
+    // Room for one page and one row.
     let limited = DoubleOptions { max_bytes: empty + 512 + 8192, ..options };
     let roomy = DoubleHistogram::new(&options).unwrap();
     roomy.record_batch(&[1.25, 1e300, -3.0]);
@@ -316,14 +316,14 @@ fn exact_sums_are_of_what_is_counted() {
         add(&histogram);
         let found = collected(&histogram).statistics();
         assert_eq!((found.count, found.lost), (2, 2), "{way}");
-        // A snapshot that does not fit is added by the middles of its buckets.
+        // If a snapshot does not fit, the midpoints of its buckets are added.
         let middle = DoubleLayout::new(0.0).bucket_of(1.25).unwrap().midpoint;
         let least = if way == 3 { middle } else { 1.25 };
         assert_eq!((found.sum, found.min, found.max), (1.5 + least, least, 1.5), "{way}");
     }
 }
 
-/// Adding a snapshot that has exact sums to a histogram that keeps them is as if its values had been recorded there.
+/// Adding a snapshot with exact sums to a histogram that keeps them is like recording its values there.
 #[test]
 fn exact_sums_are_added_exactly() {
     let exact = DoubleOptions { relative_error: 0.1, exact: true, ..DoubleOptions::default() };
@@ -352,7 +352,7 @@ fn exact_sums_are_added_exactly() {
     }
 }
 
-/// A batch counts what its values do, also where it is longer than what one entry into a stripe takes.
+/// A batch counts like its values, even if it is longer than one entry into a stripe allows.
 #[test]
 fn batches_of_any_length() {
     let all: Vec<f64> = (0..1000)

@@ -15,7 +15,7 @@ fn records() -> u64 {
         .map_or(2_000_000, |text| text.parse().expect("a number of records"))
 }
 
-/// What record number `i` of a writer is: both signs, some magnitudes, now and then something that is not finite.
+/// Record number `i` of a writer: both signs, several magnitudes, and occasionally a value that is not finite.
 fn value(writer: u64, i: u64) -> f64 {
     let magnitude = (1 + (i ^ writer) % 7) as f64 * 2f64.powi((i % 40) as i32 - 20);
     match i % 101 {
@@ -41,7 +41,7 @@ fn writers_against_collectors(exact: bool) {
                     let statistics = interval.statistics();
                     let range =
                         statistics.min * statistics.count as f64..=statistics.max * statistics.count as f64;
-                    // What a stopped writer is in the middle of is counted in two intervals.
+                    // The record of a writer that was stopped in the middle counts in two intervals.
                     apart += u64::from(statistics.count != 0 && !range.contains(&statistics.sum));
                 }
                 total.merge(&interval).unwrap();
@@ -70,7 +70,7 @@ fn writers_against_collectors(exact: bool) {
         let [first, second] = collectors.map(|collector| collector.join().unwrap());
         let mut total = first.0;
         total.merge(&second.0).unwrap();
-        // What a collector left to the other one that had finished already.
+        // A collector may leave counts for the other one, which had finished already.
         let mut rest = DoubleSnapshot::new();
         for _ in 0..2 {
             histogram.collect(&mut rest).unwrap();
@@ -79,7 +79,7 @@ fn writers_against_collectors(exact: bool) {
         (total, first.1 + second.1)
     });
     eprintln!("{intervals} intervals");
-    // The same without threads: one period of the values after the other.
+    // The same without threads, for one period of the values.
     let expected = DoubleHistogram::new(&options).unwrap();
     let period = 7 * 8 * 40 * 101 * 3;
     for writer in 0..WRITERS {

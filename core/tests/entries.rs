@@ -1,5 +1,5 @@
-//! Thread-local histograms that come and go, against counts kept beside: threads keep entries of dead histograms in their storage,
-//! which the next ones take again. See `threads::entries` in the sources.
+//! Thread-local histograms that come and go, checked against separate counts. Threads keep entries of dead histograms
+//! in their storage, which new histograms take again. See `threads::entries` in the sources.
 #![cfg(feature = "std")]
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::thread;
 
 use picollo_core::{Mode, Options, SharedHistogram};
 
-/// Random numbers, the same in every run.
+/// Random numbers that are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -18,7 +18,7 @@ impl Random {
     }
 }
 
-/// A thread that lives on, and does what it is sent, one thing at a time.
+/// A long-lived thread that runs the jobs that it receives, one at a time.
 struct Worker(Sender<Box<dyn FnOnce() + Send>>);
 
 impl Worker {
@@ -39,7 +39,7 @@ impl Worker {
     }
 }
 
-/// A histogram, and what it ought to have counted.
+/// A histogram and its expected counts.
 struct Judged {
     histogram: SharedHistogram,
     counts: BTreeMap<u64, u64>,
@@ -100,15 +100,15 @@ impl Judged {
     }
 }
 
-/// Some have entries, more have none, and entries go from one to the next, in threads that know of the last owner and in others
-/// that do not.
+/// Some histograms have entries, more have none. Entries pass from one to the next, in threads that know the last owner
+/// and in others that do not.
 #[test]
 fn what_takes_an_entry_again_counts_its_own_values() {
     let mut random = Random(1);
     let workers = [(); 3].map(|()| Worker::new());
     let mut living: Vec<Judged> = Vec::new();
     for step in 0..if cfg!(miri) { 300 } else { 30_000 } {
-        // Now few, now more than there are entries.
+        // The number alternates between few, and more than there are entries.
         let most = if step / 1000 % 2 == 0 { 3 } else { 24 };
         match random.below(10) {
             0 if living.len() < most => living.push(Judged::new(&mut random)),
@@ -127,7 +127,7 @@ fn what_takes_an_entry_again_counts_its_own_values() {
     living.iter().for_each(Judged::judge);
 }
 
-/// Every one of more histograms than there are entries has its own, and keeps it while the others go.
+/// There are more histograms than entries. Each has its own counts, and keeps them while others go.
 #[test]
 fn those_without_an_entry_count_as_well() {
     let mut random = Random(2);

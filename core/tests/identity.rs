@@ -1,4 +1,4 @@
-//! Snapshots tell histograms apart by who they are, not by where they are nor by how often they were reset.
+//! Snapshots distinguish histograms by identity, not by address or by the number of resets.
 #![cfg(feature = "std")]
 
 use picollo_core::{
@@ -12,13 +12,13 @@ fn snapshot() -> Box<Snapshot> {
     Snapshot::boxed(LAYOUT).unwrap()
 }
 
-/// What an update counts.
+/// The total after an update.
 fn total(snapshot: &mut Snapshot, histogram: &OnStack, since: Since) -> u64 {
     snapshot.update(&**histogram, since).unwrap();
     snapshot.counts().total
 }
 
-/// Memory that histograms are made in again and again.
+/// Memory in which tests make one histogram after another.
 struct Memory(Vec<u64>, usize);
 
 impl Memory {
@@ -32,7 +32,7 @@ impl Memory {
         start.wrapping_add(start.cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8).cast()
     }
 
-    /// As a writer that starts, or starts again, makes it.
+    /// Makes a histogram, as a writer does that starts or restarts.
     fn make(&mut self) -> SharedHistogram {
         let (start, size) = (self.start(), self.1);
         // SAFETY: the memory outlives the histograms of these tests, which use one at a time.
@@ -102,7 +102,7 @@ fn a_cleared_histogram_starts_anew() {
     }
 }
 
-/// A histogram that moves is the same one.
+/// A histogram that moves stays the same one.
 #[test]
 fn a_histogram_elsewhere_goes_on() {
     let mut monitor = snapshot();
@@ -114,8 +114,8 @@ fn a_histogram_elsewhere_goes_on() {
     assert_eq!(total(&mut monitor, &moved, Since::PreviousUpdate), 3);
 }
 
-/// So is a copy of an image, until one of them is made anew; a snapshot that follows one and is then given the other counts
-/// from what it knew.
+/// A copied image has the same identity, until one of the two is made anew. A snapshot that follows one and then reads
+/// the other counts from what it knew.
 #[test]
 fn a_copied_image_goes_on_where_the_original_was() {
     let (mut first, mut second) = (Memory::new(&options()), Memory::new(&options()));
@@ -123,7 +123,7 @@ fn a_copied_image_goes_on_where_the_original_was() {
     let original = first.make();
     original.record_n(7, 10);
     original.update(&mut monitor, Since::PreviousUpdate).unwrap();
-    // SAFETY: as long as both; the copy is attached only when it is whole.
+    // SAFETY: the memory lives as long as both, and the copy is attached only when it is complete.
     let copy = unsafe {
         std::ptr::copy_nonoverlapping(first.start(), second.start(), second.1);
         SharedHistogram::attach(second.start(), second.1).unwrap()
@@ -148,7 +148,7 @@ fn statics_are_told_apart() {
         11,
         "since the reset: another one was between"
     );
-    // Threads that read one for the first time at once agree on who it is.
+    // Threads that read a histogram for the first time simultaneously agree on its identity.
     for _ in 0..100 {
         let histogram = OnStack::new(LAYOUT);
         histogram.record(7);
@@ -164,7 +164,7 @@ fn statics_are_told_apart() {
     }
 }
 
-/// The exporter of a registry: the histogram is freed, its writer starts again, and it is found in the same place.
+/// The exporter of a registry: the histogram is freed, its writer restarts, and the new one is in the same place.
 #[test]
 fn a_registry_takes_no_base_from_one_histogram_to_another() {
     let mut memory = Memory::new(&options());
@@ -182,7 +182,7 @@ fn a_registry_takes_no_base_from_one_histogram_to_another() {
         assert!(text.contains(&format!("latency_count {count}\n")), "{generation}: {text}");
         assert!(registry.remove(id));
     }
-    // Copies of one image, whose baselines differ, though they were reset as often.
+    // These are copies of one image with different baselines, although both were reset the same number of times.
     let mut other = Memory::new(&options());
     let original = memory.make();
     // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! What one thread sees of a histogram of any mode, against a naive model.
+//! Checks what one thread sees of a histogram of any mode against a naive model.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (value.clone(), count).prop_map(|(value, count)| Step::RecordN(value, count)),
         2 => proptest::collection::vec(value.clone(), 0..20).prop_map(Step::Batch),
         1 => (0u64..100_000, 1u64..1000).prop_map(|(value, interval)| Step::Corrected(value, interval)),
-        // Also the bounds themselves.
+        // This includes the bounds themselves.
         1 => (value, 0u64..200, 200u64..400, 0usize..3)
             .prop_map(|(v, min, max, which)| Step::InRange([v, min, max][which], min, max)),
         2 => Just(Step::Reset),
@@ -34,7 +34,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// Counts as sums of what was recorded, too plain to be wrong.
+/// Counts as sums of what was recorded; the code is too simple to be wrong.
 #[derive(Clone, Default)]
 struct Model {
     buckets: BTreeMap<u64, u128>,
@@ -67,7 +67,7 @@ fn check(snapshot: &Snapshot, now: &Model, then: &Model, bits: u32) {
     for bucket in snapshot.buckets() {
         let index = bucket.storage_index;
         let truth = now.buckets.get(&index).unwrap_or(&0) - then.buckets.get(&index).unwrap_or(&0);
-        // A sum of 32-bit cells of several shards may show more than the low 32 bits.
+        // The sum of 32-bit cells from several shards may have more than 32 bits.
         let modulus = 1u128 << bits;
         assert_eq!(bucket.count as u128 % modulus, truth % modulus, "bucket {index}");
     }
@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-/// The default width, and what follows from what the target can do.
+/// The default width, and its consequences on this target.
 #[test]
 fn the_default_width_suits_the_target() {
     let histogram = SharedHistogram::create(&Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Property tests: a naive model, which keeps every value, judges histograms and snapshots.
+//! Property tests: a naive model that keeps every value checks histograms and snapshots.
 
 use std::mem::MaybeUninit;
 
@@ -24,12 +24,12 @@ fn any_layout() -> impl Strategy<Value = Layout> {
         .prop_filter("too large for a test", |layout| layout.length() <= 1 << 20)
 }
 
-/// Where a value belongs, worked out without any arithmetic on indices: blocks of equal steps, one after the other.
+/// Finds a value's bucket without any arithmetic on indices: it walks through blocks of equal steps.
 fn naive_bucket(scale: u32, value: u64) -> (u64, u64) {
     let block = 1u128 << scale;
     let (mut start, mut step) = (0u128, 1u128);
     loop {
-        // Blocks 0 and 1 have step 1 and begin at 0; each later one begins where the one before ends.
+        // Blocks 0 and 1 have step 1 and begin at 0; each later one begins where the previous one ends.
         let end = if start == 0 { 2 * block } else { start + block * step };
         if u128::from(value) < end {
             let lower = start + (u128::from(value) - start) / step * step;
@@ -39,7 +39,7 @@ fn naive_bucket(scale: u32, value: u64) -> (u64, u64) {
     }
 }
 
-/// The values in range, sorted, each as its bucket's ends.
+/// The values in range, sorted, each as the ends of its bucket.
 struct Oracle {
     sorted: Vec<(u64, u64)>,
     underflow: u64,
@@ -61,7 +61,7 @@ impl Oracle {
         Oracle { sorted, underflow: count(&|value| value < bottom), overflow: count(&|value| value > top) }
     }
 
-    /// The bucket at a rank of so many millionths of a percent.
+    /// The bucket at a rank in millionths of a percent.
     fn bucket_at(&self, micros: u64) -> (u64, u64, u64) {
         let total = self.sorted.len() as u128;
         let mut target = 1;
@@ -114,7 +114,7 @@ proptest! {
         micros in prop::collection::vec(0u64..=100_000_000, 0..150),
         narrow in any::<bool>(),
     ) {
-        // Values about the range: most inside, some on either side.
+        // Values around the range: most inside, some on either side.
         let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> spread)).collect();
         let oracle = Oracle::new(&layout, &values);
         let snapshot = if narrow {
@@ -175,7 +175,7 @@ proptest! {
         prop_assert_eq!(&listed, &distinct);
         prop_assert_eq!(snapshot.buckets().count(), layout.length());
         for listed in snapshot.bucket_percentiles(true, ValueSelection::Lower) {
-            // Of an even number the lower of the two in the middle, as a number from 1 on.
+            // For an even number, this is the lower of the two in the middle; numbers begin at 1.
             let bucket = listed.bucket;
             let numbers: Vec<usize> =
                 (0..oracle.sorted.len()).filter(|&at| oracle.sorted[at] == (bucket.lower, bucket.upper)).collect();
@@ -331,7 +331,7 @@ fn images_attach_only_when_they_are_whole() {
     let mut memory = vec![0u64; size / 8 + 8];
     let start = memory.as_ptr().cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8;
     let base = memory[start..].as_mut_ptr().cast::<u8>();
-    // SAFETY: `base` has `size` bytes, used for these histograms only, which do not outlive the test.
+    // SAFETY: `base` has `size` bytes, used only for these histograms, which do not outlive the test.
     unsafe {
         assert_eq!(SharedHistogram::attach(base, size).map(|_| ()), Err(Error::Corrupt), "zeros");
         let histogram = SharedHistogram::init_in(base, size, &options).unwrap();
@@ -351,8 +351,9 @@ fn images_attach_only_when_they_are_whole() {
             assert_eq!(SharedHistogram::attach(base, size).err(), Some(Error::Incompatible));
             told.write(before);
         }
-        // Bits whose change makes another whole image: a guaranteed range that ends elsewhere in the same buckets, another
-        // mode or cell width, what only this process reads (shard, epoch), and the flags, among them one for the baseline.
+        // A change of these bits gives another valid image: a guaranteed range that ends elsewhere in the same buckets,
+        // another mode or cell width, fields of this process alone (shard, epoch), and the flags, including the
+        // baseline's.
         let free = |byte: usize| (16..32).contains(&byte) || (40..56).contains(&byte) || byte == 63;
         for bit in 0..64 * 8 {
             let byte = base.add(bit / 8);

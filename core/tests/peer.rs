@@ -1,4 +1,4 @@
-//! The crate `hdrhistogram` as an oracle: encodings, iterators, corrected copies, equivalent values.
+//! Uses the crate `hdrhistogram` as an oracle for encodings, iterators, corrected copies and equivalent values.
 
 use hdrhistogram::Histogram as Theirs;
 use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
@@ -19,7 +19,7 @@ impl std::fmt::Debug for Both {
 }
 
 impl Both {
-    /// Ours is a difference, or all that there is.
+    /// Our snapshot is a difference, or contains everything.
     fn new(digits: u32, highest: u64, values: &[(u64, u64)], is_difference: bool) -> Both {
         let layout = Layout::with_significant_digits(digits, 0, highest).unwrap();
         let mut theirs = Theirs::new_with_bounds(1, highest, digits as u8).unwrap();
@@ -59,7 +59,7 @@ fn both_of(fewest_digits: u32) -> impl Strategy<Value = Both> {
     let count = (any::<u64>(), 24u32..64).prop_map(|(count, shift)| (count >> shift).max(1));
     let values = prop_oneof![
         1 => prop::collection::vec((value(), count), 0..100),
-        // Neighbours, whose counts are written several at a time, about the ends of what one byte holds, and two.
+        // Neighbors, whose counts are written several at a time, around the limits of one byte and of two.
         1 => prop::collection::vec((0u64..400, 0usize..70, 0u32..24, any::<u64>()), 0..8)
             .prop_map(|runs| runs.into_iter().flat_map(neighbours).collect()),
     ];
@@ -67,7 +67,7 @@ fn both_of(fewest_digits: u32) -> impl Strategy<Value = Both> {
         .prop_map(|(digits, highest, values, is)| Both::new(digits, highest.max(2), &values, is))
 }
 
-/// Values one after another, each with a count of about so many bits.
+/// Consecutive values, each with a count of about this many bits.
 fn neighbours((first, length, bits, seed): (u64, usize, u32, u64)) -> impl Iterator<Item = (u64, u64)> {
     let draw = move |at: u64| seed.wrapping_mul(2 * at + 1).rotate_left(at as u32) >> 7;
     (0..length as u64).filter(move |at| draw(*at) % 40 < 38).map(move |at| {
@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn units(unit in 0u32..20, highest in 8u32..40, digits in 0u32..=4, values in prop::collection::vec(value(), 0..50)) {
-        // Whole units: what lies between has no place of its own there.
+        // The test uses whole units, because their encoding has no place for values in between.
         let highest = 1u64 << (highest + unit);
         let mut theirs = Theirs::<u64>::new_with_bounds(1 << unit, highest, digits as u8).unwrap();
         for value in values {
@@ -127,17 +127,17 @@ proptest! {
         check_steps(&ours, &steps)?;
     }
 
-    // In a bucket that is wider than steps, as with no digits, theirs end early; Java's go on to its end, as ours.
+    // If a bucket is wider than steps, as without digits, theirs end early; Java's continue to its end, as ours do.
     #[test]
     fn logarithmic_steps(both in both_of(1), first in 1u64..5000, base in prop_oneof![Just(2.0), 1.1f64..10.0]) {
         let Both { ours, theirs } = both;
         let steps: Vec<_> = ours.logarithmic_steps(first, base).unwrap().collect();
         if ours.counts().total == 0 {
-            // Theirs has a step for nothing.
+            // Their iterator has a step for an empty histogram.
             prop_assert_eq!(steps.len(), 0);
             return Ok(());
         }
-        // Theirs end one short of the last value.
+        // Their last step ends one short of the last value.
         let whole = |(to, count)| (if to == u64::MAX - 1 { u64::MAX } else { to }, count);
         let expected: Vec<_> = theirs.iter_log(first, base).map(their_step).map(whole).collect();
         prop_assert_eq!(steps.iter().map(our_step).collect::<Vec<_>>(), expected);
@@ -146,7 +146,7 @@ proptest! {
 
     #[test]
     fn percentile_steps(both in both(), ticks in 1u32..100) {
-        // Theirs are computed as quantiles, 0 to 1, and so are off by a rounding here and there.
+        // Their levels are computed as quantiles from 0 to 1, so rounding makes some of them differ.
         let Both { ours, theirs } = both;
         let steps: Vec<_> = ours.percentile_steps(ticks).unwrap().collect();
         check_steps(&ours, &steps)?;
@@ -157,7 +157,7 @@ proptest! {
                 expected.next();
             }
             let Some(theirs) = expected.peek() else { continue };
-            // Where a bucket ends at the level but for a rounding, one may go on to the next and the other not.
+            // If a bucket ends at the level up to rounding, one side may continue to the next and the other not.
             let is_tie = [step.rank / 100.0, theirs.quantile()].iter().any(|rank| (rank - level).abs() < 1e-11);
             if (theirs.quantile_iterated_to() - level).abs() < 1e-12 && !is_tie {
                 prop_assert_eq!(step.to, theirs.value_iterated_to());
@@ -232,7 +232,7 @@ proptest! {
             at += 1;
         }
         prop_assert_eq!(at, boths.len());
-        // And for ourselves.
+        // Our own reader reads the same.
         let mut read = log::Reader::new(text.as_bytes());
         for both in &boths {
             let interval = read.next().unwrap().unwrap();
@@ -249,7 +249,7 @@ fn decode_entry(entry: &IntervalLogHistogram) -> Theirs<u64> {
     Deserializer::new().deserialize(&mut &bytes[..]).unwrap()
 }
 
-/// Where a step ends, and what it holds.
+/// The end of a step, and its count.
 fn our_step(step: &Step) -> (u64, u64) {
     (step.to, step.added_count)
 }

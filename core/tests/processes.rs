@@ -1,5 +1,5 @@
-//! Histograms that processes share, or take along when they fork: processes record, read and reset, start one after the other, and are killed
-//! or stopped at any instruction.
+//! Histograms that processes share, or inherit by forking. Processes record, read and reset, start one after another,
+//! and are killed or stopped at any instruction.
 #![cfg(all(feature = "std", target_os = "linux", not(miri), not(picollo_critical_64)))]
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
@@ -18,7 +18,7 @@ fn options(counter_bits: u32) -> Options {
     Options { counter_bits, relative_error: 0.02, ..Options::default() }
 }
 
-/// A histogram in memory that children share, and a word beside it, by which processes tell each other how far they are.
+/// A histogram in memory that children share, with a word through which processes report their progress to each other.
 struct Shared {
     histogram: SharedHistogram,
     start: *mut u8,
@@ -30,7 +30,7 @@ impl Shared {
     fn new(options: &Options) -> Shared {
         let size = SharedHistogram::required_size(options).unwrap();
         let (shared, all) = (libc::MAP_SHARED | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
-        // SAFETY: a new mapping, which stays until the process ends.
+        // SAFETY: this is a new mapping, which stays until the process ends.
         unsafe {
             let start = libc::mmap(std::ptr::null_mut(), size + 4096, all, shared, -1, 0);
             assert_ne!(start, libc::MAP_FAILED);
@@ -40,7 +40,7 @@ impl Shared {
         }
     }
 
-    /// A child that says that it has started, and then does something until it is killed, or ends.
+    /// A child that reports its start, and then works until it is killed or done.
     fn child(&self, work: impl FnOnce(&SharedHistogram)) -> pid_t {
         self.phase.store(0, Release);
         let child = fork(|| {
@@ -62,7 +62,7 @@ impl Shared {
         self.histogram.snapshot().unwrap()
     }
 
-    /// What each bucket has counted since the reset, which must be the same for all.
+    /// The count of each bucket since the reset, which must be the same for all.
     fn of_each(&self) -> u64 {
         let snapshot = self.snapshot();
         let first = snapshot.buckets().next().unwrap().count;
@@ -78,9 +78,9 @@ impl Shared {
     }
 }
 
-/// Runs something in a child, which ends with this process, or when it takes too long.
+/// Runs work in a child, which ends with this process, or when it takes too long.
 fn fork(work: impl FnOnce() -> bool) -> pid_t {
-    // SAFETY: the child uses what is its own copy and what is shared, and does not return.
+    // SAFETY: the child uses only its own copy and shared memory, and does not return.
     unsafe {
         let child = libc::fork();
         assert!(child >= 0);
@@ -93,15 +93,15 @@ fn fork(work: impl FnOnce() -> bool) -> pid_t {
     }
 }
 
-/// Whether a child ended well.
+/// Whether a child exited successfully.
 fn ended_well(child: pid_t) -> bool {
     let mut status = 1;
-    // SAFETY: our own child, which is not waited for elsewhere.
+    // SAFETY: it is our own child, and nobody else waits for it.
     unsafe { libc::waitpid(child, &mut status, 0) == child && status == 0 }
 }
 
 fn signal(child: pid_t, number: libc::c_int) {
-    // SAFETY: our own child.
+    // SAFETY: it is our own child.
     assert_eq!(unsafe { libc::kill(child, number) }, 0);
 }
 
@@ -110,7 +110,7 @@ fn end(child: pid_t) {
     ended_well(child);
 }
 
-/// Spins for a time below a limit in nanoseconds; times spread well.
+/// Spins for a time below a limit in nanoseconds; the times are well spread.
 fn spin_below(limit: u64, state: &mut u64) {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     let (start, time) = (Instant::now(), Duration::from_nanos((*state >> 33) % limit));
@@ -119,8 +119,8 @@ fn spin_below(limit: u64, state: &mut u64) {
     }
 }
 
-/// A process that is killed inside a reset leaves no trace of it: the others read, reset and take deltas as if it had never
-/// begun, and no event is lost.
+/// A process that is killed inside a reset leaves no trace of the reset. The others read, reset and take deltas as if
+/// it had never begun, and no event is lost.
 #[test]
 fn a_process_killed_inside_a_reset() {
     for counter_bits in [64, 32] {
@@ -131,7 +131,7 @@ fn a_process_killed_inside_a_reset() {
         let mut monitor = shared.snapshot();
         let (mut recorded, mut seen) = (0, 0);
         for round in 0..ROUNDS {
-            // Nothing is recorded while the child resets, all the time: so it leaves all of a round, or nothing.
+            // Nothing is recorded while the child resets repeatedly, so it leaves everything of a round, or nothing.
             shared.record_each();
             recorded += buckets;
             let child = shared.child(|histogram| while histogram.reset().is_ok() {});
@@ -141,7 +141,7 @@ fn a_process_killed_inside_a_reset() {
             histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
             seen += monitor.counts().total;
             assert_eq!(seen, recorded);
-            // Also one that has waited for a while.
+            // A reset by a process that has waited for a while works too.
             histogram.reset().unwrap();
             assert_eq!(shared.of_each(), 0);
             shared.record_each();
@@ -152,7 +152,7 @@ fn a_process_killed_inside_a_reset() {
     }
 }
 
-/// A process that is stopped inside a reset, and goes on when another one has reset: what it still writes changes nothing.
+/// A process is stopped inside a reset, and continues after another one has reset: its remaining writes change nothing.
 #[test]
 fn a_process_stopped_inside_a_reset() {
     for counter_bits in [64, 32] {
@@ -161,7 +161,7 @@ fn a_process_stopped_inside_a_reset() {
         let mut state = 1;
         for round in 0..ROUNDS {
             shared.record_each();
-            // It ends before it resets a second time.
+            // The child ends before it resets a second time.
             let child = shared.child(|histogram| {
                 let _ = histogram.reset();
             });
@@ -181,7 +181,7 @@ fn a_process_stopped_inside_a_reset() {
     }
 }
 
-/// Two processes that reset all the time, and a reader, which succeeds each time.
+/// Two processes reset all the time, and a reader succeeds each time.
 #[test]
 fn processes_that_reset_at_once() {
     let shared = Shared::new(&options(64));
@@ -221,7 +221,7 @@ fn some_processes_record_and_another_reads_and_resets() {
                 for record in 0..RECORDS {
                     histogram.record(record % 1000 * 1500 + writer);
                     if record == RECORDS / 2 && writer == 0 {
-                        // Half of it, at least, comes after the first reset.
+                        // At least half of the records come after the first reset.
                         shared.wait_for(2);
                     }
                 }
@@ -255,7 +255,7 @@ fn some_processes_record_and_another_reads_and_resets() {
     }
 }
 
-/// Writers that are forked from one process, one after the other, have everything in common but what identities are made of.
+/// Writers forked one after another from one process have everything in common except the ingredients of identities.
 #[test]
 fn forked_writers_in_the_same_place() {
     let options = options(64);
@@ -264,7 +264,7 @@ fn forked_writers_in_the_same_place() {
     let (mut monitor, mut since_reset) = (shared.snapshot(), shared.snapshot());
     for count in [1067, 100, 5] {
         let child = fork(|| {
-            // SAFETY: the memory is there longer, and nobody else uses it meanwhile.
+            // SAFETY: the memory lives longer, and nobody else uses it meanwhile.
             let made = unsafe { SharedHistogram::init_in(shared.start, shared.size, &options) };
             let Ok(histogram) = made else { return false };
             histogram.record_n(7, 2 * count);
@@ -273,7 +273,7 @@ fn forked_writers_in_the_same_place() {
             reset.is_ok()
         });
         assert!(ended_well(child));
-        // SAFETY: made by the child, and nobody else's until the next one starts.
+        // SAFETY: the child made it, and nobody else uses it until the next child starts.
         let histogram = unsafe { SharedHistogram::attach(shared.start, shared.size) }.unwrap();
         histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
         histogram.update(&mut since_reset, Since::Reset).unwrap();
@@ -288,7 +288,7 @@ fn forked_writers_in_the_same_place() {
     }
 }
 
-/// Forks 300 times while another thread does something; each child has to end well.
+/// Forks 300 times while another thread works; each child must exit successfully.
 fn fork_beside(again: impl Fn() + Sync, mut in_child: impl FnMut() -> bool) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -303,7 +303,7 @@ fn fork_beside(again: impl Fn() + Sync, mut in_child: impl FnMut() -> bool) {
     });
 }
 
-/// In the child of a fork nobody ends the reset that another thread of the parent was at.
+/// After a fork, nobody in the child finishes the reset that another thread of the parent was running.
 #[test]
 fn children_forked_beside_resets_and_readers() {
     for (mode, storage) in [
@@ -329,7 +329,7 @@ fn children_forked_beside_resets_and_readers() {
         fork_beside(other, || {
             let before = read(&mut snapshot);
             (0..7).for_each(|_| histogram.record(5));
-            // A baseline that is new to the snapshot.
+            // This baseline is new to the snapshot.
             let after = read(&mut snapshot);
             let reset = histogram.reset().and_then(|()| read(&mut snapshot));
             matches!(before, Ok(0 | 3)) && after == before.map(|total| total + 7) && reset == Ok(0)
@@ -337,7 +337,7 @@ fn children_forked_beside_resets_and_readers() {
     }
 }
 
-/// Also of records with exact sums, which take a stripe.
+/// This includes records with exact sums, which take a stripe.
 #[test]
 fn children_forked_beside_collections() {
     for exact in [false, true] {

@@ -1,5 +1,5 @@
-//! An allocator that counts the sizes it is asked for in thread-local histograms, one for each power of two: whatever the
-//! library allocates leads back into it, at whatever moment.
+//! An allocator that counts the requested sizes in thread-local histograms, one for each power of two. So every
+//! allocation of the library leads back into it, at any moment.
 #![cfg(feature = "std")]
 
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
@@ -15,7 +15,7 @@ const CLASSES: usize = 40;
 
 static SIZES: [AtomicPtr<SharedHistogram>; CLASSES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; CLASSES];
-/// What the allocator itself counted.
+/// The allocator's own counts.
 static ASKED: [AtomicU64; CLASSES] = [const { AtomicU64::new(0) }; CLASSES];
 
 thread_local! {
@@ -24,23 +24,23 @@ thread_local! {
 
 struct Recording;
 
-// SAFETY: it answers as the system's allocator does.
+// SAFETY: it returns what the system's allocator returns.
 unsafe impl GlobalAlloc for Recording {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
         if RECORDS.try_with(Cell::get).unwrap_or(false) {
             let class = memory.size().max(1).ilog2() as usize;
-            // SAFETY: set before any thread records, and never freed.
+            // SAFETY: it is set before any thread records, and never freed.
             if let Some(sizes) = unsafe { SIZES[class].load(Acquire).as_ref() } {
                 ASKED[class].fetch_add(1, Relaxed);
                 sizes.record(memory.size() as u64);
             }
         }
-        // SAFETY: passed on.
+        // SAFETY: forwarded to the system's allocator.
         unsafe { System.alloc(memory) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, memory: Memory) {
-        // SAFETY: passed on.
+        // SAFETY: forwarded to the system's allocator.
         unsafe { System.dealloc(block, memory) };
     }
 }
@@ -64,7 +64,7 @@ fn make_classes(classes: impl Fn(usize) -> bool) {
     }
 }
 
-/// Runs a part of the test in a thread that records whatever it allocates, until the deadline.
+/// Runs a part of the test in a thread that records everything it allocates, until the deadline.
 fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     let (done, finished) = mpsc::channel();
     thread::spawn(move || {
@@ -74,7 +74,7 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
         let _ = done.send(());
     });
     if let Err(error) = finished.recv_timeout(Duration::from_secs(60)) {
-        // A panic would drop histograms, and hang in turn.
+        // A panic would drop histograms, which would hang too.
         eprintln!("FAILED: {what}: {error:?}");
         std::process::abort();
     }
@@ -82,8 +82,8 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
 
 #[test]
 fn whatever_is_allocated_may_be_recorded() {
-    // Small blocks and those of histograms have low places in the tables of threads, others have high ones: so a thread that
-    // makes a histogram has to grow its table for what the registry allocates.
+    // Small blocks and those of histograms have low places in the tables of threads, others have high ones. So a thread
+    // that makes a histogram must grow its table for what the registry allocates.
     let histogram_class = create().footprint().ilog2() as usize;
     let is_low = |class| class < 8 || class == histogram_class;
     make_classes(is_low);
@@ -122,7 +122,7 @@ fn whatever_is_allocated_may_be_recorded() {
     drop(kept);
 
     for class in 0..CLASSES {
-        // SAFETY: never freed.
+        // SAFETY: it is never freed.
         let histogram = unsafe { &*SIZES[class].load(Acquire) };
         let snapshot = histogram.snapshot().unwrap();
         let counts = snapshot.counts();

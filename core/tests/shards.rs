@@ -17,7 +17,7 @@ fn total(histogram: &SharedHistogram) -> u64 {
     snapshot.counts().total
 }
 
-/// Runs jobs on threads of their own and joins them. A scope alone does not wait for their destructors.
+/// Runs jobs on separate threads and joins them. A scope alone does not wait for their destructors.
 fn on_threads<'a>(jobs: impl IntoIterator<Item = Box<dyn FnOnce() + Send + 'a>>) {
     thread::scope(|scope| {
         let handles: Vec<_> = jobs.into_iter().map(|job| scope.spawn(job)).collect();
@@ -29,7 +29,7 @@ fn on_a_thread<'a>(job: impl FnOnce() + Send + 'a) {
     on_threads([Box::new(job) as Box<dyn FnOnce() + Send>]);
 }
 
-/// What one shard adds to the footprint.
+/// The bytes that one shard adds to the footprint.
 fn shard_bytes() -> usize {
     let histogram = SharedHistogram::create(&options()).unwrap();
     let before = histogram.footprint();
@@ -85,17 +85,17 @@ fn a_histogram_may_go_before_its_threads() {
             drop(other);
             before.wait();
             after.wait();
-            // The thread ends with an entry in its table that leads nowhere any more.
+            // The thread ends with a stale entry in its table.
         });
         before.wait();
         assert_eq!(total(&histogram), 1);
         drop(histogram);
-        // Another takes the place in the tables.
+        // Another histogram takes the place in the tables.
         let next = SharedHistogram::create(&options()).unwrap();
         after.wait();
         next.record(2);
         assert_eq!(total(&next), 1);
-        // Whoever drops the last of a thread's result does so behind a fence, which ThreadSanitizer does not know.
+        // The last owner of a thread's result drops it behind a fence, which ThreadSanitizer does not know.
         thread.join().unwrap();
     });
 }
@@ -123,7 +123,7 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
     let empty = histogram.footprint();
     for early in [true, false] {
         on_a_thread(|| {
-            // Destructors run in reverse order of first use: `Late` before or after the library's.
+            // Destructors run in reverse order of first use, so `Late` runs before or after the library's.
             if early {
                 LATE.with_borrow_mut(|late| *late = Some(Late(histogram.clone())));
             }
@@ -140,7 +140,7 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
     assert_eq!([count(8), count(9), count(10), count(11)], [3, 3, 6, 60]);
     assert_eq!(snapshot.counts().overflow, 3);
     assert_eq!(histogram.footprint(), empty + shard_bytes(), "both threads had the same shard");
-    // Three times 2^63 are 2^63 and a wrap, which the shared counter tallies.
+    // Three times 2^63 is 2^63 and a wrap, which the shared counter counts.
     assert_eq!((count(12), snapshot.counts().lost), (1 << 63, u64::MAX));
 }
 
@@ -148,7 +148,7 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
 fn a_sum_of_a_shard_and_the_shared_counters_that_wraps_is_told() {
     let histogram = SharedHistogram::create(&Options { counter_bits: 64, ..options() }).unwrap();
     on_a_thread(|| {
-        // Destructors run in reverse order of first use: this one's records go to the shared counters.
+        // Destructors run in reverse order of first use, so the records of this one go to the shared counters.
         LATE.with_borrow_mut(|late| *late = Some(Late(histogram.clone())));
         histogram.record_n(12, 1 << 63);
     });
@@ -159,7 +159,7 @@ fn a_sum_of_a_shard_and_the_shared_counters_that_wraps_is_told() {
         let lost = if since == Since::Reset { u64::MAX } else { 0 };
         assert_eq!(snapshot.counts().lost, lost, "{since:?}");
     }
-    // A shard more, and the sum is made in several passes.
+    // With one more shard, the sum is computed in several passes.
     let one = histogram.footprint();
     on_a_thread(|| {
         histogram.record(1);
@@ -182,14 +182,14 @@ fn a_recorder_owns_a_shard_whatever_happens_to_threads() {
     });
     let mut recorder = slot.unwrap();
     assert_eq!(histogram.footprint(), empty + 2 * shard_bytes());
-    // The thread's shard is free again, the recorder's is not.
+    // The thread's shard is free again, but the recorder's is not.
     on_a_thread(|| histogram.record_n(1, 10));
     assert_eq!(histogram.footprint(), empty + 2 * shard_bytes());
     on_a_thread(|| {
         (0..1000).for_each(|_| recorder.record(2));
         recorder.record(u64::MAX);
     });
-    // Both handles from here on are the recorder's.
+    // From here on, both handles belong to the recorder.
     let other = histogram.clone();
     drop(histogram);
     assert_eq!(total(&other), 1012);
@@ -200,7 +200,7 @@ fn a_recorder_owns_a_shard_whatever_happens_to_threads() {
     let again_histogram = other.clone();
     let (histogram, owner) = again.into_raw();
     drop(other);
-    // SAFETY: the parts just taken, once.
+    // SAFETY: these are the parts just taken, used once.
     let mut again = unsafe { picollo_core::Recorder::from_raw(histogram, owner) };
     again.record(3);
     assert_eq!(total(&again_histogram), 1013);
@@ -210,11 +210,11 @@ fn a_recorder_owns_a_shard_whatever_happens_to_threads() {
 fn a_narrow_recorder_passes_the_wrap_on() {
     for mode in [Mode::SingleWriter, Mode::ThreadLocal] {
         let options = Options { mode, counter_bits: 32, ..options() };
-        // SAFETY: one recorder writes.
+        // SAFETY: only one recorder writes.
         let histogram = unsafe { SharedHistogram::create_unguarded(&options) }.unwrap();
         let mut monitor = Snapshot::boxed(*histogram.layout()).unwrap();
         let mut recorder = histogram.recorder().unwrap();
-        // SAFETY: a cell of 32 bits, which nobody else uses now.
+        // SAFETY: this is a cell of 32 bits, which nobody else uses now.
         unsafe { recorder.counters().cast::<u32>().add(5).write(u32::MAX - 1) };
         histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
         (0..10).for_each(|_| recorder.record(5));

@@ -1,4 +1,4 @@
-//! Who may record: by default any number of threads, none of which loses anything; in single-writer mode one.
+//! Checks who may record: by default any number of threads, none of which loses anything; in single-writer mode, one.
 
 use std::sync::Barrier;
 use std::thread;
@@ -21,7 +21,7 @@ fn total_of(update: impl FnOnce(&mut Snapshot) -> picollo_core::Result<()>) -> u
     snapshot.counts().total
 }
 
-/// Two threads record at once, into the same few cells. A rayon-like closure: shared, so that it cannot change anything.
+/// Two threads record at once into the same few cells. The closure is shared, like rayon's, so it changes nothing.
 fn twice(record: impl Fn(u64) + Sync) {
     let start = Barrier::new(2);
     thread::scope(|scope| {
@@ -34,7 +34,7 @@ fn twice(record: impl Fn(u64) + Sync) {
     });
 }
 
-/// Each of them loses about half in single-writer mode on a machine of two cores.
+/// In single-writer mode, each of them loses about half on a machine of two cores.
 #[test]
 fn two_threads_lose_nothing_in_any_default() {
     static WIDE: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
@@ -72,7 +72,7 @@ fn the_writer_is_handed_out_once() {
         let other = histogram.clone();
         let mut writer = histogram.writer().unwrap();
         assert_eq!(other.writer().err(), Some(Error::Busy));
-        // Readers and resets beside it.
+        // Readers and resets run at the same time.
         thread::scope(|scope| {
             scope.spawn(|| (0..1000).for_each(|value| writer.record(value)));
             scope.spawn(|| other.footprint());
@@ -80,7 +80,7 @@ fn the_writer_is_handed_out_once() {
         assert_eq!(total_of(|snapshot| other.update(snapshot, Since::Reset)), 1000);
         other.reset().unwrap();
         drop(histogram);
-        // The writer keeps the histogram, and gives way to the next one.
+        // The writer keeps the histogram alive, and the next writer can follow it.
         drop(other);
         writer.record_n(5, 2);
         let histogram = writer.histogram().clone();
@@ -102,13 +102,13 @@ fn a_recorder_is_the_writer() {
     let sparse = Options { storage: Storage::Sparse, ..options() };
     assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1000);
     assert!(histogram.writer().is_ok());
-    // What has none gives the writer back.
+    // A histogram without a recorder returns the writer.
     let sparse = SingleWriterHistogram::create(&sparse).unwrap();
     assert_eq!(sparse.writer().unwrap().into_recorder().err(), Some(Error::Unsupported));
     assert!(sparse.writer().is_ok());
 }
 
-/// The writer of narrow cells tallies their wraps, and what is out of range, as the histogram's own `record` does.
+/// The writer of narrow cells counts their wraps and the values out of range, as the histogram's own `record` does.
 #[test]
 fn the_writer_of_narrow_cells_counts_wraps() {
     let mut histogram = Histogram::<[AtomicU32], SingleWriter>::boxed(LAYOUT, true).unwrap();
@@ -123,7 +123,7 @@ fn the_writer_of_narrow_cells_counts_wraps() {
     assert_eq!((seen.counts().overflow, seen.counts().lost), (1, 1 << 32));
 }
 
-/// Whatever a shared handle can record, the one writer can, with the same counts.
+/// The single writer can record everything that a shared handle can, with the same counts.
 #[test]
 fn the_writers_record_all_that_others_do() {
     let mut filled = Snapshot::boxed(LAYOUT).unwrap();
@@ -167,7 +167,7 @@ fn the_writers_record_all_that_others_do() {
     same(&seen);
     shared.update(&mut seen, Since::Reset).unwrap();
     same(&seen);
-    // The one owner may also begin again.
+    // The only owner may also clear the histogram.
     mutable.clear();
     seen.update(&*mutable, Since::Reset).unwrap();
     assert_eq!(seen.counts().total, 0);
@@ -180,7 +180,7 @@ fn memory_of_the_caller_says_what_is_in_it() {
     let start = memory.as_ptr().cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8;
     let base = memory[start..].as_mut_ptr().cast::<u8>();
     let single = Options { mode: Mode::SingleWriter, ..options() };
-    // SAFETY: `base` has `size` bytes, used for these histograms only, which do not outlive the test; one thread records.
+    // SAFETY: `base` has `size` bytes, only for these histograms, which the test outlives; one thread records.
     unsafe {
         assert_eq!(SharedHistogram::init_in(base, size, &single).err(), Some(Error::InvalidArgument));
         let histogram = SingleWriterHistogram::init_in(base, size, &options()).unwrap();
@@ -190,8 +190,8 @@ fn memory_of_the_caller_says_what_is_in_it() {
         let mut writer = attached.writer_unchecked();
         writer.record(5);
         assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1);
-        // The numbers of modes in images are what they were before the default had number 0.
-        // (The width of a cell beside them is the target's default.)
+        // Images still number modes as before the default had number 0. (The adjacent width of a cell is the target's
+        // default.)
         let kind = base.cast::<u32>().add(10);
         let bits = histogram.counter_bits();
         assert_eq!(kind.read(), bits << 16);

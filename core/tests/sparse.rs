@@ -1,4 +1,4 @@
-//! Sparse histograms: what they take, what their limit does, and their races at full speed.
+//! Sparse histograms: their memory, the effect of their limit, and their races at full speed.
 #![cfg(feature = "alloc")]
 
 use std::sync::Barrier;
@@ -10,7 +10,7 @@ fn options(mode: Mode, storage: Storage) -> Options {
     Options { mode, storage, ..Options::default() }
 }
 
-/// Ten values spread over the range, each in a power of two of its own.
+/// Ten values spread over the range, each in a different power of two.
 fn ten_values() -> impl Iterator<Item = u64> {
     (0..10).map(|i| 3u64 << (6 * i))
 }
@@ -36,7 +36,7 @@ fn ten_live_values_take_under_five_per_cent() {
                     dense.footprint(),
                     share * 100.0
                 );
-                // Half as large cells leave the directory as it is; their dense histogram is half as large.
+                // Cells of half the size leave the directory unchanged, but the dense histogram is half as large.
                 assert!(share < if counter_bits == 64 { 0.05 } else { 0.1 });
                 if !no_live_reset {
                     sparse.reset().unwrap();
@@ -50,7 +50,7 @@ fn ten_live_values_take_under_five_per_cent() {
     }
 }
 
-/// Resident memory of this process in bytes, where the system tells.
+/// Resident memory of this process in bytes, if the system reports it.
 fn resident() -> Option<usize> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     Some(statm.split(' ').nth(1)?.parse::<usize>().ok()? * 4096)
@@ -99,10 +99,10 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
         assert_eq!(histogram.footprint() as u64, empty + 3 * chunk);
         let counts = histogram.snapshot().unwrap().counts();
         assert_eq!((counts.total, counts.lost), (6, 14 + 5));
-        // No room for the baseline either: nothing is changed.
+        // There is no room for the baseline either, so nothing changes.
         assert_eq!(histogram.reset(), Err(Error::OutOfMemory));
         assert_eq!(histogram.snapshot().unwrap().counts(), counts);
-        // With room, lost counts are reset like the others.
+        // With room, a reset includes the lost counts.
         let histogram = limited(empty + 7 * chunk).unwrap();
         (0..20).for_each(|i| histogram.record(1 << (3 * i)));
         assert!(histogram.snapshot().unwrap().counts().lost > 0);
@@ -138,7 +138,7 @@ fn threads_that_touch_the_same_chunks_at_once_lose_nothing() {
                 barrier.wait();
                 (0..64).for_each(|i| histogram.record((1 << i) + round));
             };
-            // Joined by hand: how a scope waits for its threads is in std, which ThreadSanitizer does not see into.
+            // The threads are joined explicitly: ThreadSanitizer does not see how a scope in std waits for its threads.
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(record)).collect();
             threads.into_iter().for_each(|thread| thread.join().unwrap());
         });

@@ -1,5 +1,5 @@
-//! Threads that come and go record known amounts, one thread resets at random, and three monitors take deltas all the
-//! time. What each monitor saw must add up to what was recorded.
+//! Threads that come and go record known amounts, one thread resets at random, and three monitors continuously take
+//! deltas. What each monitor saw must add up to what was recorded.
 //!
 //! `PICOLLO_STRESS_RECORDS` sets the records of each run (default 2 000 000; the long form is 100 000 000).
 #![cfg(feature = "std")]
@@ -26,7 +26,7 @@ impl Lcg {
         self.0 >> 20
     }
 
-    /// Skewed, some out of range, and some in the same few buckets from all threads.
+    /// Skewed values: some are out of range, and some fall into the same few buckets from all threads.
     fn value(&mut self) -> u64 {
         match self.next() % 8 {
             0 => 1000,
@@ -37,7 +37,7 @@ impl Lcg {
     }
 }
 
-/// Counts by bucket, and beside the buckets.
+/// Counts in buckets, and counts outside of them.
 #[derive(Clone, PartialEq, Debug)]
 struct Sums {
     buckets: Vec<u64>,
@@ -83,7 +83,7 @@ impl Sums {
     }
 }
 
-/// What a thread does in its life: some records by each of the ways to record.
+/// The life of a thread: some records by each of the ways to record.
 fn live(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
     let (mut lcg, mut sums) = (Lcg(seed), Sums::new(histogram));
     let mut left = number;
@@ -113,7 +113,7 @@ fn live(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
     sums
 }
 
-/// Starts threads one after another until all is recorded. Returns what was.
+/// Starts threads one after another until everything is recorded. Returns what they recorded.
 fn keep_recording(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
     let (mut lcg, mut truth) = (Lcg(seed), Sums::new(histogram));
     let mut left = number;
@@ -153,7 +153,7 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
     // SAFETY: in single-writer mode there is one writer.
     let histogram = unsafe { SharedHistogram::create_unguarded(&options) }.unwrap();
     let writers = if mode == Mode::SingleWriter { 1 } else { 3 };
-    // Narrow cells start a little below their wrap.
+    // Narrow cells start slightly below their wrap.
     let head_start = if counter_bits == 32 { u32::MAX as u64 - number / 100 } else { 0 };
     for bucket in Snapshot::boxed(*histogram.layout()).unwrap().buckets() {
         histogram.record_n(bucket.lower, head_start);
@@ -167,7 +167,7 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
         .collect();
     let (recorded, resets) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut truth = Sums::new(&histogram);
-    // Everything is joined by hand: what a scope does instead, a thread sanitizer does not see.
+    // All threads are joined explicitly: ThreadSanitizer does not see how a scope waits.
     let updates: u64 = thread::scope(|scope| {
         let (histogram, recorded) = (&histogram, &recorded);
         let watchers: Vec<_> = monitors
@@ -204,7 +204,7 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
         resets.into_inner()
     );
 
-    // A reset now empties it, and what follows is on the later side.
+    // A reset now empties it, and the following records are on the later side.
     histogram.reset().unwrap();
     let mut snapshot = histogram.snapshot().unwrap();
     assert_eq!(snapshot.counts(), Counts::default());

@@ -1,4 +1,4 @@
-//! Totals beyond 2^64 - 1: they are reported as that, and every rank is still decided by what was counted.
+//! Totals beyond 2^64 - 1 saturate in reports, but the real counts still decide every rank.
 #![cfg(feature = "std")]
 
 use picollo_core::{
@@ -13,7 +13,7 @@ fn snapshot(counts: &[(u64, u64)], base: bool) -> Box<Snapshot> {
     let histogram = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
     let mut snapshot = Snapshot::boxed(LAYOUT).unwrap();
     if base {
-        // So that counts are differences.
+        // This makes the counts differences.
         (0..1 << 20).step_by(1000).for_each(|value| histogram.record_n(value, value | 1));
         histogram.reset().unwrap();
     }
@@ -22,7 +22,7 @@ fn snapshot(counts: &[(u64, u64)], base: bool) -> Box<Snapshot> {
     snapshot
 }
 
-/// Counts by bucket, no two of one bucket, some of them near 2^64.
+/// Counts by bucket, with one entry per bucket, some of them near 2^64.
 fn counts() -> impl Strategy<Value = Vec<(u64, u64)>> {
     let count = prop_oneof![
         3 => (0u64..1000).prop_map(|less| u64::MAX - less),
@@ -34,7 +34,7 @@ fn counts() -> impl Strategy<Value = Vec<(u64, u64)>> {
     })
 }
 
-/// The bucket that a rank of so many units of 1e-9 % falls into, and the counts before it.
+/// The bucket of a rank in units of 1e-9 %, and the counts before it.
 fn oracle(counts: &[(u64, u64)], units: u64) -> (u64, u128, u128) {
     let total: u128 = counts.iter().map(|&(_, count)| u128::from(count)).sum();
     let target = (u128::from(units) * total).div_ceil(100_000_000_000).max(1);
@@ -55,7 +55,7 @@ proptest! {
         sorted in any::<bool>(), base in any::<bool>()
     ) {
         if base {
-            // No cell is to wrap.
+            // This prevents cells from wrapping.
             counts.iter_mut().for_each(|(_, count)| *count = (*count).min(u64::MAX - (1 << 21)));
         }
         let snapshot = snapshot(&counts, base);
@@ -65,7 +65,7 @@ proptest! {
         if sorted {
             ranks.sort_unstable();
         }
-        // As a user writes them.
+        // Ranks as a user writes them.
         let written: Vec<f64> = ranks.iter()
             .map(|units| format!("{}.{:09}", units / 1_000_000_000, units % 1_000_000_000).parse().unwrap()).collect();
         let mut percentiles = vec![Default::default(); ranks.len()];
@@ -112,7 +112,7 @@ proptest! {
             counts.iter().filter(|&&(value, _)| value <= to).map(|&(_, count)| u128::from(count)).sum()
         };
         for step in snapshot.linear_steps(width).unwrap().chain(snapshot.percentile_steps(ticks).unwrap()) {
-            // A bucket is never divided: it comes with the step that its first value is in.
+            // A bucket is never divided: it belongs to the step that contains its first value.
             let cumulative = up_to(step.to);
             prop_assert_eq!(step.cumulative_count, u64::try_from(cumulative).unwrap_or(u64::MAX));
             prop_assert!((step.rank - cumulative as f64 / total as f64 * 100.0).abs() < 1e-9);
@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn doubles(counts in counts(), units in 0u64..=1_000_000_000) {
         let histogram = DoubleHistogram::new(&DoubleOptions { relative_error: 0.01, ..DoubleOptions::default() }).unwrap();
-        // Each in a bucket of its own.
+        // Each value is in a separate bucket.
         for (at, &(_, count)) in counts.iter().enumerate() {
             histogram.record_n(2f64.powi(at as i32), count);
         }
@@ -146,19 +146,19 @@ proptest! {
     }
 }
 
-/// The attack: the highest percentile of two full buckets is in the second.
+/// An attack: the highest percentile of two full buckets is in the second.
 #[test]
 fn two_full_buckets() {
     let full = snapshot(&[(1, u64::MAX), (1000, u64::MAX)], false);
     let p99 = full.percentile(99.999, ValueSelection::Lower).unwrap();
     assert_eq!((p99.bucket.count, p99.target_count), (u64::MAX, u64::MAX));
     assert!(p99.value >= 960, "{}", p99.value);
-    // Half a bucket less: compared with that, the first is not the same.
+    // The other one has half a bucket less, so the first bucket's share differs.
     let other = snapshot(&[(1, u64::MAX), (1000, u64::MAX / 2)], false);
     let compared = full.compare(&other, &CompareOptions::default()).unwrap();
     assert!((compared.ks_distance - (2.0 / 3.0 - 0.5)).abs() < 1e-9, "{}", compared.ks_distance);
     assert!((compared.common_language - (0.5 * 2.0 / 3.0 / 2.0 + 0.5 / 3.0 / 2.0 + 0.5 / 3.0)).abs() < 1e-9);
-    // .NET's rule, in floating point.
+    // This is .NET's rule, in floating point.
     let options = DoubleOptions { quantile_rule: QuantileRule::DotNet, ..DoubleOptions::default() };
     let histogram = DoubleHistogram::new(&options).unwrap();
     [1.0, 2.0, 4.0].iter().for_each(|&value| histogram.record_n(value, u64::MAX));

@@ -1,4 +1,4 @@
-//! Histograms that count in units: as those without one, of values that are shifted.
+//! Histograms that count in units behave like those without a unit for shifted values.
 
 use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Snapshot, Storage};
 use proptest::prelude::*;
@@ -12,13 +12,13 @@ const KINDS: [(Mode, Storage); 6] = [
     (Mode::SingleWriter, Storage::Sparse),
 ];
 
-/// One thread records here.
+/// Only one thread records here.
 fn create(options: &Options) -> Result<SharedHistogram, Error> {
-    // SAFETY: as just said.
+    // SAFETY: only one thread records.
     unsafe { SharedHistogram::create_unguarded(options) }
 }
 
-/// Storage indices and counts, and what is beside them.
+/// Storage indices and counts, and the counts outside of the buckets.
 fn contents(snapshot: &Snapshot) -> (Vec<(u64, u64)>, picollo_core::Counts) {
     let counts = snapshot.recorded_buckets().map(|bucket| (bucket.storage_index, bucket.count)).collect();
     (counts, snapshot.counts())
@@ -69,7 +69,7 @@ proptest! {
         equal(&with, &without)?;
         with.reset().unwrap();
         without.reset().unwrap();
-        // The rest is shared: recorders, bounds, corrections.
+        // The rest is common code: recorders, bounds, corrections.
         if let Ok(mut recorder) = with.recorder() {
             prop_assert_eq!(recorder.length(), 0);
             values.iter().for_each(|&value| recorder.record(value));
@@ -88,7 +88,7 @@ proptest! {
         prop_assert_eq!(total, 2 * values.len() as u64);
     }
 
-    /// Against what a loop records.
+    /// Checks corrections against a loop of records.
     #[test]
     fn corrections_are_of_values_and_not_of_units(
         value in 1u64..10_000_000, interval in 5_000u64..1_000_000, times in 1u64..4, unit in 1u32..14
@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(contents(&corrected.snapshot().unwrap()), contents(&naive.snapshot().unwrap()));
     }
 
-    /// As merging into a snapshot of that layout.
+    /// Adding a snapshot is like merging into a snapshot of that layout.
     #[test]
     fn snapshots_are_added(
         kind in 0usize..6, unit in 0u32..14, from in 0u32..14, digits in (1u32..4, 1u32..4),
@@ -117,7 +117,7 @@ proptest! {
         let (mode, storage) = KINDS[kind];
         let options = |digits, unit: u32, max| {
             let unit = 1u64 << unit;
-            // Per CPU there are cells of 64 bits only, and not everywhere are they the default.
+            // Per-CPU histograms have only cells of 64 bits, which are not the default everywhere.
             let counter_bits = if mode == Mode::PerCpu { 64 } else { 0 };
             Options { mode, storage, significant_digits: digits, max_trackable: max, unit, counter_bits, ..Options::default() }
         };
@@ -144,7 +144,7 @@ fn lowest_discernible_values_become_powers_of_two() {
         let layout = layout(unit, 3, 0).unwrap();
         assert_eq!((layout.unit(), layout.block_size()), (log, 1024));
     }
-    // As the histograms of a well-known tool: a third of the counters less.
+    // These are like the histograms of a well-known tool: a third of the counters less.
     let [with, without] = [20_000, 0].map(|unit| layout(unit, 2, 3_600_000_000_000).unwrap().length());
     assert!(with * 3 < without * 2, "{with} of {without}");
     assert_eq!(layout(1 << 51, 3, 0).unwrap().unit(), 51);
@@ -175,7 +175,7 @@ fn writers() {
     assert_eq!(taken.bucket_of(5000).unwrap().count, 102);
 }
 
-/// In memory that processes share. Builds that do not know units find another version there.
+/// Histograms in memory that processes share. Builds that do not know units find another version there.
 #[test]
 fn images() {
     #[repr(align(64))]
@@ -187,7 +187,7 @@ fn images() {
         let mut memory = Box::new(Memory([0; 1 << 16]));
         let (start, size) = (memory.0.as_mut_ptr(), memory.0.len());
         assert!(SharedHistogram::required_size(&options).unwrap() <= size);
-        // SAFETY: the memory is used for nothing else, and outlives all that is made in it.
+        // SAFETY: the memory is used for nothing else, and outlives everything made in it.
         let (made, attached) = unsafe {
             (
                 SharedHistogram::init_in(start, size, &options).unwrap(),
@@ -201,7 +201,7 @@ fn images() {
         assert_eq!(attached.layout(), made.layout());
         assert_eq!(attached.snapshot().unwrap().bucket_of(5000).unwrap().count, 1);
         drop((made, attached));
-        // What it says of its unit agrees, or nobody attaches it.
+        // The fields for its unit must agree, or nobody can attach it.
         assert_eq!(memory.0[version], expected);
         for (at, value) in [
             (version, expected ^ 1),

@@ -1,4 +1,4 @@
-//! Counts that 64 bits cannot hold: what wraps around is counted as lost, in every mode, by every way to add.
+//! Counts that 64 bits cannot hold: wraps count as lost, in every mode, by every way to add.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ fn kinds() -> Vec<Options> {
             kinds.push(options(mode, Storage::Sparse, counter_bits));
         }
     }
-    // The thread-local mode needs threads, and the per-CPU mode cells of 64 bits.
+    // The thread-local mode needs threads, and the per-CPU mode needs cells of 64 bits.
     // SAFETY: nobody records.
     kinds.retain(|options| unsafe { SharedHistogram::create_unguarded(options) }.is_ok());
     kinds
@@ -58,7 +58,7 @@ fn a_wrap_is_lost_and_said() {
             histogram.record_n(value, MAX);
             let counts = update(Since::Reset);
             assert_eq!(counts.lost, MAX, "{value} {options:?}");
-            // The next intervals have nothing to do with it.
+            // The wrap does not affect the next intervals.
             assert_eq!(update(Since::PreviousUpdate), Counts::default(), "{value} {options:?}");
             histogram.record(value);
             let counts = update(Since::PreviousUpdate);
@@ -107,7 +107,7 @@ fn the_sum_of_shards_wraps_aloud() {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    // Each has a shard of its own, none of which wraps.
+                    // Each thread has a separate shard, none of which wraps.
                     histogram.record(900);
                     barrier.wait();
                     histogram.record_n(7, 3 << 62);
@@ -145,7 +145,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..30)
 }
 
-/// Counts since a moment, of the values that there are.
+/// Counts since a moment, by value.
 type Sums = BTreeMap<u64, u128>;
 
 fn expected(sums: &Sums) -> (Vec<u64>, u64, u64, bool) {
@@ -156,7 +156,7 @@ fn expected(sums: &Sums) -> (Vec<u64>, u64, u64, bool) {
 }
 
 proptest! {
-    /// Cells of 64 bits: whatever is recorded, what is missing from the counts is said, and nothing else.
+    /// Cells of 64 bits: for any records, exactly the missing counts are reported as lost.
     #[test]
     fn what_is_lost_is_said(steps in steps()) {
         for options in kinds() {
@@ -173,7 +173,7 @@ proptest! {
                         *since_update.entry(value).or_default() += count as u128;
                     }
                     Step::Batch(value, length) => {
-                        // Value by value is not checked, so not where it would wrap.
+                        // Single records are not checked, so they must not wrap.
                         let cells_are_small = !steps.iter().any(|step| matches!(step, Step::RecordN(v, n) if *v == value && *n > 5));
                         if cells_are_small {
                             histogram.record_batch(&vec![value; length]);
@@ -222,7 +222,7 @@ fn histograms_of_doubles_too() {
         histogram.collect(&mut snapshot).unwrap();
         assert_eq!(snapshot.lost(), 0);
     }
-    // Two snapshots of one bucket.
+    // Two snapshots have counts in the same bucket.
     histogram.record_n(1.5, MAX);
     histogram.collect(&mut snapshot).unwrap();
     let mut sum = DoubleSnapshot::new();

@@ -1,5 +1,5 @@
-/* The C interface without an operating system, a C library or an allocator: a histogram and a snapshot in static memory, recorded
- * into by the program and an interrupt handler, and what every call that would need more than that answers. */
+/* The C interface without an operating system, a C library or an allocator. The program and an interrupt handler
+ * record into a histogram in static memory. Calls that need more than that must report it. */
 #include <picollo.h>
 
 #include "start.h"
@@ -74,7 +74,7 @@ static void counting(void)
     picollo_snapshot_free(snapshot);
 }
 
-/* Without memory, clocks and counters the answer is UNSUPPORTED, never a wrong one. */
+/* Without memory, clocks and counters calls return UNSUPPORTED, never wrong results. */
 static void honesty(void)
 {
     picollo_histogram *none = NULL;

@@ -1,4 +1,4 @@
-/* Vectors, start-up, critical sections and a console for a freestanding C program on a Cortex-M. */
+/* Vectors, startup, critical sections and a console for a freestanding C program on a Cortex-M. */
 #include "start.h"
 
 extern uint32_t data_start, data_end, data_source, bss_start, bss_end, stack_top;
@@ -48,7 +48,7 @@ void start_timer(uint32_t cycles)
     systick[0] = cycles != 0 ? 7 : 0;
 }
 
-/* What docs/embedded.md asks of the program: nobody else runs between the two, and they nest. */
+/* docs/embedded.md requires this of the program: nobody else runs between the two calls, and they nest. */
 uint32_t picollo_critical_section_enter(void)
 {
     uint32_t masked;

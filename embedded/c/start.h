@@ -1,10 +1,10 @@
-/* What start.c offers, and what it expects of the program. */
+/* What start.c provides, and what it needs from the program. */
 #include <stdint.h>
 
 void say(const char *text);
-/* Calls tick every so many cycles; 0 stops it. */
+/* Calls tick every this many cycles; 0 stops it. */
 void start_timer(uint32_t cycles);
 
-/* Of the program. */
+/* The program defines these. */
 void tick(void);
 int main(void);

@@ -1,6 +1,6 @@
-//! What a Cortex-M needs to run a program: vectors, start-up, critical sections, a timer, and a way to say something.
+//! Everything that a Cortex-M needs to run a program: vectors, startup, critical sections, a timer, and an output.
 //!
-//! Only what the programs here use; a real program takes its board's crates for this.
+//! It contains only what the programs here use; a real program uses the crates for its board.
 
 #![no_std]
 #![cfg(target_os = "none")]
@@ -21,9 +21,9 @@ unsafe extern "C" {
 }
 
 unsafe extern "Rust" {
-    /// The program, which ends with the number of tests that failed.
+    /// The program, which returns the number of failed tests.
     safe fn program() -> u32;
-    /// Called by the timer.
+    /// The timer calls this.
     safe fn tick();
 }
 
@@ -34,7 +34,7 @@ union Vector {
     stack: *const u32,
     none: usize,
 }
-// SAFETY: constant, and read by the processor only.
+// SAFETY: it is constant, and only the processor reads it.
 unsafe impl Sync for Vector {}
 
 const FAULT: Vector = Vector { handler: fault };
@@ -61,14 +61,14 @@ static VECTORS: [Vector; 16] = [
     Vector { handler: systick },
 ];
 
-/// Where the processor starts.
+/// The processor starts here.
 ///
 /// # Safety
-/// Called by the processor, once.
+/// Only the processor may call it, once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reset() {
-    // SAFETY: the linker script says where the sections are, and nothing has used them yet. In assembly, since a loop over
-    // memory that is not initialised has no meaning in Rust.
+    // SAFETY: the linker script defines the sections, and nothing has used them yet. This is assembly, because a loop
+    // over uninitialized memory has no meaning in Rust.
     unsafe {
         asm!(
             "b 2f", "1: ldm {from}!, {{{word}}}", "stm {to}!, {{{word}}}", "2: cmp {to}, {end}", "blo 1b",
@@ -83,9 +83,9 @@ pub unsafe extern "C" fn reset() {
     exit(program());
 }
 
-/// Ends the program with a status.
+/// Ends the program with an exit status.
 pub fn exit(code: u32) -> ! {
-    // "Extended exit": that of an application, with its status.
+    // This is "Extended exit": it reports the exit of an application, with its status.
     let block = [0x2_0026, code];
     semihosting(0x20, block.as_ptr().addr());
     loop {}
@@ -106,19 +106,19 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     exit(98);
 }
 
-/// Asks the debugger, here the emulator, for something.
+/// Sends a request to the debugger, here the emulator.
 fn semihosting(operation: usize, argument: usize) -> usize {
     let answer;
-    // SAFETY: the operations used here read the memory that the argument leads to, and change none.
+    // SAFETY: the operations used here only read the memory that the argument points to.
     unsafe {
         asm!("bkpt 0xab", inout("r0") operation => answer, in("r1") argument, options(nostack));
     }
     answer
 }
 
-/// Says something.
+/// Prints a text.
 fn say(text: &str) {
-    // Of at most 63 bytes and a NUL.
+    // Each piece has at most 63 bytes and a NUL.
     let mut buffer = [0u8; 64];
     for piece in text.as_bytes().chunks(63) {
         buffer[..piece.len()].copy_from_slice(piece);
@@ -137,7 +137,7 @@ impl fmt::Write for Console {
     }
 }
 
-/// Counts tests.
+/// Counts passed and failed tests.
 #[derive(Default)]
 pub struct Tests {
     passed: u32,
@@ -145,13 +145,13 @@ pub struct Tests {
 }
 
 impl Tests {
-    /// Notes the outcome of a test, and tells it.
+    /// Notes the outcome of a test, and prints it.
     pub fn check(&mut self, good: bool, what: fmt::Arguments<'_>) {
         *(if good { &mut self.passed } else { &mut self.failed }) += 1;
         let _ = fmt::write(&mut Console, format_args!("{}: {what}\n", if good { "ok" } else { "FAILED" }));
     }
 
-    /// Tells the sum; the number of tests that failed.
+    /// Prints the totals, and returns the number of failed tests.
     pub fn finish(&self) -> u32 {
         let _ = fmt::write(&mut Console, format_args!("{} passed, {} failed\n", self.passed, self.failed));
         self.failed
@@ -160,9 +160,9 @@ impl Tests {
 
 const SYSTICK: *mut u32 = 0xe000_e010 as *mut u32;
 
-/// Lets the timer call `tick` every so many cycles.
+/// Makes the timer call `tick` every `cycles` cycles.
 pub fn start_timer(cycles: u32) {
-    // SAFETY: the registers of the timer, which every Cortex-M here has: reload, current, and control.
+    // SAFETY: these are the registers of the timer, which every Cortex-M here has: reload, current, and control.
     unsafe {
         write_volatile(SYSTICK.add(1), cycles - 1);
         write_volatile(SYSTICK.add(2), 0);
@@ -170,7 +170,7 @@ pub fn start_timer(cycles: u32) {
     }
 }
 
-/// Stops it.
+/// Stops the timer.
 pub fn stop_timer() {
     // SAFETY: as above.
     unsafe {
@@ -183,24 +183,24 @@ pub fn stop_timer() {
 struct Interrupts;
 critical_section::set_impl!(Interrupts);
 
-// SAFETY: one core, and interrupts are off in between: nobody else runs.
+// SAFETY: there is one core, and interrupts are off in between, so nobody else runs.
 unsafe impl critical_section::Impl for Interrupts {
     unsafe fn acquire() -> bool {
         let masked: u32;
-        // SAFETY: reads and sets the mask.
+        // SAFETY: this only reads and sets the mask.
         unsafe { asm!("mrs {0}, PRIMASK", "cpsid i", out(reg) masked, options(nostack)) };
         masked & 1 != 0
     }
 
     unsafe fn release(was_masked: bool) {
         if !was_masked {
-            // SAFETY: they were on before.
+            // SAFETY: interrupts were on before.
             unsafe { asm!("cpsie i", options(nostack)) };
         }
     }
 }
 
-/// Memory that is given out from the bottom and never taken back, up to a kilobyte or two below the stack.
+/// Memory that is allocated from the bottom and never freed, up to a kilobyte or two below the stack.
 #[cfg(feature = "alloc")]
 mod heap {
     use core::alloc::{GlobalAlloc, Layout};
@@ -215,7 +215,7 @@ mod heap {
     #[global_allocator]
     static HEAP: Bump = Bump(Mutex::new(Cell::new(0)));
 
-    // SAFETY: blocks never overlap, since the end only rises, within a critical section.
+    // SAFETY: blocks never overlap, because the end only rises, within a critical section.
     unsafe impl GlobalAlloc for Bump {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             let limit = (&raw const super::stack_top).addr() - FOR_THE_STACK;

@@ -1,11 +1,11 @@
-//! What the fuzz targets share: an allocator that notices excess, and what must hold for anything that was decoded.
+//! Common parts of the fuzz targets: an allocator that detects excess, and properties of any decoded snapshot.
 
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use picollo_core::{Encoding, Error, Snapshot};
 
-/// Counters that a decoded snapshot may have here.
+/// The largest number of counters of a decoded snapshot here.
 pub const MAX_COUNTERS: u64 = 1 << 10;
 
 /// Counts what the process has allocated.
@@ -14,12 +14,12 @@ pub struct Counting;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is passed on to the system's allocator.
+// SAFETY: everything is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
         let live = LIVE.fetch_add(memory.size(), Relaxed) + memory.size();
         PEAK.fetch_max(live, Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's promise is forwarded.
         unsafe { System.alloc(memory) }
     }
 
@@ -30,13 +30,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Decodes, and panics when that took more memory than a limit on the counters and the length of the input allow.
+/// Decodes, and panics if that took more memory than the limit on the counters and the length of the input allow.
 pub fn decode(bytes: &[u8]) -> Result<Box<Snapshot>, Error> {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
     let decoded = Snapshot::decode(bytes, MAX_COUNTERS);
     let used = PEAK.load(Relaxed) - before;
-    // The snapshot, the inflated encoding (twice, while it grows), the text as bytes.
+    // This covers the snapshot, the inflated encoding (twice, while it grows), and the text as bytes.
     let limit = 16 * MAX_COUNTERS as usize + 2 * (64 + 9 * MAX_COUNTERS as usize) + bytes.len() + 65_536;
     assert!(used <= limit, "{used} bytes allocated for {} of input", bytes.len());
     decoded
@@ -47,7 +47,7 @@ pub fn counts(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     snapshot.recorded_buckets().map(|bucket| (bucket.logical_index, bucket.count)).collect()
 }
 
-/// What must hold for anything that was decoded: totals and limits, and that it survives being encoded again.
+/// Checks the properties of any decoded snapshot: totals and limits, and that encoding it again preserves it.
 pub fn check(snapshot: &Snapshot) {
     let layout = snapshot.layout();
     assert!(layout.length() as u64 <= MAX_COUNTERS);
@@ -63,7 +63,7 @@ pub fn check(snapshot: &Snapshot) {
     assert_eq!(counts(&again), recorded);
     assert_eq!(again.encode_to_vec(Encoding::Native).unwrap(), native);
 
-    // HdrHistogram's layouts begin at 0, which may take more counters than the limit.
+    // HdrHistogram's layouts begin at 0, so they may need more counters than the limit.
     let Ok(v2) = snapshot.encode_to_vec(Encoding::HdrV2) else { return };
     match decode(&v2) {
         Ok(again) => {

@@ -1,5 +1,5 @@
-//! What is done with what was decoded: merged, subtracted, corrected, iterated, written as text. Two encodings, one after
-//! the other, behind the length of the first.
+//! Operations on decoded snapshots: merge, subtract, correct, iterate, write as text. The input is the length of the
+//! first encoding, and then two encodings.
 #![no_main]
 
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use picollo_fuzz::{Counting, counts, decode};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Counts characters, and gives up in time.
+/// Counts characters, and stops at a limit.
 struct Counted(usize);
 
 impl Write for Counted {
@@ -61,7 +61,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     let ticks = u32::from(*ticks) + 1;
-    // At most so many in each of the halves of the distance that a double can tell apart.
+    // At most `ticks` in each half of the distance, for as many halves as a double can distinguish.
     let limit = 56 * ticks as usize + 2;
     let steps: Vec<_> = a.percentile_steps(ticks).unwrap().take(limit + 1).collect();
     assert!(steps.len() <= limit, "{} steps of {ticks} ticks", steps.len());

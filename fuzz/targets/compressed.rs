@@ -1,4 +1,4 @@
-//! What is inside of compressed encodings: the input is deflated first, with a right length and checksum, or one bit off.
+//! The contents of compressed encodings: the input is deflated with a correct length and checksum, or one wrong bit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ static ALLOCATOR: Counting = Counting;
 
 fuzz_target!(|bytes: &[u8]| {
     let [kind, flip, plain @ ..] = bytes else { return };
-    // Making a compressor takes longer than all the rest.
+    // Making a compressor takes longer than everything else.
     let mut stream = if kind % 16 == 0 { compress_to_vec_zlib(plain, 1) } else { stored(plain) };
     if *flip != 0 {
         let at = usize::from(*flip) * 7 % stream.len();
@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
 
     let inflated = decode(&encoded);
     if *flip == 0 {
-        // Without the checksum, which is the only thing that may be missing.
+        // Only the checksum may be missing.
         let end = encoded.len() - 4;
         let mut without = encoded[..end].to_vec();
         without[4..8].copy_from_slice(&(stream.len() as u32 - 4).to_be_bytes());
@@ -34,7 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
             (a, b) => panic!("{:?} with a checksum, {:?} without", a.as_ref().err(), b.err()),
         }
         assert_eq!(decode(&encoded[..end]).err(), Some(Error::Corrupt), "shorter than it says");
-        // As an encoding of doubles holds it.
+        // The same data inside an encoding of doubles.
         let doubles = [&0x0c72_124fu32.to_be_bytes()[..], &[0; 12], &encoded].concat();
         assert_eq!(
             decode(&doubles).map(|snapshot| counts(&snapshot)),
@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
         check(snapshot);
     }
     if *flip == 0 && plain.first() == Some(&0x1c) {
-        // As it would be read uncompressed, but that nothing may follow the counts, and nothing is compressed twice.
+        // As for uncompressed data, except that nothing may follow the counts, and nothing is compressed twice.
         match (inflated, decode(plain)) {
             (Ok(a), Ok(b)) => assert_eq!((counts(&a), a.layout()), (counts(&b), b.layout())),
             (Err(Error::Corrupt), Ok(_)) => {}
@@ -55,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A stream that is not compressed.
+/// A zlib stream without compression.
 fn stored(plain: &[u8]) -> Vec<u8> {
     let mut stream = vec![0x78, 1, 1];
     stream.extend((plain.len() as u16).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Any bytes, as whatever they claim to be: binary, compressed, base64; alone, and as the first of several.
+//! Any bytes, as the encoding that they claim to be: binary, compressed, base64; alone, and as the first of several.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,12 +11,12 @@ static ALLOCATOR: Counting = Counting;
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(snapshot) = decode(bytes) {
         check(&snapshot);
-        // It may end before the input does, and is the same.
+        // It may end before the input does, but it is the same.
         let (first, taken) = Snapshot::decode_first(bytes, MAX_COUNTERS).unwrap();
         assert!((1..=bytes.len()).contains(&taken));
         assert_eq!((first.layout(), counts(&first)), (snapshot.layout(), counts(&snapshot)));
     }
-    // One after another, each as it is by itself.
+    // Consecutive encodings decode as each does alone.
     let mut rest = bytes;
     while let Ok((first, taken)) = Snapshot::decode_first(rest, MAX_COUNTERS) {
         assert!((1..=rest.len()).contains(&taken));

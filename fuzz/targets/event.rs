@@ -1,15 +1,15 @@
-//! Names of events, and the files of sysfs that describe them: whatever stands in either, parsing ends in an event or an error,
-//! and an event's name means the event again.
+//! Names of events, and the sysfs files that describe them: for any contents, parsing returns an event or an error, and
+//! an event's name parses to the same event.
 //!
-//! Input: the spec up to the first newline, then files, each a line with its path and a line with its content; "pmu" and "forced" are
-//! for what stands in for libpfm4.
+//! Input: the spec up to the first newline, then files, each as a line with its path and a line with its content; "pmu"
+//! and "forced" are for the substitute of libpfm4.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use picollo_native::seam::{Attr, Encoded, Errno, Files, Library, Refusal};
 use picollo_native::{Event, ListedEvent};
 
-/// A system of nothing but files.
+/// A system that consists only of files.
 struct Tree<'a>(Vec<(&'a str, &'a str)>);
 
 const DEVICES: &str = "/sys/bus/event_source/devices/";
@@ -30,8 +30,8 @@ impl Files for Tree<'_> {
     }
 }
 
-/// Stands in for libpfm4: knows whatever begins in upper case, of the PMU that it is told, with some attributes; and answers with what it was
-/// asked, wherever there is room for text.
+/// Substitutes libpfm4: it knows all names that begin in upper case, for the given PMU, with some attributes. Its
+/// answers repeat the request wherever there is room for text.
 struct Names<'a> {
     pmu: &'a str,
     is_forced: bool,
@@ -69,7 +69,7 @@ impl Library for Names<'_> {
         if !user && !kernel {
             (user, kernel) = (ring == 8, ring == 1);
         }
-        // The kernel's bits of what is left out: user 4, kernel 5.
+        // The kernel's exclusion bits: 4 for user, 5 for kernel.
         attr.flags = u64::from(!user) << 4 | u64::from(!kernel) << 5;
         Ok(Encoded {
             attr,
@@ -100,14 +100,14 @@ fuzz_target!(|text: &str| {
     while let (Some(path), Some(content)) = (lines.next(), lines.next()) {
         files.push((path, content));
     }
-    // What is said under paths that no system has.
+    // The content under paths that no system has.
     let told = |name: &str| files.iter().find(|(path, _)| *path == name).map(|(_, content)| *content);
     let pmu = told("pmu").unwrap_or("skx").split('\0').next().unwrap_or_default();
     let names = Names { pmu, is_forced: told("forced").is_some() };
     let files = Tree(files);
     match Event::parse_among(&files, &names, spec) {
         Ok(event) => {
-            // A name that was cut to its buffer no longer says everything.
+            // A name that was cut to its buffer is incomplete.
             if event.name().len() < 120 {
                 let again = Event::parse_among(&files, &names, event.name());
                 assert_eq!(

@@ -1,7 +1,7 @@
-//! Intervals of exemplars as JSON: whatever stands in it, reading ends in an interval or in a sentence that says what is wrong, and an interval
-//! is written in every form, and read again as the same.
+//! Intervals of exemplars as JSON: for any contents, reading returns an interval or a sentence that states what is
+//! wrong. An interval is written in every form, and reads back as the same.
 //!
-//! Input: JSON; or lines, each a JSON pointer and a value behind it, for what stands there instead in an interval with one exemplar.
+//! Input: JSON; or lines, each with a JSON pointer and a value, which replace parts of an interval with one exemplar.
 #![no_main]
 
 #[path = "../../cli/src/exemplars/json.rs"]

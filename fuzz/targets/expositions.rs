@@ -1,7 +1,8 @@
-//! Registries of anything: names that are taken or refused, values, divisors and bounds; then every format is written in two passes of
-//! one length, in Prometheus' protocol as whole messages, and differences are taken.
+//! Registries of anything: names that are accepted or refused, values, divisors and bounds. Then every format is
+//! written in two passes of the same length, in Prometheus' protocol as complete messages, and differences are taken.
 //!
-//! Input: lines. The first has the metric's name, unit, label, help; then the divisor, the limit of buckets, values and bounds as words.
+//! Input: lines. First the metric's name, unit, label, help; then divisor, limit of buckets, values and bounds as
+//! words.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -70,7 +71,7 @@ fuzz_target!(|data: &[u8]| {
         let (trace, span) =
             ((u128::from(word(5)) << 64 | u128::from(word(6))).to_be_bytes(), word(7).to_be_bytes());
         let exemplar = Exemplar::with_trace(f64::from_bits(word(3)), word(4), trace, span, &labels);
-        // One that is too large once it is divided is refused.
+        // An exemplar that is too large after the division is refused.
         let _ = registry.set_exemplars(id, exemplar.into_iter().collect());
     }
     registry.update(word(2)).unwrap();

@@ -1,4 +1,4 @@
-//! Logs: every byte is read once, every interval can be written again and reads the same.
+//! Logs: every byte is read once, and every interval can be written again and reads the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use picollo_fuzz::{Counting, counts, decode};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What is later than this, in seconds, may have its end where others have the length.
+/// Lines with a later timestamp, in seconds, may have the end of the interval instead of its length.
 const YEAR: f64 = 365.0 * 24.0 * 3600.0;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(reader.next().is_none());
     }
     let text = copy.as_deref().map_or(bytes, str::as_bytes);
-    // A mark in the copy would be one of the text's own.
+    // A mark in the copy would come from the text itself.
     if copy.is_some() && is_utf16(text) {
         return;
     }
@@ -48,7 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         assert!(again.next().is_none());
     }
-    // All of it, but for what is not there yet.
+    // The reader has read everything except an incomplete last line.
     let rest = &text[reader.position()..];
     assert!(rest.iter().all(|&byte| byte == 0) || !rest.ends_with(b"\n") && !rest.ends_with(b"\r"));
 });

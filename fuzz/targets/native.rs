@@ -1,4 +1,4 @@
-//! Our own encoding, with the parts that are hard to guess made right: beginning, length and checksum.
+//! Our own encoding, with the parts that are hard to guess made valid: beginning, length and checksum.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ static ALLOCATOR: Counting = Counting;
 fuzz_target!(|bytes: &[u8]| {
     let [scale, rest @ ..] = bytes else { return };
     let Some((head, payload)) = rest.split_at_checked(48) else { return };
-    // Every fourth has a unit, which is in the bits that the smallest trackable value seldom needs.
+    // Every fourth has a unit, in the bits that the smallest trackable value seldom needs.
     let has_unit = scale & 0x60 == 0x60;
     let mut encoded = b"\x89Picollo".to_vec();
     encoded.extend([1 + u8::from(has_unit), 0, scale >> 7, 0, scale % 24, 0]);

@@ -1,7 +1,7 @@
-//! Segments: a reader comes to an answer or an error, whatever is in the file, and whatever becomes of it between two looks.
+//! Segments: a reader returns an answer or an error, whatever the file contains, and however it changes meanwhile.
 //!
-//! Input: patches of eight bytes of a segment that is otherwise right: which part, where in it, and four bytes for there. Every other
-//! one is applied after the segment was opened. A part that there is not makes the file longer or shorter.
+//! Input: patches of eight bytes to a valid segment: the part, the place in it, and four bytes for it. Every other
+//! patch is applied after opening. A patch to a part that does not exist makes the file longer or shorter.
 #![no_main]
 
 use std::os::unix::fs::FileExt;
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use picollo_core::{Metric, Mode, Options, Since, ValueSelection};
 use picollo_native::{Segment, SegmentKind, SegmentOptions, Viewer};
 
-/// Where parts begin that are worth a change: header, directory, and, on pages of their own, counter and histograms.
+/// The beginnings of the parts worth changing: header, directory, and, on separate pages, counter and histograms.
 const DIRECTORY: u64 = 4096;
 const OBJECTS: u64 = DIRECTORY + 4096 * 1024;
 const PAGE: usize = 4096;
@@ -44,18 +44,18 @@ fn setting() -> &'static Setting {
         segment.histogram(&metric("x"), &coarse).unwrap().record_n(1000, 7);
         let per_cpu = Options { mode: Mode::PerCpu, ..coarse };
         segment.histogram(&Metric { name: "y", ..Metric::default() }, &per_cpu).unwrap().record_n(1, 3);
-        // A copy, which nobody has mapped, so that it may become shorter. What is mapped is removed at the end.
+        // This is an unmapped copy, so that it may become shorter. The mapped segment is removed at the end.
         let path = PathBuf::from(format!("/dev/shm/picollo-fuzz-copy-{}", std::process::id()));
         let original = std::fs::read(segment.path()).unwrap();
         let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
-        // Of holes where the original has some: what is there has to be freed when the file becomes shorter.
+        // The copy has holes where the original has them, because shortening the file must free its pages.
         file.set_len(original.len() as u64).unwrap();
         let is_something = |&at: &usize| original[at * PAGE..(at + 1) * PAGE].iter().any(|&byte| byte != 0);
         let pages: Vec<usize> = (0..original.len() / PAGE).filter(is_something).collect();
         assert_eq!(original.len() % PAGE, 0);
         write_parts(&file, &original, &pages);
         std::fs::remove_dir_all(&directory).unwrap();
-        // SAFETY: a function that stays, for an orderly end.
+        // SAFETY: the function exists until an orderly exit.
         unsafe { atexit(remove_copy) };
         Setting { path, file, original, pages }
     })
@@ -69,7 +69,7 @@ extern "C" fn remove_copy() {
     let _ = std::fs::remove_file(&setting().path);
 }
 
-/// All that is not zero.
+/// Writes everything that is not zero.
 fn write_parts(file: &std::fs::File, original: &[u8], pages: &[usize]) {
     for at in pages.iter().map(|page| page * PAGE) {
         file.write_all_at(&original[at..at + PAGE], at as u64).unwrap();
@@ -129,7 +129,7 @@ fuzz_target!(|patches: &[u8]| {
         assert!(why.is_some_and(|why| why.starts_with(": ")), "{error} does not name the file");
     }
     setting.file.set_len(setting.original.len() as u64).unwrap();
-    // What was cut off is a hole now.
+    // The part that was cut off is now a hole.
     let is_cut = patches.iter().any(|patch| patch[0] % 6 == 5);
     if is_cut {
         write_parts(&setting.file, &setting.original, &setting.pages);

@@ -1,5 +1,5 @@
-//! HdrHistogram's encodings, with headers that are often right: settings from the first bytes, then counts. Where
-//! the crate `hdrhistogram` reads them too, it reads the same.
+//! HdrHistogram's encodings, with headers that are often valid: settings from the first bytes, then counts. If the
+//! crate `hdrhistogram` reads them too, it must read the same.
 #![no_main]
 
 use hdrhistogram::serialization::Deserializer;
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     encoded.extend(rest);
 
     let ours = decode(&encoded);
-    // As an encoding of doubles holds it.
+    // The same data inside an encoding of doubles.
     let doubles = [&0x0c72_124eu32.to_be_bytes()[..], &[0; 12], &encoded].concat();
     match (&ours, decode(&doubles)) {
         (Ok(ours), Ok(doubles)) => {
@@ -43,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
     if cookie != 0x1c84_9313 {
         return;
     }
-    // The peer does not survive all that we refuse, and refuses some of what we read.
+    // The peer does not survive everything that we refuse, and refuses some of what we read.
     let theirs: Result<hdrhistogram::Histogram<u64>, _> = Deserializer::new().deserialize(&mut &encoded[..]);
     let Ok(theirs) = theirs else { return };
     assert!(ours.layout().length() as u64 <= MAX_COUNTERS);

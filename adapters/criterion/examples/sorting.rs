@@ -1,8 +1,8 @@
-//! Criterion's line, and histograms beside it:
+//! Prints criterion's line, and histograms next to it:
 //!
 //!     cargo run --release -p picollo-criterion --example sorting
 //!
-//! With `PICOLLO_SAVE=main` five times, and then `PICOLLO_AGAINST=main`, it remembers.
+//! Run it five times with `PICOLLO_SAVE=main`, and then with `PICOLLO_AGAINST=main`, to compare it with those runs.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -23,12 +23,12 @@ fn main() -> Result<ExitCode, picollo_native::Error> {
         .measurement_time(Duration::from_millis(300))
         .sample_size(20)
         .without_plots();
-    // Short: batches.
+    // This is too short for single iterations, so it measures batches.
     let sorted: Vec<u64> = (0..64).collect();
     criterion.bench_function("search", |bencher| {
         picollo.iter(bencher, "search", || black_box(&sorted).binary_search(black_box(&17)));
     });
-    // Long enough for each iteration to be seen.
+    // This is long enough to measure each iteration.
     criterion.bench_function("sort", |bencher| {
         picollo.iter_each(bencher, "sort", || {
             let mut values = values(1000);

@@ -1,9 +1,9 @@
-//! How criterion writes values.
+//! Formats values for criterion.
 
 use criterion::Throughput;
 use criterion::measurement::ValueFormatter;
 
-/// What the line is of.
+/// What the line shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Formatter {
     /// Nanoseconds.
@@ -15,7 +15,7 @@ pub(crate) enum Formatter {
 const TIMES: [(f64, &str); 5] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"), (1e-3, "ps")];
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, "")];
 
-/// The largest unit that the value is one of; else the smallest.
+/// The largest unit that the value reaches, or else the smallest.
 fn unit(units: &'static [(f64, &'static str)], typical: f64) -> (f64, &'static str) {
     units.iter().copied().find(|(size, _)| typical >= *size).unwrap_or(units[units.len() - 1])
 }
@@ -35,7 +35,7 @@ impl ValueFormatter for Formatter {
                 (amount, ["elem/s", "elem each"])
             }
         };
-        // A second has 10^9 nanoseconds; an event is one.
+        // A second has 10^9 nanoseconds; an event is a single unit.
         let whole = if *self == Formatter::Time { 1e9 } else { 1.0 };
         values.iter_mut().for_each(|value| *value = amount as f64 * whole / *value);
         name[usize::from(*self != Formatter::Time)]

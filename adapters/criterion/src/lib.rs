@@ -1,10 +1,9 @@
 //! A [`Measurement`](criterion::measurement::Measurement) for criterion.
 //!
-//! Criterion keeps a mean for each batch of iterations. [`Picollo`] measures for it, and fills a histogram of times and of
-//! each counter
-//! beside: of every iteration ([`Picollo::iter_each`]), or of the means of batches ([`Picollo::iter`]) where an iteration is
-//! too short to be
-//! measured alone; the table says which. At the end it may save the run, and judge it by earlier ones.
+//! Criterion keeps a mean for each batch of iterations. [`Picollo`] measures for it, and also fills a histogram of
+//! times and one of each counter. They contain every iteration ([`Picollo::iter_each`]). If an iteration is too short
+//! to measure alone, they contain the means of batches ([`Picollo::iter`]); the table shows which. At the end it can
+//! save the run, and compare it with earlier ones.
 //!
 //! ```no_run
 //! use criterion::Criterion;
@@ -27,7 +26,7 @@ mod memory;
 pub use measured::Per;
 pub use measurement::{Picollo, Started, Taken};
 
-// The example of the README is a test.
+// This makes the example in the README a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

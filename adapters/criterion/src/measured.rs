@@ -4,12 +4,12 @@ use picollo_core::{Options, SharedWriter, Since, SingleWriterHistogram, Snapshot
 
 use crate::measurement::Taken;
 
-/// What an observation is of.
+/// The unit of an observation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Per {
     /// One iteration.
     Iteration,
-    /// The mean of a batch of iterations, counted as often as there are iterations in it. Tails are those of batches.
+    /// The mean of a batch of iterations, counted once for each of its iterations. Tails are those of batches.
     Batch,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
     counts: Vec<SharedWriter>,
 }
 
-/// Room for whatever there is, at a thousandth.
+/// A histogram with room for any value, at an error of a thousandth.
 fn histogram() -> SharedWriter {
     let histogram =
         SingleWriterHistogram::create(&Options::default()).and_then(|histogram| histogram.writer());
@@ -66,7 +66,7 @@ impl Measured {
         snapshot(&self.times)
     }
 
-    /// `None` where it was never counted.
+    /// `None` if it was never counted.
     pub(crate) fn counted(&self, event: usize) -> Option<Box<Snapshot>> {
         Some(snapshot(self.counts.get(event)?)).filter(|snapshot| snapshot.counts().total > 0)
     }

@@ -1,4 +1,4 @@
-//! What criterion calls.
+//! The measurement that criterion calls.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -15,7 +15,7 @@ use picollo_native::{
 use crate::formatter::Formatter;
 use crate::measured::{Measured, Per};
 
-/// Measures wall time, and counts events of the calling thread beside it. Clones share what they measure.
+/// Measures wall time, and also counts events of the calling thread. Clones share their measurements.
 #[derive(Clone)]
 pub struct Picollo {
     pub(crate) inner: Rc<Inner>,
@@ -25,30 +25,29 @@ pub struct Picollo {
 pub(crate) struct Inner {
     clock: Clock,
     session: RefCell<Option<Session>>,
-    /// The events' names.
+    /// The names of the events.
     pub(crate) events: Vec<String>,
     pub(crate) measured: RefCell<Vec<Measured>>,
 }
 
-/// Where the clock was.
+/// The clock at the start.
 #[derive(Clone, Copy, Debug)]
 pub struct Started(u64);
 
-/// What a batch took.
+/// The result of a batch.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Taken {
     /// Wall time, in picoseconds.
     pub picos: u64,
-    /// How much of each event; `None` where it was not counted.
+    /// The count of each event; `None` if it was not counted.
     pub counts: Vec<Option<u64>>,
 }
 
 impl Picollo {
-    /// Measures time, which is what criterion shows, and counts these events, by the names that `picollo list` has. What this
-    /// machine
-    /// cannot count is left out of the tables.
+    /// Measures time, which criterion shows, and counts these events, with names from `picollo list`. The tables omit
+    /// events that this machine cannot count.
     ///
-    /// Errors: of [`Event::parse`] and [`Session::create`].
+    /// Errors: those of [`Event::parse`] and [`Session::create`].
     pub fn new(events: &[&str]) -> Result<Picollo> {
         Clock::init();
         let parsed = events.iter().map(|event| Event::parse(event)).collect::<Result<Vec<_>>>()?;
@@ -63,10 +62,10 @@ impl Picollo {
         Ok(Picollo { inner: Rc::new(inner), formatter: Formatter::Time })
     }
 
-    /// Has criterion show an event that is counted, and not the time.
+    /// Makes criterion show a counted event instead of the time.
     ///
-    /// Errors: `InvalidArgument` for one that was not asked for, `NoSuchEvent` for one that cannot be counted here, with the
-    /// reason.
+    /// Errors: `InvalidArgument` for an event that was not requested, `NoSuchEvent` for one that cannot be counted
+    /// here, with the reason.
     pub fn show(mut self, event: &str) -> Result<Picollo> {
         let Some(at) = self.inner.events.iter().position(|name| name == event) else {
             return Err(Error::new(
@@ -82,7 +81,7 @@ impl Picollo {
         Ok(self)
     }
 
-    /// Instead of `bencher.iter(routine)`: measures batches, and notes the mean of each, as often as it has iterations.
+    /// Use it instead of `bencher.iter(routine)`: measures batches, and records each mean once per iteration.
     pub fn iter<R>(&self, bencher: &mut Bencher<'_, Picollo>, name: &str, mut routine: impl FnMut() -> R) {
         bencher.iter_custom(|iterations| {
             let start = self.start();
@@ -95,8 +94,8 @@ impl Picollo {
         });
     }
 
-    /// Measures each iteration by itself: for those that take a microsecond and more, as the clock and the counters are read
-    /// around each.
+    /// Measures each iteration separately, for iterations of at least a microsecond: it reads the clock and the
+    /// counters around each.
     pub fn iter_each<R>(
         &self,
         bencher: &mut Bencher<'_, Picollo>,
@@ -116,7 +115,7 @@ impl Picollo {
         });
     }
 
-    /// Notes what iterations took, for `iter_custom` of one's own.
+    /// Records the time of iterations, for your own `iter_custom`.
     pub fn note(&self, name: &str, per: Per, taken: &Taken, iterations: u64) {
         let mut all = self.inner.measured.borrow_mut();
         let at = all.iter().position(|one| one.name == name && one.per == per).unwrap_or_else(|| {
@@ -126,20 +125,20 @@ impl Picollo {
         all[at].note(taken, iterations);
     }
 
-    /// Picoseconds an iteration; `None` where nothing of that name was measured.
+    /// Picoseconds per iteration; `None` if nothing of that name was measured.
     pub fn times(&self, name: &str) -> Option<(Per, Box<Snapshot>)> {
         let all = self.inner.measured.borrow();
         all.iter().find(|one| one.name == name).map(|one| (one.per, one.snapshot()))
     }
 
-    /// How much of an event an iteration took; `None` where nothing of that name was counted.
+    /// The count of an event per iteration; `None` if nothing of that name was counted.
     pub fn counts(&self, name: &str, event: &str) -> Option<(Per, Box<Snapshot>)> {
         let event = self.inner.events.iter().position(|one| one == event)?;
         let all = self.inner.measured.borrow();
         all.iter().find(|one| one.name == name).and_then(|one| Some((one.per, one.counted(event)?)))
     }
 
-    /// Reads the counters; failing is left to the values, which are then missing.
+    /// Reads the counters. If that fails, the values are missing.
     fn read(&self) -> bool {
         match &mut *self.inner.session.borrow_mut() {
             Some(session) => session.read(ReadMode::Auto).is_ok(),
@@ -188,7 +187,7 @@ impl Measurement for Picollo {
     fn to_f64(&self, taken: &Taken) -> f64 {
         match self.formatter {
             Formatter::Time => taken.picos as f64 / 1e3,
-            // Criterion has no word for what is not known, and divides by it.
+            // Criterion cannot represent an unknown value, and divides by it.
             Formatter::Count(at) => taken.counts[at].unwrap_or(0).max(1) as f64,
         }
     }

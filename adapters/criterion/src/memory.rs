@@ -1,4 +1,4 @@
-//! What is said and remembered at the end.
+//! The output at the end, and the baselines.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use picollo_native::baseline::{Baseline, Environment, Run, environment, judge};
 
 use crate::measurement::Picollo;
 
-/// Seconds that placement in memory changes, as in a comparison of two functions; in picoseconds.
+/// How much placement in memory changes times, as in a comparison of two functions; in picoseconds.
 const RESOLUTION: f64 = 500.0;
 
 fn percentile(snapshot: &Snapshot, rank: f64) -> u64 {
@@ -17,7 +17,7 @@ fn percentile(snapshot: &Snapshot, rank: f64) -> u64 {
 }
 
 impl Picollo {
-    /// A table of all histograms, in Markdown: times in nanoseconds, and what was counted.
+    /// A table of all histograms, in Markdown: times in nanoseconds, and counts of events.
     pub fn table(&self) -> String {
         let mut text = String::from(
             "| benchmark | of each | | P50 | P90 | P99 | max |\n| :-- | :-- | :-- | --: | --: | --: | --: |\n",
@@ -39,13 +39,12 @@ impl Picollo {
         text
     }
 
-    /// Prints the table; and does what the environment says. Returns whether a benchmark is slower than its earlier runs, for
-    /// the exit
-    /// status of `main`:
+    /// Prints the table, and does what the environment requests. Returns whether a benchmark is slower than its earlier
+    /// runs, for the exit status of `main`:
     ///
-    /// - `PICOLLO_AGAINST=NAME` judges the times by the runs in that baseline;
-    /// - `PICOLLO_SAVE=NAME` adds them to it, but for what is slower;
-    /// - `PICOLLO_BASELINES=DIRECTORY` is where baselines are (`.picollo`).
+    /// - `PICOLLO_AGAINST=NAME` compares the times with the runs in that baseline;
+    /// - `PICOLLO_SAVE=NAME` adds them to it, except slower ones;
+    /// - `PICOLLO_BASELINES=DIRECTORY` is the directory of baselines (`.picollo`).
     ///
     /// Errors: those of [`Baseline`].
     pub fn finish(&self) -> Result<bool> {
@@ -65,7 +64,7 @@ impl Picollo {
         Ok(!slower.is_empty())
     }
 
-    /// Judges the times by earlier runs, says what it finds a line at a time, and returns the names of what is slower.
+    /// Compares the times with earlier runs, passes each result to `say`, and returns the names of slower benchmarks.
     pub fn against(&self, baseline: &Baseline, say: &mut dyn FnMut(&str)) -> Result<Vec<String>> {
         let (earlier, now) = (baseline.runs()?, here());
         let options = CompareOptions { resolution: RESOLUTION, ..CompareOptions::default() };
@@ -86,7 +85,7 @@ impl Picollo {
         Ok(slower)
     }
 
-    /// Adds the times to a baseline, but for these names; `None` where nothing is left.
+    /// Adds the times to a baseline, except these names; `None` if nothing remains.
     pub fn save(&self, baseline: &Baseline, without: &[String]) -> Result<Option<std::path::PathBuf>> {
         let all = self.inner.measured.borrow();
         let kept = all.iter().filter(|one| !without.contains(&one.name));

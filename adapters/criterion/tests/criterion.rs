@@ -1,4 +1,4 @@
-//! Criterion measures with it, and the histograms are of what it measured.
+//! Criterion measures with this crate, and the histograms contain what it measured.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn batches_and_iterations() {
             work::add_chain_256(black_box(40))
         });
     });
-    // Plain criterion works as well, without histograms.
+    // Plain criterion works too, without histograms.
     criterion.bench_function("plain", |bencher| bencher.iter(|| work::add_chain_256(black_box(4))));
     criterion.bench_function("setup", |bencher| {
         bencher.iter_batched(|| 4, work::add_chain_256, criterion::BatchSize::SmallInput);
@@ -58,12 +58,12 @@ fn batches_and_iterations() {
     for (at, name, per) in [(0, "batches", Per::Batch), (1, "each", Per::Iteration)] {
         let (of, times) = picollo.times(name).unwrap();
         assert_eq!((of, times.counts().total), (per, calls[at]), "each call counts");
-        // A chain of 256 additions: at 10 GHz it would take 25 ns.
+        // This is a chain of 256 additions, which would take 25 ns at 10 GHz.
         let chains = [4, 40][at];
         assert!(median(&picollo, name) >= chains * 20_000, "{name}: {}", median(&picollo, name));
     }
     assert!(picollo.times("plain").is_none());
-    // Task clock and page faults are counted where the kernel counts anything for us.
+    // Task clock and page faults are counted if the kernel counts anything for us.
     if let Some((per, counted)) = picollo.counts("each", "task-clock") {
         assert_eq!((per, counted.counts().total), (Per::Iteration, calls[1]));
     } else {
@@ -74,7 +74,7 @@ fn batches_and_iterations() {
         table.contains("| batches | batch mean | ns |") && table.contains("| each | iteration | ns |"),
         "{table}"
     );
-    // What criterion keeps is what was measured: its mean is between the extremes.
+    // Criterion keeps what was measured: its mean is between the extremes.
     let estimates = std::fs::read_to_string(place.join("each/new/estimates.json")).unwrap();
     let mean: f64 = estimates
         .split("\"point_estimate\":")
@@ -101,7 +101,7 @@ fn values_add_up() {
     assert_eq!(picollo.to_f64(&one), 3.0);
     let taken = picollo.end(picollo.start());
     assert!(taken.picos < 10_000_000_000_000 && taken.counts.len() == 2);
-    // A mean is rounded, and a batch of nothing is none.
+    // The mean is rounded, and an empty batch is ignored.
     picollo.note("a", Per::Batch, &Taken { picos: 1999, counts: vec![Some(5), None] }, 1000);
     picollo.note("a", Per::Batch, &Taken { picos: 7, counts: vec![] }, 0);
     assert_eq!((median(&picollo, "a"), picollo.times("a").unwrap().1.counts().total), (2, 1000));

@@ -1,8 +1,8 @@
-//! What a record costs with this recorder and with the usual one, side by side in one run: medians of interleaved blocks.
+//! The cost of a record with this recorder and the usual one, in one run: medians of interleaved blocks.
 //!
 //!     cargo run --release -p picollo-metrics --example against_exporter
 //!
-//! The other one keeps every value until somebody scrapes it; here that is after each block, outside of the times.
+//! The other one keeps every value until a scrape; here that happens after each block, outside of the times.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -42,7 +42,7 @@ fn by_macro_with_made_labels(records: u32) {
     }
 }
 
-/// Nanoseconds a record in each of some threads, which have recorded before.
+/// Nanoseconds per record in each of several threads, which have recorded before.
 fn time(recorder: &(dyn Recorder + Sync), threads: usize, work: Work) -> f64 {
     let barrier = Barrier::new(threads);
     let one = || {

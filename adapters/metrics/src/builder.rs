@@ -1,4 +1,4 @@
-//! Settings of a recorder.
+//! The settings of a recorder.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::names;
 use crate::recorder::Metrics;
 use crate::store::Store;
 
-/// What a recorder is made from.
+/// The settings from which a recorder is built.
 #[derive(Clone, Debug)]
 pub struct Builder {
     pub(crate) relative_error: f64,
@@ -26,7 +26,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// As the methods below say.
+    /// The defaults are those that the methods below state.
     pub fn new() -> Builder {
         Builder {
             relative_error: 0.01,
@@ -38,46 +38,46 @@ impl Builder {
         }
     }
 
-    /// Largest distance of a value to what is reported for it, in proportion: 0.01. A histogram takes 29 kB at that, and as much again for
-    /// each thread that records into it at the same time; ten times as much at 0.001.
+    /// The largest distance between a value and its reported value, in proportion: 0.01. A histogram then takes 29 kB,
+    /// and as much again for each thread that records into it at the same time; ten times as much at 0.001.
     pub fn relative_error(mut self, error: f64) -> Builder {
         self.relative_error = error;
         self
     }
 
-    /// How many sets of labels a name may have: 1000. Others are counted in one more, `overflow="true"`.
+    /// The largest number of label sets of a name: 1000. Further ones share one more set, `overflow="true"`.
     pub fn label_sets(mut self, most: usize) -> Builder {
         self.label_sets = most;
         self
     }
 
-    /// How many names there may be: 1000. Events of others are counted as refused.
+    /// The largest number of names: 1000. Events of further names count as refused.
     pub fn names(mut self, most: usize) -> Builder {
         self.names = most;
         self
     }
 
-    /// Show Prometheus native histograms, of exponential buckets, where its format has them.
+    /// Prometheus gets native histograms, with exponential buckets, if its format has them.
     pub fn native(mut self, native: bool) -> Builder {
         self.native = native;
         self
     }
 
-    /// What values of the histograms of this name are multiplied by before they are counted, whatever their unit is.
+    /// The factor for values of histograms with this name, before they are counted. It overrides their unit.
     pub fn scale(mut self, name: &str, scale: f64) -> Builder {
         self.scales.insert(names::metric(name), scale);
         self
     }
 
-    /// The bounds of the buckets that expositions have for this name, ascending, as recorded; one below each power of four otherwise,
-    /// as integers are counted.
+    /// The bounds of the buckets in expositions of this name, ascending, as recorded. Without them, there is one below
+    /// each power of four of the counted integers.
     pub fn bounds(mut self, name: &str, bounds: &[f64]) -> Builder {
         self.bounds.insert(names::metric(name), bounds.to_vec());
         self
     }
 
-    /// The recorder. [`Error::InvalidArgument`] for scales that are not positive, and bounds that do not ascend from 0;
-    /// [`Error::OutOfMemory`].
+    /// Builds the recorder. Returns [`Error::InvalidArgument`] for scales that are not positive, and bounds that do not
+    /// ascend from 0; [`Error::OutOfMemory`] if there is no memory.
     pub fn build(self) -> Result<Metrics, Error> {
         let positive = |number: f64| number.is_finite() && number > 0.0;
         let ascend = |bounds: &Vec<f64>| {

@@ -1,20 +1,20 @@
-//! What a thread knows of the keys that it has used: the way of a macro to its handle without a lock, and without a word that other
-//! threads write.
+//! The keys that a thread has used. They lead a macro to its handle without a lock, and without reading memory that
+//! other threads write.
 
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
 use metrics::Key;
 
-/// A power of two; a thread that uses more keys forgets some, and finds them again under the lock.
+/// A power of two. A thread that uses more keys forgets some, and looks them up again under the lock.
 const MOST: usize = 4096;
-/// How far from its place a key may be.
+/// The largest distance of a key from its place.
 const REACH: usize = 8;
 
 pub(crate) struct Cache<H> {
     slots: Vec<Option<Slot<H>>>,
     used: usize,
-    /// Which slot of a full run is given up next.
+    /// The slot of a full run that is replaced next.
     victim: usize,
 }
 
@@ -29,11 +29,11 @@ impl<H: Clone> Cache<H> {
         Cache { slots: Vec::new(), used: 0, victim: 0 }
     }
 
-    /// The slots where a key may be.
+    /// The slots that may hold a key.
     #[inline]
     fn places(&self, recorder: u64, key: &Key) -> impl Iterator<Item = usize> + use<H> {
         let mask = self.slots.len().wrapping_sub(1);
-        // Keys' hashes are sums without a last mixing.
+        // The hashes of keys are sums without a final mixing step.
         let mixed = (key.get_hash() ^ recorder).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         (0..REACH.min(self.slots.len())).map(move |step| (mixed as usize + step) & mask)
     }
@@ -71,13 +71,13 @@ impl<H: Clone> Cache<H> {
 impl<H> Slot<H> {
     #[inline]
     fn is(&self, key: &Key) -> bool {
-        // What lies in the same memory is the same, and keys of literals do. Our own is alive, so nothing else came to lie there.
+        // Keys in the same memory are equal, as those of literals are. Our own is alive, so nothing reused its memory.
         let (ours, theirs) = (self.key.labels().as_slice(), key.labels().as_slice());
         std::ptr::eq(self.key.name(), key.name()) && std::ptr::eq(ours, theirs) || self.key == *key
     }
 }
 
-/// The handle of a key, from this thread's cache where it is there.
+/// The handle of a key, from this thread's cache if it is there.
 #[inline]
 pub(crate) fn cached<H: Clone>(
     cache: &'static LocalKey<RefCell<Cache<H>>>,
@@ -85,7 +85,7 @@ pub(crate) fn cached<H: Clone>(
     key: &Key,
     make: impl Fn() -> H,
 ) -> H {
-    // Not there any more where the thread ends, and in use where an allocator counts what we allocate.
+    // The cache is gone while the thread ends, and in use while an allocator counts what we allocate.
     let known = cache.try_with(|cache| cache.try_borrow().ok()?.find(recorder, key).cloned());
     if let Ok(Some(handle)) = known {
         return handle;
@@ -115,7 +115,7 @@ mod tests {
                         cached(&CACHE, recorder, key, || 2 * number + recorder as usize),
                         2 * number + recorder as usize
                     );
-                    // At once again: it must be known.
+                    // The second call follows immediately, so the key must be known.
                     assert_eq!(cached(&CACHE, recorder, key, || usize::MAX), 2 * number + recorder as usize);
                 }
             }

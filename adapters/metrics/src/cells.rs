@@ -1,4 +1,4 @@
-//! What handles lead to: where each event is counted.
+//! What handles point to: the places where events are counted.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,8 +8,8 @@ use picollo_core::{MetricCounter, MetricGauge, SharedHistogram};
 use crate::store::Lost;
 use crate::units::HIGHEST;
 
-/// A histogram, and how doubles get into it. Each thread that uses macros has one of its own, so that the count of references in
-/// front of it, which every macro changes twice, is on a cache line of that thread.
+/// A histogram, and the conversion of doubles for it. Each thread that uses macros has a separate cell. Every macro
+/// changes the cell's reference count twice, so this keeps the count on a cache line of that thread.
 #[repr(align(128))]
 pub(crate) struct HistogramCell {
     pub(crate) histogram: SharedHistogram,
@@ -18,13 +18,13 @@ pub(crate) struct HistogramCell {
 }
 
 impl HistogramCell {
-    /// The integer that is counted; `None` for what is in no histogram.
+    /// The integer that is counted; `None` for a value that is not in the histogram.
     #[inline(always)]
     fn scaled(&self, value: f64) -> Option<u64> {
         let scaled = value * self.scale + 0.5;
-        // False for NaN. Half of a unit below zero is still zero.
+        // This is false for NaN. Half a unit below zero still becomes zero.
         if scaled >= 0.0 {
-            // One conversion of signed integers; what does not fit becomes the first value above the range.
+            // One conversion of signed integers; a value that does not fit becomes the first one above the range.
             if scaled < HIGHEST as f64 { Some(scaled as i64 as u64) } else { Some(HIGHEST + 1) }
         } else {
             None
@@ -55,7 +55,7 @@ impl HistogramFn for HistogramCell {
     }
 }
 
-/// A counter; the lock is for those who set it.
+/// A counter; the lock is for callers that set it.
 #[repr(align(128))]
 pub(crate) struct CounterCell {
     pub(crate) counter: MetricCounter,
@@ -67,7 +67,7 @@ impl CounterFn for CounterCell {
         self.counter.add(value);
     }
 
-    /// Counters only grow: a smaller value changes nothing. Right against others that set it; what is added meanwhile is added.
+    /// Counters only grow, so a smaller value changes nothing. The lock excludes other setters, not additions.
     fn absolute(&self, value: u64) {
         let _alone = self.setting.lock().unwrap_or_else(PoisonError::into_inner);
         self.counter.add(value.saturating_sub(self.counter.value()));
@@ -91,7 +91,7 @@ impl GaugeFn for GaugeCell {
     }
 }
 
-/// Of a metric that the registry refuses: its events are counted as lost.
+/// A metric that the registry refuses: its events count as lost.
 pub(crate) struct Refused(pub(crate) MetricCounter);
 
 impl CounterFn for Refused {

@@ -1,4 +1,4 @@
-//! A recorder for the [`metrics`] crate: every `histogram!`, `counter!` and `gauge!` goes to Picollo, whatever library it is in.
+//! A recorder for the [`metrics`] crate: every `histogram!`, `counter!` and `gauge!` goes to Picollo, in any library.
 //!
 //! ```
 //! let metrics = picollo_metrics::Builder::new().build()?;
@@ -15,9 +15,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A histogram takes doubles; Picollo counts integers. A value is multiplied by a scale that its unit decides ([`scale_of`]; 10^9 where
-//! none is described, so that seconds become nanoseconds), rounded, and divided again where it is read. What is lost by that is in
-//! the documentation of [`scale_of`].
+//! A histogram takes doubles, but Picollo counts integers. A scale multiplies the values, and the products are rounded;
+//! reading divides them again. The unit decides the scale ([`scale_of`]). Without a described unit it is 10^9, so that
+//! seconds become nanoseconds. The documentation of [`scale_of`] describes the loss.
 
 mod builder;
 mod cache;
@@ -31,7 +31,7 @@ pub use builder::Builder;
 pub use recorder::{Metrics, Recorded};
 pub use units::scale_of;
 
-// The example of the README is a test.
+// This makes the example in the README a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

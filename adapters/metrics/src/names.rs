@@ -1,4 +1,4 @@
-//! Names as registries allow them: what they do not allow becomes an underscore, as in other exporters.
+//! Names that registries allow: other characters become underscores, as in other exporters.
 
 use metrics::Key;
 
@@ -11,13 +11,13 @@ fn sanitised(name: &str, also: &[char]) -> String {
     name
 }
 
-/// The name of a metric. Dots, hyphens and slashes stay for OpenTelemetry; Prometheus sees underscores for them.
+/// The name of a metric. Dots, hyphens and slashes remain for OpenTelemetry; Prometheus gets underscores instead.
 pub(crate) fn metric(name: &str) -> String {
     sanitised(name, &[':', '.', '-', '/'])
 }
 
-/// Labels by which a metric is known, sorted: of those with one name the last counts. `le` and names with two underscores in front
-/// belong to others, and are changed.
+/// The labels that identify a metric, sorted; if several have the same name, the last one counts. `le` and names that
+/// begin with two underscores are reserved, so they are changed.
 pub(crate) fn labels(key: &Key) -> Vec<(String, String)> {
     let mut labels: Vec<(String, String)> = Vec::new();
     for label in key.labels() {

@@ -1,4 +1,4 @@
-//! The recorder that macros find, and the way out of it.
+//! The recorder that macros find, and access to its metrics.
 
 use std::cell::RefCell;
 use std::io;
@@ -20,7 +20,7 @@ thread_local! {
     static HISTOGRAMS: RefCell<Cache<Histogram>> = const { RefCell::new(Cache::new()) };
 }
 
-/// A recorder, and what it has recorded: a counted reference. [`Builder::build`](crate::Builder::build) makes it.
+/// A recorder and its metrics, as a counted reference. [`Builder::build`](crate::Builder::build) makes it.
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Store>);
 
@@ -29,23 +29,23 @@ impl Metrics {
         Metrics(Arc::new(store))
     }
 
-    /// Makes it the recorder of the whole program. Fails where there is one already.
+    /// Makes this the recorder of the whole program. Fails if there is one already.
     pub fn install(&self) -> Result<(), SetRecorderError<Metrics>> {
         metrics::set_global_recorder(self.clone())
     }
 
-    /// Answers scrapers on an address, such as `127.0.0.1:9464`, until what is returned is dropped. See [`Server::start`].
+    /// Serves scrapers at an address, such as `127.0.0.1:9464`, until the result is dropped. See [`Server::start`].
     pub fn serve(&self, address: &str) -> io::Result<Server> {
         Server::start(address, Options::default(), exposition(self.registry()))
     }
 
-    /// Where all metrics are: for other ways out, such as [`picollo_serve::RegistryExport`], and to add histograms of one's own.
+    /// The registry, for other exports, such as [`picollo_serve::RegistryExport`], and to add your own histograms.
     pub fn registry(&self) -> Arc<Mutex<Registry>> {
         self.0.registry.clone()
     }
 
-    /// What was recorded until now as a histogram, in all threads. `None` where there is no such histogram, and where there is no
-    /// memory for the answer.
+    /// The values that a histogram has recorded so far, in all threads. `None` if there is no such histogram, or no
+    /// memory.
     pub fn histogram(&self, name: &str, labels: &[(&str, &str)]) -> Option<Recorded> {
         let (histogram, scale) = self.0.look(name, labels)?;
         let mut snapshot = Snapshot::boxed(*histogram.layout()).ok()?;
@@ -54,23 +54,23 @@ impl Metrics {
     }
 }
 
-/// What was recorded as a histogram at one moment.
+/// The values that a histogram had recorded at one moment.
 #[derive(Debug)]
 pub struct Recorded {
-    /// Of values times the scale.
+    /// The counts of values times the scale.
     pub snapshot: Box<Snapshot>,
-    /// What values were multiplied by.
+    /// The factor that values were multiplied by.
     pub scale: f64,
 }
 
 impl Recorded {
-    /// How many values were recorded, with those above the range.
+    /// The number of recorded values, including those above the range.
     pub fn count(&self) -> u64 {
         let counts = self.snapshot.counts();
         counts.total.saturating_add(counts.overflow)
     }
 
-    /// The value below which a share of those in range lies, from 0 to 1, as it was recorded: NaN where nothing was, and for other shares.
+    /// The recorded value at a quantile, 0 to 1, of the values in range; NaN without values or for other arguments.
     pub fn quantile(&self, quantile: f64) -> f64 {
         match self.snapshot.percentile(quantile * 100.0, ValueSelection::Midpoint) {
             Ok(found) if self.snapshot.counts().total > 0 => found.value as f64 / self.scale,

@@ -1,4 +1,4 @@
-//! All metrics that were ever asked for: behind a lock, which each thread takes once for each key.
+//! All metrics that were ever requested, behind a lock that each thread takes once per key.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use crate::builder::Builder;
 use crate::names;
 use crate::units::{self, HIGHEST};
 
-/// Where events are counted that are in no metric.
+/// Counters for events that are in no metric.
 #[derive(Clone, Debug)]
 pub(crate) struct Lost {
     pub(crate) negative: MetricCounter,
@@ -22,7 +22,7 @@ pub(crate) struct Lost {
 
 #[derive(Debug)]
 pub(crate) struct Store {
-    /// No other recorder of this process has it.
+    /// Unique among the recorders of this process.
     pub(crate) id: u64,
     pub(crate) settings: Builder,
     pub(crate) registry: Arc<Mutex<Registry>>,
@@ -49,7 +49,7 @@ struct Family {
 /// A metric.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
-    /// With the lock for those who set it.
+    /// With the lock for callers that set it.
     Counter(MetricCounter, Arc<Mutex<()>>),
     Gauge(MetricGauge),
     /// With its scale.
@@ -91,7 +91,7 @@ impl Store {
         })
     }
 
-    /// The first description of a name counts, and when it comes before the name is used.
+    /// The first description of a name counts, if it comes before the first use of the name.
     pub(crate) fn describe(&self, name: &str, unit: Option<Unit>, help: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.described.len() < self.settings.names {
@@ -99,7 +99,7 @@ impl Store {
         }
     }
 
-    /// What a key leads to, made now if it is new.
+    /// The metric of a key; makes it if it is new.
     pub(crate) fn find(&self, kind: MetricKind, key: &Key) -> Found {
         let name = names::metric(key.name());
         let mut labels = names::labels(key);
@@ -133,7 +133,7 @@ impl Store {
         found
     }
 
-    /// What was recorded under a name, where it is a histogram.
+    /// The histogram under a name, if it is one.
     pub(crate) fn look(&self, name: &str, labels: &[(&str, &str)]) -> Option<(SharedHistogram, f64)> {
         let mut labels: Vec<_> = labels.iter().map(|&(name, value)| (name.into(), value.into())).collect();
         labels.sort_unstable();
@@ -162,7 +162,7 @@ impl Store {
         Ok(match family.kind {
             MetricKind::Counter => Found::Counter(registry.add_counter(&metric)?.1, Arc::default()),
             MetricKind::Gauge => Found::Gauge(registry.add_gauge(&metric)?.1),
-            // A summary is a histogram told otherwise, which nobody asks for here.
+            // A summary is another form of a histogram, which nobody requests here.
             MetricKind::Histogram | MetricKind::Summary => {
                 let histogram = SharedHistogram::create(&Options {
                     mode: Mode::ThreadLocal,

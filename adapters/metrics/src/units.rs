@@ -1,11 +1,11 @@
-//! What values are multiplied by before they are counted as integers.
+//! The factors that turn values into integers for counting.
 
 use metrics::Unit;
 
-/// Values from here on are above the range, and counted as such.
+/// Values from here on count as above the range.
 pub(crate) const HIGHEST: u64 = (1 << 63) - 1;
 
-/// What values of a unit are multiplied by, unless [`Builder::scale`](crate::Builder::scale) says otherwise.
+/// The factor for values of a unit, unless [`Builder::scale`](crate::Builder::scale) sets another.
 ///
 /// | unit | scale | counted are |
 /// | :-- | --: | :-- |
@@ -16,10 +16,10 @@ pub(crate) const HIGHEST: u64 = (1 << 63) - 1;
 /// | count, count a second | 10^3 | thousandths |
 /// | percent | 10^6 | millionths |
 ///
-/// The product is rounded to the nearest integer: what is below half of one over the scale becomes 0, and small values have an absolute
-/// error of that half besides the relative one of the buckets. Products of 2^63 and above, which are 9.2e9 without a unit, count as
-/// above the range: in `+Inf` and in the number of observations, and with 2^63 over the scale in the sum. Negative values and NaN are
-/// in no histogram; `picollo_metrics_lost` counts them, with the reason.
+/// The product is rounded to the nearest integer. Values below half of one over the scale become 0, and small values
+/// have an absolute error of that half besides the relative error of the buckets. Products of 2^63 and above (9.2e9
+/// without a unit) count as above the range: in `+Inf`, in the number of observations, and as 2^63 over the scale in
+/// the sum. Negative values and NaN are in no histogram; `picollo_metrics_lost` counts them, with the reason.
 pub fn scale_of(unit: Option<Unit>) -> f64 {
     match unit {
         None | Some(Unit::Seconds) => 1e9,
@@ -36,7 +36,7 @@ pub fn scale_of(unit: Option<Unit>) -> f64 {
     }
 }
 
-/// The unit as expositions have it; "" where there is none, or where the name, without a counter's `_total`, does not end with it.
+/// The unit in expositions; "" if there is no unit, or if the name, without a counter's `_total`, does not end with it.
 pub(crate) fn exposed(unit: Option<Unit>, name: &str) -> &'static str {
     let unit = match unit {
         Some(Unit::Seconds) => "seconds",

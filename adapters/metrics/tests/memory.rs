@@ -1,9 +1,9 @@
-//! Memory does not grow with records that nobody scrapes.
+//! Checks that memory does not grow with records that nobody scrapes.
 #![cfg(target_os = "linux")]
 
 use metrics::{histogram, with_local_recorder};
 
-/// Bytes of this process that are in memory.
+/// The resident memory of this process, in bytes.
 fn resident() -> i64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -23,12 +23,12 @@ fn stays_where_it_is() {
                 histogram!("by_macro").record(value);
             }
         };
-        // Every bucket that there will be.
+        // This touches every bucket in advance.
         (0..1_000_003).for_each(record);
         let before = resident();
         (1_000_003..1_000_003 + records).for_each(record);
         let grown = resident() - before;
-        // What a process does by itself, in pages; a byte for each record would be a hundred times as much.
+        // The limit allows for other pages of the process; a byte per record would be a hundred times as much.
         assert!(grown < 1 << 20, "{grown} bytes more after {records} records");
     });
     assert_eq!(metrics.histogram("kept", &[]).unwrap().count(), 1_000_003 + records);

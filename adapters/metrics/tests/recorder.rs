@@ -1,4 +1,4 @@
-//! The same events into both recorders, and what no recorder likes to get.
+//! Sends the same events to both recorders, and events that no recorder likes.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,14 +15,14 @@ fn text(metrics: &Metrics) -> String {
     String::from_utf8(registry.encode_to_vec(Exposition::OpenMetrics).unwrap()).unwrap()
 }
 
-/// The number of a sample in text.
+/// The number of a sample in a text.
 fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
     let line = line.unwrap_or_else(|| panic!("no {name} in\n{text}"));
     line[name.len() + 1..].split(' ').next().unwrap().parse().unwrap()
 }
 
-/// Numbers from 0 to 1 that look like chance.
+/// Pseudo-random numbers from 0 to 1.
 fn numbers() -> impl Iterator<Item = f64> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     std::iter::repeat_with(move || {
@@ -42,7 +42,7 @@ fn the_same_events_give_the_same_numbers() {
         .unwrap()
         .build_recorder();
     let their_handle = theirs.handle();
-    // From a microsecond to ten seconds, by powers.
+    // These range from a microsecond to ten seconds, by powers.
     let values: Vec<f64> = numbers().take(50_000).map(|number| 1e-6 * 10f64.powf(7.0 * number)).collect();
     let emit = || {
         for (number, &value) in values.iter().enumerate() {
@@ -82,14 +82,14 @@ fn the_same_events_give_the_same_numbers() {
         for rank in RANKS {
             let exact = sorted[(rank * sorted.len() as f64).ceil() as usize - 1];
             let found = recorded.quantile(rank);
-            // Half of a nanosecond beside the relative error.
+            // Half a nanosecond adds to the relative error.
             assert!((found - exact).abs() <= exact * 0.01 + 0.5e-9, "{rank}: {found} for {exact}");
         }
     }
     for bound in ["0.001", "0.01", "0.1", "1.0", "+Inf"] {
         let find = |text: &str, bound: &str| sample(text, &format!("seconds_bucket{{le=\"{bound}\"}}"));
         let (our, their) = (find(&our_text, bound), find(&their_text, bound.trim_end_matches(".0")));
-        // What lies within the error of the bound may be on its other side.
+        // Values within the error of the bound may be on its other side.
         let limit: f64 = if bound == "+Inf" { f64::MAX } else { bound.parse().unwrap() };
         let near = values.iter().filter(|&&value| (value - limit).abs() <= limit * 0.01).count() as f64;
         assert!((our - their).abs() <= near, "{bound}: {our}, theirs {their}, near {near}");
@@ -136,7 +136,7 @@ fn floods_of_labels_and_names_are_bounded() {
             histogram!("flood", "user" => user.to_string()).record(1.0);
             counter!("flood_counted", "user" => user.to_string()).increment(1);
         }
-        // Another order is no other set.
+        // A different order is the same set.
         histogram!("ordered", "a" => "1", "b" => "2").record(1.0);
         histogram!("ordered", "b" => "2", "a" => "1").record(1.0);
         for name in 0..20 {
@@ -150,7 +150,7 @@ fn floods_of_labels_and_names_are_bounded() {
     let text = text(&metrics);
     assert_eq!(sample(&text, "flood_counted_total{overflow=\"true\"}"), 990.0);
     assert_eq!(sample(&text, "picollo_metrics_overflow_lookups_total"), 2.0 * 990.0);
-    // Three names are there already.
+    // Three names exist already.
     assert_eq!(sample(&text, "picollo_metrics_lost_total{reason=\"refused\"}"), 17.0);
 }
 
@@ -160,10 +160,10 @@ fn odd_names_are_changed_and_those_that_collide_are_counted() {
     with_local_recorder(&metrics, || {
         histogram!("9 odd\n\"name\"", "le" => "x", "__a b" => "\"\n").record(1.0);
         histogram!("a.b").record(1.0);
-        // Prometheus could not tell it from the one before.
+        // Prometheus could not distinguish it from the previous one.
         histogram!("a_b").record(1.0);
         histogram!("a_b").record_many(1.0, 2);
-        // Another kind under the same name.
+        // This is another kind under the same name.
         gauge!("a.b").set(1.0);
         counter!("").increment(1);
     });
@@ -207,7 +207,7 @@ fn values_that_do_not_fit() {
     let size = metrics.histogram("size_bytes", &[]).unwrap();
     assert_eq!((size.scale, size.count()), (1.0, 2));
     assert!((size.quantile(0.1) / 1500.0 - 1.0).abs() < 0.01);
-    // The crate makes seconds of a duration; in a histogram of milliseconds they are still counted to the nanosecond.
+    // The crate converts a duration to seconds; in a histogram of milliseconds they still count to the nanosecond.
     assert_eq!(metrics.histogram("wait", &[]).unwrap().scale, 1e6);
     let coarse = metrics.histogram("coarse", &[]).unwrap();
     assert_eq!((coarse.quantile(0.5), coarse.quantile(1.0)), (0.0, 0.1));

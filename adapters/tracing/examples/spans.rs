@@ -1,8 +1,8 @@
-//! Where a request spends its time:
+//! Shows where a request spends its time:
 //!
 //!     cargo run --release -p picollo-tracing --example spans
 //!
-//! and what a span costs, with this layer and without any.
+//! It also prints the cost of a span, with this layer and without any.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ fn main() {
     }
     let with = Dispatch::new(tracing_subscriber::registry().with(SpanTimes::new()));
     let without = Dispatch::new(tracing_subscriber::registry());
-    // In turns, and the fastest of each: what else the machine does only adds to it.
+    // They alternate, and the fastest of each counts, because other work on the machine only adds time.
     let (mut ours, mut bare) = (f64::MAX, f64::MAX);
     for _ in 0..15 {
         (ours, bare) = (ours.min(cost(&with)), bare.min(cost(&without)));
@@ -40,7 +40,7 @@ fn main() {
     println!("\na span takes {ours:.0} ns with this layer, and {bare:.0} without any");
 }
 
-/// Nanoseconds of a span in which nothing happens.
+/// Nanoseconds for an empty span.
 fn cost(dispatch: &Dispatch) -> f64 {
     const SPANS: u32 = 20_000;
     with_default(dispatch, || {

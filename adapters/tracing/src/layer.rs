@@ -1,4 +1,4 @@
-//! The layer, and what it has recorded.
+//! The layer and its recorded times.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,7 +12,7 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::stack;
 use crate::times::{Time, Times};
 
-/// A layer, and what it has recorded: a counted reference, of which one goes to the subscriber.
+/// A layer and its recorded times, as a counted reference; one goes to the subscriber.
 #[derive(Clone, Debug)]
 pub struct SpanTimes(Arc<Inner>);
 
@@ -22,11 +22,11 @@ struct Inner {
     names: RwLock<HashMap<&'static str, Arc<Times>>>,
 }
 
-/// What a span carries.
+/// The state of an open span.
 struct Open {
     times: Arc<Times>,
     made: u64,
-    /// How often it is entered now, since when, and how long it was before.
+    /// How many entries it has now, since when, and how long it was busy before.
     entries: u32,
     since: u64,
     busy: u64,
@@ -40,12 +40,12 @@ impl Default for SpanTimes {
 }
 
 impl SpanTimes {
-    /// Nothing recorded yet.
+    /// A layer without recorded times.
     pub fn new() -> SpanTimes {
         SpanTimes(Arc::new(Inner { start: Instant::now(), names: RwLock::default() }))
     }
 
-    /// What was recorded of closed spans of a name, in nanoseconds. `None` where there were none, and where there is no memory.
+    /// The recorded times of closed spans with a name, in nanoseconds. `None` without such spans, or without memory.
     pub fn snapshot(&self, name: &str, time: Time) -> Option<Box<Snapshot>> {
         let times = self.0.names.read().unwrap_or_else(PoisonError::into_inner).get(name)?.clone();
         let histogram = &times.0[time as usize];
@@ -54,7 +54,7 @@ impl SpanTimes {
         Some(snapshot)
     }
 
-    /// The names of spans that there were, sorted.
+    /// The names of all spans so far, sorted.
     pub fn names(&self) -> Vec<&'static str> {
         let names = self.0.names.read().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<_> = names.keys().copied().collect();
@@ -62,8 +62,8 @@ impl SpanTimes {
         names
     }
 
-    /// Adds the times of all names that there were until now to a registry, as `span_seconds{span="…",time="total"}` and so on. Those
-    /// that are there are left as they are: call it again for names that came later. Fails as [`Registry::add`] does.
+    /// Adds the times of all names so far to a registry, as `span_seconds{span="…",time="total"}` and so on. Existing
+    /// metrics stay unchanged, so call it again for later names. Fails as [`Registry::add`] does.
     pub fn add_to(&self, registry: &mut Registry) -> Result<(), Error> {
         let created_unix_nanos =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
@@ -97,7 +97,7 @@ impl SpanTimes {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// `None` where there is no memory: such spans are not recorded.
+    /// `None` if there is no memory: such spans are not recorded.
     fn times(&self, name: &'static str) -> Option<Arc<Times>> {
         if let Some(times) = self.0.names.read().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Some(times.clone());

@@ -1,5 +1,5 @@
-//! A layer for `tracing`: of each span name how long spans were open (total), entered (busy), open but not entered (idle), and entered
-//! while no span inside them was on that thread (self).
+//! A layer for `tracing`. It records, for each span name, how long spans were open (total), entered (busy), open but
+//! not entered (idle), and entered while no span inside them was on that thread (self).
 //!
 //! ```
 //! use tracing_subscriber::layer::SubscriberExt;
@@ -13,8 +13,9 @@
 //! assert_eq!(query.counts().total, 1);
 //! ```
 //!
-//! One such layer for a subscriber: a second would take the times of the first. A span is recorded when it closes. Of one that several threads have entered at once, busy is the time in which any had, and self the
-//! sum over threads. What a span inside another takes is taken from the self time of the other where both are entered on one thread.
+//! A subscriber can have only one such layer: a second would take the times of the first. A span is recorded when it
+//! closes. If several threads enter it at once, busy is the time in which any had entered it, and self is the sum over
+//! threads. The self time of a span excludes spans inside it on the same thread.
 
 mod layer;
 mod stack;
@@ -23,7 +24,7 @@ mod times;
 pub use layer::SpanTimes;
 pub use times::Time;
 
-// The example of the README is a test.
+// This makes the example in the README a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

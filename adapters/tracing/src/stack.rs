@@ -1,4 +1,4 @@
-//! Which spans a thread is in, to know what a span did itself.
+//! The spans that a thread has entered, which determine the self time of a span.
 
 use std::cell::RefCell;
 
@@ -8,17 +8,17 @@ struct Frame {
     layer: usize,
     span: u64,
     entered: u64,
-    /// In spans inside it.
+    /// The time in inner spans.
     inside: u64,
 }
 
-/// Entered at a time.
+/// Notes that a span was entered.
 pub(crate) fn enter(layer: usize, span: u64, now: u64) {
-    // Not there any more where the thread ends: what is entered then has no self time.
+    // The stack is gone while the thread ends; spans entered then have no self time.
     let _ = STACK.try_with(|stack| stack.borrow_mut().push(Frame { layer, span, entered: now, inside: 0 }));
 }
 
-/// Left at a time: how long it was entered without what was inside it. Spans need not be left in the order in which they were entered.
+/// Notes the exit from a span. Returns the time since its entry, without inner spans. Exits may be in any order.
 pub(crate) fn exit(layer: usize, span: u64, now: u64) -> u64 {
     let leave = |stack: &RefCell<Vec<Frame>>| {
         let mut stack = stack.borrow_mut();

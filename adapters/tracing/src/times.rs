@@ -2,21 +2,21 @@
 
 use picollo_core::{Mode, Options, SharedHistogram};
 
-/// Which time of a span.
+/// Selects a time of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Time {
-    /// From its making to its end.
+    /// From its creation to its end.
     Total,
-    /// In which it was entered.
+    /// While it was entered.
     Busy,
-    /// In which it was not.
+    /// While it was not entered.
     Idle,
-    /// In which it was entered, and nothing inside it on that thread.
+    /// While it was entered, and no span inside it was, on that thread.
     SelfTime,
 }
 
 impl Time {
-    /// Every one, in the order of their numbers.
+    /// All times, in the order of their numbers.
     pub(crate) const ALL: [Time; 4] = [Time::Total, Time::Busy, Time::Idle, Time::SelfTime];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -29,13 +29,13 @@ impl Time {
     }
 }
 
-/// Of nanoseconds, in the order of [`Time::ALL`].
+/// Histograms of nanoseconds, in the order of [`Time::ALL`].
 #[derive(Debug)]
 pub(crate) struct Times(pub(crate) [SharedHistogram; 4]);
 
 impl Times {
     pub(crate) fn create() -> picollo_core::Result<Times> {
-        // To eleven days; 1 %, 21 kB each and as much for each thread.
+        // The range is eleven days. At 1 %, each takes 21 kB, and as much again for each thread.
         let options = Options {
             mode: Mode::ThreadLocal,
             relative_error: 0.01,

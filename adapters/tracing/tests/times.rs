@@ -1,4 +1,4 @@
-//! Times add up as they should, whatever the machine is doing: only what must hold for any clock is asserted.
+//! Checks that times add up, whatever the machine is doing: the assertions hold for any clock.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tracing::info_span;
 use tracing_subscriber::layer::SubscriberExt;
 
 const PAUSE: Duration = Duration::from_millis(5);
-/// Less than the pause by the error of a histogram.
+/// Less than the pause, by the error of a histogram.
 const ALMOST: u64 = 4_900_000;
 
 fn recorded(run: impl FnOnce()) -> SpanTimes {
@@ -18,7 +18,7 @@ fn recorded(run: impl FnOnce()) -> SpanTimes {
     times
 }
 
-/// How often, and the only or highest value.
+/// The number of times, and the only or highest value.
 fn of(times: &SpanTimes, name: &str, time: Time) -> (u64, u64) {
     let snapshot = times.snapshot(name, time).unwrap();
     (snapshot.counts().total, snapshot.percentile(100.0, ValueSelection::Midpoint).unwrap().value)
@@ -37,7 +37,7 @@ fn what_is_inside_is_not_the_spans_own() {
         outer.in_scope(|| {
             sleep(PAUSE);
             info_span!("inner").in_scope(|| sleep(4 * PAUSE));
-            // Made inside, entered nowhere.
+            // This span is made inside another, but never entered.
             let _idle = info_span!("never entered");
             sleep(PAUSE);
         });
@@ -69,7 +69,7 @@ fn entered_again_and_left_in_another_order() {
         drop(in_a);
         sleep(PAUSE);
         drop(in_b);
-        // Its stack is right afterwards.
+        // The thread's stack is correct afterwards.
         info_span!("after").in_scope(|| ());
     });
     let (busy, alone) = (of(&times, "again", Time::Busy), of(&times, "again", Time::SelfTime));

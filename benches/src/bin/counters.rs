@@ -1,9 +1,9 @@
-//! Counting by 1, 2 and 4 threads at once in one shared counter: racing, interlocked, striped and approximate ones.
+//! 1, 2 and 4 threads count simultaneously in one shared counter: a racing, interlocked, striped or approximate one.
 //!
 //!     cargo run --release -p picollo-benches --bin counters
 //!
-//! The counter has counted a million before, as one has that matters. Times are those of one thread, in ns per event; for
-//! racing and approximate counters the table tells how far they are off afterwards.
+//! The counter has already counted a million, as a typical one has. Times are those of one thread, in ns per event. For
+//! racing and approximate counters, the table shows their error afterwards.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const BEFORE: u64 = 1_000_000;
 const ROUNDS: usize = 15;
 const THREADS: [usize; 3] = [1, 2, 4];
 
-/// A counter on a cache line of its own.
+/// A counter on a separate cache line.
 #[repr(align(128))]
 struct Alone(AtomicU64);
 

@@ -1,5 +1,4 @@
-//! Recording inlined into a loop, again and again, for `ci/cost.sh instructions` to count its instructions:
-//! `instructions PATH TIMES`.
+//! Repeats inlined recording in a loop, whose instructions `ci/cost.sh instructions` counts: `instructions PATH TIMES`.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -31,14 +30,14 @@ fn main() {
     }
 }
 
-// Functions of their own, so that what one keeps in registers is not in the way of another.
+// Separate functions, so that the registers of one path do not affect another.
 
 #[inline(never)]
 fn inlined<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
     values.iter().for_each(|&value| histogram.record(value));
 }
 
-/// A histogram in a segment that a viewer has open and has read.
+/// A histogram in a segment that a viewer has opened and read.
 fn viewed() -> (SharedHistogram, Viewer) {
     let options = SegmentOptions { interlocked: true, ..SegmentOptions::default() };
     let segment = Segment::create(&options).unwrap();

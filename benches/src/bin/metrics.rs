@@ -1,10 +1,10 @@
-//! What a scrape of a hundred histograms costs, in each format: an update, the length, and the bytes.
+//! The cost of a scrape of a hundred histograms, in each format: an update, the length, and the bytes.
 //!
 //!     cargo run --release -p picollo-benches --bin metrics
-//!     metrics PATH TIMES          for `ci/cost.sh instructions` to count its instructions: of 10 histograms, so often
+//!     metrics PATH TIMES          repeats it for 10 histograms; `ci/cost.sh instructions` counts its instructions
 //!
-//! Each histogram has 10,000 recorded values in 12 powers of two. Medians of rounds in which the formats take turns, in time of the
-//! processor where the system knows that.
+//! Each histogram has 10,000 recorded values in 12 powers of two. The results are medians of rounds in which the
+//! formats alternate, in CPU time if the system reports it.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ fn registry(options: &Options, histograms: usize) -> Registry {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            // Even over the logarithm.
+            // The values are uniform on a logarithmic scale.
             let value = 4096.0 * (12.0 * (random >> 11) as f64 / (1u64 << 53) as f64).exp2();
             histogram.record(value as u64);
         }
@@ -55,12 +55,12 @@ fn registry(options: &Options, histograms: usize) -> Registry {
 #[cfg(target_os = "linux")]
 fn now() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it is there to be written to.
+    // SAFETY: the variable is valid for writing.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// Milliseconds since some moment.
+/// Milliseconds since an arbitrary moment.
 #[cfg(not(target_os = "linux"))]
 fn now() -> f64 {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
@@ -87,7 +87,7 @@ fn expose(path: &str, times: usize) {
     }
 }
 
-/// Asks for the length, and for the bytes.
+/// Requests the length, and then the bytes.
 fn encode(registry: &mut Registry, format: Exposition, bytes: &mut Vec<u8>) -> usize {
     let length = registry.encode(format, &mut []);
     bytes.resize(length, 0);

@@ -25,8 +25,8 @@ const STRIPES: usize = TAKEN + 1;
 /// How often a reader checks whether a writer has left before it continues without it.
 const RETRIES: u32 = if cfg!(loom) { 100 } else { 10_000 };
 
-/// Beyond this magnitude, a limb is carried into the next one. Up to 127 writers of the shared stripe can delay their
-/// carry at once.
+/// Beyond this magnitude, a limb is carried into the next; 127 writers of the shared stripe can be late with it at
+/// once.
 const CARRY: i64 = 1 << 56;
 
 /// The stripes of one interval: 13 KB.
@@ -191,8 +191,7 @@ impl Stripe {
         }
     }
 
-    /// Also takes a stripe from another process: this one was forked from it, and does not have the thread that took
-    /// it.
+    /// Also takes a stripe from another process: this one was forked from it, without the thread that took it.
     fn take(&self) -> bool {
         let process = process();
         let Err(holder) = self.present.compare_exchange(0, process, SeqCst, Relaxed) else { return true };

@@ -64,8 +64,7 @@ pub struct DoubleHistogram {
     /// One set for each interval, if sums are kept exactly.
     stripes: Option<Box<[Stripes; 2]>>,
     budget: Budget,
-    /// Allows one reading at a time. Another can take over at any step: the next one reads both intervals, whatever the
-    /// last one took out.
+    /// Allows one reading at a time. Another can take over at any step, because the next one reads both intervals.
     readings: Exclusive,
 }
 
@@ -188,15 +187,15 @@ impl DoubleHistogram {
         entered.leave();
     }
 
-    /// Takes out what was recorded since the last collection and starts a new interval, while writers continue. Any
-    /// thread may call it.
+    /// Takes out what was recorded since the last collection, while writers continue, and starts a new interval. Any
+    /// thread.
     ///
     /// Nothing is lost: records made during the call are in this interval or the next, and earlier ones are in this
     /// one.
     ///
     /// Returns [`Error::OutOfMemory`] if `into` cannot hold the counts, or [`Error::Busy`] if another thread has
-    /// stopped for seconds in the middle of reading; then nothing was taken out. If memory runs out later, because
-    /// writers touch more buckets meanwhile, those buckets stay for the next interval.
+    /// stopped for seconds in the middle of reading. Then nothing was taken out. If writers touch more buckets
+    /// meanwhile and memory runs out, those buckets stay for the next interval.
     pub fn collect(&self, into: &mut DoubleSnapshot) -> Result<()> {
         self.read(Reading::Drain, into)
     }
@@ -207,8 +206,7 @@ impl DoubleHistogram {
         self.read(Reading::Look, into)
     }
 
-    /// [`DoubleHistogram::collect`], which also writes quantiles 0 ..= 1 to `out` and returns the statistics. Quantiles
-    /// of an empty interval are NaN.
+    /// [`DoubleHistogram::collect`], with quantiles 0 ..= 1 to `out` and the statistics. Empty intervals give NaN.
     ///
     /// Returns [`Error::InvalidArgument`] and [`Error::BufferTooSmall`] as [`DoubleSnapshot::quantiles`] does, before
     /// it takes anything out.
@@ -255,8 +253,8 @@ impl DoubleHistogram {
     }
 
     /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and
-    /// extremes stay exact if both sides have exact ones and there is room for all counts. Otherwise the midpoints are
-    /// added to those here.
+    /// extremes stay exact if both have exact ones and all counts fit. Otherwise it adds the midpoints to the sums
+    /// here.
     pub fn add_snapshot(&self, other: &DoubleSnapshot) {
         // Adding a count of zero makes room without changing a count.
         let make_room = |bucket: DoubleBucket| self.add(Interval(0), bucket.midpoint, 0);

@@ -1,10 +1,9 @@
 //! The exact sum of doubles: a number wide enough for all of them, so that only reading it rounds.
 //!
 //! Every finite double is an integer times 2^-1074. The sum is such an integer, in *limbs* of 27 bits inside words of
-//! 64, so that adding to a limb needs no carry. This is a superaccumulator: Kulisch's idea, with the small limbs of
-//! Neal, "Fast exact summation using small and large superaccumulators", 2015. The sum does not depend on the order of
-//! its terms, loses nothing to cancellation, and does not overflow; only a value read from it can be too large for a
-//! double.
+//! 64, so that adding needs no carry (a superaccumulator: Kulisch's idea, with the small limbs of Neal, "Fast exact
+//! summation using small and large superaccumulators", 2015). It does not depend on the order of its terms, loses
+//! nothing to cancellation, and does not overflow; only a value read from it can be too large for a double.
 
 /// Bits in a limb.
 pub(super) const LIMB_BITS: u32 = 27;

@@ -11,8 +11,7 @@ use crate::interchange::DEFAULT_MAX_COUNTERS;
 use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::Snapshot;
 
-/// An encoded snapshot, of any known encoding, checked from beginning to end, so that only its counts remain to be
-/// copied.
+/// An encoded snapshot in any known encoding, checked from beginning to end; only its counts remain to be copied.
 ///
 /// ```
 /// use picollo_core::{Decoder, Snapshot};
@@ -75,9 +74,9 @@ impl<'a> Decoder<'a> {
     /// least one and at most all: the next encoding begins there.
     ///
     /// Each encoding announces its length, and must keep to it. One without the checksum of its zlib stream
-    /// (HdrHistogram.NET) takes the length that it announces; one with a part of the checksum is [`Error::Corrupt`],
-    /// whatever follows. Only uncompressed V0 has counts to the end and takes everything. Base64 ends at white space,
-    /// which it takes too.
+    /// (HdrHistogram.NET) takes the announced length; one with a part of the checksum is [`Error::Corrupt`], whatever
+    /// follows. Uncompressed V0 has counts to the end and takes everything. Base64 ends at white space, and includes
+    /// it.
     ///
     /// ```
     /// use picollo_core::{Encoding, Layout, Snapshot};

@@ -3,8 +3,8 @@
 use super::hdr::{Cookie, HEADER, without_double_header};
 use super::native;
 
-/// The bytes that the first encoding announces for itself, at most all there are, and all of them if it announces no
-/// length. This does not check that it is a valid encoding.
+/// The bytes that the first encoding announces, at most all there are; all of them if it announces no length. This does
+/// not check that it is a valid encoding.
 ///
 /// Binary encodings begin with a length, except V0, which has counts to the end. Base64 ends at white space, which
 /// belongs to it, so that nothing remains after the last one. But a form feed begins an encoding of doubles.

@@ -114,9 +114,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads a header of the kind that the cookie announced, from the cookie on. Returns [`Error::Corrupt`] if it
-    /// breaks a rule, ends early, or needs something that HdrHistogram does not have; [`Error::OutOfMemory`] for more
-    /// than `max_counters` counters.
+    /// Reads a header of the announced kind, from the cookie on. Returns [`Error::Corrupt`] if it breaks a rule, ends
+    /// early, or needs what HdrHistogram does not have; [`Error::OutOfMemory`] for more than `max_counters` counters.
     pub(crate) fn read(bytes: &[u8], words: Words, is_v0: bool, max_counters: u64) -> Result<Header> {
         let length = if is_v0 { V0_HEADER } else { HEADER };
         let bytes = bytes.get(..length).ok_or(Error::Corrupt)?;
@@ -193,8 +192,8 @@ mod tests {
 
     #[test]
     fn arrays_are_as_long_as_theirs() {
-        // (digits, unit, highest, buckets of HdrHistogram): its array has (buckets + 1) half buckets, and one more in
-        // .NET.
+        // (digits, unit, highest, buckets of HdrHistogram): its array has (buckets + 1) half buckets; .NET has one
+        // more.
         for (digits, unit, highest, buckets) in [
             (3, 0, 3_600_000_000u64, 22u64),
             (3, 0, 2, 1),

@@ -78,8 +78,7 @@ impl Encoding {
 }
 
 impl Snapshot {
-    /// The length of an encoding in bytes. For the compressed one, this makes the encoding. Fails as
-    /// [`Snapshot::encode`] does.
+    /// The length of an encoding in bytes. This makes a compressed one. Fails as [`Snapshot::encode`] does.
     pub fn encoded_length(&self, encoding: Encoding) -> Result<usize> {
         match encoding {
             Encoding::HdrV2 => Ok(v2::Plan::new(self)?.length()),

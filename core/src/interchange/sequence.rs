@@ -92,8 +92,7 @@ fn plain_put_parts<P: Put>(
     Ok((put, next))
 }
 
-/// Puts all counts, and the zeros before each. Returns the logical index after the last count that was put, or 0 if
-/// there is no count.
+/// Puts all counts, and the zeros before each. Returns the logical index after the last count that was put, or 0.
 ///
 /// `put` is passed in and out by value, so that the compiler keeps it in registers.
 pub(crate) fn put_counts<P: Put>(cells: &Cells, put: P) -> Result<(P, u64)> {

@@ -40,8 +40,7 @@ impl<'a> Image<'a> {
         let last = match words {
             Words::Variable => {
                 let end = check_counts(payload, header.counts)?;
-                // Usually all counts are within the announced range, and then the index of the last one does not
-                // matter.
+                // Usually all counts are within the announced range, and the index of the last does not matter.
                 let is_within = end <= header.layout(None)?.length() as u64;
                 if is_within { None } else { last_count(payload) }
             }

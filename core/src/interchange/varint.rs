@@ -153,8 +153,7 @@ pub(crate) fn skip_even(bytes: &mut &[u8]) -> u64 {
             break;
         }
         let length = 8 - last.leading_zeros() as usize / 8;
-        // A byte after a last byte is a first byte, and so is the very first; the byte after the last complete value
-        // does not count.
+        // A byte after a last byte is a first byte, and so is the very first; not the one after the last whole value.
         let first = (last << 1 | 1) & (u64::MAX >> (64 - 8 * length));
         if word & first != 0 {
             break;
@@ -165,11 +164,10 @@ pub(crate) fn skip_even(bytes: &mut &[u8]) -> u64 {
     number
 }
 
-/// Reports all values. Returns `None` if the bytes end within one, or as soon as `tell` does.
+/// Passes all values to `tell`. Returns `None` if the bytes end within one, or if the callback does.
 #[inline(always)]
 pub(crate) fn each(mut bytes: &[u8], mut tell: impl FnMut(u64) -> Option<()>) -> Option<()> {
-    // One at a time: neighbors tend to have the same length, which processors predict faster than any arithmetic
-    // computes it.
+    // One at a time: neighbors tend to have the same length, and prediction is faster than any arithmetic.
     while !bytes.is_empty() {
         tell(read(&mut bytes)?)?;
     }

@@ -31,8 +31,7 @@ pub(crate) struct Inflate<'s> {
 }
 
 impl<'s> Inflate<'s> {
-    /// The state, [`DecompressorOxide::new`], has tables of 11 kB. The caller provides it, so that only one is on the
-    /// stack.
+    /// The state, [`DecompressorOxide::new`], has tables of 11 kB. The caller owns it, so only one is on the stack.
     pub(crate) fn new(state: &'s mut DecompressorOxide, memory: &'s mut Vec<u8>) -> Self {
         Inflate { state, memory, length: 0, done: false }
     }
@@ -83,8 +82,7 @@ impl<'s> Inflate<'s> {
         let checksum = self.state.adler32().ok_or(Error::Corrupt)?.to_be_bytes();
         let mut rest = &checksum[..];
         self.push(&mut rest, limit)?;
-        // If the stream is done earlier, it had a part of the checksum; if it is not done, it took these bytes for
-        // data.
+        // A stream that was done earlier had part of the checksum; one that is not done took it for data.
         if self.done && rest.is_empty() { Ok(()) } else { Err(Error::Corrupt) }
     }
 }
@@ -95,8 +93,7 @@ const LEVEL: i32 = 6;
 const COMPRESSOR_BYTES: usize = 1 << 19;
 const PIECE: usize = 4096;
 
-/// A compressor on the heap. Its tables of 64 KiB are created there too, because they are too large for the stacks of
-/// threads.
+/// A compressor on the heap, where its tables of 64 KiB are created too: they are too large for threads' stacks.
 struct Compressor(NonNull<CompressorOxide>);
 
 impl Compressor {

@@ -20,8 +20,7 @@ use crate::snapshot::snapshot::Snapshot;
 /// The largest number of bounds of a metric.
 pub const MAX_BOUNDS: usize = 500;
 
-/// Recorded buckets stop counting here, so that their differences fit into `i64`, as formats require; observations
-/// above are lost.
+/// Buckets stop counting here, so that differences fit into `i64`, as formats require; observations above are lost.
 const MOST: u64 = i64::MAX as u64;
 
 /// The observations of a histogram at one moment: the buckets that have counts, and from them the counts at bounds and
@@ -31,8 +30,7 @@ pub struct Distribution {
     keys: Keys,
     divisor: f64,
     max_buckets: usize,
-    /// All distributions of one layout and divisor in a registry share it: there may be thousands, and the edges are as
-    /// many.
+    /// All distributions of one layout and divisor in a registry share these edges; there may be thousands of both.
     edges: Counted<Edges>,
     /// As written, ascending.
     pub(super) bounds: Vec<f64>,
@@ -211,8 +209,7 @@ impl Distribution {
         self.max_buckets
     }
 
-    /// The smallest and the largest value, within the error of the histogram, as written; `None` if there is no
-    /// observation.
+    /// The smallest and the largest value, within the error of the histogram, as written; `None` without observations.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         let value = |entry: &Entry| self.keys.midpoint(entry.key) / self.divisor;
         Some((value(self.entries.first()?), value(self.entries.last()?)))
@@ -224,8 +221,7 @@ impl Distribution {
             || self.range().is_some_and(|(min, _)| min < 0.0)
     }
 
-    /// The difference to an earlier distribution of the same metric; `None` if the earlier one belongs to another
-    /// metric, or any count decreased.
+    /// The difference to an earlier one; `None` if that belongs to another metric, or any count decreased.
     pub(super) fn since(&self, earlier: &Distribution) -> Option<Distribution> {
         if self.keys != earlier.keys || self.divisor != earlier.divisor {
             return None;
@@ -286,14 +282,12 @@ fn append(entries: &mut Vec<Entry>, more: &[Entry]) -> Result<()> {
 /// Below this many observations, a block's sums fit into 64 bits: no bucket in a block has a number above 20.
 const FEW: u64 = 1 << 43;
 
-/// Like [`total_and_sum`] of midpoints, but by blocks, in which midpoints have equal steps; `None` if there are too
-/// many counts.
+/// Like [`total_and_sum`], block by block, where midpoints have equal steps; `None` if there are too many counts.
 fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u128)> {
     let (all, total) = entries
         .iter()
         .fold((0, 0u64), |(all, sum), entry| (all | entry.count, sum.wrapping_add(entry.count)));
-    // No count exceeds the combined bits of all, so this is an upper bound of the sum, which then has not wrapped
-    // around.
+    // No count exceeds the combined bits, so this bounds the sum, which then has not wrapped around.
     let at_most = u128::from(all) * entries.len() as u128;
     if at_most > u128::from(u64::MAX) || total >= FEW {
         return None;
@@ -323,8 +317,7 @@ fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u
     Some((total, sum))
 }
 
-/// The sum of all counts, and their weighted sum. Counts that exceed a total of [`MOST`] move from the entries to the
-/// lost ones.
+/// The sum of all counts, and their weighted sum. Counts above a total of [`MOST`] move from the entries to `lost`.
 fn total_and_sum(entries: &mut [Entry], lost: &mut u64, weight: impl Fn(i32, u64) -> u128) -> (u64, u128) {
     let (mut total, mut sum) = (0, 0u128);
     for entry in entries {

@@ -2,9 +2,8 @@
 
 use crate::doubles::Entry;
 
-/// Splits entries into those with keys below an end, and the rest. Keys ascend by at least one, so the first part has
-/// at most as many entries as there are numbers from the first key to the end. If most buckets have counts, there is
-/// little to search.
+/// Splits entries into those with keys below an end, and the rest. Keys ascend by at least one, so the distance from
+/// the first key to the end bounds the first part. If most buckets have counts, there is little to search.
 #[inline]
 pub(super) fn split_below(entries: &[Entry], end: i32) -> (&[Entry], &[Entry]) {
     let first = entries.first().map_or(end, |first| first.key);

@@ -17,9 +17,8 @@ pub struct Exemplar {
 impl Exemplar {
     /// Makes an exemplar. The value is as recorded: its metric's divisor applies to it. A time of 0 means unknown.
     ///
-    /// Returns [`Error::InvalidArgument`] for a value that is not finite, for labels that metrics could not have, and
-    /// if their names and values have more than 128 characters in total, the standard's limit. Returns
-    /// [`Error::OutOfMemory`] if there is no memory.
+    /// Returns [`Error::InvalidArgument`] for a value that is not finite, for labels that no metric could have, or for
+    /// names and values of more than 128 characters in total, the standard's limit; or [`Error::OutOfMemory`].
     pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
         let characters: usize =
             labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
@@ -29,9 +28,8 @@ impl Exemplar {
         Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
     }
 
-    /// Like [`Exemplar::new`], and adds the identifiers of a trace and of a span in it, in the form of W3C's
-    /// `traceparent`, as the labels `trace_id` and `span_id`: together 63 of the 128 characters. An identifier of zero
-    /// is omitted.
+    /// Like [`Exemplar::new`], with the identifiers of a trace and of a span in it, as in W3C's `traceparent`. They
+    /// become the labels `trace_id` and `span_id`: together 63 of the 128 characters. A zero identifier is omitted.
     pub fn with_trace(
         value: f64,
         unix_nanos: u64,

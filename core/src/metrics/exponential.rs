@@ -1,9 +1,8 @@
 //! Exponential buckets, as in Prometheus' native histograms and OpenTelemetry's exponential ones.
 //!
-//! At schema `s`, bucket `i` is `(base^(i - 1), base^i]` with `base = 2^(2^-s)`: these are Prometheus' numbers.
-//! OpenTelemetry has the same buckets, closed above too, and numbers them one lower. So exactly `2^k` is in bucket `k *
-//! 2^s`, the last of its power of two, in both. Two neighbors of one schema, `2j - 1` and `2j`, form bucket `j` of the
-//! next coarser one.
+//! At schema `s`, bucket `i` is `(base^(i - 1), base^i]` with `base = 2^(2^-s)`: Prometheus' numbers. OpenTelemetry has
+//! the same buckets, closed above too, and numbers them one lower. So in both exactly `2^k` is in bucket `k * 2^s`, the
+//! last of its power of two. Two neighbors, `2j - 1` and `2j`, form bucket `j` of the next coarser schema.
 
 use alloc::vec::Vec;
 

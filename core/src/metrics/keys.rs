@@ -44,8 +44,7 @@ impl Keys {
         }
     }
 
-    /// The value that represents a bucket, as recorded. It is exact, because integers' midpoints have few binary
-    /// digits.
+    /// The value that represents a bucket, as recorded. It is exact: integers' midpoints have few binary digits.
     pub(super) fn midpoint(&self, key: i32) -> f64 {
         match self {
             Keys::Integers(layout) => Keys::midpoint_of_integer(layout, key) as f64,

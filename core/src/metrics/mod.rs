@@ -2,11 +2,10 @@
 //!
 //! A [`Registry`] holds them and copies their counts into [`Family`]s. Encoders write families from any source.
 //!
-//! A bound counts an observation if the bound is at or above the midpoint of the observation's own bucket. So counts
-//! are exact for bounds at which a bucket of the histogram ends, such as those one below a power of two. Otherwise they
-//! are off by the observations that lie within the relative error of the bound. Observations out of range count as just
-//! outside of it: all bounds from there on count an underflow, and only the last bound, which is infinite, counts an
-//! overflow.
+//! A bound counts an observation if it is at or above the midpoint of the observation's own bucket. So counts are exact
+//! for bounds at which a bucket of the histogram ends, such as those one below a power of two. Others are off by
+//! observations within the relative error of the bound. Observations out of range count as just outside of it: an
+//! underflow at all bounds from there on, an overflow only at the last bound, which is infinite.
 //!
 //! Exponential buckets also use the midpoint of the observation's own bucket, divided by the divisor and rounded to a
 //! double. The assignment is exact, because the roots of two that divide the buckets are compared in integers.

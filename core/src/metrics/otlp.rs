@@ -22,8 +22,7 @@ pub struct Otlp<'a> {
 const DELTA: u64 = 1;
 const CUMULATIVE: u64 = 2;
 
-/// OTLP lists all buckets between the counts, and a zero takes one byte: this many list entries per bucket that may
-/// have a count.
+/// OTLP lists all buckets between the counts, a byte per zero: at most this many for each bucket that may have a count.
 const ZEROS: usize = 16;
 
 /// Writes a request into memory as [`Registry::encode`](super::Registry::encode) does, and returns its length.

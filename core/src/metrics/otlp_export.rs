@@ -73,8 +73,7 @@ impl OtlpExport {
         Ok(())
     }
 
-    /// The bytes of the last request, an `ExportMetricsServiceRequest`; empty after its acceptance, and before the
-    /// first request.
+    /// The bytes of the last request, an `ExportMetricsServiceRequest`; empty before the first, and after acceptance.
     pub fn request(&self) -> &[u8] {
         &self.request
     }

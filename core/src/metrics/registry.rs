@@ -42,17 +42,14 @@ pub struct Metric<'a> {
     pub divisor: f64,
     /// When counting began, in nanoseconds since 1970; 0 omits it.
     pub created_unix_nanos: u64,
-    /// Prometheus gets a native histogram, with exponential buckets, if its format has them. Other formats still have
-    /// bounds.
+    /// Prometheus gets a native histogram, with exponential buckets, if its format has them. Others still have bounds.
     pub native: bool,
-    /// The largest number of exponential buckets with counts, before buckets become coarser. 0 means 320; `u32::MAX`
-    /// means no limit.
+    /// The largest number of exponential buckets with counts, before they become coarser. 0: 320; `u32::MAX`: no limit.
     pub max_buckets: u32,
     /// Prometheus gets a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all observations, instead of buckets. OTLP
     /// still gets exponential buckets. A label `quantile` is refused then.
     pub summary: bool,
-    /// Write the counts since the last reset of the histogram, instead of since its creation. Collectors then see a
-    /// restart at each reset.
+    /// Write the counts since the last reset, not since the creation. Collectors then see a restart at each reset.
     pub since_reset: bool,
 }
 
@@ -324,9 +321,8 @@ impl Registry {
     /// Sets the exemplars of a metric, and replaces its earlier ones. For a histogram, each bucket is written with its
     /// latest exemplar; for a counter, only the latest is written.
     ///
-    /// Returns [`Error::InvalidArgument`] if there is no metric with this number, or a value is too large after
-    /// division by the metric's divisor; [`Error::Unsupported`] for gauges, which have no exemplars. Nothing has
-    /// changed then.
+    /// Returns [`Error::InvalidArgument`] if there is no such metric, or a value divided by the metric's divisor is too
+    /// large; [`Error::Unsupported`] for gauges, which have no exemplars. Nothing has changed then.
     pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<Exemplar>) -> Result<()> {
         let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
         if self.families[family].kind == MetricKind::Gauge {
@@ -349,12 +345,10 @@ impl Registry {
     }
 
     /// Takes the counts of all metrics. Histograms count since their creation, regardless of resets, unless
-    /// [`Metric::since_reset`] is set. The counts of one metric belong to one moment; metrics are read one after
-    /// another.
+    /// [`Metric::since_reset`] is set. Each metric is read at one moment, one after another.
     ///
-    /// Counts can still decrease, if a histogram of doubles is collected, or if one with [`Metric::since_reset`] is
-    /// reset. Then the metric is written as created at the previous update: the last moment that is known to be
-    /// earlier.
+    /// Counts can still decrease, if a histogram of doubles is collected, or one with [`Metric::since_reset`] is reset.
+    /// Then the metric is written as created at the previous update, the last moment known to be earlier.
     ///
     /// Returns [`Error::Busy`] or [`Error::OutOfMemory`] if one of them fails with it. That metric keeps its earlier
     /// counts, and the update still takes the others.
@@ -407,7 +401,7 @@ impl Registry {
         length
     }
 
-    /// Like [`Registry::encode`], into new memory. Returns [`Error::OutOfMemory`] if there is none.
+    /// Like [`Registry::encode`], into new memory. Returns [`Error::OutOfMemory`] if that fails.
     pub fn encode_to_vec(&mut self, format: Exposition) -> Result<Vec<u8>> {
         let length = self.encode(format, &mut []);
         let mut bytes = Vec::new();
@@ -451,8 +445,7 @@ impl Source {
             (Source::Integers(histogram, since_reset), Value::Histogram(distribution)) => {
                 let snapshot = snapshot_of(&mut scratch.snapshots, histogram.layout())?;
                 if *since_reset {
-                    // Other histograms used this snapshot, and nothing of theirs may be the base of a difference, not
-                    // even if an image and its copy look the same.
+                    // Others used this snapshot: it must not be a base, even if an image and its copy look the same.
                     snapshot.forget_source();
                     histogram.update(snapshot, Since::Reset)?;
                 } else {
@@ -481,7 +474,7 @@ impl Source {
     }
 }
 
-/// The snapshot for a layout; makes it if there is none.
+/// The snapshot for a layout, which is made if it does not exist.
 fn snapshot_of<'a>(scratch: &'a mut Vec<Box<Snapshot>>, layout: &Layout) -> Result<&'a mut Snapshot> {
     let index = match scratch.iter().position(|snapshot| snapshot.layout().same_counters(layout)) {
         Some(index) => index,

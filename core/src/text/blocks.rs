@@ -71,8 +71,8 @@ impl BlockComparison {
         conditions.notes.iter().try_for_each(|note| write!(out, "\n{note}\n"))
     }
 
-    /// Like [`write_markdown`](Self::write_markdown), but for people: the answer in a sentence, and then its basis; see
-    /// [`Format::Human`](super::Format::Human). Values are in `unit`.
+    /// The same as [`write_markdown`](Self::write_markdown) for people: the answer in a sentence, and then its basis;
+    /// see [`Format::Human`](super::Format::Human). Values are in `unit`.
     #[allow(clippy::too_many_arguments, reason = "the same as of Markdown, and the unit")]
     pub fn write_human(
         &self,

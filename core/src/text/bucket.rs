@@ -21,7 +21,7 @@ impl fmt::Display for Percentile {
 
 /// A bucket in a list of buckets: `P0.073=2,008 [0 / 381]: [2,000, 2,016) 146`.
 ///
-/// Like a [`Percentile`], but for the observation in the middle of the bucket, with up to 4 decimals in the rank. Empty
+/// This is a [`Percentile`] of the observation in the middle of the bucket, with up to 4 decimals in the rank. Empty
 /// buckets are shown too.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ListedBucket(

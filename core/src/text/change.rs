@@ -31,8 +31,8 @@ impl Change {
         }
     }
 
-    /// The change from one double to another; exact if both are whole numbers of at most 53 bits, else as exact as
-    /// their difference in percent.
+    /// The change from one double to another; exact for whole numbers of at most 53 bits, else as exact as their
+    /// percentage.
     pub(super) fn of_floats(a: f64, b: f64) -> Change {
         let whole = |number: f64| {
             let is_whole = (0.0..=9_007_199_254_740_992.0).contains(&number) && libm::trunc(number) == number;

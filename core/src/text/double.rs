@@ -1,5 +1,4 @@
-//! Summaries of doubles, in the formats of the integer ones, with the shortest digits that read back as the same
-//! double.
+//! Summaries of doubles, in the formats of the integer ones, with the shortest digits that read back the same.
 
 use core::fmt::{self, Display, Write};
 
@@ -60,8 +59,7 @@ impl Display for Shortest {
     }
 }
 
-/// The largest distance of the values in a percentile's bucket from its reported midpoint; nothing if there is no
-/// percentile.
+/// The largest distance of values in a percentile's bucket from its midpoint; nothing without a percentile.
 struct Margin<'a>(&'a DoublePercentile);
 
 impl Display for Margin<'_> {

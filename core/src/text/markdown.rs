@@ -10,8 +10,7 @@ use crate::format::table::{self, Align, Rows};
 use crate::layout::bucket::ValueSelection;
 use crate::statistics::summary::{Percentile, Summary};
 
-/// The largest distance of the values in a percentile's bucket from its reported value; nothing if there is no
-/// percentile.
+/// The largest distance of values in a percentile's bucket from its reported value; nothing without a percentile.
 struct Margin(Option<(ValueSelection, u64)>);
 
 impl Display for Margin {

@@ -113,8 +113,7 @@ impl Summary {
         Human { summary: self, title, unit }
     }
 
-    /// Writes the differences of `other` (*b*, the newer) from this summary (*a*, the older). Fails only if `out`
-    /// fails.
+    /// Writes the change from this summary (*a*, the older) to `other` (*b*, the newer). Fails only if `out` fails.
     ///
     /// Changes are `(b - a) / a`, in percent. If *a* is zero and *b* is not, there is no change; if both are zero, it
     /// is 0. The D-value is Cohen's d, `(mean_b - mean_a)` over the standard deviation pooled by counts, `sqrt((n_a

@@ -77,10 +77,10 @@ impl<'a> Unit<'a> {
         Unit { name, kind: found.map_or(Kind::Raw, |(_, kind)| *kind) }
     }
 
-    /// The unit that a title ends with, in parentheses or after a comma. Also returns the title without it if values
-    /// name it: `Latency (ns)` and `Latency, ns` become `Latency`. A title that consists only of a unit stays:
-    /// `Nanoseconds`. Only known units count: `Sorting (fast)` has no unit. The title of an event that is a clock, such
-    /// as `task-clock`, is in nanoseconds.
+    /// The unit that a title ends with, in parentheses or after a comma, and the title without it if values name it:
+    /// `Latency (ns)` and `Latency, ns` become `Latency`. A title that is only a unit stays: `Nanoseconds`. Only known
+    /// units count: `Sorting (fast)` has no unit. Titles of events that are clocks, such as `task-clock`, are in
+    /// nanoseconds.
     pub fn of_title(title: &'a str) -> (&'a str, Unit<'a>) {
         let title = trim(title);
         let ends = [('(', ")"), ('[', "]"), (',', "")];
@@ -147,10 +147,9 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// A value with its unit, for people. Times, bytes and counts have three significant digits and a prefix, so there is
-/// no `1000 ns`. From a thousand on, whole seconds have all their digits, and so have whole numbers without a known
-/// unit. Other numbers without one have four significant digits, or all before the point. Rounding is half away from
-/// zero, on the exact value.
+/// A value with its unit, for people. Times, bytes and counts have three significant digits and a prefix: there is no
+/// `1000 ns`. Whole seconds from a thousand on have all their digits, as do whole numbers without a known unit. Other
+/// numbers without one have four significant digits, or all before the point. Rounding is half away from zero, exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quantity {
     kind: Kind,

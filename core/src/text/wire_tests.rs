@@ -136,8 +136,7 @@ fn every_byte_stays() {
     assert!(changed.is_empty(), "{changed:#x?}");
 }
 
-/// The Markdown of a benchmark, with values above and below the resolution, and with everything that can accompany
-/// them.
+/// The Markdown of a benchmark, with values above and below the resolution, and with all possible additions.
 #[test]
 fn every_byte_of_a_benchmark_stays() {
     let [first, second, empty, odd] = summaries();

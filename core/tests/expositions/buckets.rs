@@ -1,4 +1,4 @@
-//! Every observation is in the bucket that it belongs in.
+//! Checks that every observation is in its correct bucket.
 
 use picollo_core::{
     DoubleOptions, Exposition, Metric, Options, Registry, SharedDoubleHistogram, SharedHistogram,
@@ -11,7 +11,7 @@ use super::read::*;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever layout, divisor and values: all observations are in the buckets where exact arithmetic has them.
+    /// For any layout, divisor and values, all observations are in the buckets that exact arithmetic gives.
     #[test]
     fn integers_as_counted_naively(
         values in prop::collection::vec(values(), 0..80),
@@ -60,7 +60,7 @@ proptest! {
     }
 }
 
-/// More observations than formats can say: those above are lost, and all that is said agrees.
+/// There are more observations than formats can hold: the excess is lost, and everything reported agrees.
 #[test]
 fn counts_beyond_what_formats_hold() {
     let histogram = histogram(0.01, 10_000);

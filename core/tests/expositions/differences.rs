@@ -1,4 +1,4 @@
-//! What came since.
+//! Differences between expositions.
 
 use picollo_core::{
     DoubleOptions, Family, Metric, Otlp, OtlpExport, Registry, SharedDoubleHistogram, Temporality, write_otlp,
@@ -8,7 +8,7 @@ use super::message::Message;
 use super::naive::{histogram, naive};
 use super::read::*;
 
-/// Differences between copies: what came since, and all of what is new or has become less.
+/// The difference has the new counts of each metric, and all counts of a new metric or one whose counts decreased.
 #[test]
 fn differences() {
     let (steady, resetting) = (histogram(0.01, 10_000), histogram(0.01, 10_000));
@@ -60,7 +60,7 @@ fn differences() {
     assert_eq!((number(&metrics[3], 7).fixed(6), metrics[3].message(7).uint(2)), (2, 1));
     assert_eq!(number(&metrics[4], 5).double(4), 2.0);
     assert_eq!(number(&metrics[5], 7).fixed(6), 9);
-    // Since itself there is nothing.
+    // The difference to itself is empty.
     let nothing = Family::since(registry.families(), registry.families());
     let mut bytes = vec![0; write_otlp(&nothing, &about, &mut [])];
     write_otlp(&nothing, &about, &mut bytes);
@@ -73,7 +73,7 @@ fn counter_of(request: &[u8], metric: usize) -> (u64, u64, u64, u64) {
     (sum.uint(2), point.fixed(2), point.fixed(3), point.fixed(6))
 }
 
-/// Whatever is accepted and whatever not: what was accepted adds up to what was counted, and intervals follow each other.
+/// For any pattern of acceptance, the accepted counts add up to all counts, and intervals are consecutive.
 #[test]
 fn nothing_is_lost_on_the_way() {
     let mut registry = Registry::new();
@@ -89,17 +89,17 @@ fn nothing_is_lost_on_the_way() {
         let (temporality, start, time, count) = counter_of(export.request(), 0);
         assert_eq!((temporality, start, time), (1, end, now));
         assert_eq!(otlp_metrics(export.request()).0, [("service.name".to_owned(), "test".to_owned())]);
-        // Sent again: the same.
+        // A repeated request is the same.
         assert_eq!(counter_of(export.request(), 0).3, count);
         if random >> 40 & 3 == 0 || now == 199 {
-            // Counted after the request was made: the next one has it.
+            // This was counted after the request was made, so the next one has it.
             hits.add(5);
             assert!(export.accept() && !export.accept() && export.request().is_empty());
             (arrived, end) = (arrived + count, now);
         }
     }
     assert_eq!(arrived + 5, hits.value());
-    // What is new begins with itself, also where that is before the last request that was accepted.
+    // A new metric begins at its own creation, even if that is before the last accepted request.
     registry
         .add_counter(&Metric { name: "late", created_unix_nanos: 150, ..Metric::default() })
         .unwrap()

@@ -1,4 +1,4 @@
-//! Expositions in Protocol Buffers, read back by a decoder of a few lines, validated, and compared with naive counting.
+//! Reads expositions in Protocol Buffers with a small decoder, validates them, and compares them with naive counting.
 #![cfg(not(loom))]
 
 mod buckets;

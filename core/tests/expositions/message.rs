@@ -1,4 +1,4 @@
-//! Protocol Buffers, decoded in a few lines.
+//! A decoder for Protocol Buffers in a few lines.
 
 /// A field's value.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,7 +29,7 @@ pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// What has its length in front of it.
+/// Reads bytes that follow their length.
 pub fn delimited(bytes: &mut &[u8]) -> Vec<u8> {
     let length = varint(bytes) as usize;
     let (inside, rest) = bytes.split_at(length);
@@ -61,7 +61,7 @@ impl Message {
         self.0.iter().filter(move |field| field.0 == number).map(|field| &field.1)
     }
 
-    /// The only one.
+    /// The only field with this number.
     pub fn one(&self, number: u64) -> Option<&Field> {
         let mut all = self.all(number);
         let one = all.next();

@@ -1,4 +1,4 @@
-//! Everything that a metric has is in every format.
+//! Checks that every format contains everything that a metric has.
 
 use picollo_core::{DoubleOptions, Exemplar, Metric, Otlp, Registry, SharedDoubleHistogram, write_otlp};
 
@@ -61,7 +61,7 @@ fn everything_of_a_metric_is_there() {
     assert_eq!((of.double(2), of.message(15).uint(1), of.message(15).uint(2)), (30.0, 7, 5));
     let exemplars: Vec<Message> = of.messages(3).iter().map(|bucket| bucket.message(3)).collect();
     assert!(exemplars[0].0.is_empty() && exemplars[2].0.is_empty());
-    // In the bucket the latest, and of those beside the buckets only what has a time.
+    // A bucket has its latest exemplar, and the exemplars outside of the buckets are only those with a time.
     for exemplar in [&exemplars[1], &of.message(16), &metrics[3].message(3).message(2)] {
         assert_eq!(
             (exemplar.double(2), exemplar.message(3).uint(1), exemplar.message(3).uint(2)),

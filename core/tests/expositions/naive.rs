@@ -1,11 +1,11 @@
-//! The same, counted naively.
+//! Naive counting, for comparison.
 
 use picollo_core::{Exposition, Layout, Options, Registry, SharedHistogram, ValueSelection};
 use proptest::prelude::*;
 
 use super::read::*;
 
-/// Whether `value <= 2^(number / 2^schema)`, for a schema from 0 to 8, decided in integers: `value^(2^schema) <= 2^number`.
+/// Whether `value <= 2^(number / 2^schema)`, for schemas 0 to 8, decided in integers: `value^(2^schema) <= 2^number`.
 pub fn is_at_most(value: f64, number: i64, schema: u32) -> bool {
     let bits = value.to_bits();
     let (exponent, mantissa) = ((bits >> 52) as i64 - 1075, (bits & ((1 << 52) - 1)) | 1 << 52);
@@ -30,7 +30,7 @@ pub fn is_at_most(value: f64, number: i64, schema: u32) -> bool {
     logarithm < needed || (logarithm == needed && is_power_of_two)
 }
 
-/// The bucket of a positive value by search with [`is_at_most`], for coarser schemas by the powers of two.
+/// The bucket of a positive value: searches with [`is_at_most`], and uses the powers of two for coarser schemas.
 pub fn number_of(value: f64, schema: i64) -> i64 {
     let fine = schema.max(0) as u32;
     let guess = (value.log2() * f64::from(1 << fine)).ceil() as i64;
@@ -59,7 +59,7 @@ pub fn naive(values: impl Iterator<Item = (f64, u64)>, schema: i64) -> Read {
     read
 }
 
-/// An empty histogram of values up to a largest one.
+/// An empty histogram for values up to a maximum.
 pub fn histogram(relative_error: f64, max_trackable: u64) -> SharedHistogram {
     SharedHistogram::create(&Options {
         relative_error,
@@ -70,7 +70,7 @@ pub fn histogram(relative_error: f64, max_trackable: u64) -> SharedHistogram {
     .unwrap()
 }
 
-/// Where a value is, for who knows its bucket only: at its midpoint, and just outside of the range where it is there.
+/// The value that stands in if only the bucket is known: its midpoint, or the value just outside of the range.
 pub fn stand_in(layout: &Layout, value: u64) -> f64 {
     match layout.bucket_of(value) {
         Some(bucket) => bucket.equivalent_value(ValueSelection::Midpoint) as f64,

@@ -1,10 +1,10 @@
-//! Histograms as they are read, validated.
+//! Histograms as read from expositions, validated.
 
 use picollo_core::{Exposition, Registry};
 
 use super::message::{Message, delimited, unzigzag};
 
-/// A histogram with exponential buckets, as read: Prometheus' numbers.
+/// A histogram with exponential buckets, with Prometheus' numbers.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Read {
     pub schema: i64,
@@ -15,7 +15,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// What Prometheus 3 refuses, and 2.42 does not, is refused here.
+    /// This refuses what Prometheus 3 refuses, even if 2.42 does not.
     pub fn check(&self) {
         assert!((-4..=8).contains(&self.schema), "schema {}", self.schema);
         let inside: u64 = self.negative.iter().chain(&self.positive).map(|bucket| bucket.1).sum();
@@ -82,7 +82,7 @@ pub fn prometheus_histogram(histogram: &Message) -> (Vec<(f64, u64)>, Option<Rea
     (classic, Some(read))
 }
 
-/// The metrics of a request, whose one resource has these attributes.
+/// The attributes of a request's only resource, and the metrics.
 pub fn otlp_metrics(bytes: &[u8]) -> (Vec<(String, String)>, Vec<Message>) {
     let resource = Message::parse(bytes).message(1);
     let attributes = resource.message(1).messages(1);

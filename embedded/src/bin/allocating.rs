@@ -1,5 +1,5 @@
-//! Sparse histograms and histograms of doubles, on an allocator, recorded into by an interrupt handler and the program at once:
-//! on a Cortex-M0 the first touch of a chunk goes through critical sections, for want of compare-and-swap.
+//! Sparse histograms and histograms of doubles, with an allocator. An interrupt handler and the program record into
+//! them at once. On a Cortex-M0, which has no compare-and-swap, the first touch of a chunk uses critical sections.
 #![no_std]
 #![no_main]
 
@@ -24,10 +24,10 @@ static TICKS: Word = Word::new(0);
 
 #[unsafe(no_mangle)]
 fn tick() {
-    // SAFETY: never freed once it is set.
+    // SAFETY: it is never freed after it is set.
     if let Some(both) = unsafe { BOTH.load(Acquire).as_ref() } {
         let ticks = TICKS.load(Relaxed);
-        // A chunk that nobody has touched, now and then; or the program's.
+        // Occasionally the chunk is new; otherwise it is one that the program uses.
         both.sparse.record(u64::from(ticks % 4) * 900);
         both.doubles.record(f64::from(1u32 << (ticks % 4)));
         TICKS.store(ticks + 1, Relaxed);

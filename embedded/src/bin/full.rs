@@ -1,5 +1,5 @@
-//! A histogram in `.bss` that an interrupt handler and the program record into at once, through critical sections; live reset;
-//! a summary as text over semihosting.
+//! A histogram in `.bss`, into which an interrupt handler and the program record at once, through critical sections;
+//! live reset; a summary as text over semihosting.
 #![no_std]
 #![no_main]
 
@@ -18,7 +18,7 @@ use picollo_core::{
 const LAYOUT: Layout = Layout::new(0.1, 0, 16_383);
 const OPTIONS: Options = Options {
     mode: Mode::Interlocked,
-    // Words that no Cortex-M reads or writes in one step.
+    // A Cortex-M cannot read or write such words in one step.
     counter_bits: 64,
     relative_error: 0.1,
     max_trackable: 16_383,
@@ -46,10 +46,10 @@ const SIZE: usize = match Histogram::<[AtomicU64], Interlocked>::required_size(&
     Err(_) => 0,
 };
 
-/// Zeros, so that it takes no room in the program's image.
+/// Zeros, so that it takes no space in the program's image.
 #[repr(C, align(64))]
 struct Memory(UnsafeCell<[MaybeUninit<u8>; SIZE]>);
-// SAFETY: used once, by `program`, before anybody else runs.
+// SAFETY: `program` uses it once, before anybody else runs.
 unsafe impl Sync for Memory {}
 static MEMORY: Memory = Memory(UnsafeCell::new([MaybeUninit::zeroed(); SIZE]));
 
@@ -78,7 +78,7 @@ fn record_while_ticking(histogram: &SharedHistogram) {
     for value in 0..RECORDS {
         histogram.record(value % 1000);
     }
-    // The smallest core may be done before the timer has come often enough to prove anything.
+    // The smallest core may finish before there were enough timer interrupts to prove anything.
     while TICKS.load(Relaxed) < 100 {
         histogram.record_n(0, 0);
     }
@@ -88,7 +88,7 @@ fn record_while_ticking(histogram: &SharedHistogram) {
 #[unsafe(no_mangle)]
 fn program() -> u32 {
     let mut tests = Tests::default();
-    // SAFETY: the memory is the histogram's from now on.
+    // SAFETY: from now on the memory belongs to the histogram.
     let made = unsafe { SharedHistogram::init_in(MEMORY.0.get().cast(), SIZE, &OPTIONS) };
     let Ok(shared) = made else {
         tests.check(false, format_args!("no histogram: {made:?}"));
@@ -111,7 +111,7 @@ fn program() -> u32 {
     tests.check(of_ticks == ticks, format_args!("the handler's are {of_ticks} of them"));
     let summary = snapshot.summary(ValueSelection::Midpoint);
     let median = summary.percentiles[5].bucket;
-    // The handler's values are above all others: each moves the middle up by half a record.
+    // The handler's values are above all others, so each moves the median up by half a record.
     let middle = 500 + ticks * 1000 / (2 * RECORDS);
     tests.check(
         median.lower <= middle + 1 && middle - 1 <= median.upper,

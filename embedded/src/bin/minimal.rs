@@ -1,5 +1,5 @@
-//! The smallest use: a histogram in a static, recorded into by the program alone, and one count read back. Its size is what
-//! recording costs.
+//! The smallest use: a histogram in a static, into which only the program records, and one count read back. Its size is
+//! the cost of recording.
 #![no_std]
 #![no_main]
 
@@ -14,7 +14,7 @@ fn tick() {}
 
 #[unsafe(no_mangle)]
 fn program() -> u32 {
-    // SAFETY: `program` runs once, and nobody else names the static.
+    // SAFETY: `program` runs once, and nobody else uses the static.
     let latency = unsafe { &mut *(&raw mut LATENCY) };
     for value in 0..1000 {
         latency.record(value);

@@ -1,6 +1,6 @@
-//! Recording beside the `histogram` crate (H2 histograms), the nearest peer in speed: its buckets are as wide, and both are inlined.
+//! Recording compared with the `histogram` crate (H2), the nearest peer: its buckets are as wide, and both are inlined.
 //!
-//! What its branches cost depends on whether the processor can learn the values by heart, so that there are few and many of them.
+//! The cost of its branches depends on whether the processor can learn the values, so there are few and many.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -34,7 +34,7 @@ pub fn run(report: &mut Report) {
     by_threads(report);
 }
 
-/// As wide as ours: 1024 buckets for each doubling, up to the power of two that the range ends below.
+/// As wide as ours: 1024 buckets for each doubling, up to the power of two just above the range.
 fn powers() -> (u8, u8) {
     let layout = Layout::new(ERROR, 0, MAIN_RANGE);
     (layout.scale() as u8, (64 - MAIN_RANGE.leading_zeros()) as u8)

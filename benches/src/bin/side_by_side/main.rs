@@ -1,4 +1,4 @@
-//! Everything that Picollo does fast, beside everything that does the same, on the same values in one process.
+//! Compares everything that Picollo does fast with everything that does the same, on the same values in one process.
 //!
 //! `make bench` builds the peers in C and runs it.
 
@@ -14,11 +14,11 @@ mod through;
 
 use picollo_benches::Report;
 
-/// Three significant digits at most one bit apart: block size 1024, that of HdrHistogram with three digits.
+/// Three significant digits, at most one bit apart: block size 1024, as in HdrHistogram with three digits.
 const ERROR: f64 = 0.0005;
 /// The ranges of the published comparison.
 const RANGES: [u64; 4] = [30_000, 1_000_000_000, MAIN_RANGE, i64::MAX as u64];
-/// The range that the targets are about.
+/// The range of the targets.
 const MAIN_RANGE: u64 = 7_716_549_600;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Bytes of memory that the histograms take.
+//! The memory of the histograms, in bytes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -8,7 +8,7 @@ use picollo_core::{Counter, Histogram, Layout, Snapshot};
 use crate::peers::{self, Hdr};
 use crate::{ERROR, RANGES};
 
-/// In memory that the caller gives it is more: see `Histogram::required_size`.
+/// In memory from the caller it is more: see `Histogram::required_size`.
 fn on_the_heap<C: Counter>(layout: &Layout, live_reset: bool) -> usize {
     Histogram::<[C]>::boxed(*layout, live_reset).unwrap().footprint()
 }
@@ -24,7 +24,7 @@ pub fn run() {
         row("picollo, 32-bit, no live reset", on_the_heap::<AtomicU32>(&layout, false));
         row("picollo, snapshot", Snapshot::required_size(&layout).unwrap());
         if let Some(hdr) = Hdr::new(max, false) {
-            // SAFETY: a histogram that is alive.
+            // SAFETY: the histogram is alive.
             row("HdrHistogram_c", unsafe { peers::static_hdr_get_memory_size(hdr.handle) });
         }
         let hdr = hdrhistogram::Histogram::<u64>::new_with_bounds(1, max, 3).unwrap();

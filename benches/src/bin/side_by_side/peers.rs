@@ -1,11 +1,11 @@
-//! The peers in C, and the shared library as a program in C calls it.
+//! The peers in C, and the shared library as a C program calls it.
 
 use std::ffi::{c_int, c_void};
 
-/// Whether they were built.
+/// Whether the peers were built.
 pub const IN_C: bool = cfg!(peers_in_c);
 
-/// Declares functions of the libraries; where those were not built, functions that must not be called.
+/// Declares functions of the libraries; if those were not built, functions that must not be called.
 macro_rules! functions {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?;)*) => {
         #[cfg(peers_in_c)]
@@ -43,7 +43,7 @@ functions! {
     fn picollo_recorder_release(recorder: *mut CRecorder);
 }
 
-/// `picollo_histogram_options`.
+/// The C struct `picollo_histogram_options`.
 #[repr(C)]
 #[derive(Default)]
 pub struct COptions {
@@ -59,28 +59,28 @@ pub struct COptions {
     max_bytes: u64,
 }
 
-/// `picollo_recorder`: only C looks inside.
+/// The C struct `picollo_recorder`; only C reads its fields.
 #[repr(C)]
 pub struct CRecorder([u64; 7]);
 
-/// A histogram of HdrHistogram_c: of the static copy, or of that in the shared library.
+/// A histogram of HdrHistogram_c, from the static copy or from the shared library.
 pub struct Hdr {
     pub handle: *mut c_void,
     shared: bool,
 }
 
-// SAFETY: the benchmarks record from several threads through the atomic functions alone.
+// SAFETY: with several threads, the benchmarks record only through the atomic functions.
 unsafe impl Sync for Hdr {}
 
 impl Hdr {
-    /// With three digits. `None` where it was not built.
+    /// Three significant digits. `None` if the peer was not built.
     pub fn new(max: u64, shared: bool) -> Option<Hdr> {
         if !IN_C {
             return None;
         }
         let mut handle = std::ptr::null_mut();
         let init = if shared { hdr_init } else { static_hdr_init };
-        // SAFETY: room for a pointer.
+        // SAFETY: there is room for a pointer.
         let status = unsafe { init(1, max.max(2) as i64, 3, &mut handle) };
         assert_eq!(status, 0, "hdr_init");
         Some(Hdr { handle, shared })
@@ -90,7 +90,7 @@ impl Hdr {
 impl Drop for Hdr {
     fn drop(&mut self) {
         let close = if self.shared { hdr_close } else { static_hdr_close };
-        // SAFETY: made by the same copy, once.
+        // SAFETY: the same copy made it, and it is closed once.
         unsafe { close(self.handle) };
     }
 }
@@ -98,11 +98,11 @@ impl Drop for Hdr {
 /// A histogram behind the C interface of the shared library.
 pub struct Through(pub *mut c_void);
 
-// SAFETY: the modes that are used from several threads allow it.
+// SAFETY: the modes used from several threads allow it.
 unsafe impl Sync for Through {}
 
 impl Through {
-    /// `None` where the shared library was not built.
+    /// `None` if the shared library was not built.
     pub fn new(mode: picollo_core::Mode, counter_bits: u32, max: u64) -> Option<Through> {
         if !IN_C {
             return None;
@@ -116,37 +116,37 @@ impl Through {
             ..COptions::default()
         };
         let mut handle = std::ptr::null_mut();
-        // SAFETY: options with their size, and room for a pointer.
+        // SAFETY: the options contain their size, and there is room for a pointer.
         let status = unsafe { picollo_histogram_create(&options, &mut handle) };
         assert_eq!(status, 0, "picollo_histogram_create");
         Some(Through(handle))
     }
 
-    /// Its recorder, to be released.
+    /// Its recorder, which the caller must release.
     pub fn recorder(&self) -> CRecorder {
         let mut recorder = CRecorder([0; 7]);
-        // SAFETY: a histogram that is alive, and room for a recorder.
+        // SAFETY: the histogram is alive, and there is room for a recorder.
         let status = unsafe { picollo_histogram_recorder(self.0, 1, &mut recorder) };
         assert_eq!(status, 0, "picollo_histogram_recorder");
         recorder
     }
 
-    /// Records all values by a call each.
+    /// Records all values, with one call each.
     pub fn record(&self, values: &[u64]) {
-        // SAFETY: a histogram that is alive.
+        // SAFETY: the histogram is alive.
         unsafe { through_picollo(self.0, values.as_ptr(), values.len()) };
     }
 
-    /// Records all values by one call.
+    /// Records all values with one call.
     pub fn record_batch(&self, values: &[u64]) {
-        // SAFETY: a histogram that is alive.
+        // SAFETY: the histogram is alive.
         unsafe { picollo_histogram_record_batch(self.0, values.as_ptr(), values.len()) };
     }
 }
 
 impl Drop for Through {
     fn drop(&mut self) {
-        // SAFETY: made with it, once.
+        // SAFETY: `new` made it, and it is freed once.
         unsafe { picollo_histogram_free(self.0) };
     }
 }

@@ -1,5 +1,5 @@
-//! Recording by CPU, beside as many single writers with a histogram each: threads stay on one CPU each, so that both do the same work in
-//! the same places, and what counts is the time that a thread takes of its CPU.
+//! Recording by CPU, compared with single writers that each have a histogram. Each thread stays on one CPU, so that
+//! both do the same work in the same places. The result is the CPU time of a thread.
 
 use std::sync::Barrier;
 
@@ -13,12 +13,12 @@ const VALUES: usize = 65_536;
 const THREADS: [usize; 3] = [1, 2, 8];
 const MOST: usize = 8;
 
-/// What each thread, by its number, does with its values.
+/// The job of each thread with its values; the argument is the thread's number.
 type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
 
-/// Has the calling thread stay on one CPU, counted among those that it may run on.
+/// Pins the calling thread to one CPU, counted among those that it may run on.
 fn stay(number: usize) {
-    // SAFETY: sets of CPUs are made of zeros, and filled and read by the system.
+    // SAFETY: zeros are valid sets of CPUs, and the system fills and reads them.
     unsafe {
         let (mut allowed, mut one): (libc::cpu_set_t, libc::cpu_set_t) = std::mem::zeroed();
         libc::sched_getaffinity(0, size_of_val(&allowed), &mut allowed);
@@ -29,15 +29,15 @@ fn stay(number: usize) {
     }
 }
 
-/// What the calling thread has taken of its CPU, in ns.
+/// The CPU time of the calling thread, in ns.
 fn own_time() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: room for a time.
+    // SAFETY: there is room for a time.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Runs the job on `threads` threads at once; the time per record of a thread, in ns.
+/// Runs the job on `threads` threads at once. Returns the time per record of a thread, in ns.
 fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let times: f64 = std::thread::scope(|scope| {
@@ -49,7 +49,7 @@ fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
                     job(thread);
                     barrier.wait();
                     let start = own_time();
-                    // More than a turn on a CPU, where threads share one.
+                    // This takes more than a time slice, in case threads share a CPU.
                     (0..4).for_each(|_| job(thread));
                     own_time() - start
                 })
@@ -65,7 +65,7 @@ pub fn run(report: &mut Report) {
     let values = &values[..];
     let options =
         |mode| Options { mode, relative_error: ERROR, max_trackable: MAIN_RANGE, ..Options::default() };
-    // SAFETY: each is recorded into by one thread at a time.
+    // SAFETY: one thread at a time records into each.
     let single = || unsafe { SharedHistogram::create_unguarded(&options(Mode::SingleWriter)) }.unwrap();
     let singles: Vec<_> = (0..MOST).map(|_| single()).collect();
     let per_cpu = SharedHistogram::create(&options(Mode::PerCpu)).unwrap();

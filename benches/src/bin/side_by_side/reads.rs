@@ -1,4 +1,4 @@
-//! Reading: snapshots beside `memcpy`, percentiles and means beside the peers.
+//! Reading: snapshots compared with `memcpy`, percentiles and means compared with the peers.
 
 use std::sync::atomic::AtomicU64;
 
@@ -30,7 +30,7 @@ pub fn run(report: &mut Report) {
 }
 
 fn compare(range: &str, max: u64) -> Section {
-    // Skewed, so that all blocks have counts.
+    // The values are skewed, so that all blocks have counts.
     let values = values::skewed(1 << 20, max);
     let layout = Layout::new(ERROR, 0, max);
     let histogram = Histogram::<[AtomicU64]>::boxed(layout, true).unwrap();
@@ -119,7 +119,7 @@ fn compare(range: &str, max: u64) -> Section {
         }),
     ];
     if peers::IN_C {
-        // SAFETY: here and below, a histogram that is alive, and room for as many results as ranks.
+        // SAFETY: here and below, the histogram is alive, and there is room for as many results as ranks.
         values.iter().for_each(|&value| unsafe {
             peers::static_hdr_record_value(handle, value as i64);
         });
@@ -147,7 +147,7 @@ fn compare(range: &str, max: u64) -> Section {
     section.extend(&contenders, &medians);
     drop(contenders);
     if peers::IN_C {
-        // Both answered the same question.
+        // Both must give the same results.
         let upper: Vec<u64> = percentiles.iter().map(|percentile| percentile.bucket.upper).collect();
         let theirs: Vec<u64> = out.iter().map(|&value| value as u64).collect();
         if upper != theirs {

@@ -68,7 +68,7 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
     let indices: Vec<u32> = values.iter().map(|&value| layout.storage_index(value) as u32).collect();
     let mut counts = vec![0u64; layout.length()];
 
-    // Recorded into in several ways, one after the other.
+    // Several contenders record into it, one after another.
     let wide = RefCell::new(Histogram::<[AtomicU64], SingleWriter>::boxed(layout, true).unwrap());
     let narrow = RefCell::new(Histogram::<[AtomicU32], SingleWriter>::boxed(layout, true).unwrap());
     let interlocked = Histogram::<[AtomicU64], Interlocked>::boxed(layout, true).unwrap();
@@ -151,7 +151,7 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
         }
     }
     if let (Some(hdr), Some(shared_hdr)) = (&hdr, &shared_hdr) {
-        // SAFETY: here and below, a histogram that is alive, and as many values as are said.
+        // SAFETY: here and below, the histogram is alive, and there are as many values as stated.
         contenders.push(contender(HDR, || unsafe {
             for &value in opaque(values) {
                 peers::static_hdr_record_value(hdr.handle, value as i64);
@@ -195,7 +195,7 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
         ("C: picollo_inline.h, single writer, 32-bit", &inline_32),
     ] {
         if let Some(recorder) = recorder {
-            // SAFETY: a recorder that is not released yet.
+            // SAFETY: the recorder is not released yet.
             contenders.push(contender(name, || unsafe {
                 peers::inlined_in_c(recorder, values.as_ptr(), values.len());
             }));
@@ -208,7 +208,7 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
     section.extend(&contenders, &medians);
     drop(contenders);
     for mut recorder in [inline_64, inline_32].into_iter().flatten() {
-        // SAFETY: taken above, and not used any more.
+        // SAFETY: it was taken above, and is not used any more.
         unsafe { peers::picollo_recorder_release(&mut recorder) };
     }
     drop(hdr_recorder);

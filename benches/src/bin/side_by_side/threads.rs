@@ -1,4 +1,4 @@
-//! Recording by 1 to 4 threads at once.
+//! Recording by 1 to 4 threads simultaneously.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
@@ -13,10 +13,10 @@ use crate::{ERROR, MAIN_RANGE};
 pub const VALUES: usize = 65_536;
 const THREADS: [usize; 4] = [1, 2, 3, 4];
 
-/// What each thread, by its number, does with its values.
+/// The job of each thread with its values; the argument is the thread's number.
 pub type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
 
-/// Runs the job on `threads` threads at once; the time per record of the slowest, in ns.
+/// Runs the job on `threads` threads at once. Returns the time per record of the slowest, in ns.
 pub fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let times: Vec<Duration> = std::thread::scope(|scope| {
@@ -24,7 +24,7 @@ pub fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
             .map(|thread| {
                 let barrier = &barrier;
                 scope.spawn(move || {
-                    // The first run of a thread warms up: its shard, its caches.
+                    // The first run of a thread warms up its shard and its caches.
                     job(thread);
                     barrier.wait();
                     let start = Instant::now();
@@ -38,7 +38,7 @@ pub fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
     times.into_iter().max().unwrap().as_nanos() as f64 / VALUES as f64
 }
 
-/// The job of recording each value.
+/// A job that records each value.
 pub fn each<'a>(values: &'a [u64], record: impl Fn(u64) + Sync + 'a) -> Job<'a> {
     Box::new(move |_| opaque(values).iter().for_each(|&value| record(value)))
 }
@@ -56,7 +56,7 @@ fn compare(report: &mut Report, range: &str, max: u64) {
 
     let counts: Vec<AtomicU64> = (0..layout.length()).map(|_| AtomicU64::new(0)).collect();
     let single = || Histogram::<[AtomicU64], SingleWriter>::boxed(layout, true).unwrap();
-    // Locked once for all values.
+    // These are locked once for all values.
     let owned: Vec<_> = THREADS.map(|_| Mutex::new(single())).into();
     let interlocked = Histogram::<[AtomicU64], Interlocked>::boxed(layout, true).unwrap();
     let options = |mode| Options { mode, relative_error: ERROR, max_trackable: max, ..Options::default() };
@@ -97,7 +97,7 @@ fn compare(report: &mut Report, range: &str, max: u64) {
                 for &value in opaque(values) {
                     recorder.record(value).unwrap();
                 }
-                // Hand the counts over, or the phase of the recorder never ends.
+                // This hands over the counts; otherwise the phase of the recorder never ends.
                 drop(recorder);
             }),
         ),
@@ -109,7 +109,7 @@ fn compare(report: &mut Report, range: &str, max: u64) {
         jobs.push((
             "HdrHistogram_c, atomic",
             each(values, |value| {
-                // SAFETY: a histogram that is alive, recorded into by this function alone.
+                // SAFETY: the histogram is alive, and only this function records into it.
                 unsafe { peers::static_hdr_record_value_atomic(hdr_c.handle, value as i64) };
             }),
         ));

@@ -1,4 +1,4 @@
-//! Recording through the shared library into each kind of histogram, by one thread and by two.
+//! Recording through the shared library into each kind of histogram, with one thread and with two.
 
 use picollo_benches::{Report, Section, median, opaque, rounds, values};
 use picollo_core::Mode;
@@ -7,7 +7,7 @@ use crate::MAIN_RANGE;
 use crate::peers::Through;
 use crate::threads::{VALUES, time};
 
-/// How many thread-local histograms have an entry in the threads' storage.
+/// The number of thread-local histograms that have an entry in the threads' storage.
 const ENTRIES: usize = 16;
 
 const SINGLE: &str = "single writer, a histogram for each";

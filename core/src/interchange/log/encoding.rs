@@ -1,5 +1,4 @@
-//! Logs that are not in UTF-8: HdrHistogram.NET writes UTF-16, and so does a Windows shell that redirects a tool's
-//! output.
+//! Logs that are not in UTF-8: HdrHistogram.NET writes UTF-16, and so do Windows shells that redirect output.
 
 /// An optional mark at the beginning of UTF-8 text.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -21,8 +20,7 @@ pub fn is_utf16(text: &[u8]) -> bool {
 /// Converts a text that begins with the mark of UTF-16 to UTF-8. Returns `None` for any other text, which callers read
 /// as it is, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room.
 ///
-/// Half of a character at the end is left out, because its other half is not written yet. Halves elsewhere become
-/// U+FFFD.
+/// Half of a character at the end is left out, because the other half is to come. Other halves become U+FFFD.
 #[cfg(feature = "alloc")]
 pub fn from_utf16(text: &[u8]) -> crate::error::Result<Option<alloc::string::String>> {
     let Some(unit) = unit_of(text) else { return Ok(None) };

@@ -22,8 +22,7 @@ const NO_TIME: f64 = 9_223_372_036_854_776.0;
 /// Reads a log line by line: an iterator over its intervals.
 ///
 /// Headers are optional. Comments, legends and empty lines may be anywhere; lines end in any way; case does not matter
-/// in headers. A line that cannot be read is an error, and reading continues after it. The reader decodes histograms
-/// only on request.
+/// in headers. An unreadable line is an error, and reading continues after it. Histograms are decoded on request.
 ///
 /// Timestamps are absolute, or relative to a base time. If `BaseTime` is missing, they are relative to the start time
 /// if the first one is more than a year before it, as in Java. If `StartTime` is missing, the first timestamp replaces
@@ -268,7 +267,7 @@ impl<'a> Iterator for Reader<'a> {
     }
 }
 
-/// Takes a field off the front of a line. It ends at comma number `commas`, or at white space, which may surround that
+/// Takes a field off the front of a line, up to comma number `commas`, or to white space, which may surround that
 /// comma.
 fn field<'a>(line: &mut &'a [u8], commas: usize) -> Result<&'a [u8]> {
     let text = line.trim_ascii_start();

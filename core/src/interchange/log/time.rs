@@ -33,8 +33,7 @@ impl fmt::Display for Date {
 
 /// Year, month (0 ..= 11) and day (1 ..= 31) of a day since 1970, in the Gregorian calendar.
 ///
-/// Years begin on the first of March, counted from year 0, so that leap days end a year; the calendar repeats every 400
-/// years.
+/// Years begin on the first of March, counted from year 0, so that leap days end them; 400 years are a period.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

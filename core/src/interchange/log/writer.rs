@@ -35,8 +35,7 @@ pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<
         check(seconds)?;
     }
     let mut write = || {
-        // This must come first: C's reader has room for 127 bytes of a line, and takes what it cannot read there for
-        // another format.
+        // This comes first: C's reader has room for 127 bytes of a line, and takes the rest for another format.
         writeln!(out, "#[Histogram log format version 1.3]")?;
         for line in header.comment.split(['\n', '\r']).filter(|line| !line.trim().is_empty()) {
             let mut rest = line.trim_end();
@@ -64,8 +63,8 @@ pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<
 /// Writes the line of an interval: what was recorded from `start_seconds` (since 1970, or since the base time) until
 /// `length_seconds` later.
 ///
-/// The tag distinguishes histograms of the same time. It must not hold commas, spaces, line ends or control characters
-/// except the tab.
+/// The tag distinguishes histograms of the same time. It must not hold commas, spaces, line ends, or controls except
+/// tabs.
 ///
 /// Returns [`Error::InvalidArgument`], before anything is written, for such a tag or times that are not finite;
 /// [`Error::Incompatible`] if the encoding cannot hold the snapshot (see [`Snapshot::encode`]);

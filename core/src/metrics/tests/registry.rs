@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// Scrapers see the counts since the creation of a histogram, so they do not see resets, in any mode, storage and
-/// width.
+/// Counts since creation are written, so resets do not reach scrapers, in any mode, storage and width.
 #[test]
 fn a_reset_reaches_nobody() {
     use Mode::*;

@@ -22,8 +22,7 @@ impl Comparison {
     ///
     /// - Markdown: the table of the diff, and below it a table of intervals, effects and the verdict, with notes.
     /// - Line: the line of the diff, and `; P50=+128 (+3.6%) [+96, +160], …, slower`.
-    /// - JSON: `diff` and `comparison`, the latter with the keys of the fields of [`Comparison`]; numbers that are not
-    ///   finite are `null`.
+    /// - JSON: `diff` and `comparison`, the latter with the fields of [`Comparison`] as keys; `null` if not finite.
     ///
     /// In Markdown and in a line, empty names become `Before` and `After`.
     #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
@@ -66,8 +65,8 @@ impl Comparison {
     }
 }
 
-/// The answer in a sentence with `{}`, without names and unit: see [`Comparison::answer`]. `{:#}` gives a Markdown
-/// table.
+/// The answer in a sentence with `{}`, without names and unit: see [`Comparison::answer`]. A Markdown table with
+/// `{:#}`.
 impl Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {

@@ -86,8 +86,7 @@ impl Answer<'_> {
         if is_known { value / libm::fabs(self.base) * 100.0 } else { f64::NAN }
     }
 
-    /// The same for an end of the interval: a positive quantity cannot decrease by more than 100 %, however wide the
-    /// interval is.
+    /// The same for an end of the interval: a positive quantity cannot decrease by more than 100 %.
     fn share_of_whole(&self, value: f64) -> f64 {
         let is_whole = self.base > 0.0 && self.base + self.difference >= 0.0;
         let is_less = is_whole && value.is_finite() && self.base + value < 0.0;

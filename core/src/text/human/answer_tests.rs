@@ -160,8 +160,7 @@ fn claims(text: &str) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// The sentence makes one claim, that of the verdict and the flags, whatever the numbers are, even if they
-    /// contradict it.
+    /// The sentence makes one claim, that of the verdict and the flags, even if the numbers contradict it.
     #[test]
     fn one_claim_and_the_right_one(
         numbers in prop::array::uniform7(number()), verdict in 0u32..4, flags in 0u32..512, resolution in number()
@@ -205,8 +204,8 @@ proptest! {
             Verdict::Faster => prop_assert!(text.contains("faster") && !text.contains('+'), "{}", text),
             Verdict::Slower => prop_assert!(text.contains("slower") && !text.contains('−'), "{}", text),
             Verdict::NoEvidence => {
-                // The sentence names a direction only if the whole interval is on one side of zero, and then adds that
-                // this proves nothing.
+                // It names a direction only if the whole interval is on one side of zero, and adds that this proves
+                // nothing.
                 let says_which = text.contains("faster") || text.contains("slower");
                 prop_assert_eq!(says_which, text.contains("not proven to exceed"), "{}", text);
                 let is_aside = found.difference_lower > 0.0 || found.difference_upper < 0.0;

@@ -117,9 +117,9 @@ impl Axis {
     }
 
     /// Calls `tick` with the value and place of each tick; ticks are at least `gap` apart.
-    // If this is inlined, compilers compute the first tick of an axis before they know that there is one (for them
-    // `Ticks`, and the axes inside other enums, are plain numbers). That is harmless, but memcheck reports a jump that
-    // depends on uninitialized memory.
+    // If this is inlined, compilers compute the first tick of an axis before they know that there is one (`Ticks`, and
+    // axes inside other enums, are plain numbers to them). It is harmless, but memcheck sees a jump on uninitialized
+    // memory.
     #[inline(never)]
     pub(super) fn ticks(&self, gap: f64, mut tick: impl FnMut(f64, f64)) {
         let mut last = f64::NEG_INFINITY;
@@ -149,8 +149,7 @@ impl Axis {
         }
     }
 
-    /// A label that distinguishes a tick from the next one; if all labels have the same unit, the largest value
-    /// determines it.
+    /// A label that distinguishes a tick from the next one; if labels share a unit, the largest value sets it.
     pub(super) fn label<'u>(&self, unit: &'u Unit<'_>, value: f64) -> super::unit::Label<'u> {
         match self.ticks {
             Ticks::Every(step) => unit.label(value, step, self.high),

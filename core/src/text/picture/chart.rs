@@ -21,8 +21,7 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 /// The heights on a single line of ASCII, by darkness.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-/// Sparklines end here. Few observations lie beyond; with them, any of those would make all other observations look the
-/// same.
+/// Sparklines end here: few observations lie beyond, and each of them would make all others look the same.
 const SPARKLINE_RANK: f64 = 99.9;
 
 type Columns = [f64; MAX_COLUMNS as usize];

@@ -27,8 +27,7 @@ fn has_legend(pictures: &Pictures<'_>) -> bool {
     pictures.length > 1 || pictures.series().any(|series| !trim(series.title).is_empty())
 }
 
-/// Calls `entry` with the place of each entry of the legend, in pixels from its corner, and returns the legend's
-/// height.
+/// Calls `entry` with the place of each entry of the legend, in pixels from its corner; returns the height.
 fn place_legend(
     pictures: &Pictures<'_>,
     width: f64,

@@ -8,9 +8,9 @@
 //! | HTML report | one or more | [`Pictures::write_html`] |
 //!
 //! Like all text here, they are written piece by piece, allocate no memory, need a few kilobytes of stack, and are the
-//! same each time. Axes begin and end where the observations do, or a little beyond, and are logarithmic if the range
-//! is wide. A picture without observations states that. Buckets have their real width, so a picture shows no detail
-//! that was not recorded.
+//! same each time. Axes begin and end where the observations do, or a little beyond, and are logarithmic for wide
+//! ranges. Pictures state if there are no observations. Buckets have their real width: no picture shows unrecorded
+//! detail.
 
 mod axis;
 mod chart;
@@ -181,8 +181,8 @@ pub struct ChartOptions<'a> {
 impl Snapshot {
     /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`. It shows equal parts of a logarithmic axis
     /// (linear if the observations are close together), from the smallest observation to the bucket of P99.9.
-    /// Observations above are left out; up to a thousand observations, there are none above. A part without
-    /// observations is a space; a part with any observation is not. Fails only if `out` fails.
+    /// Observations above are left out; up to a thousand observations, nothing is above. A part without observations is
+    /// a space; a part with any observation is not. Fails only if `out` fails.
     ///
     /// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 means 40. In ASCII the heights are `.:-=+*#%@`.
     pub fn write_sparkline(

@@ -46,8 +46,7 @@ svg{display:block;width:100%;height:auto;margin:.8em 0}
 h2{break-after:avoid}svg,tr,dl.facts,p.answer{break-inside:avoid}thead{display:table-header-group}}
 ";
 
-/// Writes the beginning of a page for such tables and pictures, with additional style; the caller ends it with
-/// `</body></html>`.
+/// Writes the beginning of a page for such tables and pictures, with more style; `</body></html>` ends it.
 pub fn write_head(mut out: &mut (impl Write + ?Sized), title: &str, style: &str) -> fmt::Result {
     let out: &mut dyn Write = &mut out;
     writeln!(
@@ -59,8 +58,7 @@ pub fn write_head(mut out: &mut (impl Write + ?Sized), title: &str, style: &str)
     )
 }
 
-/// Writes a list of facts about a measurement, each with its name, as HTML. It omits empty facts, and writes nothing if
-/// none remains.
+/// Writes facts about a measurement, each with its name, as an HTML list. It omits empty facts, and an empty list.
 pub fn write_facts(mut out: &mut (impl Write + ?Sized), facts: &[(&str, &str)]) -> fmt::Result {
     let out: &mut dyn Write = &mut out;
     let known = || facts.iter().filter(|(_, fact)| !trim(fact).is_empty());

@@ -53,8 +53,7 @@ fn draw(snapshots: &[(&str, &Snapshot)], title: &str, unit: &str, picture: Pictu
     svg
 }
 
-/// Checks that elements are closed, attributes are quoted, and numbers lie within the picture. Returns the numbers of
-/// the paths.
+/// Checks that elements are closed, attributes quoted, and numbers within the picture. Returns the paths' numbers.
 fn check_svg(svg: &str) -> Vec<f64> {
     let mut open: Vec<&str> = Vec::new();
     let mut numbers = Vec::new();

@@ -66,8 +66,7 @@ impl Display for Label<'_> {
     }
 }
 
-/// The exponent of the largest power of ten that is at most `number`, which is above zero. Numbers a tiny bit below a
-/// power count as that power.
+/// The exponent of the largest power of ten that is at most a positive number; a tiny bit below a power counts as it.
 pub(super) fn floor_log10(number: f64) -> i32 {
     libm::floor(libm::log10(number) + 1e-9) as i32
 }

@@ -48,7 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         assert!(again.next().is_none());
     }
-    // The reader has read everything except an incomplete last line.
+    // The rest consists of NULs, or ends with an incomplete line.
     let rest = &text[reader.position()..];
     assert!(rest.iter().all(|&byte| byte == 0) || !rest.ends_with(b"\n") && !rest.ends_with(b"\r"));
 });

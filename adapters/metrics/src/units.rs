@@ -16,10 +16,10 @@ pub(crate) const HIGHEST: u64 = (1 << 63) - 1;
 /// | count, count a second | 10^3 | thousandths |
 /// | percent | 10^6 | millionths |
 ///
-/// The product is rounded to the nearest integer. Values below half of one over the scale become 0, and small values
-/// have an absolute error of that half besides the relative error of the buckets. Products of 2^63 and above (9.2e9
-/// without a unit) count as above the range: in `+Inf`, in the number of observations, and as 2^63 over the scale in
-/// the sum. Negative values and NaN are in no histogram; `picollo_metrics_lost` counts them, with the reason.
+/// The product is rounded to the nearest integer. Values below half of one over the scale become 0. Small values have
+/// an absolute error of that half besides the relative error of the buckets. Products of 2^63 and above (9.2e9 without
+/// a unit) count as above the range: in `+Inf`, in the number of observations, and as 2^63 over the scale in the sum.
+/// Negative values and NaN are in no histogram; `picollo_metrics_lost` counts them, with the reason.
 pub fn scale_of(unit: Option<Unit>) -> f64 {
     match unit {
         None | Some(Unit::Seconds) => 1e9,

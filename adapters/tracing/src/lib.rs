@@ -1,4 +1,4 @@
-//! A layer for `tracing`. It records, for each span name, how long spans were open (total), entered (busy), open but
+//! A layer for `tracing` that records times by span name: how long spans were open (total), entered (busy), open but
 //! not entered (idle), and entered while no span inside them was on that thread (self).
 //!
 //! ```

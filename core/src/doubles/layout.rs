@@ -4,7 +4,7 @@
 //! bits of the mantissa choose a bucket in it. All buckets of a row are equally wide, `2^-k` of the row's smallest
 //! magnitude. So a bucket's midpoint is at most `2^-(k+1)` away, in proportion, from any value in it.
 //!
-//! Subnormal numbers have no implied leading bit, so the smaller they are, the fewer of the top bits count. They are
+//! Subnormal numbers have no implied leading bit, so the mantissa's top bits carry ever less information. They are
 //! normalized first: each position of their leading bit is a row too, as if exponents continued downwards. Rows with
 //! fewer than `k` bits below the leading one hold each value exactly. So the error holds for every finite double.
 

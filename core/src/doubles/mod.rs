@@ -172,7 +172,7 @@ impl DoubleHistogram {
     fn add_together(&self, add: impl FnOnce(Interval, &Entered)) {
         let Some(stripes) = &self.stripes else { return };
         // If a collection comes between the first look and the entry, the second look shows it. If collections keep
-        // coming, the writer gives up; its record may then be read in two parts.
+        // coming, the writer records anyway; its record may then be read in two parts.
         let mut attempts = 3;
         let (interval, entered) = loop {
             let active = self.active.load(SeqCst);

@@ -17,7 +17,7 @@ const PAGE: usize = 64;
 /// Pages for one sign.
 const PAGES: usize = ROWS.div_ceil(PAGE);
 
-/// The interval is the lowest bit.
+/// One of the two intervals; the lowest bit selects it.
 #[derive(Clone, Copy)]
 pub(super) struct Interval(pub(super) usize);
 

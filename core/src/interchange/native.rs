@@ -17,8 +17,8 @@
 //! | 72 | | counts |
 //! | at the end | u32 | CRC-32 (the one of zlib) of all before |
 //!
-//! Counts run from the first counter to the last one that is not zero, as integers of one to nine bytes (those of V2,
-//! without the sign). A run of zeros is a 0 and its length.
+//! Counts run from the first counter to the last one that is not zero. They are integers of one to nine bytes (those of
+//! V2, without the sign). A run of zeros is a 0 and its length.
 
 use super::sequence::{Put, put_counts};
 use super::sink::Sink;

@@ -164,7 +164,7 @@ pub(crate) fn skip_even(bytes: &mut &[u8]) -> u64 {
     number
 }
 
-/// Passes all values to `tell`. Returns `None` if the bytes end within one, or if the callback does.
+/// Calls the callback with all values. Returns `None` if the bytes end within one, or if the callback does.
 #[inline(always)]
 pub(crate) fn each(mut bytes: &[u8], mut tell: impl FnMut(u64) -> Option<()>) -> Option<()> {
     // One at a time: neighbors tend to have the same length, and prediction is faster than any arithmetic.

@@ -17,8 +17,8 @@ pub struct Exemplar {
 impl Exemplar {
     /// Makes an exemplar. The value is as recorded: its metric's divisor applies to it. A time of 0 means unknown.
     ///
-    /// Returns [`Error::InvalidArgument`] for a value that is not finite, for labels that no metric could have, or for
-    /// names and values of more than 128 characters in total, the standard's limit; or [`Error::OutOfMemory`].
+    /// Returns [`Error::InvalidArgument`] for a value that is not finite, and for labels that no metric could have.
+    /// Names and values may have 128 characters in total, the standard's limit. Also returns [`Error::OutOfMemory`].
     pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
         let characters: usize =
             labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();

@@ -80,8 +80,7 @@ impl MetricGauge {
         self.0.0.store(value.to_bits(), Relaxed);
     }
 
-    /// Adds a value, which may be negative. It is a compare-and-swap, repeated if another thread came first, so nothing
-    /// is lost.
+    /// Adds a value, which may be negative, by compare-and-swap. It repeats after a conflict: nothing is lost.
     #[inline]
     pub fn add(&self, value: f64) {
         let mut bits = self.0.0.load(Relaxed);

@@ -69,17 +69,16 @@ pub enum Format {
     Line = 1,
     /// One compact JSON object with the keys of the fields of [`Summary`], in a stable order.
     ///
-    /// All numbers are exact: integers up to `u64::MAX` (above 2^53 a parser that reads integers as such is needed, or
-    /// they are rounded to doubles) and the shortest digits that read back as the same double. `value_selection` is
-    /// `"midpoint"`, `"lower"` or `"upper"`. In an
-    /// empty summary mean, deviation, values and buckets are `null`.
+    /// All numbers are exact. Integers go up to `u64::MAX`; above 2^53, parsers must read them as integers, or they
+    /// round to doubles. Doubles have the shortest digits that read back the same. `value_selection` is `"midpoint"`,
+    /// `"lower"` or `"upper"`. In an empty summary mean, deviation, values and buckets are `null`.
     Json = 2,
     /// A few lines for people, at most 80 columns wide and without a line break at the end.
     ///
-    /// For summaries, these are the count, observations out of range or lost if there are any, P50, P90, P99, P99.9,
-    /// the maximum and the mean, without percentiles that the count cannot support. For differences, comparisons and
-    /// benchmarks, the answer comes first, in a sentence that states no more than the verdict. The title names the
-    /// unit: see [`Unit::of_title`]. Numbers without a known unit are unchanged; see [`Quantity`] for the others.
+    /// A summary has the count, observations out of range or lost if there are any, P50, P90, P99, P99.9, the maximum
+    /// and the mean. Percentiles that the count cannot support are left out. Differences, comparisons and benchmarks
+    /// begin with the answer in a sentence, which states no more than the verdict. The title names the unit: see
+    /// [`Unit::of_title`]. Numbers without a known unit are unchanged; see [`Quantity`] for the others.
     Human = 4,
 }
 

@@ -148,8 +148,8 @@ impl<'a> Unit<'a> {
 }
 
 /// A value with its unit, for people. Times, bytes and counts have three significant digits and a prefix: there is no
-/// `1000 ns`. Whole seconds from a thousand on have all their digits, as do whole numbers without a known unit. Other
-/// numbers without one have four significant digits, or all before the point. Rounding is half away from zero, exact.
+/// `1000 ns`. Whole seconds from a thousand on have all digits, as do whole numbers without a known unit. Other numbers
+/// without one have four, or all before the point. Rounding is half away from zero, on the exact value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quantity {
     kind: Kind,

@@ -32,9 +32,9 @@ const NO_TIME: f64 = 9_223_372_036_854_776.0;
 /// (.NET, by its culture); the end of an interval where others have its length (C, recognized by an absolute timestamp
 /// that is not above it); intervals without times (Java), which begin and end at 0.
 ///
-/// If the last line has no line end, and is not an interval or has a truncated histogram (before or within its
-/// padding), the reader skips it: its writer is still running. It also skips NULs at the end. [`Reader::position`] is
-/// then where that line begins. (Without an allocator, this checks only the length of histograms.)
+/// If the last line has no line end, and is not an interval or has a truncated histogram (even within its padding), the
+/// reader skips it: its writer is still running. It also skips NULs at the end. [`Reader::position`] is then where that
+/// line begins. (Without an allocator, this checks only the length of histograms.)
 ///
 /// ```
 /// use picollo_core::log::Reader;

@@ -40,7 +40,7 @@ impl BlockComparison {
     }
 
     /// Writes the changes from summary `a` to summary `b`, which summarize single measurements, as Markdown. Below come
-    /// this comparison of their blocks, and the counters. Empty names become `Before` and `After`. Values below the
+    /// this comparison of their blocks, and the counters. Empty names read `Before` and `After`. Values below the
     /// resolution read `<500`, and have no percentages. Fails only if `out` fails.
     #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
     pub fn write_markdown(

@@ -33,7 +33,7 @@ pub struct Answer<'a> {
 }
 
 impl Comparison {
-    /// The answer in a sentence, for sides with these names. Empty names become `Before` and `After`.
+    /// The answer in a sentence, for sides with these names. Empty names read `Before` and `After`.
     pub fn answer<'a>(&self, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
         Answer {
             names: crate::text::names(name_a, name_b),
@@ -54,7 +54,7 @@ impl Comparison {
 }
 
 impl BlockComparison {
-    /// The answer in a sentence, for sides with these names. Empty names become `Before` and `After`.
+    /// The answer in a sentence, for sides with these names. Empty names read `Before` and `After`.
     pub fn answer<'a>(&self, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
         Answer {
             names: crate::text::names(name_a, name_b),

@@ -41,7 +41,7 @@ const NOTHING: &str = "no observations";
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Picture {
-    /// The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.
+    /// The value at each percentile, on a scale on which every further nine (90, 99, 99.9, ...) has the same width.
     #[default]
     Percentiles = 0,
     /// The share of observations in each of many equal parts of the axis of values.
@@ -144,7 +144,7 @@ impl<'a> Pictures<'a> {
 
     /// Writes a report: one HTML document with the results in sentences, the [`facts`](Pictures::facts), tables in
     /// units that fit, the pictures, comparisons with the first snapshot, and the counts as JSON and in the native
-    /// encoding. It has no external references and runs no script. Fails only if `out` fails.
+    /// encoding. It refers to nothing outside and runs no script. Fails only if `out` fails.
     ///
     /// It has a heat map if there are three or more snapshots; curves and comparisons show the first eight.
     pub fn write_html(&self, mut out: &mut (impl Write + ?Sized)) -> fmt::Result {

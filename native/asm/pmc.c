@@ -1,7 +1,7 @@
 /* Reading a performance counter in user space: `rdpmc` on x86, the PMU's registers on aarch64.
  *
- * The argument is the index as the kernel's page has it (never 0: that means "not on the PMU"). The caller has checked it; a
- * register that the kernel does not let user code read faults, SIGSEGV on x86 and SIGILL on aarch64.
+ * The argument is the index in the kernel's page (never 0: that means "not on the PMU"). The caller has checked it. Reading a
+ * register that the kernel does not open to user code raises SIGSEGV on x86 and SIGILL on aarch64.
  *
  * The asm statements are volatile and clobber memory: the read must stay between the two looks at the page's lock. Neither
  * instruction waits for earlier ones; the fence does, and it holds back later ones. */
@@ -21,11 +21,11 @@ uint64_t picollo_asm_pmc_read(uint32_t index) {
     return ((uint64_t)high << 32) | low;
 }
 
-/* LFENCE serialises execution on Intel, and on AMD because Linux sets the MSR that makes it so. */
+/* LFENCE serializes execution on Intel, and on AMD because Linux sets the MSR that makes it so. */
 void picollo_asm_pmc_fence(void) { __asm__ volatile("lfence" : : : "memory"); }
 
-/* General counters 0 to 63, and the fixed ones, which have bit 30 set. Bit 29 would be PERF_METRICS, which holds packed 8-bit
- * fractions and no count. */
+/* Accepts the general counters 0 to 63, and the fixed counters, which have bit 30 set. Bit 29 would be PERF_METRICS, which
+ * holds packed 8-bit fractions and no count. */
 int picollo_asm_pmc_has(uint32_t index) {
     uint32_t counter = index - 1;
     return index != 0 && (counter & ~(UINT32_C(1) << 30)) < 64;
@@ -33,9 +33,9 @@ int picollo_asm_pmc_has(uint32_t index) {
 
 #elif defined(__aarch64__)
 
-/* One function for each register, since `mrs` names its register in the instruction. Entry n reads PMEVCNTRn_EL0, written by
- * its encoding S3_3_C14_C(8 + n / 8)_(n % 8), so that a slip in a list of thirty-one names cannot happen; a test decodes them.
- * Entry 31 reads PMCCNTR_EL0, the cycle counter. */
+/* Each register has its own function, since `mrs` names its register in the instruction. Entry n reads PMEVCNTRn_EL0. The list
+ * writes it by its encoding S3_3_C14_C(8 + n / 8)_(n % 8), and a test decodes all thirty-one to exclude slips. Entry 31 reads
+ * PMCCNTR_EL0, the cycle counter. */
 #define ENTRY(n, high, low)                                                                                                  \
     static uint64_t pmevcntr_##n(void) {                                                                                     \
         uint64_t value;                                                                                                      \
@@ -69,7 +69,7 @@ int picollo_asm_pmc_has(uint32_t index) { return index != 0 && index - 1 < 32; }
 
 #else
 
-/* No counter that user code can read here: every index is unknown, and the caller stays with read(2). */
+/* User code can read no counter here: every index is unknown, and the caller uses read(2). */
 uint64_t picollo_asm_pmc_read(uint32_t index) {
     (void)index;
     return 0;

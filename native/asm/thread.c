@@ -1,8 +1,8 @@
-/* The calling thread's token, a thread-local number, and what exemplars keep of it, a thread-local pointer.
+/* The calling thread's token, a thread-local number, and the data that exemplars keep for it, a thread-local pointer.
  *
  * In a shared library a thread-local variable costs a call into the dynamic linker, unless it uses the initial-exec model, which
- * Rust cannot ask for. Its room is small and shared by all libraries of a process: two words are all we take. musl refuses the
- * model to libraries that are loaded late, so that it gets the usual one. */
+ * Rust cannot request. Its room is small, and all libraries of a process share it, so we take only two words. musl refuses the
+ * model to libraries that are loaded late, so musl builds use the default model. */
 #include <stdint.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))

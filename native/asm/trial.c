@@ -1,15 +1,15 @@
-/* The child that tries whether reading a counter in user space faults, and how it is made without copying anything.
+/* The child that tests whether reading a counter in user space faults. Creating it copies nothing.
  *
- * The child shares the address space of its parent, as vfork's does: no page table is copied, so that making it costs the same
- * however much memory the process has. The price is that all that it writes, it writes in its parent. So it runs on a stack of
- * its own, makes its system calls by itself (the C library's would write errno, which is the parent thread's), allocates
- * nothing, takes no lock, and touches no thread-local storage. The parent's thread is suspended until it has ended, and other
- * threads go on meanwhile.
+ * The child shares the address space of its parent, as vfork's does. No page table is copied, so its cost does not depend on how
+ * much memory the process has. The price is that everything it writes, it writes in its parent. So it runs on a separate stack,
+ * makes its system calls directly (the C library's would write errno, which is the parent thread's), allocates nothing, takes no
+ * lock, and touches no thread-local storage. The parent's thread is suspended until the child has ended, and other threads
+ * continue meanwhile.
  *
- * Faults: handlers are per process here (no CLONE_SIGHAND), so the child has its own, which end it. It must not die of the
+ * Faults: handlers are per process here (no CLONE_SIGHAND), so the child installs its own, which end it. It must not die of the
  * signal's default action: that would be a core dump, for which kernels before 5.16 end every process of the address space.
  *
- * Where there is no such child (another architecture, or a sandbox that refuses it), the same functions run in an ordinary one. */
+ * If no such child is possible (another architecture, or a sandbox that refuses it), the same functions run in an ordinary child. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,10 +17,10 @@
 /* Instrumentation would use the thread-local storage of the parent's thread. */
 #define PLAIN __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
-/* Exit codes of the child, as trial.rs has them. */
+/* Exit codes of the child, as in trial.rs. */
 enum { SAFE = 0, UNKNOWN = 1, FAULTED = 2 };
 
-/* What there is to try, and what the child leaves behind; as trial.rs has it. */
+/* What the child needs, and what it leaves behind; as in trial.rs. */
 struct trial {
     void *attributes;         /* of the event, as perf_event_open takes them */
     uint64_t page_bytes;
@@ -46,8 +46,8 @@ enum { OPEN_EVENT = 298, MAP = 9, CONTROL = 16, ACTION = 13, CLONE = 56, EXIT = 
 enum { OPEN_EVENT = 241, MAP = 222, CONTROL = 29, ACTION = 134, CLONE = 220, EXIT = 94 };
 #endif
 
-/* CLONE_VM and CLONE_VFORK, and no exit signal: the host gets no SIGCHLD, and its wait calls do not see the child. The same flags
- * as posix_spawn's, which sandboxes know, and which debuggers and emulators take for a vfork. */
+/* CLONE_VM and CLONE_VFORK without an exit signal: the host gets no SIGCHLD, and its wait calls do not see the child. posix_spawn
+ * uses the same flags: sandboxes know them, and debuggers and emulators take them for a vfork. */
 enum { SHARED = 0x100 | 0x4000 };
 
 PLAIN static long call(long number, long a, long b, long c, long d, long e, long f) {
@@ -94,7 +94,7 @@ struct action {
 };
 
 PLAIN static void handle(int signal, void (*handler)(int)) {
-    /* Handlers never return, but x86 wants to know where to: SA_RESTORER. */
+    /* Handlers never return, but x86 requires a return address: SA_RESTORER. */
     struct action action = {handler, 0x04000000, handler, 0};
     call(ACTION, signal, (long)&action, 0, sizeof action.mask, 0, 0);
 }
@@ -104,13 +104,13 @@ void PLAIN picollo_asm_trial_run(int (*body)(void *), void *argument) {
     handle(SIGNAL_SEGV, on_fault);
     handle(SIGNAL_BUS, on_fault);
     handle(SIGNAL_ILL, on_fault);
-    /* A sandbox's own handler answers system calls, here too. Where there is none, a refused one must not dump. */
+    /* If a sandbox has a handler for system calls, it stays in force here. Otherwise, a refused call must not dump core. */
     call(ACTION, SIGNAL_SYS, 0, (long)&before, sizeof before.mask, 0, 0);
     if ((uintptr_t)before.handler <= 1) handle(SIGNAL_SYS, on_refusal);
     leave(body(argument));
 }
 
-/* Returns in the parent alone, after the child has ended: its process id, or a negative errno. */
+/* Returns only in the parent, after the child has ended: the child's process id, or a negative errno. */
 PLAIN int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argument) {
 #if defined(__x86_64__)
     long result;
@@ -119,7 +119,7 @@ PLAIN int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argu
     register int (*r12)(void *) __asm__("r12") = body;
     register void *r13 __asm__("r13") = argument;
     register void (*r14)(int (*)(void *), void *) __asm__("r14") = picollo_asm_trial_run;
-    /* The child has the registers of its parent, but for rax and the stack. Zero frame pointer: the outermost frame. */
+    /* The child has its parent's registers, except rax and the stack. A zero frame pointer marks the outermost frame. */
     __asm__ volatile("syscall\n\t"
                      "testq %%rax, %%rax\n\t"
                      "jnz 1f\n\t"
@@ -162,7 +162,7 @@ PLAIN int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argu
 static PLAIN long open_event(void *attributes) { return call(OPEN_EVENT, (long)attributes, 0, -1, -1, 8, 0); }
 
 static PLAIN void *map_page(uint64_t bytes, long fd) {
-    /* To read, shared. */
+    /* PROT_READ, MAP_SHARED. */
     const long page = call(MAP, 0, (long)bytes, 1, 1, fd, 0);
     return page < 0 && page > -4096 ? NULL : (void *)page;
 }
@@ -193,7 +193,7 @@ void picollo_asm_trial_run(int (*body)(void *), void *argument) {
     _exit(body(argument));
 }
 
-/* ENOSYS: make an ordinary one. */
+/* ENOSYS: the caller forks an ordinary child. */
 int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argument) {
     (void)top, (void)body, (void)argument;
     return -38;
@@ -210,7 +210,7 @@ static int start_event(long fd, uint64_t enable) { return ioctl((int)fd, enable,
 
 #endif
 
-/* In the child: opens the event for itself, maps it, and reads its counter once with the page unmoved around it. */
+/* Runs in the child: opens its own event, maps it, and reads its counter once while the page does not change. */
 PLAIN int picollo_asm_trial_counter(void *argument) {
     struct trial *trial = (struct trial *)argument;
     const long fd = open_event(trial->attributes);
@@ -230,7 +230,7 @@ PLAIN int picollo_asm_trial_counter(void *argument) {
         if (before & 1 || __atomic_load_n(lock, __ATOMIC_RELAXED) != before) continue;
         if ((can & trial->capabilities) != trial->capabilities || !picollo_asm_pmc_has(index)) continue;
         picollo_asm_pmc_read(index);
-        /* Only a read with the page unmoved around it was one of a counter that was there. */
+        /* A read is valid only if the page did not change around it. */
         if (__atomic_load_n(lock, __ATOMIC_RELAXED) == before) return SAFE;
     }
     return UNKNOWN;

@@ -1,8 +1,8 @@
 /* The CPU's cycle-independent time counter: TSC on x86, the virtual counter on aarch64.
  *
  * The asm statements are volatile and clobber memory: a read of time must stay where the source puts it, relative to other
- * volatile accesses and to calls. The plain read does not wait for earlier instructions; the ordered one waits for them and
- * holds back later ones. (LFENCE serialises execution on Intel, and on AMD because Linux sets the MSR that makes it so.) */
+ * volatile accesses and to calls. The plain read does not wait for earlier instructions. The ordered one waits for them and
+ * holds back later ones. (LFENCE serializes execution on Intel, and on AMD because Linux sets the MSR that makes it so.) */
 #include <stdint.h>
 
 __attribute__((visibility("hidden"))) uint64_t picollo_asm_tsc(void);
@@ -51,7 +51,7 @@ uint64_t picollo_asm_tsc_frequency(void) {
 
 #else
 
-/* No counter that user code can read: the caller stays on the monotonic clock and never asks. */
+/* User code can read no counter here: the caller uses the monotonic clock and never calls these. */
 uint64_t picollo_asm_tsc(void) { return 0; }
 uint64_t picollo_asm_tsc_ordered(void) { return 0; }
 void picollo_asm_fence(void) { __asm__ volatile("" : : : "memory"); }

@@ -1,4 +1,4 @@
-//! Why a call could not be done, with the explanation.
+//! Errors: why a call failed, with an explanation.
 
 use core::ffi::{CStr, c_char};
 use core::fmt;
@@ -110,7 +110,7 @@ pub struct Error {
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// A failure explained by `message`, which is cut behind a word, with an ellipsis, to 495 bytes.
+    /// An error with this message. A longer message is cut after a word to 495 bytes, with an ellipsis.
     pub fn new(status: Status, message: fmt::Arguments<'_>) -> Self {
         let mut error =
             Error { status: status.code(), os_errno: 0, event_index: -1, reserved: 0, message: [0; 496] };
@@ -118,13 +118,13 @@ impl Error {
         error
     }
 
-    /// The same with the errno that the system gave.
+    /// Adds the errno that the system returned.
     pub fn with_errno(mut self, errno: i32) -> Self {
         self.os_errno = errno;
         self
     }
 
-    /// The same with the position of the event it is about.
+    /// Adds the position of the event that the error is about.
     pub fn with_event(mut self, index: usize) -> Self {
         self.event_index = i32::try_from(index).unwrap_or(-1);
         self
@@ -151,7 +151,7 @@ impl Error {
     }
 }
 
-/// A failure of this kind, with the words of a format.
+/// An error of this kind, with a formatted message.
 macro_rules! failure {
     ($status:ident, $($words:tt)+) => {
         $crate::base::error::Error::new($crate::base::error::Status::$status, format_args!($($words)+))
@@ -176,7 +176,7 @@ impl From<picollo_core::Error> for Status {
             Core::Corrupt => Status::Corrupt,
             Core::Empty => Status::Empty,
             Core::Busy => Status::Busy,
-            // Includes what a later core may add: an answer we do not know is one we do not offer.
+            // This includes errors that a later core may add: an unknown error is reported as unsupported.
             _ => Status::Unsupported,
         }
     }

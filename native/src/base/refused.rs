@@ -1,6 +1,6 @@
-//! What answers where there is nothing to answer with.
+//! Functions for builds that cannot do the work: they only return an error.
 
-/// Functions that take what they take elsewhere, and answer with the refusal that is in scope.
+/// Functions with the same signatures as elsewhere, which return the `refusal()` that is in scope.
 macro_rules! refused {
     ($($(#[$attribute:meta])* $visibility:vis fn $name:ident $arguments:tt -> $result:ty;)*) => {
         $(

@@ -1,4 +1,4 @@
-//! Text in fixed buffers: NUL-terminated UTF-8, cut at a character boundary when it does not fit. Never allocates.
+//! Text in fixed buffers: NUL-terminated UTF-8, cut at a character boundary if it does not fit. Nothing here allocates.
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
@@ -29,13 +29,13 @@ impl Write for Writer<'_> {
         if self.full {
             return Ok(());
         }
-        // One byte is kept for the NUL.
+        // One byte is reserved for the NUL.
         let room = self.buffer.len().saturating_sub(self.length + 1);
         let mut taken = text.len().min(room);
         while !text.is_char_boundary(taken) {
             taken -= 1;
         }
-        // A NUL inside would end the text early for every reader; what follows it could never be seen.
+        // A NUL inside would end the text early for every reader, and hide everything after it.
         for &byte in &text.as_bytes()[..taken] {
             self.buffer[self.length] = if byte == 0 { b'?' } else { byte } as c_char;
             self.length += 1;
@@ -51,7 +51,7 @@ pub(crate) fn set(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     let _ = Writer::new(buffer).write_fmt(text);
 }
 
-/// Replaces the buffer's text by sentences for people: where they do not fit, they end with a whole word and an ellipsis.
+/// Replaces the buffer's text by sentences for people. A text that is too long ends with a whole word and an ellipsis.
 pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     const ELLIPSIS: &str = "…";
     let mut writer = Writer::new(buffer);
@@ -61,7 +61,7 @@ pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     }
     let room = buffer.len().saturating_sub(1 + ELLIPSIS.len());
     let kept = get(buffer);
-    // A word ends where white space follows it: within the room, or right behind it.
+    // A word ends where white space follows it: within the room, or right after it.
     let end = kept.char_indices().rfind(|&(at, character)| at <= room && character.is_whitespace());
     let mut end = end.map_or(0, |(at, _)| kept[..at].trim_end().len());
     if end == 0 {
@@ -79,7 +79,7 @@ pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     }
 }
 
-/// The buffer's text: up to the first NUL or the end, and only as far as it is valid UTF-8.
+/// Returns the buffer's text: up to the first NUL or the end, and only as far as it is valid UTF-8.
 pub(crate) fn get(buffer: &[c_char]) -> &str {
     // SAFETY: c_char is i8 or u8; both have the size, alignment and valid bit patterns of u8, and the length is the same.
     let bytes = unsafe { core::slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) };
@@ -106,7 +106,7 @@ mod tests {
         assert!(!writer.is_full());
         let _ = write!(writer, "6");
         assert!(writer.is_full());
-        // Nothing smaller may slip in behind a cut.
+        // Nothing smaller may be appended after a cut.
         assert_eq!(get(&buffer), "12345");
     }
 
@@ -148,7 +148,7 @@ mod tests {
                 prop_assert_eq!(kept, text);
             } else if let Some(words) = kept.strip_suffix('…') {
                 prop_assert!(text.starts_with(words));
-                // A word longer than the room is the only one that is cut.
+                // Only a word longer than the room is cut.
                 prop_assert!(text[words.len()..].starts_with(' ') || !words.contains(' '), "{kept}");
             } else {
                 prop_assert!(size <= 3, "no room for an ellipsis: {kept}");
@@ -162,7 +162,7 @@ mod tests {
             let kept = get(&buffer);
             prop_assert!(kept.len() < size);
             prop_assert!(text.replace('\0', "?").starts_with(kept));
-            // No more than one character was given up needlessly.
+            // At most one character was cut needlessly.
             prop_assert!(kept.len() == text.len() || kept.len() + 4 >= size);
         }
     }

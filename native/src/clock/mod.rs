@@ -1,4 +1,4 @@
-//! Clocks: reading them is cheap, converting their ticks is exact.
+//! Clocks: cheap to read, and exact in converting ticks.
 
 #[cfg_attr(not(picollo_linux), path = "../elsewhere/tsc.rs")]
 pub(crate) mod tsc;
@@ -17,7 +17,7 @@ pub enum Clock {
     Tsc = 1,
 }
 
-/// What ticks are converted to.
+/// The units that ticks are converted to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Unit {
@@ -46,7 +46,7 @@ impl Unit {
         })
     }
 
-    /// How many make a second; `None` for ticks, which differ from clock to clock.
+    /// Units per second; `None` for ticks, whose length depends on the clock.
     pub const fn per_second(self) -> Option<u64> {
         match self {
             Unit::Ticks => None,
@@ -65,10 +65,10 @@ pub(crate) const fn convert_ticks(ticks: u64, hertz: u64, unit: Unit) -> u64 {
         return 0;
     }
     if units == hertz {
-        // The monotonic clock in nanoseconds, by far the commonest: no division.
+        // The monotonic clock in nanoseconds, by far the most common case, needs no division.
         return ticks;
     }
-    // Narrow division where it will do, for seconds up to hours: a wide one costs several times as much.
+    // For seconds up to hours a narrow division suffices. A wide one costs several times as much.
     if let Some(product) = ticks.checked_mul(units) {
         return product / hertz;
     }
@@ -87,13 +87,13 @@ impl Clock {
         }
     }
 
-    /// Settles now how fast [`Clock::Tsc`] runs, which takes up to 20 ms once. Nothing needs it: differences are converted rightly before, and
-    /// no scope waits. Any thread, any number of times.
+    /// Determines the rate of [`Clock::Tsc`] now, which takes up to 20 ms once. No program needs this call: differences
+    /// are converted correctly before it, and no scope waits. Any thread may call it, any number of times.
     pub fn init() {
         let _ = tsc::hertz();
     }
 
-    /// Reads the clock. Takes no lock. The first read of [`Clock::Tsc`] in a process takes some 20 µs, before the moment that it returns.
+    /// Reads the clock without a lock. The first read of [`Clock::Tsc`] takes about 20 µs, before the returned moment.
     #[inline]
     pub fn ticks(self) -> u64 {
         match self {
@@ -103,21 +103,21 @@ impl Clock {
         }
     }
 
-    /// Reads the clock after everything before it in the program and before everything after it: no instruction of what is measured
-    /// is still under way when the time is taken, and none of it has begun. [`Clock::ticks`] lets the CPU move the reading by
-    /// as much as it executes out of order, some hundred instructions. Takes no lock.
+    /// Reads the clock, without a lock, after everything before it in the program and before everything after it. When
+    /// the time is taken, no earlier instruction is still running, and no later one has begun. With [`Clock::ticks`],
+    /// out-of-order execution may move the reading by about a hundred instructions.
     ///
-    /// On x86 it is `lfence; rdtsc; lfence`, on aarch64 `isb; mrs cntvct_el0; isb`; the monotonic clock is read between two such fences
-    /// on Linux, and as it is elsewhere. Stores may still be on their way from this CPU to others.
+    /// On x86 it is `lfence; rdtsc; lfence`, on aarch64 `isb; mrs cntvct_el0; isb`. On Linux such fences also enclose
+    /// the monotonic clock. Stores may still be on their way from this CPU to others.
     ///
-    /// Cost: that of [`Clock::ticks`] and some 15 ns, in which the CPU does nothing else, on top of the wait for what is under
-    /// way. What is shorter than some hundred instructions is measured with it, and by many repetitions.
+    /// Cost: about 15 ns more than [`Clock::ticks`], in which the CPU does nothing else, plus the wait for running
+    /// instructions. To measure less than about a hundred instructions, use it and repeat the code many times.
     #[inline]
     pub fn ticks_ordered(self) -> u64 {
         match self {
             Clock::Tsc if tsc::is_used() => tsc::read_ordered(),
             _ => {
-                // The system's own reading waits for what is before it, but does not hold back what comes after it.
+                // The system's own reading waits for earlier instructions, but does not hold back later ones.
                 tsc::fence();
                 let nanos = monotonic_nanos();
                 tsc::fence();
@@ -126,7 +126,8 @@ impl Clock {
         }
     }
 
-    /// Ticks a second; 0 in a build without `std`, which has no clock: its ticks stand still. As [`Clock::init`], it may wait for up to 20 ms once.
+    /// Ticks per second; 0 without `std`, where the clock stands still. Like [`Clock::init`], it may wait up to 20 ms
+    /// once.
     pub fn frequency(self) -> u64 {
         match self {
             Clock::Monotonic => MONOTONIC_HERTZ,
@@ -134,8 +135,8 @@ impl Clock {
         }
     }
 
-    /// Converts a difference of ticks: `⌊ticks · units per second / frequency⌋`, saturating. In the first 20 ms after the first use of
-    /// [`Clock::Tsc`] it does not wait for the frequency: a difference of two readings is converted by the system's clock, to some 100 ns.
+    /// Converts a difference of ticks without waiting: `⌊ticks · units per second / frequency⌋`, saturating. In the
+    /// first 20 ms after the first use of [`Clock::Tsc`], it uses the system's clock instead, accurate to about 100 ns.
     pub fn convert(self, ticks: u64, unit: Unit) -> u64 {
         if unit == Unit::Ticks {
             return ticks;
@@ -148,7 +149,7 @@ impl Clock {
     }
 }
 
-/// Measures the time from its making to its end.
+/// Measures the time from its creation to its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     start: u64,
@@ -160,7 +161,7 @@ impl Scope {
     /// Starts measuring.
     #[inline]
     pub fn begin(clock: Clock, unit: Unit) -> Scope {
-        // The first use decides; its cost must not be inside the measurement, so the clock is read after it.
+        // The first use decides which clock to read, and the measurement must not include that cost.
         Scope { start: clock.ticks(), clock, unit }
     }
 
@@ -169,7 +170,7 @@ impl Scope {
         self.start
     }
 
-    /// The time since the start in the scope's unit; 0 should the clock appear to run backwards.
+    /// The time since the start in the scope's unit; 0 if the clock appears to run backward.
     #[inline]
     pub fn elapsed(&self) -> u64 {
         let now = self.clock.ticks();
@@ -189,7 +190,7 @@ mod tests {
             let (ticks, hertz) = (ticks >> shift, (hertz >> hertz_shift).max(1));
             let unit = Unit::from_raw(raw).unwrap();
             prop_assert_eq!(convert_ticks(ticks, hertz, Unit::Ticks), ticks);
-            // The largest whole number that is not above it, unless it does not fit.
+            // The result is the largest whole number that is not above the exact value, unless it does not fit.
             let found = u128::from(convert_ticks(ticks, hertz, unit));
             let (product, hertz) = (u128::from(ticks) * u128::from(unit.per_second().unwrap()), u128::from(hertz));
             prop_assert!(found * hertz <= product);
@@ -215,7 +216,7 @@ mod tests {
     fn clocks_agree_with_each_other() {
         Clock::init();
         for clock in [Clock::Monotonic, Clock::Tsc] {
-            // The scope encloses the inner measurement; a busy machine may stretch it, but not every time.
+            // The scope encloses the inner measurement. A busy machine may stretch it, but not every time.
             let closest = (0..3).map(|_| {
                 let scope = Scope::begin(clock, Unit::Micros);
                 let before = monotonic_nanos();
@@ -230,12 +231,12 @@ mod tests {
         }
     }
 
-    /// Both kinds of reading are of the same clock: an ordered one lies between the plain ones around it that are far enough apart.
+    /// Both readings use the same clock: an ordered one lies between plain ones around it that are far enough apart.
     #[test]
     fn ordered_readings_are_the_clocks_own() {
         Clock::init();
         for clock in [Clock::Monotonic, Clock::Tsc] {
-            // Longer than anything that a CPU has under way at once.
+            // Longer than any work that a CPU has in flight at once.
             let pause = || std::thread::sleep(std::time::Duration::from_micros(50));
             let before = clock.ticks();
             pause();

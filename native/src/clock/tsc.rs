@@ -1,14 +1,15 @@
 //! The time stamp counter: whether it can be trusted, and how fast it runs.
 //!
-//! It is used only where it runs at one constant rate (CPUID says invariant) and the kernel trusts it too (its clock source is
-//! the TSC). On aarch64 the virtual counter is constant by architecture and names its own frequency.
+//! It is used only if it runs at one constant rate (CPUID says invariant) and the kernel trusts it too (its clock
+//! source is the TSC). On aarch64 the virtual counter is constant by architecture and reports its own frequency.
 //!
-//! The decision is made once per process, by whoever needs it first. Nobody waits for anybody: threads that arrive together
+//! The first thread that needs the decision makes it, once per process. No thread waits: threads that arrive together
 //! all compute, and the first to publish decides for all. So a fork in the middle cannot leave a lock behind.
 //!
-//! The frequency follows from two pairs of simultaneous readings, of the counter and of the kernel's clock. The first pair is read at first
-//! use. Until there is a second one far enough behind it, each difference is converted by the pairs at hand, so that no scope
-//! ever sleeps: it is then as exact as if the kernel's clock had timed it. Only who asks for the frequency itself waits.
+//! The frequency follows from two pairs of simultaneous readings, of the counter and of the kernel's clock. The first
+//! is read at first use. Until a second pair is far enough after it, the pairs at hand convert each difference, as
+//! exactly as if the kernel's clock had timed it. So no scope ever sleeps; only callers that ask for the frequency
+//! itself wait.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::__cpuid as cpuid;
@@ -24,32 +25,32 @@ unsafe extern "C" {
     fn picollo_asm_tsc_frequency() -> u64;
 }
 
-/// Ticks a second, or one of the special values, which no real counter has.
+/// Ticks per second, or one of the special values, which no real counter has.
 static DECISION: AtomicU64 = AtomicU64::new(UNDECIDED);
 const UNDECIDED: u64 = 0;
 const NOT_USED: u64 = 1;
-/// In use, and not yet settled how fast it runs: from here on, the number of a first pair.
+/// In use, but the frequency is not settled. Values from here on number a first pair.
 const UNSETTLED: u64 = 2;
 const LAST_SPECIAL: u64 = UNSETTLED + calibrate::STARTS as u64 - 1;
 
 /// Whether the counter is used. Decides at first use, without waiting.
 #[inline]
 pub(crate) fn is_used() -> bool {
-    // Relaxed: the first pair is not looked at here.
+    // Relaxed: this does not read the first pair.
     match DECISION.load(Ordering::Relaxed) {
         UNDECIDED => decide() != NOT_USED,
         decision => decision != NOT_USED,
     }
 }
 
-/// Ticks a second; `None` where the counter is not used. In the first 20 ms after the first use it waits.
+/// Ticks per second; `None` if the counter is not used. In the first 20 ms after the first use it waits.
 #[inline]
 pub(crate) fn hertz() -> Option<u64> {
     hertz_or(|decision| unsettled(decision, None))
 }
 
-/// As [`hertz`], to convert this difference of two readings. It does not wait: while the frequency is not settled, it is the one that is
-/// right for as many ticks.
+/// Like [`hertz`], to convert this difference of two readings, but without waiting. Until the frequency is settled, it
+/// returns the one that is right for this many ticks.
 #[inline]
 pub(crate) fn hertz_for(ticks: u64) -> Option<u64> {
     hertz_or(|decision| unsettled(decision, Some(ticks)))
@@ -57,7 +58,7 @@ pub(crate) fn hertz_for(ticks: u64) -> Option<u64> {
 
 #[inline(always)]
 fn hertz_or(unsettled: impl FnOnce(u64) -> Option<u64>) -> Option<u64> {
-    // Acquire: for the first pair.
+    // Acquire: the code below reads the first pair.
     match DECISION.load(Ordering::Acquire) {
         NOT_USED => None,
         hertz if hertz > LAST_SPECIAL => Some(hertz),
@@ -70,7 +71,7 @@ fn decide() -> u64 {
     publish(UNDECIDED, first_decision())
 }
 
-/// Puts a decision in the place of the one before, unless somebody else did. Returns the one that holds.
+/// Replaces the previous decision, unless another thread already did. Returns the decision that holds.
 fn publish(before: u64, mine: u64) -> u64 {
     match DECISION.compare_exchange(before, mine, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => mine,
@@ -78,10 +79,10 @@ fn publish(before: u64, mine: u64) -> u64 {
     }
 }
 
-/// The frequency for so many ticks, or, waited for as long as needed, the one for good.
+/// The frequency for this many ticks; with `None`, it waits as long as needed for the final one.
 #[cold]
 fn unsettled(mut decision: u64, ticks: Option<u64>) -> Option<u64> {
-    // It reads files and sleeps.
+    // The code below reads files and sleeps.
     let _uncancelled = crate::os::cancel::Uncancelled::new();
     if decision == UNDECIDED {
         decision = decide();
@@ -115,7 +116,7 @@ pub(crate) fn read_ordered() -> u64 {
 /// Waits for everything before it and holds back everything after it, as far as the CPU can.
 #[inline]
 pub(crate) fn fence() {
-    // SAFETY: an instruction without effect on registers or memory.
+    // SAFETY: the instruction has no effect on registers or memory.
     unsafe { picollo_asm_fence() }
 }
 
@@ -129,7 +130,7 @@ fn first_decision() -> u64 {
     // SAFETY: CNTFRQ_EL0 is readable by user code on Linux.
     match unsafe { picollo_asm_tsc_frequency() } {
         hertz if hertz > LAST_SPECIAL => hertz,
-        // Firmware that forgot to set it.
+        // Firmware forgot to set the frequency.
         _ => calibrate::start([None; 3]),
     }
 }
@@ -140,8 +141,8 @@ fn first_decision() -> u64 {
     if !invariant() || !(page.is_some() || clock_source_is_tsc()) {
         return NOT_USED;
     }
-    // A stated frequency is exact where it is right, and useless where it is not (a guest that shows its host's leaf): a
-    // measurement tells one from the other.
+    // A stated frequency is exact if it is right, and useless if it is not (a guest that shows its host's leaf). A
+    // measurement distinguishes the two.
     calibrate::start([page, leaf_15_hertz(), hypervisor_hertz()])
 }
 
@@ -183,13 +184,13 @@ fn clock_source_is_tsc() -> bool {
     Kernel.read_file(path, &mut buffer).is_ok_and(|length| buffer[..length].trim_ascii() == b"tsc")
 }
 
-/// The frequency behind the kernel's own conversion, from the page of a software event: `1e9 · 2^shift / mult`. Only where the
-/// kernel says that user time may be computed from it, which it does when its scheduler clock is the stable native TSC.
+/// The frequency behind the kernel's own conversion, from a software event's page: `1e9 · 2^shift / mult`. The kernel
+/// allows this computation only if its scheduler clock is the stable native TSC.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 fn page_hertz() -> Option<u64> {
     use crate::os::kernel::{Attr, CAP_USER_TIME, CLOEXEC, flag};
     use crate::os::sys::{Kernel, Perf};
-    // PERF_COUNT_SW_DUMMY, user only, disabled: counts nothing, needs no rights.
+    // PERF_COUNT_SW_DUMMY, user only, disabled: it counts nothing and needs no rights.
     let mut attr = Attr { kind: 1, config: 9, ..Attr::default() };
     attr.flags = flag::DISABLED | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
     let fd = Kernel.open(&mut attr, 0, -1, -1, CLOEXEC).ok()?;
@@ -199,7 +200,7 @@ fn page_hertz() -> Option<u64> {
         let capabilities = times.capabilities.load(Ordering::Relaxed);
         let shift = u32::from(times.time_shift.load(Ordering::Relaxed));
         let mult = u128::from(times.time_mult.load(Ordering::Relaxed));
-        // SAFETY: mapped above; `times` is not used any more.
+        // SAFETY: mapped above; `times` is not used after this.
         unsafe { Kernel.unmap_page(page) };
         if capabilities & CAP_USER_TIME == 0 || mult == 0 || shift > 63 {
             return None;
@@ -226,12 +227,12 @@ mod calibrate {
         pub ticks: u64,
         pub nanos: u64,
         pub error: u64,
-        /// How long the machine has slept: the kernel's clock stands still meanwhile, and the counter may go on.
+        /// How long the machine has slept: the kernel's clock stands still meanwhile, but the counter may continue.
         pub asleep: u64,
     }
 
-    /// First pairs, and what is stated of the frequency. A thread takes one of these places and fills it in before others can see it.
-    /// More of them are taken only by threads that arrive before the first one has published, so that a few are enough.
+    /// First pairs, and the stated frequencies. A thread takes one of these places and fills it in before others can
+    /// see it. Only threads that arrive before the first one has published take more of them, so a few are enough.
     struct Start {
         pair: [AtomicU64; 4],
         stated: [AtomicU64; 3],
@@ -243,8 +244,8 @@ mod calibrate {
     }; STARTS];
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-    /// Reads a first pair; what to publish. Where no place is left, the counter is not used: that takes sixteen threads that all arrive at
-    /// once and are all stopped there.
+    /// Reads a first pair and returns what to publish. If no place is left, the counter is not used: for that, sixteen
+    /// threads must arrive at once and all be stopped there.
     pub(crate) fn start(stated: [Option<u64>; 3]) -> u64 {
         let at = TAKEN.fetch_add(1, Relaxed);
         let Some(start) = START.get(at) else { return NOT_USED };
@@ -264,13 +265,13 @@ mod calibrate {
         (Pair { ticks, nanos, error, asleep }, stated.each_ref().map(|word| word.load(Relaxed)))
     }
 
-    /// Reads both clocks together: of several tries the one in which the counter moved least around the clock's read, because
-    /// an interrupt in between only ever makes it wider.
+    /// Reads both clocks together. Of several tries it returns the one in which the counter moved least around the
+    /// clock's read, because an interrupt in between only makes it wider.
     fn pair() -> Pair {
         let mut best = (u64::MAX, 0, 0);
         for _ in 0..16 {
             let before = super::read_ordered();
-            // RAW is not slewed by NTP, so a window's length does not depend on the time of day being corrected.
+            // NTP does not slew RAW, so corrections of the time of day do not change a window's length.
             let nanos = clock_nanos(libc::CLOCK_MONOTONIC_RAW);
             let width = super::read_ordered().wrapping_sub(before);
             if width < best.0 {
@@ -281,7 +282,7 @@ mod calibrate {
         Pair { ticks, nanos, error: width / 2 + 1, asleep: asleep(clock_nanos) }
     }
 
-    /// How long the machine has slept. The least of three tries: a thread that is stopped between its two readings sees more.
+    /// The time that the machine has slept: the least of three tries, since a stop between two readings adds to it.
     pub(crate) fn asleep(mut clock: impl FnMut(libc::clockid_t) -> u64) -> u64 {
         let tries = [(); 3].map(|()| {
             let awake = clock(libc::CLOCK_MONOTONIC);
@@ -290,7 +291,7 @@ mod calibrate {
         tries.into_iter().min().unwrap_or(0)
     }
 
-    /// Ticks a second between two pairs; 0 where time stood still.
+    /// Ticks per second between two pairs; 0 if time stood still.
     pub(crate) fn hertz_between(from: Pair, to: Pair) -> u64 {
         let ticks = to.ticks.wrapping_sub(from.ticks);
         let nanos = to.nanos.saturating_sub(from.nanos);
@@ -306,13 +307,13 @@ mod calibrate {
         a != 0 && b != 0 && u128::from(a.abs_diff(b)) * 1_000_000 <= u128::from(a.min(b)) * u128::from(parts)
     }
 
-    /// Shorter windows do not settle the frequency.
+    /// The shortest window that settles the frequency.
     pub(crate) const WINDOW_NANOS: u64 = 20_000_000;
-    /// What the readings at its ends may be wrong by, per million of a window that settles it.
+    /// The largest error of the readings at its ends, per million of a window that settles it.
     const PARTS: u64 = 50;
 
-    /// The frequency that a window settles: the stated one that it confirms within 0.1 %, or what was measured. `None` for a window that is
-    /// too short, too vague, or in which the machine slept.
+    /// The frequency that a window settles: the stated one that it confirms within 0.1 %, or else the measured one.
+    /// `None` if the window is too short or too vague, or if the machine slept in it.
     pub(crate) fn settled(from: Pair, to: Pair, stated: [u64; 3]) -> Option<u64> {
         let ticks = to.ticks.wrapping_sub(from.ticks);
         let is_long = to.nanos.saturating_sub(from.nanos) >= WINDOW_NANOS;
@@ -326,18 +327,18 @@ mod calibrate {
         confirmed.or(Some(measured)).filter(|&hertz| hertz > super::LAST_SPECIAL)
     }
 
-    /// The two clocks of which the difference is taken are not read at the same moment.
+    /// Whether the machine slept in between. The limit is not 0, because `asleep` comes from two readings in turn.
     fn has_slept(from: Pair, to: Pair) -> bool {
         to.asleep.abs_diff(from.asleep) > 1_000_000
     }
 
-    /// What can be said of the frequency without waiting.
+    /// What is known of the frequency without waiting.
     pub(crate) enum Early {
-        /// For good.
+        /// The final frequency.
         Settled(u64),
-        /// For as many ticks as were asked about.
+        /// Right for as many ticks as were asked about.
         Good(u64),
-        /// Nothing: more ticks than there were since the first pair, or the machine slept.
+        /// Unknown: more ticks than passed since the first pair, or the machine slept.
         Unsettled,
     }
 
@@ -350,7 +351,7 @@ mod calibrate {
         if let Some(hertz) = settled(from, to, stated) {
             return Early::Settled(hertz);
         }
-        // A reading may have been moved before that of the first pair, by a little.
+        // The CPU may have moved this reading before that of the first pair, by a little.
         let since = to.ticks.wrapping_sub(from.ticks);
         match hertz_between(from, to) {
             0 => Early::Unsettled,
@@ -359,8 +360,8 @@ mod calibrate {
         }
     }
 
-    /// Waits for a window that settles the frequency. After some that do not, the last one has to do: the kernel itself tells time
-    /// by this counter.
+    /// Waits for a window that settles the frequency. After five that do not, the last one has to do: the kernel itself
+    /// keeps time by this counter.
     pub(crate) fn measure(at: usize) -> u64 {
         let (mut from, stated) = started(at);
         for _ in 0..5 {
@@ -394,7 +395,7 @@ mod tests {
         assert_eq!(to(46_100_000, WINDOW_NANOS), Some(2_305_000_000), "nothing stated is as near as 0.1 %");
         assert_eq!(to(46_010_000, WINDOW_NANOS), Some(2_300_000_001), "what is stated is exact");
         assert_eq!(to(46_000_000, WINDOW_NANOS - 1), None);
-        // Readings that may be off by more than 50 per million of the window.
+        // The readings may be off by at most 50 per million of the window.
         let vague = |error| settled(Pair { error, ..pair(0, 0) }, pair(46_000_000, WINDOW_NANOS), [0; 3]);
         assert_eq!((vague(2250), vague(2251)), (Some(2_300_000_000), None));
         let slept = Pair { asleep: 2_000_000, ..pair(46_000_000, WINDOW_NANOS) };
@@ -411,7 +412,7 @@ mod tests {
         };
         let (from, to) = (pair(1000, 0), pair(3300, 1000));
         assert_eq!(good(2000, from, to), Some(2_300_000_000));
-        // No difference of two readings since then is as long.
+        // No difference of two readings since then is this long.
         assert_eq!(good(5000, from, to), None);
         assert_eq!(good(2000, from, Pair { asleep: 2_000_000, ..to }), None);
         assert_eq!(good(0, from, pair(1000, 0)), None);
@@ -421,7 +422,7 @@ mod tests {
         ));
     }
 
-    /// A machine that has slept for a second, and a thread that is stopped for 5 ms before this one of its readings.
+    /// A machine slept for a second, and a thread is stopped for 5 ms before the reading of this number.
     #[test]
     fn a_thread_that_is_stopped_has_not_slept() {
         for stopped in 0..=6 {
@@ -441,7 +442,7 @@ mod tests {
         assert!(!agree(0, 0, 100));
     }
 
-    /// No run of a program could prove that nothing was moved past a reading; its instructions can.
+    /// No run of a program can prove that nothing moved past a reading; its instructions can.
     #[test]
     fn an_ordered_reading_has_a_fence_on_either_side() {
         // Fence, reading, fence; the bits of the target register are left out.
@@ -455,14 +456,14 @@ mod tests {
         assert!(code.iter().any(|window| window == expected), "{code:02x?}");
     }
 
-    /// The windows of this many bytes in the code of the ordered reading; of the fifth byte these bits are cleared.
+    /// The windows of this many bytes in the ordered reading's code, without the register's bits in the fifth byte.
     fn instructions<const N: usize>(register: u8) -> Vec<[u8; N]> {
-        // In front of the fence there is at most a landing pad for indirect branches and the making of a frame.
+        // Before the fence there is at most a landing pad for indirect branches and the setup of a frame.
         let code = (picollo_asm_tsc_ordered as unsafe extern "C" fn() -> u64 as usize) as *const [u8; N];
         (0..=16)
             .map(|start| {
-                // SAFETY: Linux maps code so that it can be read, and this much there is: the function has 16 bytes at least, and
-                // code of the C library follows the program's own.
+                // SAFETY: Linux maps code so that it can be read. The window is inside mapped code: the function has at
+                // least 16 bytes, and code of the C library follows the program's own.
                 let mut window = unsafe { code.byte_add(start).read() };
                 if register != 0 {
                     window[4] &= !register;
@@ -483,7 +484,7 @@ mod tests {
         eprintln!("time stamp counter: {hertz} Hz");
         assert!((1_000_000..20_000_000_000).contains(&hertz));
         let (first, second) = (read_ordered(), read_ordered());
-        // A slow counter may say the same twice.
+        // A slow counter may return the same value twice.
         assert!(second >= first && read() >= second);
     }
 }

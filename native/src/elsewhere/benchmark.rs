@@ -1,4 +1,4 @@
-//! Benchmarks where there is no allocator and no clock: a build without `std`. Everything answers `Unsupported`.
+//! Benchmarks in a build without `std`, which has no allocator and no clock. Everything returns `Unsupported`.
 
 #[allow(dead_code, reason = "the options are the same; nobody checks them here")]
 #[path = "../benchmark/options.rs"]
@@ -23,7 +23,7 @@ fn refusal() -> Error {
     failure!(Unsupported, "this build has no clock to measure with; comparing works here")
 }
 
-/// A benchmark of two pieces of code: with `std` only. There is none here, since none can be created.
+/// A benchmark of two pieces of code. It needs `std`, so none can be created here.
 pub struct Benchmark {
     _none: (),
 }
@@ -55,12 +55,12 @@ impl Benchmark {
         ) -> Result<fmt::Result>;
     }
 
-    /// 1: at the end.
+    /// Always 1: finished.
     pub fn progress(&self) -> f64 {
         1.0
     }
 
-    /// None.
+    /// Always `None`.
     pub fn histogram(&self, _: Side) -> Option<SingleWriterHistogram> {
         None
     }

@@ -1,4 +1,4 @@
-//! Events where nothing can be counted.
+//! Events on platforms where nothing can be counted.
 
 use crate::base::error::Result;
 use crate::base::text;
@@ -7,13 +7,13 @@ use crate::machine::perf_info::PerfInfo;
 use crate::session::session::refusal;
 
 impl Event {
-    /// `Unsupported`: events are named by the kernel, on Linux.
+    /// Returns `Unsupported`: events are the Linux kernel's.
     pub fn parse(_: &str) -> Result<Event> {
         Err(refusal())
     }
 }
 
-/// Tells that nothing can be counted, and why.
+/// Reports that nothing can be counted, and why.
 pub fn probe() -> PerfInfo {
     let mut info = PerfInfo {
         pmu_available: 0,

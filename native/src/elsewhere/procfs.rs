@@ -1,4 +1,4 @@
-//! Where there is no `/proc`: nothing of the machine is known.
+//! Platforms without `/proc`: nothing is known about the machine.
 
 use super::{CpuSet, File, Source};
 

@@ -1,4 +1,4 @@
-//! Segments where there are none: they need Linux. Everything answers `Unsupported`; there is nothing of which more could be asked.
+//! Segments on other platforms. They need Linux: everything returns `Unsupported`, and no segment exists.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,11 @@ fn refusal() -> Error {
     failure!(Unsupported, "segments are there on Linux only; registries and logs work here")
 }
 
-/// What is never there.
+/// A type without values: no segment exists here.
 #[derive(Clone, Copy, Debug)]
 enum Never {}
 
-/// A segment: there is none here.
+/// A segment; no value of it exists here.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment(Never);
 
@@ -37,12 +37,12 @@ impl Segment {
         pub fn estimate(_: &Options, _: &SegmentOptions<'_>) -> Result<u64>;
     }
 
-    /// Nowhere.
+    /// Never called: no segment exists here.
     pub fn path(&self) -> &'static Path {
         match self.0 {}
     }
 
-    /// `Unsupported`.
+    /// Never called: no segment exists here.
     ///
     /// # Safety
     /// As on Linux.
@@ -52,7 +52,7 @@ impl Segment {
     }
 }
 
-/// Reads a segment: there is none here.
+/// Reads a segment; no value of it exists here.
 #[derive(Debug)]
 pub struct Viewer(Never);
 
@@ -67,28 +67,28 @@ impl Viewer {
         pub fn update(&mut self, _: usize, _: &mut Snapshot, _: Since) -> Result<()>;
     }
 
-    /// Nowhere.
+    /// Never called: no segment exists here.
     pub fn path(&self) -> &Path {
         match self.0 {}
     }
 
-    /// None.
+    /// Always empty.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &SegmentEntry> {
         [].iter()
     }
 
-    /// None.
+    /// Never called: no segment exists here.
     pub fn faults(&self) -> &[String] {
         match self.0 {}
     }
 
-    /// None.
+    /// Never called: no segment exists here.
     pub fn length(&self) -> usize {
         match self.0 {}
     }
 }
 
-/// A file, and what it is.
+/// A file, and its kind.
 #[derive(Debug)]
 #[allow(missing_docs)] // as on Linux
 pub struct Listed {
@@ -96,12 +96,12 @@ pub struct Listed {
     pub info: Result<SegmentInfo>,
 }
 
-/// There are none.
+/// Always empty.
 pub fn segment_directories() -> Vec<Result<PathBuf>> {
     Vec::new()
 }
 
-/// There are none.
+/// Always empty.
 pub fn list_segments() -> Vec<Listed> {
     Vec::new()
 }

@@ -1,4 +1,4 @@
-//! Sessions where there is nothing to count: no Linux, or a build without `std`. Everything answers `Unsupported`.
+//! Sessions where nothing can be counted: not on Linux, or in a build without `std`. Everything returns `Unsupported`.
 
 use picollo_core::SingleWriterHistogram;
 
@@ -8,7 +8,7 @@ use crate::event::info::EventInfo;
 use crate::session::options::{ReadMode, SessionOptions};
 use crate::session::reading::Reading;
 
-/// Says what is missing.
+/// The error that explains what is missing.
 pub(crate) fn refusal() -> Error {
     let why = if cfg!(feature = "std") {
         "performance counters are read on Linux only; histograms work here"
@@ -18,7 +18,7 @@ pub(crate) fn refusal() -> Error {
     failure!(Unsupported, "{why}")
 }
 
-/// Events opened for one target: on Linux only. There is none here, since none can be created.
+/// Events opened for one target. They need Linux, so none can be created here.
 pub struct Session {
     _none: (),
 }
@@ -39,7 +39,7 @@ impl Session {
         pub fn reset(&mut self) -> Result<()>;
     }
 
-    /// Nothing was read.
+    /// Always false: nothing was read.
     pub fn read_unmoved(&mut self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The time stamp counter is not used here: whether it can be trusted is known on Linux only.
+//! The time stamp counter is not used here: only on Linux is it known whether it can be trusted.
 
 /// The counter is not used.
 pub(crate) fn is_used() -> bool {
@@ -21,5 +21,5 @@ pub(crate) fn read_ordered() -> u64 {
     0
 }
 
-/// The fences are made by assembly, which is there on Linux only.
+/// Does nothing: the assembly code of the fences exists on Linux only.
 pub(crate) fn fence() {}

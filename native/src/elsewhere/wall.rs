@@ -1,7 +1,7 @@
-//! The clocks of the system: of `std`, or none.
+//! The system's clocks, from `std`. Without it there is no clock.
 
 pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// How many ticks of the monotonic clock make a second; 0: there is none.
+/// Ticks per second of the monotonic clock; 0 if there is no clock.
 pub(crate) const MONOTONIC_HERTZ: u64 = if cfg!(feature = "std") { NANOS_PER_SECOND } else { 0 };
 
 /// Nanoseconds since the first call.
@@ -19,13 +19,13 @@ pub fn unix_nanos() -> u64 {
     since.map_or(0, |elapsed| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// There is no clock.
+/// Always 0: there is no clock.
 #[cfg(not(feature = "std"))]
 pub(crate) fn monotonic_nanos() -> u64 {
     0
 }
 
-/// 0: there is no clock.
+/// Always 0: there is no clock.
 #[cfg(not(feature = "std"))]
 pub fn unix_nanos() -> u64 {
     0

@@ -1,15 +1,15 @@
-//! Codes of libpfm4's (4.13) that are others in Intel's own lists, as perf (Linux 6.1) has them. Of 4,805 names that both have these are
-//! all that count something else; `ci/interop/names.py` compares them. Which of the two is right a program cannot know, and what is not
-//! known is not counted.
+//! Codes of libpfm4 (4.13) that differ from Intel's own lists, as perf (Linux 6.1) has them. Of the 4,805 names that
+//! both have, these are all that count something else; `ci/interop/names.py` compares them. A program cannot know which
+//! of the two is right, and what is unknown is not counted.
 
-/// What Intel's list has instead: the code, and what goes beside it (`config1`).
+/// What Intel's list has instead: the code, and the value that goes with it in `config1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Other {
     pub code: u64,
     pub beside: u64,
 }
 
-/// PMUs, event (with its mask where others rightly have the code), the library's code, Intel's code, what goes beside it.
+/// PMUs, event (with its mask if others rightly have the code), the library's code, Intel's code, and its `config1`.
 type Row = (&'static [&'static str], &'static str, u64, u64, u64);
 
 const HASWELL_BROADWELL: &[&str] = &["hsw", "hsw_ep", "bdw", "bdw_ep"];
@@ -39,7 +39,7 @@ const ROWS: [Row; 27] = [
     (KNIGHTS, "PAGE_WALKS", 0x0104_0205, 0x0004_0205, 0),
     (KNIGHTS, "PAGE_WALKS", 0x0104_0305, 0x0004_0305, 0),
     (&["icx"], "MEM_LOAD_MISC_RETIRED", 0x4c4, 0x4d4, 0),
-    // Cycles, slots, and nothing: for event 0 the kernel takes the fixed counter that the mask numbers.
+    // These count cycles, slots, and nothing: for event 0 the kernel takes the fixed counter that the mask numbers.
     (ICE_LAKE_ON, "TOPDOWN", 0x200, 0x2a4, 0),
     (SAPPHIRE_ON, "TOPDOWN:BAD_SPEC_SLOTS", 0x400, 0x4a4, 0),
     (ICE_LAKE_ON, "TOPDOWN", 0x800, 0x8a4, 0),
@@ -52,17 +52,17 @@ const ROWS: [Row; 27] = [
 
 /// Unit mask and event.
 const LOW: u64 = 0xffff;
-/// The counter mask as well.
+/// Unit mask, event and counter mask.
 const WITH_COUNTER_MASK: u64 = 0xff00_ffff;
 
-/// What Intel's list has for a code that the library made of a name, where that is something else. `full` is the name that the library spelled
-/// out: `skx::UOPS_RETIRED:STALL_CYCLES:k=0:u=1`.
+/// Returns what Intel's list has for the code that the library made of a name, if the two differ. `full` is the name
+/// that the library spelled out: `skx::UOPS_RETIRED:STALL_CYCLES:k=0:u=1`.
 pub(crate) fn disputed(pmu: &str, full: &str, config: u64) -> Option<Other> {
     let (_, name) = full.split_once("::")?;
     let is_of =
         |event: &str| name.strip_prefix(event).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
     let found = ROWS.iter().find(|(pmus, event, code, other, _)| {
-        // What users add, as :i or :t, does not make it right.
+        // Modifiers that users add, such as :i or :t, do not make it right.
         let mask = if code & LOW == other & LOW || code >> 24 != 0 { WITH_COUNTER_MASK } else { LOW };
         pmus.contains(&pmu) && is_of(event) && config & mask == code & mask
     });
@@ -101,7 +101,7 @@ mod tests {
             for pmu in pmus {
                 let full = format!("{pmu}::{event}:k=1");
                 assert_eq!(disputed(pmu, &full, code), Some(Other { code: other, beside }), "{full}");
-                // The right code is nobody's wrong one, but where two are exchanged.
+                // No right code is listed as a wrong one, except where two are exchanged.
                 assert!(disputed(pmu, &full, other).is_none() || event == "MOVE_ELIMINATION", "{full}");
             }
         }

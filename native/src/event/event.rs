@@ -54,12 +54,12 @@ impl Event {
         text::get(&self.name)
     }
 
-    /// What one count is worth in [`Event::unit`]: the field `scale`, or 1 where that is 0.
+    /// The value of one count in [`Event::unit`]: the field `scale`, or 1 if that is 0.
     pub fn worth(&self) -> f64 {
         if self.scale == 0.0 { 1.0 } else { self.scale }
     }
 
-    /// The unit of the scaled count; empty where the PMU gives none.
+    /// The unit of the scaled count; empty if the PMU defines none.
     pub fn unit(&self) -> &str {
         text::get(&self.unit)
     }
@@ -67,7 +67,7 @@ impl Event {
 
 #[cfg(picollo_linux)]
 impl Event {
-    /// A generic event by the kernel's numbers.
+    /// A generic event from the kernel's numbers.
     pub fn new(kind: u32, config: u64) -> Event {
         let mut event = Event {
             config,
@@ -97,12 +97,12 @@ impl Event {
         text::set(&mut self.unit, format_args!("{unit}"));
     }
 
-    /// Whether the event itself says where to count.
+    /// Whether the event itself chooses where to count.
     pub(crate) fn chooses_rings(&self) -> bool {
         self.modifiers & ANY_RING != 0
     }
 
-    /// Whether the fields are ones that the kernel can be asked for.
+    /// Whether the kernel can be asked for these fields.
     pub(crate) fn is_well_formed(&self) -> bool {
         self.modifiers & !ALL_MODIFIERS == 0
             && self.reserved == 0

@@ -40,7 +40,7 @@ pub struct EventInfo {
 }
 
 impl EventInfo {
-    /// What there is to say about the event.
+    /// Remarks about the event; empty if it is counted as requested.
     pub fn message(&self) -> &str {
         text::get(&self.message)
     }
@@ -72,7 +72,7 @@ impl EventInfo {
         }
     }
 
-    /// Adds what there is to say of a further part of the event, on another kind of core.
+    /// Adds the remarks about a further part of the event, on another kind of core.
     pub(crate) fn add_part(&mut self, part: &EventInfo) {
         self.flags |= part.flags;
         if !part.message().is_empty() && !self.message().contains(part.message()) {
@@ -80,7 +80,7 @@ impl EventInfo {
         }
     }
 
-    /// Turns the event into one that is not open, for the reason given.
+    /// Marks the event as not open, with this reason.
     pub(crate) fn fail(&mut self, error: &crate::base::error::Error) {
         self.status = error.status().code();
         self.os_errno = error.os_errno();

@@ -17,14 +17,14 @@ use crate::os::sys::{Files, Kernel};
 
 const NO_NAMES: &str = "libpfm4 has no names for this processor";
 
-/// The event that a name means to the library, if it is one of this processor.
+/// Returns the event that the library has for a name, if it belongs to this processor.
 pub(crate) fn find<S: Files, L: Library>(
     sys: &S,
     library: &L,
     spec: &str,
 ) -> core::result::Result<Event, Refusal> {
     let (encoded, letters) = encode(library, spec).map_err(|refusal| match refusal {
-        // It has no names for this processor, or others.
+        // The library has no names for this processor at all, or it has others.
         Refusal::Unknown(why) if why.message().is_empty() => {
             let mut any = false;
             let _ = library.list(&mut |_| any = true);
@@ -34,8 +34,8 @@ pub(crate) fn find<S: Files, L: Library>(
     })?;
     let refused = |why: core::fmt::Arguments<'_>| Err(Refusal::Refused(Error::new(Status::NoSuchEvent, why)));
     let pmu = text::get(&encoded.pmu);
-    // The kernel's own names, which are known here without it, and what counts for more than a core, which the kernel names better:
-    // with its unit and scale.
+    // The kernel's own names are known here without the library. The kernel also has better names for what counts
+    // beyond a core: they come with unit and scale.
     if !encoded.is_core {
         return Err(Refusal::unknown(format_args!(
             "libpfm4 knows it for {pmu:.40}, which is no PMU of a core: picollo events lists what the kernel calls such events"
@@ -74,17 +74,17 @@ pub(crate) fn find<S: Files, L: Library>(
     event(&encoded, spec, letters, library).map_err(Refusal::Refused)
 }
 
-/// A name of a PMU as all of them are.
+/// Whether a PMU's name looks like all others.
 fn is_plain(pmu: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=40).contains(&pmu.len()) && pmu.bytes().all(plain)
 }
 
-/// The encoding, and the modifiers that the library did not take for its own attributes.
+/// Returns the encoding, and the modifiers that the library did not take for its own attributes.
 ///
-/// Behind the last colon may stand letters of ours (`:upp`) or an attribute of the library's (`:u`, `:c=2`, `:L1_MISS`). What it does not
-/// know is ours. Upper case it takes as well, and would make `:H` its hypervisor and `:I` its inversion, which here are host and idle: those
-/// are ours, too, unless they are a unit mask's name.
+/// After the last colon come letters of ours (`:upp`) or an attribute of the library's (`:u`, `:c=2`, `:L1_MISS`). If
+/// the library does not know it, it is ours. It also accepts upper case, and would read `:H` as hypervisor and `:I` as
+/// inversion. Here these mean host and idle, so they are ours too, unless they name a unit mask.
 fn encode<L: Library>(library: &L, spec: &str) -> core::result::Result<(Encoded, u32), Refusal> {
     let whole = library.encode(spec, USER_RING);
     let Some((name, letters)) = spec.rsplit_once(':').filter(|(name, _)| !name.ends_with(':')) else {
@@ -102,7 +102,7 @@ fn encode<L: Library>(library: &L, spec: &str) -> core::result::Result<(Encoded,
     }
 }
 
-/// What the kernel is to be asked for, as an event.
+/// The event that the kernel is asked for.
 fn event<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -> Result<Event> {
     let attr = &encoded.attr;
     if attr.sample_period != 0 || attr.flags & (flag::PINNED | flag::EXCLUSIVE) != 0 || encoded.cpu >= 0 {
@@ -114,7 +114,7 @@ fn event<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -
     event.modifiers = letters | modifiers(encoded, spec, letters, library);
     let pmu = text::get(&encoded.pmu);
     let name = spec.split_once("::").map_or(spec, |(_, name)| name);
-    // Cut, it might name another event.
+    // If cut, the name might mean another event.
     if pmu.len() + "::".len() + name.len() >= event.name.len() {
         return Err(malformed(spec, "the name is too long: with its PMU it may have 127 characters"));
     }
@@ -122,7 +122,7 @@ fn event<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -
     Ok(event)
 }
 
-/// The modifiers that the name's attributes stand for.
+/// The modifiers that the name's attributes mean.
 fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -> u32 {
     let flags = encoded.attr.flags;
     let precise = (flags & flag::PRECISE_MASK) / flag::precise(1);
@@ -131,7 +131,7 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
         Some((name, _)) if letters != 0 => name,
         _ => spec,
     };
-    // Who names no ring gets the one that is the default: another default is another answer.
+    // A name that chooses no ring gets the default ring, so another default changes the encoding.
     let rings = flag::EXCLUDE_USER | flag::EXCLUDE_KERNEL;
     let of_rings = |part: &str| {
         let (name, _) = part.split_once('=').unwrap_or((part, ""));
@@ -148,12 +148,12 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
         };
         set(flag::EXCLUDE_USER, EVENT_USER);
         set(flag::EXCLUDE_KERNEL, EVENT_KERNEL);
-        // Where the processor has no hypervisor's ring, nothing says so but the name spelled out.
+        // If the processor has no ring for a hypervisor, only the spelled-out name shows this choice.
         if has("h=1") {
             set(flag::EXCLUDE_HV, EVENT_HYPERVISOR);
         }
     }
-    // Its default leaves guests out; ours says nothing. So only what was written counts.
+    // The library's default excludes guests; ours does not. So only attributes that were written count.
     let written = |attribute: &str| {
         named.split([':', '.']).any(|part| {
             let (name, value) = part.split_once('=').unwrap_or((part, "1"));
@@ -169,7 +169,7 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
     modifiers
 }
 
-/// Whether an event was taken for this processor's on somebody's word only; then `why` has what speaks against it.
+/// Whether an event was accepted only because the user forced its PMU. If so, `why` gets the evidence against it.
 pub(crate) fn is_doubtful<S: Files>(sys: &S, event: &Event, why: &mut [c_char]) -> bool {
     let pmu = event.name().split_once("::").filter(|_| event.r#type >= kind::RAW);
     let found = pmu.and_then(|(pmu, _)| disproof(sys, pmu));
@@ -181,13 +181,13 @@ pub(crate) fn is_doubtful<S: Files>(sys: &S, event: &Event, why: &mut [c_char]) 
 
 /// Calls `each` with the names that libpfm4 has for this processor. `each` must parse no events.
 ///
-/// Errors: `NoSuchEvent` where there are none, with the reason: libpfm4 is not installed, does not know the processor, or takes it for
-/// another one.
+/// Errors: `NoSuchEvent` if there are no names, with the reason: libpfm4 is not installed, does not know the processor,
+/// or takes it for another one.
 pub fn processor_events(each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<()> {
     list(&Kernel, &Pfm, each)
 }
 
-/// The names that the library has for this processor, without those of PMUs that it cannot have.
+/// Lists the library's names for this processor, without those of PMUs that it cannot have.
 pub(crate) fn list<S: Files, L: Library>(
     sys: &S,
     library: &L,

@@ -5,7 +5,7 @@ use crate::event::pfm::Nobody;
 use crate::os::kernel::Attr;
 use crate::os::sys::Errno;
 
-/// A system of nothing but `/proc/cpuinfo`.
+/// A system that has only `/proc/cpuinfo`.
 pub(in crate::event) struct Cpuinfo(pub String);
 
 impl Files for Cpuinfo {
@@ -31,7 +31,7 @@ fn sapphire() -> Cpuinfo {
     Cpuinfo("flags\t: amx_tile\n".into())
 }
 
-/// A library that knows one event, `MEM.L1_MISS`, of the PMU that it is told.
+/// A library that knows one event, `MEM.L1_MISS`, of the given PMU.
 struct Fake {
     pmu: &'static str,
     is_core: bool,
@@ -125,7 +125,7 @@ fn names_that_others_know_do_not_reach_it() {
         assert!(parse(&skylake(), &library, spec).is_err(), "{spec}");
     }
     assert_eq!(library.asked.get(), 0);
-    // A generic event with what is no modifier stays one, though the library was asked.
+    // For a generic event with an unknown modifier, the error is about the modifier, though the library was asked.
     assert!(said(&skylake(), &library, "cycles:zz").1.contains("no modifier"));
 }
 
@@ -142,7 +142,7 @@ fn another_processors_names_are_refused() {
         "{why}"
     );
     assert!(parse(&skylake(), &Fake::of("future"), "MEM.L1_MISS").is_ok());
-    // Its names are not suggested either.
+    // Nor are its names suggested.
     assert!(!said(&sapphire(), &Fake::of("icx"), "MEN.L1_MISS").1.contains("Did you mean"));
 }
 
@@ -176,7 +176,7 @@ fn what_sessions_decide_is_no_part_of_an_event() {
     assert!(status == Status::NoSuchEvent && why.contains("no PMU of a core"), "{why}");
 }
 
-/// What it says of itself, when it is there and when it is not.
+/// What errors and lists report about the library.
 #[test]
 fn a_library_that_is_absent_or_broken() {
     struct Failing(fn() -> Refusal);
@@ -217,7 +217,7 @@ fn a_library_that_is_absent_or_broken() {
     assert!(names.is_empty() && result.unwrap_err().contains("which no skx has"));
 }
 
-/// A library may answer anything: an event or an error comes of it.
+/// A library may answer anything: the result is an event or an error.
 #[test]
 fn hostile_answers() {
     for pmu in ["", "a b", "a::b", "sk\u{1b}[0m", "skx/", &"p".repeat(63)] {
@@ -226,7 +226,7 @@ fn hostile_answers() {
         assert!(status == Status::NoSuchEvent && why.contains("it calls a PMU"), "{pmu}: {why}");
         assert!(list(&skylake(), &library, &mut |_| panic!("listed")).is_err());
     }
-    // A name that would be cut might mean another event.
+    // If cut, a name might mean another event.
     struct Any;
     impl Library for Any {
         fn encode(&self, _: &str, _: i32) -> core::result::Result<Encoded, Refusal> {

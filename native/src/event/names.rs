@@ -1,10 +1,10 @@
-//! The names of the kernel's generic events: perf's spellings and plain ones. Case, `-` and `_` do not matter.
+//! The names of the kernel's generic events: perf's spellings and plain ones. Case, `-` and `_` are ignored.
 
 use core::fmt;
 
 use crate::os::kernel::kind;
 
-/// One event and every name it goes by, normalised: lower case, without separators. The first belongs to the display name.
+/// One event and all its names, normalized: lower case, without separators. The first belongs to the display name.
 struct Entry {
     display: &'static str,
     aliases: &'static [&'static str],
@@ -44,7 +44,7 @@ const SOFTWARE: [Entry; 12] = [
     entry("CgroupSwitches", &["cgroupswitches"]),
 ];
 
-/// Cache names by id. perf calls the last level `L2` as well, which it is on hardly any machine: that alias is left out.
+/// Cache names by id. perf's alias `L2` for the last level is left out: it is wrong on nearly every machine.
 const CACHES: [Entry; 7] = [
     entry("L1D", &["l1d", "l1dcache", "l1data"]),
     entry("L1I", &["l1i", "l1icache", "l1instruction"]),
@@ -68,7 +68,7 @@ const RESULTS: [Entry; 2] = [
 
 /// The type and config of a generic event; `within` restricts the search to one type.
 pub(crate) fn find(name: &str, within: Option<u32>) -> Option<(u32, u64)> {
-    // The longest name that can mean anything has under 40 letters; what does not fit means nothing.
+    // The longest name that can mean anything has under 40 letters, so a name that does not fit is unknown.
     let mut buffer = [0u8; 48];
     let mut length = 0;
     for byte in name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')) {
@@ -87,7 +87,7 @@ pub(crate) fn find(name: &str, within: Option<u32>) -> Option<(u32, u64)> {
     find_cache(name).filter(|_| allowed(kind::CACHE)).map(|config| (kind::CACHE, config))
 }
 
-/// Each (position, rest) by which `name` begins with one of the table's aliases.
+/// Returns (position, rest) for each of the table's aliases that `name` begins with.
 fn prefixes<'a>(table: &'static [Entry], name: &'a str) -> impl Iterator<Item = (u64, &'a str)> {
     table.iter().enumerate().flat_map(move |(position, entry)| {
         let rests = entry.aliases.iter().filter_map(move |alias| name.strip_prefix(alias));
@@ -95,7 +95,7 @@ fn prefixes<'a>(table: &'static [Entry], name: &'a str) -> impl Iterator<Item = 
     })
 }
 
-/// A cache, then at most one operation and at most one result, in either order. Read access is what a missing one means.
+/// A cache, then at most one operation and one result, in either order. The defaults are read and access.
 fn find_cache(name: &str) -> Option<u64> {
     let config = |id: u64, operation: u64, result: u64| id | operation << 8 | result << 16;
     for (id, rest) in prefixes(&CACHES, name) {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn spellings() {
-        // By number, with what else they are called.
+        // By number, with all other spellings.
         let hardware = "cycles cpu-cycles|instructions|cache-references|cache-misses|branches branch-instructions|\
             branch-misses|bus-cycles|idle-cycles-frontend|stalled-cycles-backend|ref-cycles";
         let software = "cpu-clock|task-clock|faults page-faults|cs context-switches|migrations|minor-faults|major-faults|\
@@ -192,7 +192,7 @@ mod tests {
             ("iTLB-load-misses", 4, 0, 1),
             ("branch-load-misses", 5, 0, 1),
             ("node-prefetch-misses", 6, 2, 1),
-            // Plain ones.
+            // Plain spellings.
             ("L1D-read-miss", 0, 0, 1),
             ("LL-write-access", 2, 1, 0),
             ("L1D-miss-write", 0, 1, 1),
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// An alias that another one begins with must not hide it.
+    /// An alias must not hide a longer one that begins with it.
     #[test]
     fn aliases_are_unique() {
         for table in [&HARDWARE[..], &SOFTWARE, &CACHES, &OPERATIONS, &RESULTS] {

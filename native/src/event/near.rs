@@ -1,4 +1,4 @@
-//! What somebody may have meant who named an event that there is not: the names that are nearest.
+//! Suggestions for an unknown event name: the nearest names.
 
 use core::ffi::c_char;
 use core::fmt;
@@ -7,7 +7,7 @@ use crate::base::text;
 use crate::event::spelling::parse_modifiers;
 use crate::os::sys::Files;
 
-/// Generic events as they are usually spelled. Caches have theirs put together.
+/// Generic events in their usual spelling. The names of cache events are composed of parts.
 const GENERIC: &str = "cycles cpu-cycles instructions cache-references cache-misses branches branch-instructions \
     branch-misses bus-cycles stalled-cycles-frontend stalled-cycles-backend ref-cycles ref-cpu-cycles cpu-clock \
     task-clock page-faults faults context-switches cpu-migrations migrations minor-faults major-faults \
@@ -16,14 +16,14 @@ const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "bra
 const ACCESSES: [&str; 6] =
     ["loads", "load-misses", "stores", "store-misses", "prefetches", "prefetch-misses"];
 
-/// Letters that are compared: longer names have no neighbours.
+/// The number of letters that are compared: longer names have no neighbors.
 const LETTERS: usize = 72;
-/// How far a longer name is.
+/// The distance of a longer name that begins with the wanted one.
 const LONGER: usize = 3;
-/// How many names are told at most.
+/// The largest number of suggestions.
 const TOLD: usize = 3;
 
-/// A name as it is compared: without case and separators, since those do not matter, or are easily mistaken for each other.
+/// A name as it is compared: without case and separators, which do not matter or are easily confused.
 #[derive(Clone, Copy)]
 struct Folded {
     letters: [u8; LETTERS],
@@ -46,7 +46,7 @@ impl Folded {
     }
 }
 
-/// How far a name may be from one of this many letters.
+/// The largest distance at which another name is near one of this many letters.
 fn reach(length: usize) -> usize {
     match length {
         0..=2 => 0,
@@ -56,9 +56,9 @@ fn reach(length: usize) -> usize {
     }
 }
 
-/// How many letters must be put in, left out, replaced, or exchanged with their neighbours.
+/// The number of letters to insert, delete, replace, or exchange with their neighbors.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    // Three rows of the usual table: exchanging looks two back.
+    // Three rows of the usual table: an exchange looks two rows back.
     let mut before = [0; LETTERS + 1];
     let mut above: [usize; LETTERS + 1] = core::array::from_fn(|at| at);
     for (row, &letter) in a.iter().enumerate() {
@@ -81,12 +81,12 @@ pub(crate) struct Near {
     wanted: Option<Folded>,
     reach: usize,
     takes_longer: bool,
-    /// How far each is, `usize::MAX` where there is none.
+    /// The distance of each, or `usize::MAX` for an empty place.
     best: [(usize, [c_char; 100]); TOLD],
 }
 
 impl Near {
-    /// To a name, of which modifiers and the PMU before two colons are no part.
+    /// Starts a search for this name. Its modifiers, and the PMU before two colons, are ignored.
     pub(crate) fn to(name: &str) -> Near {
         let name = name.split_once("::").map_or(name, |(_, name)| name);
         let name = match name.rsplit_once(':') {
@@ -98,15 +98,15 @@ impl Near {
         Near { wanted, reach, takes_longer: false, best: [(usize::MAX, [0; 100]); TOLD] }
     }
 
-    /// Names that begin with the one that was wanted, and a point, are near as well.
+    /// Also accepts names that begin with the wanted one and a point.
     pub(crate) fn or_longer(self) -> Near {
         Near { takes_longer: true, ..self }
     }
 
-    /// Keeps `told` if `name` is near.
+    /// Suggests the second text if `name` is near.
     pub(crate) fn offer_as(&mut self, name: &str, told: fmt::Arguments<'_>) {
         let (Some(wanted), Some(name)) = (&self.wanted, Folded::new(name)) else { return };
-        // Names that differ in nothing that matters have another reason to be unknown; they are told all the same.
+        // A name that differs only in case or separators is unknown for another reason. It is suggested all the same.
         let mut far = distance(wanted.letters(), name.letters());
         if far > self.reach {
             let rest = name.letters().strip_prefix(wanted.letters()).filter(|_| self.takes_longer);
@@ -118,7 +118,7 @@ impl Near {
         let Some(place) = self.best.iter().position(|&(other, _)| far < other) else { return };
         let mut text = [0; 100];
         text::set(&mut text, told);
-        // Several devices may have one event, and one event several names.
+        // Several devices may share one event, and one event may have several names.
         if self.best.iter().any(|(_, known)| *known == text) {
             return;
         }
@@ -134,7 +134,7 @@ impl Near {
         self.offer_as(name, format_args!("{name}"));
     }
 
-    /// Every generic event.
+    /// Offers every generic event.
     pub(crate) fn offer_generic(&mut self) {
         GENERIC.split(' ').for_each(|name| self.offer(name));
         for (cache, access) in CACHES.into_iter().flat_map(|cache| ACCESSES.map(|access| (cache, access))) {
@@ -144,13 +144,13 @@ impl Near {
         }
     }
 
-    /// The events that the kernel's drivers name, by their own names.
+    /// Offers the events that the kernel's drivers name.
     pub(crate) fn offer_devices<S: Files>(&mut self, sys: &S, devices: &str) {
         let _ = sys.list(devices, &mut |device| {
             let mut path = [0; 300];
             text::set(&mut path, format_args!("{devices}/{device}/events"));
             let _ = sys.list(text::get(&path), &mut |name| {
-                // Beside an event lie its unit and scale.
+                // An event's unit and scale are files beside it.
                 if !name.contains('.') {
                     self.offer_as(name, format_args!("{device}/{name}/"));
                 }
@@ -159,7 +159,7 @@ impl Near {
     }
 }
 
-/// `. Did you mean …?`, or nothing: those that are as near as the nearest.
+/// `. Did you mean …?` with all names at the smallest distance, or nothing.
 impl fmt::Display for Near {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nearest = self.best[0].0;
@@ -199,7 +199,7 @@ mod tests {
             ("pagefault", ". Did you mean page-faults?"),
             ("L1-dcache-laod-misses", ". Did you mean L1-dcache-load-misses?"),
             ("LLC-laods", ". Did you mean LLC-loads?"),
-            // Near to nothing.
+            // Nothing is near.
             ("no-such-event", ""),
             ("xyz", ""),
             ("r", ""),

@@ -23,15 +23,16 @@ impl Event {
     /// - Breakpoints: `mem:0xADDRESS/8:w` (length 1, 2, 4 or 8, by default 4; access `r`, `w`, `rw` or `x`, by default `rw`).
     /// - Tracepoints: `sched:sched_switch`.
     /// - Events of any PMU that the kernel lists: `cpu/event=0x3c,umask=0x1/`, `msr/tsc/`.
-    /// - Where libpfm4 is installed, names that none of these know: the processor's own, `MEM_LOAD_RETIRED.L1_MISS`. Attributes may follow
-    ///   as libpfm4 spells them (`:c=2:u`). The display name begins with the PMU, `skx::MEM_LOAD_RETIRED.L1_MISS`, and means the event
-    ///   of that PMU or none. Names of PMUs that this processor cannot have are refused, unless `LIBPFM_FORCE_PMU` names the PMU.
+    /// - If libpfm4 is installed, names that are none of these: the processor's own, `MEM_LOAD_RETIRED.L1_MISS`.
+    ///   Attributes may follow as libpfm4 spells them (`:c=2:u`). The display name begins with the PMU,
+    ///   `skx::MEM_LOAD_RETIRED.L1_MISS`, and matches no event of another PMU. Names of PMUs that this processor cannot
+    ///   have are refused, unless `LIBPFM_FORCE_PMU` names the PMU.
     ///
     /// Modifiers may follow behind a colon: `u` user, `k` kernel, `h` hypervisor, `p` to `ppp` precision, `H` host, `G` guest,
     /// `I` not while idle.
     ///
-    /// Errors: `InvalidArgument` for text that is no event name and for letters that are no modifiers, `NoSuchEvent` for one that this machine does not know,
-    /// `Permission` where the kernel's list of tracepoints may not be read.
+    /// Errors: `InvalidArgument` for text that is not an event name and for unknown modifiers, `NoSuchEvent` for an
+    /// event that this machine does not know, `Permission` if the kernel's list of tracepoints may not be read.
     pub fn parse(spec: &str) -> Result<Event> {
         Event::parse_among(&Kernel, &Pfm, spec)
     }
@@ -42,7 +43,7 @@ impl Event {
         Event::parse_among(sys, &Nobody, spec)
     }
 
-    /// [`Event::parse`] on a given system, with what knows the processor's own names.
+    /// [`Event::parse`] on a given system, with a library that knows the processor's own names.
     #[doc(hidden)]
     pub fn parse_among<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Result<Event> {
         let spec = spec.trim();
@@ -67,7 +68,7 @@ impl Event {
             return Ok(event);
         }
         if type_of(spec).is_some() && !spec.contains("::") {
-            // Whoever names a known event means it, and not a tracepoint that happens to be called so; unless there is one.
+            // A known event's name means that event, unless there is a tracepoint of the same name.
             let letters = known_before_colon(spec);
             let error = || {
                 letters
@@ -96,7 +97,7 @@ impl Event {
     }
 }
 
-/// The names that are nearest to one that there is not.
+/// Returns the names that are nearest to an unknown one.
 fn nearest<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Near {
     let mut near = Near::to(spec);
     near.offer_generic();
@@ -105,12 +106,12 @@ fn nearest<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Near {
     near
 }
 
-/// The names of events that are nearest to one that there is not, as a question behind a full stop; nothing where none is near.
+/// The event names nearest to an unknown one, as a question after a full stop; empty if none is near.
 pub fn did_you_mean(name: &str) -> impl fmt::Display {
     nearest(&Kernel, &Pfm, name)
 }
 
-/// Neither an event's name nor anything that looks like another kind of event. `hint`: why libpfm4 does not know it.
+/// The error for text that looks like no kind of event. `hint` explains why libpfm4 does not know it.
 fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -> Error {
     let near = nearest(sys, library, spec);
     let also = if hint.is_empty() { "" } else { ". " };
@@ -126,7 +127,7 @@ fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -
     )
 }
 
-/// An event that libpfm4 has, with attributes that it has not.
+/// The error for an event that libpfm4 knows, with attributes that it does not know.
 fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> Error {
     let mut near = Near::to(spec).or_longer();
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
@@ -136,9 +137,9 @@ fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> E
     malformed(spec, text::get(&said))
 }
 
-/// Of `a:b`, which may have been meant as a tracepoint or as an event with attributes.
+/// The error for `a:b`, which may have been meant as a tracepoint or as an event with attributes.
 fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, tracepoint: Error) -> Error {
-    // Two colons are libpfm4's.
+    // Two colons mean a name of libpfm4's.
     if spec.contains("::") {
         return unknown(sys, library, spec, hint);
     }
@@ -151,7 +152,7 @@ fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, t
         }
     }
     let is_told = near.is_empty() || tracepoint.status() == Status::Permission;
-    // Makers write in capitals, and those who wrote tracepoints did not.
+    // Processor makers write names in capitals; authors of tracepoints do not.
     let is_a_makers = !hint.is_empty() && spec.bytes().any(|letter| letter.is_ascii_uppercase());
     match (is_told, is_a_makers) {
         (true, false) => tracepoint,
@@ -161,13 +162,13 @@ fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, t
     }
 }
 
-/// What follows behind the colon after a known event's name.
+/// Returns what follows the colon after a known event's name.
 fn known_before_colon(spec: &str) -> Option<&str> {
     let known = |&(position, _): &(usize, &str)| generic(&spec[..position], 0).is_some();
     spec.rmatch_indices(':').find(known).map(|(position, _)| &spec[position + 1..])
 }
 
-/// The rest of a name that begins with its type, as display names do, and the type.
+/// For a name that begins with its type, as display names do: the rest of the name, and the type.
 fn type_of(name: &str) -> Option<(&str, u32)> {
     let typed = |prefix, kind| strip_prefix_ignoring_case(name, prefix).map(|rest| (rest, kind));
     typed("hardware:", kind::HARDWARE)
@@ -176,7 +177,7 @@ fn type_of(name: &str) -> Option<(&str, u32)> {
         .or(typed("raw:", kind::RAW))
 }
 
-/// A named or raw event without modifiers of its own.
+/// A named or raw event, whose name has no modifiers.
 fn generic(name: &str, modifiers: u32) -> Option<Event> {
     let (plain, within) = type_of(name).map_or((name, None), |(plain, kind)| (plain, Some(kind)));
     let raw_digits = |plain: &str| {
@@ -218,7 +219,7 @@ fn breakpoint(spec: &str, rest: &str) -> Result<Event> {
     };
     let modifiers = match part {
         None => 0,
-        // Only where the access is missing might it be meant.
+        // If the access is missing, these letters may have been meant as one.
         Some(letters) => parse_modifiers(letters).ok_or_else(|| match has_access {
             true => bad_modifiers(spec, letters),
             false => malformed(spec, "after the address come the access (r, w, rw or x) and modifiers"),
@@ -231,7 +232,7 @@ fn breakpoint(spec: &str, rest: &str) -> Result<Event> {
         return Err(malformed(spec, "a breakpoint is for execution (x) or for data (r, w, rw), not both"));
     }
     let length = match length {
-        // perf's defaults: a word of data; the kernel wants the size of a long for instructions.
+        // perf's defaults: a word of data. For instructions the kernel requires the size of a long.
         None if access == 4 => size_of::<usize>() as u64,
         None => 4,
         Some(length) => parse_number(length)

@@ -1,6 +1,6 @@
-//! What knows the events of processors by their makers' names: libpfm4, or nobody where it is not installed. Its structures and functions
-//! are as its header has them; it is loaded when it is first needed, and one thread at a time is in it. What it is asked goes through
-//! [`Library`], so that tests can stand in for it.
+//! The source of processor events by their makers' names: libpfm4, or [`Nobody`] if it is not installed. Its structures
+//! and functions are as in its header. It is loaded when it is first needed, and only one thread at a time calls it.
+//! All requests go through [`Library`], so that tests can replace it.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::{offset_of, transmute_copy, zeroed};
@@ -36,7 +36,7 @@ pub(crate) struct EncodeArguments {
     pub padding: c_int,
 }
 
-/// `pfm_event_info_t` and `pfm_event_attr_info_t`, which are alike up to the numbers.
+/// `pfm_event_info_t` and `pfm_event_attr_info_t`, which are alike up to `numbers`.
 #[repr(C)]
 pub(crate) struct Info {
     pub name: *const c_char,
@@ -44,7 +44,8 @@ pub(crate) struct Info {
     pub equivalent: *const c_char,
     pub size: usize,
     pub code: u64,
-    /// An event's: PMU, data type, index, number of attributes, reserved, flags. An attribute's: kind, index, control, flags, default (64 bits).
+    /// For an event: PMU, data type, index, number of attributes, reserved, flags. For an attribute: kind, index,
+    /// control, flags, default (64 bits).
     pub numbers: [c_int; 6],
 }
 
@@ -65,14 +66,14 @@ pub(crate) struct PmuInfo {
 }
 
 impl PmuInfo {
-    /// Whether the library finds it on this machine.
+    /// Whether the library detects this PMU on this machine.
     pub(crate) fn is_present(&self) -> bool {
-        // The lowest bit, as compilers lay out bit-fields on little-endian machines.
+        // On little-endian machines, compilers put the first bit-field into the lowest bits.
         self.flags & if cfg!(target_endian = "little") { 1 } else { 1 << 31 } != 0
     }
 }
 
-// What its header says of 64-bit machines (PFM_PERF_ENCODE_ABI0 and the like), and of 32-bit ones.
+// The sizes in its header, for 64-bit machines (PFM_PERF_ENCODE_ABI0 and the like) and for 32-bit ones.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<EncodeArguments>() == 40 && offset_of!(EncodeArguments, index) == 24);
@@ -83,46 +84,46 @@ const _: () = {
 const _: () = assert!(size_of::<EncodeArguments>() == 28);
 
 /// Why there is no encoding.
-// By value, as errors are: nothing here may allocate.
+// The errors are held by value, because nothing here may allocate.
 #[allow(clippy::large_enum_variant)]
 pub enum Refusal {
-    /// The library does not know the name, or there is no library: what there is to say of it; may be empty.
+    /// The library does not know the name, or there is no library. The message may be empty.
     Unknown(Error),
-    /// It knows the event, but not with these attributes: what it says to that.
+    /// The library knows the event, but not with these attributes. The message is the library's.
     Wrong(Error),
     /// The event cannot be used, whoever knows it.
     Refused(Error),
 }
 
 impl Refusal {
-    /// There is no such name.
+    /// The refusal of an unknown name.
     pub fn unknown(why: core::fmt::Arguments<'_>) -> Refusal {
         Refusal::Unknown(Error::new(Status::NoSuchEvent, why))
     }
 
-    /// There is no such attribute.
+    /// The refusal of an unknown attribute.
     pub fn wrong(why: &str) -> Refusal {
         Refusal::Wrong(failure!(InvalidArgument, "{why}"))
     }
 
-    /// What it says to anybody who wants no more than the reason.
+    /// The error alone, for callers that need only the reason.
     pub(crate) fn error(self) -> Error {
         let (Refusal::Unknown(error) | Refusal::Wrong(error) | Refusal::Refused(error)) = self;
         error
     }
 }
 
-/// The library is there, and something is wrong with it.
+/// The refusal of a library that is present but does not work.
 pub(crate) fn broken(why: core::fmt::Arguments<'_>) -> Refusal {
     Refusal::unknown(format_args!("libpfm4 cannot be used: {why}"))
 }
 
-/// A C string, cut to the buffer, without what could do something to a terminal.
+/// Copies a C string, cut to the buffer, without bytes that could affect a terminal.
 pub(crate) fn copy(from: *const c_char, to: &mut [c_char]) {
     to.fill(0);
     let room = to.len() - 1;
     for (at, place) in to[..room].iter_mut().enumerate().take_while(|_| !from.is_null()) {
-        // SAFETY: the caller has a NUL-terminated string, whose end was not seen yet.
+        // SAFETY: the caller passes a NUL-terminated string, and its end was not reached yet.
         let byte = unsafe { *from.add(at) };
         match byte as u8 {
             0 => return,
@@ -132,7 +133,7 @@ pub(crate) fn copy(from: *const c_char, to: &mut [c_char]) {
     }
 }
 
-/// Its functions.
+/// The library's functions.
 pub(crate) struct Functions {
     pub encode: unsafe extern "C" fn(*const c_char, c_int, c_int, *mut c_void) -> c_int,
     pub next: unsafe extern "C" fn(c_int) -> c_int,
@@ -142,15 +143,16 @@ pub(crate) struct Functions {
     explain: unsafe extern "C" fn(c_int) -> *const c_char,
 }
 
-/// The functions, once they are found: the loader, which has a state of its own that a fork may cut in two, is not asked again. The lock keeps
-/// order among threads, which the library does not.
+/// The functions, once they are found. The loader is not asked again, because a fork may leave its state half changed.
+/// The lock orders threads, because the library does not.
 #[cfg(not(loom))]
 static LIBRARY: Lock<Option<Functions>> = Lock::new(None);
-/// Models compile it, and do not call it. Their lock is not made by the compiler.
+/// Models compile this and do not call it. Their lock cannot be built at compile time.
 #[cfg(loom)]
 static LIBRARY: std::sync::LazyLock<Lock<Option<Functions>>> = std::sync::LazyLock::new(|| Lock::new(None));
 
-/// Calls the library. What failed at loading it is tried again next time: memory may have been short, or the library be installed meanwhile.
+/// Calls the library. A failed load is tried again next time: memory may have been short, or the library may be
+/// installed since.
 pub(crate) fn with<R>(work: impl FnOnce(&Functions) -> Result<R, Refusal>) -> Result<R, Refusal> {
     let done = LIBRARY.with(|loaded| match loaded {
         Some(functions) => work(functions),
@@ -165,14 +167,14 @@ fn start() -> Result<Functions, Refusal> {
     let open = || {
         // SAFETY: the C library's variable of this thread.
         unsafe { *libc::__errno_location() = 0 };
-        // SAFETY: the name is NUL-terminated. Its constructors are the C library's and the compiler's only.
+        // SAFETY: the name is NUL-terminated. The library's only constructors are the C library's and the compiler's.
         let library = unsafe {
             libc::dlopen(c"libpfm.so.4".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE)
         };
         if library.is_null() { Err(Errno::last()) } else { Ok(library) }
     };
-    // The loader says in words only why it failed, in the language of the user. It does not always keep the number for a lack of memory,
-    // so an allocation that failed is tried again.
+    // The loader explains a failure only in words, in the user's language. It does not always keep the number for a
+    // lack of memory, so any other failure is tried again.
     let library = open().or_else(|errno| if errno == Errno(libc::ENOMEM) { Err(errno) } else { open() });
     let library = library.map_err(|errno| {
         if errno == Errno(libc::ENOMEM) || !picollo_core::is_at_hand() {
@@ -183,7 +185,7 @@ fn start() -> Result<Functions, Refusal> {
         copy(unsafe { libc::dlerror() }, &mut why);
         broken(format_args!("it is not installed here, or cannot be loaded: {}", text::get(&why)))
     })?;
-    // SAFETY: functions of these types, by its header, which its soname stands for.
+    // SAFETY: the functions have these types in the library's header, which its soname stands for.
     let (initialize, functions) = unsafe {
         let initialize: unsafe extern "C" fn() -> c_int = find(library, c"pfm_initialize")?;
         let functions = Functions {
@@ -196,20 +198,20 @@ fn start() -> Result<Functions, Refusal> {
         };
         (initialize, functions)
     };
-    // SAFETY: no other thread is in it. It keeps its answer, and gives it again; what it says on the way to it is that no PMU was found,
-    // which names tell better.
+    // SAFETY: no other thread calls the library. It repeats its first answer later. Here it can only report that it
+    // found no PMU, which a lookup of names shows better.
     match unsafe { initialize() } {
         0 => Ok(functions),
         result => Err(functions.failed(result, |why| broken(format_args!("it does not start: {why}")))),
     }
 }
 
-/// A function of the library.
+/// Looks up a function of the library.
 ///
 /// # Safety
 /// `library` is open, and `F` is the type of its function of that name.
 unsafe fn find<F: Copy>(library: *mut c_void, name: &CStr) -> Result<F, Refusal> {
-    // SAFETY: by the caller, and a NUL-terminated name.
+    // SAFETY: by the caller; the name is NUL-terminated.
     let found = unsafe { libc::dlsym(library, name.as_ptr()) };
     if found.is_null() {
         return Err(broken(format_args!("libpfm.so.4 has no {}", name.to_str().unwrap_or(""))));
@@ -220,27 +222,27 @@ unsafe fn find<F: Copy>(library: *mut c_void, name: &CStr) -> Result<F, Refusal>
 }
 
 impl Functions {
-    /// What a result that is no success means, in the library's words.
+    /// Turns a failed result into a refusal, with the library's explanation.
     pub(crate) fn failed(&self, result: c_int, refusal: impl FnOnce(&str) -> Refusal) -> Refusal {
         if result == NO_MEMORY {
             return Refusal::Refused(Status::OutOfMemory.into());
         }
         let mut why = [0; 80];
-        // SAFETY: takes any number; the text stays.
+        // SAFETY: the function takes any number, and its text is never freed.
         copy(unsafe { (self.explain)(result) }, &mut why);
         refusal(text::get(&why))
     }
 
-    /// What is known of a PMU; `None` where there is none of this number.
+    /// Information about a PMU; `None` if no PMU has this number.
     pub(crate) fn pmu_info(&self, pmu: c_int) -> Option<PmuInfo> {
-        // SAFETY: numbers and pointers, for which zeros are fine.
+        // SAFETY: the fields are numbers and pointers, for which zeros are valid.
         let mut info = PmuInfo { size: size_of::<PmuInfo>(), ..unsafe { zeroed() } };
-        // SAFETY: as large as its size says.
+        // SAFETY: the structure is as large as its size field says.
         (unsafe { (self.pmu)(pmu, &mut info) } == 0 && !info.name.is_null()).then_some(info)
     }
 
-    /// What is known of an event, or of one of its attributes; `None` where the library does not tell. Not telling for want of memory is an
-    /// error.
+    /// Information about an event, or about one of its attributes; `None` if the library returns nothing. A lack of
+    /// memory is an error.
     pub(crate) fn info(&self, event: c_int, attribute: Option<c_int>) -> Result<Option<Info>, Refusal> {
         // SAFETY: as above.
         let mut info = Info { size: size_of::<Info>(), ..unsafe { zeroed() } };
@@ -258,20 +260,20 @@ impl Functions {
     }
 }
 
-/// The longest name that is asked for or told, with its NUL.
+/// The longest name, in requests and in answers, with its NUL.
 const NAME: usize = 256;
 
 /// A name's encoding.
 pub struct Encoded {
-    /// What the kernel is to be asked for.
+    /// The request to the kernel.
     pub attr: Attr,
-    /// The CPU that the name asks for; -1: none.
+    /// The CPU that the name chooses; -1 if it chooses no CPU.
     pub cpu: i32,
-    /// The PMU that it is an event of.
+    /// The event's PMU.
     pub pmu: [c_char; 64],
-    /// The PMU counts for a core: it is no part of what cores share, nor the kernel's own.
+    /// The PMU belongs to a core: cores do not share it, and it is not the kernel's own.
     pub is_core: bool,
-    /// The library finds the PMU on this machine.
+    /// The library detects the PMU on this machine.
     pub is_present: bool,
     /// The name with all attributes spelled out.
     pub full: [c_char; 512],
@@ -287,13 +289,13 @@ pub struct ListedEvent<'a> {
     pub about: &'a str,
 }
 
-/// What knows events of processors by name.
+/// A source of processor events by name.
 pub trait Library {
     /// Encodes a name. `ring` is where it counts if the name does not say: `USER_RING` or `KERNEL_RING`.
     fn encode(&self, name: &str, ring: i32) -> Result<Encoded, Refusal>;
-    /// Calls `each` with the events of the PMUs of cores that the library takes this machine to have. `each` must not call the library.
+    /// Calls `each` with the events of the core PMUs that the library detects. `each` must not call the library.
     fn list(&self, each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<(), Refusal>;
-    /// Whether the user said that the machine has this PMU.
+    /// Whether the user declared that the machine has this PMU.
     fn is_forced(&self, pmu: &str) -> bool;
 }
 
@@ -345,16 +347,17 @@ impl Library for Pfm {
                 flags: 0,
                 padding: 0,
             };
-            // SAFETY: a NUL-terminated name; the structures are as large as their sizes say, and live during the call.
+            // SAFETY: the name is NUL-terminated. The structures are as large as their sizes say, and live during the
+            // call.
             let result =
                 unsafe { (functions.encode)(spelled.as_ptr(), ring, FOR_PERF, (&raw mut arguments).cast()) };
             let (index, cpu) = (arguments.index, arguments.cpu);
             copy(full, &mut found.full);
-            // SAFETY: the library's answer, from the C library's malloc, and the caller's to free; or NULL.
+            // SAFETY: the library's answer is NULL, or comes from the C library's malloc and is the caller's to free.
             unsafe { libc::free(full.cast()) };
             match result {
                 0 => {}
-                // A name with a comma in it is two names to it.
+                // For the library, a comma separates two names.
                 NOT_FOUND | INVALID => return Err(Refusal::unknown(format_args!(""))),
                 _ => return Err(functions.failed(result, Refusal::wrong)),
             }
@@ -368,14 +371,14 @@ impl Library for Pfm {
 
     fn list(&self, each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<(), Refusal> {
         with(|functions| {
-            // Numbers of PMUs have gaps, and newer versions have more of them.
+            // PMU numbers have gaps, and newer versions have more of them.
             let pmus = (0..4096).filter_map(|number| functions.pmu_info(number));
             for pmu in pmus.filter(|pmu| pmu.is_present() && pmu.kind == CORE) {
                 let mut index = pmu.first_event;
                 let mut left = pmu.events;
                 while index >= 0 && left > 0 {
                     list_event(functions, &pmu, index, each)?;
-                    // SAFETY: takes any number.
+                    // SAFETY: the function takes any number.
                     index = unsafe { (functions.next)(index) };
                     left -= 1;
                 }
@@ -386,21 +389,21 @@ impl Library for Pfm {
 
     fn is_forced(&self, pmu: &str) -> bool {
         let mut forced = [0; 128];
-        // SAFETY: a NUL-terminated name. The library reads it in the same way.
+        // SAFETY: the name is NUL-terminated. The library reads the variable in the same way.
         copy(unsafe { libc::getenv(c"LIBPFM_FORCE_PMU".as_ptr()) }, &mut forced);
         forces(text::get(&forced), pmu)
     }
 }
 
-/// Whether what a user set is this PMU's name, or begins it, up to a comma: so the library takes it. Nothing means nothing, other than to
-/// the library, which takes it for its first PMU.
+/// Whether the user's setting, up to a comma, is this PMU's name or begins it, as the library matches it. An empty
+/// setting matches nothing here, but the library takes it for its first PMU.
 fn forces(forced: &str, pmu: &str) -> bool {
     let name = forced.split(',').next().unwrap_or_default();
     let begin = pmu.as_bytes().get(..name.len());
     !name.is_empty() && begin.is_some_and(|begin| begin.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// An event, and each of its unit masks as an event. What the library does not tell of is left out.
+/// Lists an event, and each of its unit masks as an event. Without information from the library, they are skipped.
 fn list_event(
     functions: &Functions,
     pmu: &PmuInfo,

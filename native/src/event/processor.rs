@@ -1,14 +1,15 @@
-//! What shows that libpfm4 takes this processor for another one.
+//! Evidence that libpfm4 takes this processor for another one.
 //!
-//! libpfm4 asks the processor for its model, once, and encodes for that. In a virtual machine the model may be the hypervisor's invention, and
-//! codes of another processor count something else under a trusted name, which nobody would notice. A feature that no such
-//! processor has gives it away, and so do cores of several kinds, where codes are for one of them.
+//! libpfm4 asks the processor for its model, once, and encodes for that model. In a virtual machine the hypervisor may
+//! invent the model. Codes of another processor then count something else under a trusted name, and nobody would
+//! notice. Two things reveal it: a feature that no such processor has, and cores of several kinds, since codes are for
+//! one kind.
 
 use core::fmt;
 
 use crate::os::sys::Files;
 
-/// Features that tell generations apart.
+/// Features that distinguish generations.
 const FEATURES: [&str; 5] = ["avx512f", "avx512_vbmi2", "avx_vnni", "amx_tile", "avx512_fp16"];
 const AVX512: u32 = 1;
 /// From Ice Lake and Zen 4 on.
@@ -18,7 +19,7 @@ const VNNI: u32 = 4;
 const AMX: u32 = 8;
 const FP16: u32 = 16;
 
-/// PMUs' names, which others continue behind an underscore, and features that none of these processors has.
+/// Names of PMUs, which other names continue after an underscore, and features that none of these processors has.
 const NEVER: [(&str, u32); 5] = [
     (
         "coreduo core nhm wsm snb ivb hsw bdw slm glm tmt skl amd64_k8 amd64_fam10h amd64_fam11h amd64_fam12h \
@@ -31,13 +32,13 @@ const NEVER: [(&str, u32); 5] = [
     ("amd64_fam19h_zen4", VNNI | AMX | FP16),
 ];
 
-/// What shows that this processor has not the PMU that libpfm4 says.
+/// Why this processor cannot have the PMU that libpfm4 reports.
 pub(crate) enum Disproof<'a> {
-    /// Which PMU, and the feature that it cannot have.
+    /// The PMU, and the feature that it cannot have.
     Feature(&'a str, &'static str),
     /// The PMU; there are cores of several kinds.
     Mixed(&'a str),
-    /// The PMU, whose names libpfm4 gives codes that Intel's list does not.
+    /// The PMU, whose names have other codes in libpfm4 than in Intel's list.
     Codes(&'a str),
 }
 
@@ -59,7 +60,7 @@ impl fmt::Display for Disproof<'_> {
     }
 }
 
-/// What the kernel says of this processor that speaks against its having a PMU.
+/// The kernel's evidence that this processor does not have a PMU.
 pub(crate) fn disproof<'a, S: Files>(sys: &S, pmu: &'a str) -> Option<Disproof<'a>> {
     if pmu == "atom" {
         return Some(Disproof::Codes(pmu));
@@ -74,7 +75,7 @@ pub(crate) fn disproof<'a, S: Files>(sys: &S, pmu: &'a str) -> Option<Disproof<'
     let is_of =
         |name: &str| pmu.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
     let never = NEVER.iter().find(|(names, _)| names.split(' ').any(is_of));
-    // The first processor's; the others' are the same on x86, and Arm calls them otherwise.
+    // The flags of the first processor. On x86 the others have the same flags, and Arm uses another key.
     let flags = fields().find(|(key, _)| *key == "flags").map_or("", |(_, flags)| flags);
     let bit = |feature: &str| FEATURES.iter().position(|known| *known == feature).map_or(0, |at| 1 << at);
     let wrong = flags.split(' ').fold(0, |all, flag| all | bit(flag)) & never.map_or(0, |(_, never)| *never);

@@ -20,11 +20,11 @@ fn a_model_that_lies_is_found_out() {
         ("avx_vnni", "amd64_fam19h_zen4", "avx_vnni"),
         ("avx_vnni", "adl_glc", ""),
         ("amx_tile avx512_fp16 avx_vnni", "spr", ""),
-        // What later versions know, and what Intel promises of every processor.
+        // PMUs that later versions know, and one that Intel promises for every processor.
         ("amx_tile avx512_fp16 avx_vnni avx512f", "gnr", ""),
         ("avx512f avx_vnni", "amd64_fam1ah_zen5", ""),
         ("amx_tile", "ix86arch", ""),
-        // Not a prefix of a flag, nor a part of one.
+        // A flag matches only as a whole.
         ("amx_tile2 xamx_tile", "icx", ""),
     ] {
         let said = said(

@@ -1,4 +1,4 @@
-//! How modifiers and numbers are spelled, and what is said of what is spelled wrongly.
+//! How modifiers and numbers are spelled, and the errors for wrong spellings.
 
 use core::fmt::{self, Write};
 
@@ -32,7 +32,7 @@ impl fmt::Display for Modifiers {
     }
 }
 
-/// The modifiers that a run of letters stands for; `None` when it is not one.
+/// The modifiers that a run of letters means; `None` if they are no modifiers.
 pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
     let mut modifiers = 0;
     for letter in letters.bytes() {
@@ -51,7 +51,7 @@ pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
     (!letters.is_empty()).then_some(modifiers)
 }
 
-/// The error for letters that are no modifiers: names the one at fault.
+/// The error for letters that are no modifiers. It names the wrong letter.
 pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> Error {
     const MEANING: &str = "u user, k kernel, h hypervisor, p to ppp precision, P the most of it, H host, G guest, I not while idle";
     let is_known = |letter: char| parse_modifiers(letter.encode_utf8(&mut [0; 4])).is_some();

@@ -15,7 +15,7 @@ pub(crate) const DEVICES: &str = "/sys/bus/event_source/devices";
 /// Where tracepoints are described: tracefs, then its older home.
 const TRACING: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// A small file, read whole into the buffer.
+/// Reads a small file whole into the buffer.
 fn read<'a, S: Files>(
     sys: &S,
     buffer: &'a mut [u8],
@@ -24,7 +24,7 @@ fn read<'a, S: Files>(
     core::str::from_utf8(sys.file(path, buffer)?).map(str::trim).map_err(|_| Errno(libc::EILSEQ))
 }
 
-/// The kernel's number of a PMU, which events of it have for a type.
+/// The kernel's number of a PMU, which is the type of its events.
 pub(crate) fn type_of<S: Files>(sys: &S, pmu: &str) -> Option<u32> {
     let mut buffer = [0; 32];
     let number = parse_number(read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/type")).ok()?)?;
@@ -85,7 +85,7 @@ pub(crate) fn offer_tracepoints<S: Files>(sys: &S, system: &str, near: &mut Near
         let mut path = [0; 200];
         text::set(&mut path, format_args!("{root}/events/{system}"));
         let _ = sys.list(text::get(&path), &mut |name| {
-            // Beside them lie the system's own files.
+            // The system's own files lie beside its tracepoints.
             if !matches!(name, "enable" | "filter") {
                 near.offer_as(name, format_args!("{system}:{name}"));
             }
@@ -125,7 +125,7 @@ fn unknown_pmu<S: Files>(sys: &S, pmu: &str) -> Error {
         .with_errno(libc::ENOENT)
 }
 
-/// Applies a list of terms; aliases (`events/NAME`) expand to lists that hold no further aliases.
+/// Applies a list of terms. Aliases (`events/NAME`) expand to lists that hold no further aliases.
 fn apply_terms<S: Files>(
     sys: &S,
     event: &mut Event,
@@ -144,7 +144,7 @@ fn apply_terms<S: Files>(
         }
         let mut buffer = [0; 256];
         let format = read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/format/{name}"));
-        // A format of that name wins; then an alias; then the kernel's fields by their own names.
+        // A format of this name comes first, then an alias, then the kernel's fields by their own names.
         if format.is_err() && value.is_none() && aliases {
             let mut buffer = [0; 512];
             if let Ok(expansion) = read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/events/{name}")) {
@@ -183,7 +183,7 @@ fn apply_terms<S: Files>(
     Ok(())
 }
 
-/// Scale and unit of an alias, where the kernel gives them.
+/// Applies the scale and unit of an alias, if the kernel gives them.
 fn apply_unit<S: Files>(sys: &S, event: &mut Event, pmu: &str, alias: &str) {
     let mut buffer = [0; 64];
     if let Ok(scale) = read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/events/{alias}.scale"))
@@ -220,7 +220,7 @@ fn scatter(event: &mut Event, format: &str, value: u64) -> core::result::Result<
         }
         let width = last - first + 1;
         let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
-        // Bits named twice would take part of the value twice.
+        // Bits named twice would receive part of the value twice.
         if used & mask << first != 0 {
             return Err(MALFORMED);
         }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious way: one bit at a time.
+        /// Compares with the simple way: one bit at a time.
         #[test]
         fn scattering_bit_by_bit(value: u64, before: u64, ranges in prop::collection::vec((0u32..64, 1u32..20), 1..4)) {
             let mut bits = Vec::new();

@@ -1,4 +1,4 @@
-//! Why an event cannot be counted, in words: the likely cause, and what to do about it.
+//! Explains why an event cannot be counted: the likely cause, and what to do about it.
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
@@ -14,7 +14,7 @@ use crate::os::valgrind;
 pub(crate) struct Refusal<'a> {
     /// The event's display name.
     pub name: &'a str,
-    /// What was asked for, at last.
+    /// The last request that was tried.
     pub attr: &'a Attr,
     pub target: Target,
     pub errno: Errno,
@@ -131,7 +131,7 @@ impl Refusal<'_> {
         } else {
             ("the kernel found no PMU in this CPU", "See dmesg | grep -i -e pmu -e 'performance events'")
         };
-        // What to do comes before what the kernel has: an event's information has room for 247 bytes.
+        // The advice comes before the list of devices, because an event's information has room for only 247 bytes.
         let devices = machine.devices();
         write!(
             text,
@@ -190,7 +190,7 @@ impl Refusal<'_> {
         )
     }
 
-    /// EPERM and ENOSYS: a filter in front of the system call, or the kernel itself.
+    /// EPERM and ENOSYS: a filter before the system call refused it, or the kernel itself.
     fn blocked<S: Files + Perf>(
         &self,
         text: &mut text::Writer<'_>,
@@ -265,7 +265,7 @@ impl Refusal<'_> {
         }
     }
 
-    /// Which part of the request it is that the kernel refuses: the one without which it opens.
+    /// Finds the part of the request that the kernel refuses: without it, the event opens.
     fn offender<S: Files + Perf>(&self, sys: &S) -> Option<&'static str> {
         let flags = [
             (flag::PINNED, "PINNED"),
@@ -289,7 +289,7 @@ impl Refusal<'_> {
         {
             return Some("the CPU that was named (is there such a CPU?)");
         }
-        // Many PMUs beside the cores count for whole CPUs only, and cannot leave anything out either.
+        // Many PMUs beside the cores count only for whole CPUs, and cannot exclude anything either.
         let beside = self.attr.kind > kind::BREAKPOINT;
         let everything = Attr { flags: self.attr.flags & !flag::EXCLUDE_ANY, ..*self.attr };
         if beside && self.target.pid >= 0 && opens(&everything, Target { pid: -1, cpu: 0 }) {
@@ -299,7 +299,7 @@ impl Refusal<'_> {
     }
 }
 
-/// Whether an event can be opened; it is closed again at once.
+/// Whether an event can be opened. It is closed again at once.
 fn opens<S: Perf>(sys: &S, attr: &Attr, target: Target) -> bool {
     let mut attr = Attr { flags: attr.flags | flag::DISABLED, ..*attr };
     match sys.open(&mut attr, target.pid, target.cpu, -1, CLOEXEC) {
@@ -312,7 +312,7 @@ fn opens<S: Perf>(sys: &S, attr: &Attr, target: Target) -> bool {
     }
 }
 
-/// Whether the event that needs least can be opened: a software event, user only, on the calling thread.
+/// Whether the event with the fewest requirements can be opened: a software event, user only, on the calling thread.
 pub(crate) fn simplest_works<S: Perf>(sys: &S) -> bool {
     let flags = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
     opens(
@@ -322,7 +322,7 @@ pub(crate) fn simplest_works<S: Perf>(sys: &S) -> bool {
     )
 }
 
-/// The kind of failure that an errno of `perf_event_open` is.
+/// The kind of failure that an errno of `perf_event_open` means.
 pub(crate) fn status_of(errno: Errno) -> Status {
     match errno.0 {
         libc::ENOENT | libc::ENODEV | libc::ENXIO => Status::NoSuchEvent,
@@ -333,7 +333,7 @@ pub(crate) fn status_of(errno: Errno) -> Status {
     }
 }
 
-/// The level, for people.
+/// The level of `perf_event_paranoid`, for people.
 struct Paranoid(Option<i32>);
 
 impl fmt::Display for Paranoid {
@@ -345,7 +345,7 @@ impl fmt::Display for Paranoid {
     }
 }
 
-/// Whom an event counts.
+/// The thread or CPU that an event counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
     /// 0: the calling thread; -1: everything on the CPU.

@@ -1,18 +1,19 @@
-//! CPUs with cores of more than one kind, each with a PMU of its own.
+//! CPUs with several kinds of core, each with a separate PMU.
 //!
-//! A generic event such as cycles means one of them only: the performance cores' on Intel, anybody's guess elsewhere. So it is
-//! opened once for each, the PMU named in the upper half of its config, and its counts and running times are added up. They run by
-//! turns, each while the thread is on its kind of core; scaling each alone would count twice.
+//! A generic event such as cycles means only one of the PMUs: the performance cores' on Intel, and any of them
+//! elsewhere. So it is opened once for each PMU, which the upper half of its config names, and the counts and running
+//! times are added up. They run alternately, each while the thread is on its kind of core. Scaling each alone would
+//! count twice.
 
 use crate::event::event::Event;
 use crate::event::sysfs;
 use crate::os::kernel::kind;
 use crate::os::sys::Files;
 
-/// The kinds of core that are told apart.
+/// The largest number of kinds of core.
 pub(crate) const MOST: usize = 4;
 
-/// The PMUs of this machine's cores, where there are several: their types.
+/// The types of the PMUs of this machine's cores, if there are several.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Pmus {
     types: [u32; MOST],
@@ -20,11 +21,11 @@ pub(crate) struct Pmus {
 }
 
 impl Pmus {
-    /// Looks for them.
+    /// Finds the PMUs.
     pub(crate) fn find<S: Files>(sys: &S) -> Pmus {
         let mut pmus = Pmus::default();
         let _ = sys.list(sysfs::DEVICES, &mut |name| {
-            // A CPU of one kind has "cpu" on x86, and a single one of the others on Arm.
+            // If all cores are of one kind, x86 has "cpu", and Arm has only one of the others.
             let core = name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
             if core && let Some(found) = sysfs::type_of(sys, name) {
                 pmus.add(found);
@@ -33,7 +34,7 @@ impl Pmus {
         if pmus.count < 2 {
             return Pmus::default();
         }
-        // The order of a directory is nobody's promise.
+        // The kernel promises no order in a directory.
         pmus.types[..pmus.count].sort_unstable();
         pmus
     }
@@ -45,7 +46,7 @@ impl Pmus {
         }
     }
 
-    /// How many counters an event takes: 1, or one for each PMU.
+    /// The number of counters that an event needs: 1, or one for each PMU.
     pub(crate) fn parts(&self, event: &Event) -> usize {
         let generic = is_extended(event.r#type) && event.config >> 32 == 0;
         if generic && self.count > 1 { self.count } else { 1 }

@@ -1,4 +1,4 @@
-//! What can be learned about the machine without counting anything: for explanations, and for the probe.
+//! Facts about the machine that need no counting, for explanations and for the probe.
 
 use core::ffi::c_char;
 use core::fmt::Write;
@@ -12,15 +12,15 @@ use crate::base::text;
 use crate::event::sysfs;
 use crate::os::sys::Files;
 
-/// The machine as far as it bears on counting.
+/// The machine, as far as it matters for counting.
 pub(crate) struct Machine {
-    /// `/proc/sys/kernel/perf_event_paranoid`; `None` where it cannot be read.
+    /// `/proc/sys/kernel/perf_event_paranoid`; `None` if it cannot be read.
     pub paranoid: Option<i32>,
     /// Running under a hypervisor.
     pub hypervisor: bool,
-    /// Windows' subsystem for Linux.
+    /// Windows Subsystem for Linux.
     pub wsl: bool,
-    /// A container, as far as it shows.
+    /// A container, as far as can be seen.
     pub container: bool,
     /// System calls of this process are filtered.
     pub seccomp: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks around. Some dozen small files: for cold paths.
+    /// Inspects the machine. It reads about a dozen small files, so it is for cold paths.
     pub(crate) fn inspect<S: Files>(sys: &S) -> Machine {
         let mut core_pmu = false;
         let mut devices = [0; 200];
@@ -43,14 +43,15 @@ impl Machine {
         });
         let exists = |path| sys.read_file(path, &mut [0; 1]).is_ok();
         let mut buffer = [0; 4096];
-        // Bytes, not text: a status begins with the name of a thread, which is cut at 15 bytes, inside a character or not.
+        // Bytes, not text: a status begins with a thread's name, which the kernel cuts at 15 bytes, even inside a
+        // character.
         let mut file = |path, test: fn(&[u8]) -> bool| {
             let length = sys.read_file(path, &mut buffer).unwrap_or(0);
             test(&buffer[..length])
         };
         let wsl =
             file("/proc/sys/kernel/osrelease", |text| contains(text, b"icrosoft") || contains(text, b"WSL"));
-        // Filters are a thread's own.
+        // Each thread has its own filters.
         let seccomp = file("/proc/thread-self/status", is_filtered);
         let nmi_watchdog = file("/proc/sys/kernel/nmi_watchdog", |text| text.trim_ascii() == b"1");
         Machine {
@@ -87,14 +88,14 @@ fn paranoid<S: Files>(sys: &S) -> Option<i32> {
     core::str::from_utf8(&buffer[..length]).ok()?.trim().parse().ok()
 }
 
-/// The CPU's own PMU goes by these names; all others count something beside it.
+/// The names of the CPU's own PMU. All others count something beside it.
 fn is_core_pmu(name: &str) -> bool {
     let arm = name.starts_with("armv") || name.starts_with("apple_");
     name == "cpu" || name.starts_with("cpu_") || name.starts_with("cpum_") || arm
 }
 
-/// Counters that the CPU says it has: fixed and programmable. An upper bound: the kernel, the hypervisor or a watchdog may keep
-/// some, and only opening a group tells. (0, 0) where the CPU does not say.
+/// The counters that the CPU reports: fixed and programmable. This is an upper bound: the kernel, the hypervisor or a
+/// watchdog may keep some, and only opening a group shows it. (0, 0) if the CPU does not report them.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 pub(crate) fn counters() -> (u32, u32) {
     let leaf_0 = __cpuid(0);
@@ -124,7 +125,7 @@ pub(crate) fn counters() -> (u32, u32) {
     (fixed, programmable)
 }
 
-/// Counters that the CPU says it has; this CPU does not say to user code.
+/// This CPU does not report its counters to user code.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 pub(crate) fn counters() -> (u32, u32) {
     (0, 0)
@@ -137,7 +138,7 @@ fn hypervisor() -> bool {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 fn hypervisor() -> bool {
-    // The device tree says so under KVM and Xen.
+    // Under KVM and Xen, the device tree says so.
     std::path::Path::new("/proc/device-tree/hypervisor").exists()
 }
 
@@ -160,7 +161,7 @@ mod tests {
     fn a_status_is_bytes() {
         for (status, filtered) in [
             (&b"Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"[..], true),
-            // The kernel escapes newlines and backslashes of a name, and cuts it wherever it is too long.
+            // The kernel escapes newlines and backslashes of a name, and cuts a long name at any byte.
             (b"Name:\taaaaaaaaaaaaaa\xc3\nUmask:\t0022\nSeccomp:\t2\n", true),
             (b"Name:\tSeccomp:\t2\nSeccomp:\t0\n", false),
             (b"Seccomp:\t2", true),

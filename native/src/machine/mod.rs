@@ -1,4 +1,4 @@
-//! What this machine can count, and what stands in the way.
+//! What this machine can count, and what prevents it.
 
 #[cfg(picollo_linux)]
 pub(crate) mod diagnose;

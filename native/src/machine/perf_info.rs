@@ -1,4 +1,4 @@
-//! What is told of a machine's counters.
+//! The report about a machine's counters.
 
 use core::ffi::c_char;
 use core::fmt;
@@ -28,7 +28,7 @@ pub struct PerfInfo {
 const _: () = assert!(size_of::<PerfInfo>() == 504);
 
 impl PerfInfo {
-    /// What is missing and how to get it; empty when all is well.
+    /// Missing parts and how to get them; empty if nothing is missing.
     pub fn explanation(&self) -> &str {
         text::get(&self.explanation)
     }

@@ -1,4 +1,4 @@
-//! Where something was measured, and when: what belongs at the head of a report.
+//! Where and when something was measured, for the head of a report.
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
@@ -7,7 +7,7 @@ use picollo_core::text::Day;
 
 use crate::base::text;
 
-/// Where this process runs, and when this was asked: in fixed memory, a kilobyte. What is not known is empty.
+/// Where this process runs, and the present time, in a kilobyte of fixed memory. Unknown facts are empty.
 pub struct Place {
     date: [c_char; 24],
     host: [c_char; 72],
@@ -23,11 +23,11 @@ impl fmt::Debug for Place {
 }
 
 impl Place {
-    /// This process, here and now. Cost: reads four small files; allocates nothing.
+    /// This process, here and now. Cost: it reads four small files and allocates nothing.
     pub fn here() -> Place {
         let mut place =
             Place { date: [0; 24], host: [0; 72], command: [0; 320], kernel: [0; 136], cpu: [0; 136] };
-        // What does not fit ends there.
+        // Text that does not fit is cut.
         let _ = write_date(&mut text::Writer::new(&mut place.date), crate::os::wall::unix_nanos());
         #[cfg(picollo_linux)]
         place.read(&crate::os::sys::Kernel);
@@ -54,7 +54,7 @@ impl Place {
         });
     }
 
-    /// Each by name: date (UTC), host, command, kernel and processor.
+    /// Each fact with its name: date (UTC), host, command, kernel and processor.
     pub fn facts(&self) -> [(&str, &str); 5] {
         [
             ("Date", text::get(&self.date)),
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// Words with one space between them, whatever stands there.
+/// The words of any text, with one space between them.
 #[cfg(any(picollo_linux, test))]
 struct Words<'a>(&'a [u8]);
 
@@ -86,13 +86,13 @@ impl fmt::Display for Words<'_> {
     }
 }
 
-/// Replaces a text by words, of which the last may be an ellipsis.
+/// Replaces a text by words, which may end with an ellipsis.
 #[cfg(any(picollo_linux, test))]
 fn write_words(buffer: &mut [c_char], bytes: &[u8]) {
     text::set_sentences(buffer, format_args!("{}", Words(bytes)));
 }
 
-/// A time in UTC, to the minute; nothing of none.
+/// A time in UTC, to the minute; empty for 0.
 fn write_date(out: &mut dyn Write, unix_nanos: u64) -> fmt::Result {
     if unix_nanos == 0 {
         return Ok(());

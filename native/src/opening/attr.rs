@@ -1,4 +1,4 @@
-//! What the kernel is asked for, and what is given up, in which order, when it refuses.
+//! Requests to the kernel, and what to give up, in which order, if it refuses.
 
 use crate::event::event::Event;
 use crate::event::modifiers::{
@@ -10,11 +10,12 @@ use crate::os::kernel::{ATTR_SIZE_5, ATTR_SIZE_8, Attr, flag, format, kind};
 /// What a session wants of every event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {
-    /// Count in the kernel too, where the event does not say itself.
+    /// Count in the kernel too, if the event does not choose.
     pub kernel: bool,
     /// Count the target's future children too.
     pub inherit: bool,
-    /// Always on the PMU, or not at all, as the kernel takes it; sessions do without where it is not at all. Leaders only.
+    /// Stay on the PMU always. The kernel counts such an event always or never; if never, sessions give this up.
+    /// Leaders only.
     pub pinned: bool,
 }
 
@@ -28,7 +29,7 @@ pub(crate) fn request(event: &Event, wish: Wish, leader: bool) -> Attr {
         config2: event.config2,
         config3: event.config3,
         bp_type: if event.r#type == kind::BREAKPOINT { event.bp_type } else { 0 },
-        // A group read of inherited events is refused by some kernels, and sums over children that the other members lack.
+        // Some kernels refuse a group read of inherited events. It also sums over children that the other members lack.
         read_format: if wish.inherit { format::SINGLE } else { format::WHOLE },
         ..Attr::default()
     };
@@ -50,37 +51,37 @@ pub(crate) fn request(event: &Event, wish: Wish, leader: bool) -> Attr {
         set(true, flag::EXCLUDE_HV);
     }
     set(has(EVENT_EXCLUDE_IDLE), flag::EXCLUDE_IDLE);
-    // perf's H and G name what is counted; the kernel wants what is not.
+    // perf's H and G name what is counted; the kernel's flags name what is excluded.
     set(has(EVENT_HOST) && !has(EVENT_GUEST), flag::EXCLUDE_GUEST);
     set(has(EVENT_GUEST) && !has(EVENT_HOST), flag::EXCLUDE_HOST);
     attr.flags |= flag::precise(u64::from((event.modifiers & EVENT_PRECISE_MASK) / EVENT_PRECISE));
     attr
 }
 
-/// What can be given up, in this order, when the kernel answers `EINVAL` or `EOPNOTSUPP`.
+/// The parts of a request to give up, in this order, if the kernel returns `EINVAL` or `EOPNOTSUPP`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Precision is for sampling; counting does without.
+    /// Precision is for sampling; counting does not need it.
     Precise,
     /// Some PMUs insist on `exclude_guest`, others refuse it.
     Guest,
-    /// PMUs such as msr cannot exclude anything, and refuse to be asked.
+    /// PMUs such as msr cannot exclude anything, and refuse such requests.
     Exclude,
 }
 
 impl Step {
     pub(crate) const ORDER: [Step; 3] = [Step::Precise, Step::Guest, Step::Exclude];
 
-    /// Makes the request smaller; `None` where there is nothing to give up.
+    /// Reduces the request; `None` if there is nothing to give up.
     pub(crate) fn apply(self, attr: &Attr) -> Option<Attr> {
         let mut smaller = *attr;
         match self {
             Step::Precise => smaller.flags &= !flag::PRECISE_MASK,
-            // Only hardware knows guests; for the rest it would be one more way to be refused.
+            // Only hardware knows guests. For other events, the flag would be one more reason to refuse.
             Step::Guest if matches!(attr.kind, kind::HARDWARE | kind::CACHE | kind::RAW) => {
                 smaller.flags ^= flag::EXCLUDE_GUEST;
             }
-            // The CPU's own events are never quietly counted in more places than was asked for.
+            // The CPU's own events are never quietly counted in more places than requested.
             Step::Exclude if attr.kind > kind::BREAKPOINT => smaller.flags &= !flag::EXCLUDE_ANY,
             Step::Guest | Step::Exclude => {}
         }

@@ -1,4 +1,4 @@
-//! Groups: events that are opened, scheduled and read together, and for whom.
+//! Groups: events that are opened, scheduled and read together, and their targets.
 
 use crate::event::event::MAX_EVENTS;
 use crate::machine::diagnose::Target;
@@ -19,7 +19,7 @@ impl Counter {
     pub(crate) const CLOSED: Counter = Counter { fd: -1, id: 0 };
 }
 
-/// What the kernel says of an event at one moment. Only differences of two mean anything.
+/// The kernel's figures for an event at one moment. Only the difference of two samples has a meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Sample {
     pub value: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Group {
 /// Why a group could not be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unreadable {
-    /// End of file: a pinned group that the PMU had no room for.
+    /// End of file: the PMU had no room for the pinned group.
     PinnedOut,
     /// The system call failed.
     Errno(Errno),
@@ -59,7 +59,7 @@ pub(crate) fn positions(mut members: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Group {
-    /// Reads all members with one system call into `samples`, which are by position. After a failure they mean nothing.
+    /// Reads all members with one system call into `samples`, by position. After a failure the samples are meaningless.
     pub(crate) fn read<S: Perf>(
         &self,
         sys: &S,
@@ -71,7 +71,8 @@ impl Group {
         let count = self.members.count_ones() as usize;
         let wanted = 3 + 2 * count;
         let fd = counters[self.leader].fd;
-        // Exactly as much as is wanted: should the group have grown behind our back, the kernel says ENOSPC.
+        // The buffer has exactly the wanted size. If the group has grown without our knowledge, the kernel returns
+        // ENOSPC.
         let bytes = persist(|| sys.read(fd, &mut answer[..wanted])).map_err(Unreadable::Errno)?;
         if bytes == 0 {
             return Err(Unreadable::PinnedOut);
@@ -80,7 +81,7 @@ impl Group {
             return Err(Unreadable::Malformed);
         }
         let mut seen = 0u64;
-        // The kernel answers in the order of opening, which is that of positions; but it promises only ids.
+        // The kernel answers in the order of opening, which is the order of positions, but it promises only ids.
         let mut expected = positions(self.members);
         for pair in answer[3..wanted].chunks_exact(2) {
             let is_id = |&position: &usize| counters[position].id == pair[1];
@@ -95,7 +96,7 @@ impl Group {
         Ok(())
     }
 
-    /// Reads the members one by one: for inherited events, whose groups some kernels do not read.
+    /// Reads the members one by one: for inherited events, whose groups some kernels cannot read.
     pub(crate) fn read_singly<S: Perf>(
         &self,
         sys: &S,
@@ -119,19 +120,19 @@ impl Group {
     }
 }
 
-/// A refused request: the errno, and what the request was by then.
+/// A refused request: the errno, and the request as it was then.
 pub(crate) type Refused = (Errno, Attr);
 
-/// On aarch64 a counter that user code may read has to be asked for.
+/// On aarch64 a request must ask for a counter that user code may read.
 const ASKS_FOR_USER_READS: bool = cfg!(target_arch = "aarch64");
 
-/// Whether to ask for it: a counter of the core that the opening thread will read about itself.
+/// Whether to ask for it: if the opening thread will read a core counter about itself.
 fn may_read(wanted: &Attr, whom: Whom) -> bool {
     let core = matches!(wanted.kind, kind::HARDWARE | kind::CACHE | kind::RAW) && wanted.config1 == 0;
     core && whom.own && wanted.flags & flag::INHERIT == 0
 }
 
-/// Opens one event, giving up what can be given up, in order. `leader` is a descriptor or -1.
+/// Opens one event. If refused, gives up what can be given up, in order. `leader` is a descriptor or -1.
 pub(crate) fn open<S: Perf>(
     sys: &S,
     wanted: &Attr,
@@ -159,13 +160,13 @@ pub(crate) fn open<S: Perf>(
         let Some(smaller) = step.apply(&attr) else { continue };
         match attempt(sys, smaller, whom, leader) {
             Ok(opened) => return Ok(opened),
-            // Without exclusion the event could be had, but not by everybody: that is the thing to say.
+            // Without exclusion the event could be opened, but not by this user: report that.
             Err((Errno(errno @ (libc::EACCES | libc::EPERM)), refused)) if step == Step::Exclude => {
                 return Err((Errno(errno), refused));
             }
             Err(_) => {}
         }
-        // Precision is given up for good; the other steps are tried each on its own.
+        // Precision is given up for good; the other steps are tried separately.
         if step == Step::Precise {
             attr = smaller;
         }
@@ -173,7 +174,7 @@ pub(crate) fn open<S: Perf>(
     Err(first)
 }
 
-/// One request, repeated as the kernel asks for it: after signals, and in the size that it knows.
+/// Makes one request, and repeats it if the kernel asks for that: after signals, and in the size that it knows.
 fn attempt<S: Perf>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32, Attr), Refused> {
     let open = |attr: &mut Attr| persist(|| sys.open(attr, whom.pid, whom.cpu, leader, CLOEXEC));
     // A copy, because the kernel may write into it.
@@ -181,8 +182,8 @@ fn attempt<S: Perf>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32
     match open(&mut sent) {
         Ok(fd) => Ok((fd, attr)),
         Err(Errno(libc::E2BIG)) => {
-            // The kernel wrote its own size. What it does not know may be cut off only where it is zero, or another event
-            // than the one asked for would be counted.
+            // The kernel wrote the size that it knows. The rest may be cut off only if it is zero; otherwise another
+            // event than the requested one would be counted.
             let known = sent.size;
             if !(64..attr.size).contains(&known) || !is_zero_from(&attr, known as usize) {
                 return Err((Errno(libc::E2BIG), attr));
@@ -194,7 +195,7 @@ fn attempt<S: Perf>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32
     }
 }
 
-/// Whether the fields behind the first `size` bytes are zero. Of those that are ever set, config1 to config3 come last.
+/// Whether the fields after the first `size` bytes are zero. config1 to config3 are the last fields that are ever set.
 fn is_zero_from(attr: &Attr, size: usize) -> bool {
     use core::mem::offset_of;
     let fields = [
@@ -210,20 +211,21 @@ pub(crate) fn counts_kernel(attr: &Attr) -> bool {
     attr.flags & flag::EXCLUDE_KERNEL == 0
 }
 
-/// The thread or CPU to count. Never "the calling thread" in a session, which another thread may have to open events for.
+/// The thread or CPU to count. Sessions never use "the calling thread", because another thread may have to open their
+/// events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Whom {
-    /// A thread's kernel id; -1: everything on the CPU. 0, the calling thread, is for events that are gone before anybody else
-    /// has a say.
+    /// A thread's kernel id; -1: everything on the CPU. 0, the calling thread, is for events that are closed before
+    /// anybody else can be involved.
     pub pid: i32,
     /// -1: wherever the thread runs.
     pub cpu: i32,
-    /// Who opens the event counts itself, wherever it runs: only such an event can be read in user space.
+    /// The opening thread counts itself, wherever it runs: only such an event can be read in user space.
     pub own: bool,
 }
 
 impl Whom {
-    /// The target as it is meant on the thread with this id.
+    /// The target, with this id in place of the calling thread.
     pub(crate) fn of(target: Target, caller: i32) -> Whom {
         let pid = if target.pid == 0 { caller } else { target.pid };
         Whom { pid, cpu: target.cpu, own: pid == caller && target.cpu == -1 }
@@ -246,7 +248,7 @@ mod tests {
         let cycles = Attr { kind: kind::HARDWARE, ..Attr::default() };
         let asks = |attr: &Attr, pid, cpu| may_read(attr, Whom::of(Target { pid, cpu }, 7));
         assert!(asks(&cycles, 0, -1));
-        // The same thread by its number.
+        // The same thread, by its id.
         assert!(asks(&cycles, 7, -1));
         assert!(!asks(&cycles, 8, -1) && !asks(&cycles, 7, 0) && !asks(&cycles, -1, 0));
         assert!(!asks(&Attr { flags: flag::INHERIT, ..cycles }, 7, -1));

@@ -15,10 +15,10 @@ use crate::os::sys::{Errno, Kernel, Perf};
 use crate::user_read::sys::{Policy, Sys, UserReads};
 use crate::user_read::trial::Finding;
 
-/// Looks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
+/// Checks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
 ///
-/// Cost: about a millisecond for the kernel's files; the first time in a process also some hundred microseconds for the child (where a
-/// sandbox lets no child share memory, it is forked: some 0.1 s for each GB).
+/// Cost: about a millisecond for the kernel's files. The first call in a process adds a few hundred microseconds for
+/// the child. If a sandbox lets no child share memory, the child is forked: about 0.1 s for each GB.
 pub fn probe() -> PerfInfo {
     probe_with(&Kernel)
 }
@@ -38,8 +38,8 @@ pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
     info
 }
 
-/// What stands in the way of a user read that the kernel allows: the environment, or what a child found out. `None`: nothing.
-/// The request is the one that the kernel took.
+/// Why user reads are impossible though the kernel allows them: the environment, or what a child found out. `None`:
+/// they are possible. `attr` is the request that the kernel accepted.
 fn user_read_refused<S: UserReads>(sys: &S, attr: &Attr) -> Option<&'static str> {
     match sys.policy() {
         Policy::Off => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
@@ -68,7 +68,7 @@ fn user_read_refused<S: UserReads>(sys: &S, attr: &Attr) -> Option<&'static str>
     }
 }
 
-/// What the kernel says, and the request for CPU cycles as it took it.
+/// The kernel's answers, and the request for CPU cycles as it accepted it.
 fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     let machine = Machine::inspect(sys);
     let mut info = PerfInfo {
@@ -81,7 +81,7 @@ fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
         explanation: [0; 480],
     };
     let target = Target { pid: 0, cpu: -1 };
-    // As every user may count them.
+    // Every user may make this request.
     let cycles = Event::new(kind::HARDWARE, 0);
     let attr = request(&cycles, Wish { kernel: false, inherit: false, pinned: false }, true);
     let mut accepted = None;
@@ -104,7 +104,7 @@ fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     (info, accepted)
 }
 
-/// Whether the kernel lets an event be read in user space; `None`: it says no.
+/// Whether the kernel lets an event be read in user space; `Err(None)` if it denies that.
 fn user_read<S: Perf>(sys: &S, fd: i32) -> Result<(), Option<Errno>> {
     let page = sys.map_page(fd).map_err(Some)?;
     // SAFETY: mapped just now, and unmapped only below.

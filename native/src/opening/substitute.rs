@@ -1,5 +1,5 @@
-//! Counts that the kernel keeps for everybody, in place of two events that it counts in the kernel only: context switches and
-//! migrations read 0 for those who may count user space alone.
+//! Counts that the kernel keeps for everybody, in place of the events for context switches and migrations. The kernel
+//! counts those two only in the kernel, so they read 0 for users who may count user space only.
 
 use crate::opening::group::Sample;
 use crate::os::kernel::software;
@@ -11,9 +11,10 @@ pub(crate) struct Substitute {
     what: What,
     /// The thread counted.
     thread: i32,
-    /// When it was started, as its `stat` has it: by this and its id it is known, since the id goes to another one when it ends.
+    /// Its start time, from its `stat`. The id alone does not identify a thread, because it is reused when the thread
+    /// ends.
     birth: Option<u64>,
-    /// Collected until the last disable.
+    /// The sums up to the last disable.
     before: Sample,
     /// The kernel's totals when it was enabled; `None` while disabled.
     started: Option<Sample>,
@@ -26,7 +27,7 @@ enum What {
 }
 
 impl Substitute {
-    /// The stand-in for a software event, where there is one that can be read now.
+    /// Returns the stand-in for a software event, if there is one that can be read now.
     pub(crate) fn find<S: Files + Threads>(sys: &S, config: u64, thread: i32) -> Option<Substitute> {
         let what = match config {
             software::CONTEXT_SWITCHES => What::ContextSwitches,
@@ -38,7 +39,7 @@ impl Substitute {
         substitute.total(sys, thread).map(|_| substitute)
     }
 
-    /// Where its counts come from, for people.
+    /// The source of its counts, for people.
     pub(crate) fn source(&self) -> &'static str {
         match self.what {
             What::ContextSwitches => "getrusage and /proc/TID/status",
@@ -46,8 +47,8 @@ impl Substitute {
         }
     }
 
-    /// The kernel's totals so far: the count, and the time the thread has run, which is what perf counts as enabled. `None` once
-    /// the thread has ended. `caller` is the calling thread.
+    /// The kernel's totals so far: the count, and the time that the thread has run, which perf counts as enabled.
+    /// `None` once the thread has ended. `caller` is the calling thread.
     fn total<S: Files + Threads>(&self, sys: &S, caller: i32) -> Option<Sample> {
         let thread = self.thread;
         let value = match self.what {
@@ -60,7 +61,7 @@ impl Substitute {
             What::Migrations => fields(sys, format_args!("/proc/{thread}/sched"), &["se.nr_migrations"]),
         }?;
         let time = sys.thread_nanos(thread).ok().or_else(|| run_time(sys, thread))?;
-        // Looked at last: if it is the same thread now, it was the same thread all the time.
+        // Checked last: if it is the same thread now, it was the same thread all the time.
         if thread != caller && birth(sys, thread) != self.birth {
             return None;
         }
@@ -95,7 +96,7 @@ impl Substitute {
 fn birth<S: Files>(sys: &S, thread: i32) -> Option<u64> {
     let mut buffer = [0u8; 1024];
     let stat = sys.file(format_args!("/proc/{thread}/stat"), &mut buffer).ok()?;
-    // The name is in parentheses, and may have some of its own, and bytes that are not UTF-8.
+    // The name is in parentheses. It may contain parentheses itself, and bytes that are not UTF-8.
     number(stat.rsplit(|&byte| byte == b')').next()?, 19)
 }
 
@@ -105,12 +106,12 @@ fn run_time<S: Files>(sys: &S, thread: i32) -> Option<u64> {
     number(sys.file(format_args!("/proc/{thread}/schedstat"), &mut buffer).ok()?, 0)
 }
 
-/// The n-th word of a text, which is a number.
+/// The n-th word of a text, as a number.
 fn number(text: &[u8], at: usize) -> Option<u64> {
     core::str::from_utf8(text).ok()?.split_ascii_whitespace().nth(at)?.parse().ok()
 }
 
-/// The sum of the named fields of a file with a `name: number` on each line; all must be there.
+/// The sum of the named fields of a file with a `name: number` on each line. All of them must be present.
 fn fields<S: Files>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
     let mut buffer = [0u8; 8192];
     // The thread's own name is on the first line and need not be UTF-8.

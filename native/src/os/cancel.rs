@@ -1,17 +1,20 @@
-//! Holding off `pthread_cancel`.
+//! Deferring `pthread_cancel`.
 //!
-//! A thread that is cancelled unwinds its stack by force from within the next cancellation point: `open`, `read`, `close`, `nanosleep`
-//! and more. Rust's frames on the way do not survive that; the process would be aborted. So whoever is called from C and may come
-//! to such a point holds cancellation off meanwhile: it stays pending, and acts in the caller's own code.
+//! A canceled thread forcibly unwinds its stack from within the next cancellation point: `open`, `read`, `close`,
+//! `nanosleep` and more. Rust's frames on the way do not survive that, and the process would abort. So every function
+//! that C calls and that may reach such a point defers cancellation: it stays pending, and acts in the caller's own
+//! code.
 //!
-//! It costs some 25 ns. Readings of counters do without: they make their one system call in a way that is no cancellation point.
+//! It costs about 25 ns. Readings of counters do not need it: they make their one system call in a way that is no
+//! cancellation point.
 
-/// Holds off the cancellation of the calling thread as long as it lives. Where there is no such thing, it does nothing.
+/// Defers the cancellation of the calling thread as long as it lives. On platforms without cancellation it does
+/// nothing.
 #[derive(Debug)]
 pub struct Uncancelled {
     #[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
     before: core::ffi::c_int,
-    /// Not to be sent: the state is a thread's own.
+    /// Not `Send`: the state belongs to a thread.
     _thread: core::marker::PhantomData<*const ()>,
 }
 
@@ -27,7 +30,7 @@ mod c {
 }
 
 impl Uncancelled {
-    /// From now on.
+    /// Defers cancellation from now on.
     #[must_use]
     #[inline]
     #[allow(clippy::new_without_default)] // nothing about it is a default
@@ -35,7 +38,7 @@ impl Uncancelled {
         #[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
         {
             let mut before = 0;
-            // SAFETY: writes the live variable; cannot fail for a state that exists.
+            // SAFETY: the call writes the live variable, and cannot fail for a valid state.
             unsafe { c::pthread_setcancelstate(c::DISABLE, &raw mut before) };
             Uncancelled { before, _thread: core::marker::PhantomData }
         }
@@ -49,8 +52,8 @@ impl Drop for Uncancelled {
     #[inline]
     fn drop(&mut self) {
         let mut unused = 0;
-        // SAFETY: sets what was in force before. (musl wants the pointer; a cancellation that is pending does not act here, since
-        // the state alone is no cancellation point.)
+        // SAFETY: restores the previous state. (musl requires the pointer. A pending cancellation does not act here,
+        // since setting the state is no cancellation point.)
         unsafe { c::pthread_setcancelstate(self.before, &raw mut unused) };
     }
 }
@@ -59,10 +62,10 @@ impl Drop for Uncancelled {
 mod tests {
     use super::*;
 
-    /// Sets the state that there is, and says which it was.
+    /// Sets this state and returns the previous one.
     fn state(new: core::ffi::c_int) -> core::ffi::c_int {
         let mut before = -1;
-        // SAFETY: writes the live variable.
+        // SAFETY: the call writes the live variable.
         unsafe { c::pthread_setcancelstate(new, &raw mut before) };
         before
     }

@@ -1,9 +1,9 @@
-//! Where the files of this process's groups are: from `/proc/self/cgroup`, which names the group, and `/proc/self/mountinfo`, which says where
-//! trees of groups are to be seen.
+//! Finds the files of this process's control groups: `/proc/self/cgroup` names the group, and `/proc/self/mountinfo`
+//! says where trees of groups are mounted.
 //!
-//! Both name paths within a tree; a mount shows a part of the tree, from its root on. In a container with a namespace of its own
-//! both are `/`, in one without, the path begins with the root of the mount. Where it does not, the group cannot be seen from here, and no other
-//! is taken for it.
+//! Both name paths within a tree; a mount shows the part of the tree below its root. In a container with a separate
+//! namespace both are `/`. In one without, the path begins with the root of the mount. If it does not, the group is not
+//! visible from here, and no other group is used instead.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,11 +11,11 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Longest path that is looked for; mounts and groups with longer ones are left out. The standard library opens a file of such a name without
-/// asking for memory, for want of which it would end the process.
+/// The longest path; mounts and groups with longer ones are left out. The standard library opens a file with such a
+/// path without allocating. A failed allocation would end the process.
 const LONGEST: usize = 380;
 
-/// One text behind the other; `None` where that is too long, or there is no memory.
+/// Concatenates two texts; `None` if the result is too long, or memory is short.
 fn joined(parts: [&[u8]; 2]) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     let length = parts[0].len() + parts[1].len();
@@ -24,7 +24,7 @@ fn joined(parts: [&[u8]; 2]) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// All of a file; `None` where it cannot be read, or there is no memory, for want of which `std::fs::read` would end the process.
+/// Reads a whole file; `None` if it cannot be read or memory is short (`std::fs::read` would end the process then).
 fn contents(path: &str) -> Option<Vec<u8>> {
     let mut file = File::open(path).ok()?;
     let (mut all, mut piece) = (Vec::new(), [0; 2048]);
@@ -41,7 +41,7 @@ fn contents(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// What the file writes as `\040` is a space.
+/// Decodes the file's escapes, such as `\040` for a space.
 fn unescaped(field: &[u8]) -> Option<Vec<u8>> {
     let mut path = Vec::new();
     path.try_reserve_exact(field.len()).ok()?;
@@ -59,18 +59,18 @@ fn unescaped(field: &[u8]) -> Option<Vec<u8>> {
     Some(path)
 }
 
-/// The folder of the process's own group, and how much of its path is the mount's.
+/// The folder of the process's own group, and the length of the mount's part of its path.
 #[derive(Debug)]
 pub(crate) struct Groups {
     group: Vec<u8>,
     mount: usize,
-    /// The controller has a tree of its own: version 1 of control groups.
+    /// The controller has a separate tree: version 1 of control groups.
     pub(crate) has_own_tree: bool,
 }
 
 impl Groups {
-    /// Those of the tree that a controller is in: a tree of its own (version 1), or the common one (version 2). `None` where there is none to
-    /// be seen, or no memory.
+    /// Finds the group in the controller's tree: a separate one (version 1), or the common one (version 2). `None` if
+    /// no group is visible, or memory is short.
     pub(crate) fn of_process(controller: &str) -> Option<Groups> {
         Groups::find(controller, &contents("/proc/self/cgroup")?, &contents("/proc/self/mountinfo")?)
     }
@@ -78,7 +78,7 @@ impl Groups {
     pub(crate) fn find(controller: &str, group: &[u8], mountinfo: &[u8]) -> Option<Groups> {
         let (mut common, mut own) = (None, None);
         for line in lines(group) {
-            // Number, controllers, path. The number 0 is the common tree's.
+            // Number, controllers, path. Number 0 is the common tree.
             let mut parts = line.splitn(3, |&byte| byte == b':');
             let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
             else {
@@ -90,14 +90,14 @@ impl Groups {
                 common = Some(path);
             }
         }
-        // The last one: where several mounts lie on top of each other, it is the one to be seen.
+        // The last one: if several mounts lie on top of each other, only that one is visible.
         let mounted = |path, own| lines(mountinfo).filter_map(|line| place(line, path, own)).last();
-        // A controller is in one tree only. One that is disabled has a line of its own, but no mount.
+        // A controller is in one tree only. A disabled one has a line, but no mount.
         own.and_then(|path| mounted(path, Some(controller)))
             .or_else(|| common.and_then(|path| mounted(path, None)))
     }
 
-    /// A file of the process's own group, then of those above it, up to what is mounted.
+    /// Calls `each` with a file of the process's own group, then of those above it, up to the mount.
     pub(crate) fn each(&self, file: &str, mut each: impl FnMut(&Path)) {
         let mut length = self.group.len();
         loop {
@@ -117,7 +117,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| byte == b'\n')
 }
 
-/// The folder of a group with this path in what a line of mounts shows.
+/// The folder of the group with this path, if the mount on this line shows it.
 fn place(line: &[u8], path: &[u8], own: Option<&str>) -> Option<Groups> {
     // Number, its parent's, device, root, mount point, options, any number of further fields, a dash, kind, source, options.
     let mut fields = line.split(|&byte| byte == b' ');
@@ -136,7 +136,7 @@ fn place(line: &[u8], path: &[u8], own: Option<&str>) -> Option<Groups> {
     }
     let (root, mount) = (unescaped(root)?, unescaped(at)?);
     let below = path.strip_prefix(root.strip_suffix(b"/").unwrap_or(&root))?;
-    // `/a` is not above `/ab`; and a group outside of the namespace has a path that goes up from its root.
+    // `/a` is not above `/ab`. The path of a group outside the namespace goes up from its root.
     if !(below.is_empty() || below.starts_with(b"/"))
         || below.split(|&byte| byte == b'/').any(|name| name == b"..")
     {

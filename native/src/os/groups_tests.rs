@@ -1,10 +1,10 @@
-//! Where groups are found: containers, both versions, names with spaces, and what is to be seen from nowhere.
+//! Where groups are found: containers, both versions, names with spaces, and groups that are not visible.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The files that are looked at, nearest first.
+/// The files that are tried, nearest first.
 fn found(cgroup: &str, mountinfo: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     Groups::find("cpu", cgroup.as_bytes(), mountinfo.as_bytes()).map(|places| {
@@ -27,7 +27,7 @@ fn version_2() {
         "/sys/fs/cgroup/cpu.stat",
     ];
     assert_eq!(found("0::/system.slice/web.service\n", V2), list(&service));
-    // A container with a namespace of its own.
+    // A container with a separate namespace.
     assert_eq!(found("0::/\n", V2), list(&["/sys/fs/cgroup/cpu.stat"]));
     assert_eq!(found("0::/", V2.trim_end()), list(&["/sys/fs/cgroup/cpu.stat"]));
     // Optional fields: none, and several.
@@ -77,7 +77,7 @@ fn no_other_group_is_taken() {
     }
 }
 
-/// Of mounts at the same place the last one is to be seen.
+/// If several mounts share a place, the last one is visible.
 #[test]
 fn the_last_mount_is_the_one() {
     let mounts = format!(
@@ -97,13 +97,13 @@ fn names_are_unescaped() {
     assert_eq!(found("0::/\n", mounts), list(&["/sys\\0/cpu.stat"]));
 }
 
-/// Hosts of containers have lines of many kilobytes, and hundreds of them.
+/// Hosts of containers have hundreds of lines of many kilobytes.
 #[test]
 fn long_lines_are_passed_over() {
     let long = format!("1 1 0:1 / /var/lib rw - overlay overlay rw,lowerdir={}\n", "x".repeat(20_000));
     assert_eq!(found("0::/\n", &format!("{long}{V2}{long}{long}")), list(&["/sys/fs/cgroup/cpu.stat"]));
     assert_eq!(found(&format!("0::/{}\n", "y".repeat(600)), V2), None);
-    // A path that has room, but not with the file's name behind it: the group above it is still to be seen.
+    // This path fits, but not with the file's name after it. The group above it is still visible.
     let long = format!("0::/a/{}\n", "y".repeat(360));
     assert_eq!(found(&long, V2), list(&["/sys/fs/cgroup/a/cpu.stat", "/sys/fs/cgroup/cpu.stat"]));
 }

@@ -1,4 +1,4 @@
-//! The kernel's side of `perf_event_open`: structures and numbers, as `include/uapi/linux/perf_event.h` has them.
+//! The kernel's side of `perf_event_open`: structures and numbers, as in `include/uapi/linux/perf_event.h`.
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64};
@@ -36,10 +36,10 @@ pub struct Attr {
     pub config4: u64,
 }
 
-/// The size given unless `config3` or `config4` is used: known to every kernel since 4.7's successors, and a longer structure
-/// with a zero tail is accepted by older ones.
+/// The size unless `config3` or `config4` is used. Every kernel after 4.7 knows it, and older ones accept a longer
+/// structure with a zero tail.
 pub(crate) const ATTR_SIZE_5: u32 = 112;
-/// The size that has room for `config3`.
+/// The size that includes `config3`.
 pub(crate) const ATTR_SIZE_8: u32 = 136;
 
 impl Default for Attr {
@@ -49,7 +49,7 @@ impl Default for Attr {
     }
 }
 
-/// Where fields have to be.
+/// Checks the offsets of fields.
 macro_rules! at {
     ($of:ty: $($field:ident $offset:literal),*) => {
         const _: () = { $(assert!(offset_of!($of, $field) == $offset);)* };
@@ -100,8 +100,8 @@ pub(crate) mod flag {
     }
 }
 
-/// The page that the kernel keeps up to date for a mapped event, `struct perf_event_mmap_page`. Every field may change at any
-/// moment: all access is atomic.
+/// The page that the kernel keeps up to date for a mapped event, `struct perf_event_mmap_page`. Every field may change
+/// at any moment, so all access is atomic.
 #[repr(C)]
 #[allow(missing_docs)]
 pub struct Page {
@@ -150,13 +150,13 @@ pub(crate) mod kind {
 pub(crate) mod software {
     pub(crate) const CPU_CLOCK: u64 = 0;
     pub(crate) const TASK_CLOCK: u64 = 1;
-    /// Written when a fault begins.
+    /// Its record is written when a fault begins.
     pub(crate) const PAGE_FAULTS: u64 = 2;
     pub(crate) const CONTEXT_SWITCHES: u64 = 3;
     pub(crate) const CPU_MIGRATIONS: u64 = 4;
-    /// Written when a fault was handled without reading from a device.
+    /// Its record is written when a fault was handled without reading from a device.
     pub(crate) const PAGE_FAULTS_MINOR: u64 = 5;
-    /// Written when a fault was handled that had to.
+    /// Its record is written when handling a fault had to read from a device.
     pub(crate) const PAGE_FAULTS_MAJOR: u64 = 6;
     /// Counts nothing, anywhere.
     pub(crate) const DUMMY: u64 = 9;
@@ -165,14 +165,14 @@ pub(crate) mod software {
 
 /// Records that events write to their rings: the kind of each, and bits of its `misc`.
 pub(crate) mod record {
-    /// How many records found no room.
+    /// The number of records that found no room.
     pub(crate) const LOST: u32 = 2;
     /// The event happened.
     pub(crate) const SAMPLE: u32 = 9;
     /// The thread got a CPU, or with [`OUT`] left it.
     pub(crate) const SWITCH: u32 = 14;
     pub(crate) const OUT: u16 = 1 << 13;
-    /// It left although it could have gone on.
+    /// The thread left its CPU although it was runnable.
     pub(crate) const PREEMPTED: u16 = 1 << 14;
     /// `PERF_SAMPLE_TIME` of `Attr::sample_type`: records end with, or samples are, the time.
     pub(crate) const TIME: u64 = 1 << 2;
@@ -193,9 +193,10 @@ pub(crate) mod format {
 /// `PERF_FLAG_FD_CLOEXEC`.
 pub(crate) const CLOEXEC: u64 = 8;
 
-/// Requests of `ioctl`. RESET and PERIOD are left out on purpose: a running counter is never reset, it gets a new base.
+/// Requests of `ioctl`. RESET and PERIOD are left out on purpose: a running counter is never reset, but gets a new
+/// base.
 pub(crate) mod request {
-    // `_IO` and `_IOR` put the direction bits elsewhere on these three families.
+    // These three families put the direction bits of `_IO` and `_IOR` elsewhere.
     const ODD: bool = cfg!(any(
         target_arch = "powerpc",
         target_arch = "powerpc64",

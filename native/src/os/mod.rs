@@ -7,7 +7,7 @@ pub(crate) mod groups;
 pub(crate) mod kernel;
 #[cfg(picollo_linux)]
 pub(crate) mod sys;
-/// For tests, in which each part has its use somewhere.
+/// For tests: each part is used somewhere.
 #[cfg(all(test, picollo_linux))]
 #[path = "../../tests/common/system.rs"]
 pub(crate) mod testing;

@@ -1,5 +1,5 @@
-//! The system calls that counting needs, behind traits so that tests can stand in for the kernel: one for its files, one for its events,
-//! one for what threads have used. What the CPU does besides is in `user_read/sys.rs`.
+//! The system calls that counting needs, behind traits so that tests can replace the kernel: one trait for files, one
+//! for events, and one for what threads have used. The CPU's part is in `user_read/sys.rs`.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -15,7 +15,7 @@ use crate::os::wall::clock_nanos;
 pub struct Errno(pub i32);
 
 impl Errno {
-    /// The number that the last failed call of this thread left behind.
+    /// The error of this thread's last failed call.
     pub(crate) fn last() -> Errno {
         Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
     }
@@ -54,11 +54,11 @@ pub(crate) fn persist<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T
     result
 }
 
-/// Reading files, as far as events and explanations need it.
+/// Reads files, as far as events and explanations need it.
 pub trait Files {
-    /// The beginning of a file, as far as the buffer goes; the number of bytes read.
+    /// Reads the beginning of a file, as far as the buffer goes. Returns the number of bytes read.
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno>;
-    /// The same of a path that is put together.
+    /// The same for a path that is composed.
     fn file<'a>(&self, path: fmt::Arguments<'_>, buffer: &'a mut [u8]) -> Result<&'a [u8], Errno> {
         let mut name = [0; 512];
         text::set(&mut name, path);
@@ -71,7 +71,7 @@ pub trait Files {
 
 impl Files for Kernel {
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
-        // No std::fs: its path conversion may allocate, and this is called while reading counters.
+        // `std::fs` may allocate to convert the path, and this is called while reading counters.
         let name = Name::new(path)?;
         // SAFETY: the name is NUL-terminated.
         let fd = unsafe { libc::open(name.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
@@ -84,7 +84,7 @@ impl Files for Kernel {
             if rest.is_empty() {
                 break Ok(length);
             }
-            // SAFETY: the rest of the buffer is live and as long as said.
+            // SAFETY: the rest of the buffer is live and as long as stated.
             match unsafe { libc::read(fd, rest.as_mut_ptr().cast(), rest.len()) } {
                 0 => break Ok(length),
                 bytes if bytes > 0 => length += bytes as usize,
@@ -98,7 +98,7 @@ impl Files for Kernel {
     }
 
     fn list(&self, path: &str, each: &mut dyn FnMut(&str)) -> Result<(), Errno> {
-        // No std::fs here either: it ends the process where there is no memory for a path or a name.
+        // `std::fs` would end the process if memory for a path or a name is short.
         let name = Name::new(path)?;
         // SAFETY: the name is NUL-terminated.
         let directory = unsafe { libc::opendir(name.as_ptr()) };
@@ -106,7 +106,7 @@ impl Files for Kernel {
             return Err(Errno::last());
         }
         let result = loop {
-            // SAFETY: the C library's variable of this thread; only so can the end be told from an error.
+            // SAFETY: the C library's variable of this thread. Only this distinguishes the end from an error.
             unsafe { *libc::__errno_location() = 0 };
             // SAFETY: opened above, and used by this thread alone.
             let entry = unsafe { libc::readdir64(directory) };
@@ -131,7 +131,7 @@ impl Files for Kernel {
     }
 }
 
-/// A path as the C library wants it.
+/// A path in the C library's form.
 struct Name([u8; 512]);
 
 impl Name {
@@ -150,7 +150,7 @@ impl Name {
     }
 }
 
-/// Events of the kernel. Calls are single attempts: whoever calls decides about repeating them.
+/// Events of the kernel. Each call is a single attempt: the caller decides whether to repeat it.
 pub trait Perf {
     /// `perf_event_open`. On `E2BIG` the kernel writes the size that it knows into `attr.size`.
     fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno>;
@@ -166,7 +166,7 @@ pub trait Perf {
     /// # Safety
     /// The request takes no pointer.
     unsafe fn ioctl(&self, fd: i32, request: u64, argument: u64) -> Result<(), Errno>;
-    /// The event's id, as group reads name it.
+    /// The event's id, as in group reads.
     fn event_id(&self, fd: i32) -> Result<u64, Errno>;
     /// Maps the event's page, read-only and shared.
     fn map_page(&self, fd: i32) -> Result<NonNull<Page>, Errno>;
@@ -185,11 +185,11 @@ impl Perf for Kernel {
         if attr.size as usize > size_of::<Attr>() {
             return Err(Errno(libc::E2BIG));
         }
-        // One register each: as 64-bit numbers the flags would, on some 32-bit machines, go into the next pair of them.
+        // One register each: on some 32-bit machines, 64-bit flags would go into the next pair of registers.
         let [pid, cpu, group] = [pid, cpu, group].map(libc::c_long::from);
         let flags = flags as libc::c_ulong;
-        // SAFETY: attr is live and at least attr.size bytes long, as just checked; the kernel writes only its size field. The
-        // other arguments are integers.
+        // SAFETY: attr is live and at least attr.size bytes long, as just checked. The kernel writes only its size
+        // field. The other arguments are integers.
         let fd = unsafe {
             libc::syscall(libc::SYS_perf_event_open, core::ptr::from_mut(attr), pid, cpu, group, flags)
         };
@@ -197,19 +197,21 @@ impl Perf for Kernel {
     }
 
     unsafe fn close(&self, fd: i32) {
-        // SAFETY: the caller owns the descriptor. Linux frees it even when the call is interrupted: it must not be repeated.
+        // SAFETY: the caller owns the descriptor. Linux frees it even if the call is interrupted, so it must not be
+        // repeated.
         unsafe { libc::close(fd) };
     }
 
     fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
-        // By number: the C library's function is a cancellation point, and a thread that is cancelled in Rust's code ends the process.
-        // SAFETY: the buffer is live and as long as said.
+        // By number: the C library's function is a cancellation point, and canceling a thread in Rust code ends the
+        // process.
+        // SAFETY: the buffer is live and as long as stated.
         let bytes = unsafe { libc::syscall(libc::SYS_read, fd, buffer.as_mut_ptr(), size_of_val(buffer)) };
         usize::try_from(bytes).map_err(|_| Errno::last())
     }
 
     unsafe fn ioctl(&self, fd: i32, request: u64, argument: u64) -> Result<(), Errno> {
-        // SAFETY: the request takes an integer, says the caller.
+        // SAFETY: the caller guarantees that the request takes an integer.
         let result = unsafe { libc::ioctl(fd, request as _, argument as libc::c_ulong) };
         if result < 0 { Err(Errno::last()) } else { Ok(()) }
     }
@@ -237,7 +239,7 @@ impl Perf for Kernel {
     }
 }
 
-/// What threads have used so far.
+/// CPU time and context switches of threads so far.
 pub trait Threads {
     /// Context switches of the calling thread so far, by `getrusage`.
     fn context_switches(&self) -> Result<u64, Errno>;
@@ -258,11 +260,12 @@ impl Threads for Kernel {
     }
 
     fn thread_nanos(&self, thread: i32) -> Result<u64, Errno> {
-        // How the kernel spells the clock of a thread (MAKE_THREAD_CPUCLOCK in its headers; pthread_getcpuclockid does the same).
+        // The kernel's encoding of a thread's clock (MAKE_THREAD_CPUCLOCK in its headers; pthread_getcpuclockid does
+        // the same).
         const PER_THREAD: i32 = 4;
         const SCHED: i32 = 2;
         match clock_nanos(!thread << 3 | PER_THREAD | SCHED) {
-            // No thread that could ask or be asked has run for no time at all.
+            // Every thread that could ask or be asked about has used some CPU time.
             0 => Err(Errno(libc::EINVAL)),
             nanos => Ok(nanos),
         }

@@ -1,8 +1,8 @@
-//! What else the machine is busy with: steal, the CPU time of everybody, the time in which something had to wait for a CPU, and the
-//! frequency, so far.
+//! The machine's other load: steal, everybody's CPU time, and the time in which something had to wait for a CPU, each
+//! so far; and the frequency.
 //!
-//! From files that are kept open and read into memory that is kept: a look takes some microseconds and allocates nothing. What
-//! cannot be read is not known, which is never the same as 0.
+//! The files are kept open and read into memory that is kept, so a look takes a few microseconds and allocates nothing.
+//! A figure that cannot be read is unknown, which is never the same as 0.
 
 #[cfg(test)]
 #[path = "../../elsewhere/procfs.rs"]
@@ -14,32 +14,32 @@ use self::procfs::Procfs;
 use crate::base::error::Result;
 use crate::base::vectors::with_room;
 
-/// What the CPUs have done so far, in nanoseconds each: sums over those that are there and on which the program may run.
+/// CPU time so far, in nanoseconds: sums over the CPUs that exist and on which the program may run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cpus {
-    /// Which CPUs these are: equal for equal ones.
+    /// Identifies the CPUs: equal for equal sets.
     pub which: u64,
     pub count: u32,
-    /// Running programs and the kernel for them. Without interrupts, which nobody says whose they are.
+    /// Time of programs and of the kernel for them. Interrupts are excluded, because nobody knows whose they are.
     pub busy: u64,
     pub idle: u64,
-    /// What the host took from this virtual machine; `None` where the kernel does not say.
+    /// Time that the host took from this virtual machine; `None` if the kernel does not report it.
     pub steal: Option<u64>,
 }
 
-/// What the machine has done so far, at one moment.
+/// The machine's figures so far, at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Load {
     pub cpus: Option<Cpus>,
     /// CPU time of this program and of its children that have ended: nanoseconds.
     pub own: Option<u64>,
-    /// In which something had to wait for a CPU: nanoseconds.
+    /// Time in which something had to wait for a CPU: nanoseconds.
     pub waited: Option<u64>,
-    /// Of one CPU, now: hertz.
+    /// The present frequency of one CPU: hertz.
     pub hertz: Option<u64>,
 }
 
-/// The files that are looked at.
+/// The files that are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum File {
     /// `/proc/stat`
@@ -62,15 +62,15 @@ impl CpuSet {
     }
 }
 
-/// Where a look comes from: the kernel, and in tests what they plant.
+/// The source of the figures: the kernel, or planted text in tests.
 pub(crate) trait Source {
-    /// The beginning of a file, as far as the buffer goes; how much that is. `None` where it cannot be read.
+    /// Reads the beginning of a file, as far as the buffer goes, and returns its length. `None` if it cannot be read.
     fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize>;
     /// CPU time of this program and of its children that have ended: nanoseconds.
     fn own(&mut self) -> Option<u64>;
-    /// Where the calling thread may run.
+    /// The CPUs on which the calling thread may run.
     fn allowed(&self) -> CpuSet;
-    /// How long the kernel's ticks are: nanoseconds.
+    /// The length of the kernel's ticks: nanoseconds.
     fn tick(&self) -> u64;
 }
 
@@ -88,9 +88,9 @@ pub(crate) struct Watch {
     buffer: Vec<u8>,
 }
 
-/// Of `/proc/stat`, a CPU at most: its name and ten numbers.
+/// The longest line of a CPU in `/proc/stat`: its name and ten numbers.
 const LINE: usize = 256;
-/// Never less, whatever the number of CPUs.
+/// The smallest buffer, whatever the number of CPUs.
 const LEAST: usize = 4096;
 
 impl Watch {
@@ -103,7 +103,7 @@ impl Watch {
         Watch::of(Chosen::Planted(Box::new(source))).unwrap()
     }
 
-    /// Of which nothing can be read.
+    /// A watch that can read nothing.
     #[cfg(test)]
     pub(crate) fn unknown() -> Watch {
         Watch::planted(nothing::Procfs::open())
@@ -113,7 +113,7 @@ impl Watch {
         let (allowed, tick) = (source.get().allowed(), source.get().tick());
         let mut buffer: Vec<u8> = with_room(LEAST)?;
         buffer.resize(LEAST, 0);
-        // The CPUs come first: as long as the file is nothing but them, more room.
+        // The CPUs come first. As long as the buffer holds nothing else, it needs more room.
         while let Some(length) = source.get().read(File::Stat, &mut buffer)
             && length == buffer.len()
             && cpus(&buffer, &allowed, tick).is_none()
@@ -125,12 +125,12 @@ impl Watch {
         Ok(Watch { source, allowed, tick, buffer })
     }
 
-    /// The kernel's ticks: nanoseconds.
+    /// The length of the kernel's ticks: nanoseconds.
     pub(crate) fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// How things are now. Allocates nothing.
+    /// Returns the present load. Allocates nothing.
     pub(crate) fn look(&mut self, with_frequency: bool) -> Load {
         let Watch { source, allowed, tick, buffer } = self;
         let source = source.get();
@@ -145,7 +145,7 @@ impl Watch {
         if with_frequency {
             read(File::Frequency, &mut |text| hertz = number(text).map(|kilohertz| kilohertz * 1000));
         }
-        // Next to the CPUs' times, which it is subtracted from.
+        // Read next to the CPUs' times, from which it is subtracted.
         Load { cpus, own: source.own(), waited, hertz }
     }
 }
@@ -164,7 +164,7 @@ fn number(text: &[u8]) -> Option<u64> {
     core::str::from_utf8(text).ok()?.trim().parse().ok()
 }
 
-/// Of `/proc/stat`. `None` where it is not as it should be, or was cut among the CPUs.
+/// Parses `/proc/stat`. `None` if it is malformed, or cut among the CPUs.
 fn cpus(text: &[u8], allowed: &CpuSet, tick: u64) -> Option<Cpus> {
     // FNV-1a.
     const SEED: u64 = 0xcbf2_9ce4_8422_2325;
@@ -172,7 +172,7 @@ fn cpus(text: &[u8], allowed: &CpuSet, tick: u64) -> Option<Cpus> {
     let mut sum = Cpus { which: SEED, count: 0, busy: 0, idle: 0, steal: Some(0) };
     let text = core::str::from_utf8(text).ok()?;
     for line in text.split_inclusive('\n') {
-        // Cut: also what could still become a CPU.
+        // A cut line is refused if it could still become a CPU's.
         if !line.ends_with('\n') && "cpu".starts_with(&line[..line.len().min(3)]) {
             return None;
         }
@@ -198,11 +198,11 @@ fn cpus(text: &[u8], allowed: &CpuSet, tick: u64) -> Option<Cpus> {
         sum.idle = sum.idle.checked_add(idle)?.checked_add(waiting)?;
         sum.steal = sum.steal.zip(steal).and_then(|(sum, steal)| sum.checked_add(steal));
     }
-    // The end, or the buffer's.
+    // The end of the file, or of the buffer.
     None
 }
 
-/// Of a file of `/proc/pressure`: the nanoseconds in which something waited.
+/// Parses a file of `/proc/pressure`: the nanoseconds in which something waited.
 pub(crate) fn waited(text: &[u8]) -> Option<u64> {
     let text = core::str::from_utf8(text).ok()?;
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;

@@ -13,7 +13,7 @@ pub(crate) struct Procfs {
 }
 
 impl Procfs {
-    /// With the frequency of the CPU that the calling thread is on.
+    /// Opens the files, with the frequency of the CPU that the calling thread is on.
     pub(crate) fn open() -> Procfs {
         // SAFETY: a query without pointers.
         let cpu = unsafe { libc::sched_getcpu() };
@@ -30,7 +30,7 @@ impl Procfs {
 impl Source for Procfs {
     fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize> {
         let _uncancelled = Uncancelled::new();
-        // From the beginning, where the kernel writes the file anew.
+        // At the beginning, the kernel writes the file anew.
         self.files[file as usize].as_ref()?.read_at(buffer, 0).ok()
     }
 
@@ -43,14 +43,14 @@ impl Source for Procfs {
         // SAFETY: zero is a valid rusage, and the call filled it in besides.
         let usage = unsafe { usage.assume_init() };
         let nanos = |time: libc::timeval| time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_usec as u64 * 1000;
-        // No program that could ask has run for no time at all.
+        // Every program that could ask has used some CPU time.
         let own = Some(clock_nanos(libc::CLOCK_PROCESS_CPUTIME_ID)).filter(|&nanos| nanos != 0)?;
         Some(own + nanos(usage.ru_utime) + nanos(usage.ru_stime))
     }
 
     fn allowed(&self) -> CpuSet {
         let mut allowed = CpuSet([0; 128]);
-        // SAFETY: writes to the set, no more than its size.
+        // SAFETY: the call writes to the set, at most its size.
         let result =
             unsafe { libc::sched_getaffinity(0, size_of_val(&allowed.0), allowed.0.as_mut_ptr().cast()) };
         if result == 0 { allowed } else { CpuSet::ALL }

@@ -1,10 +1,10 @@
-//! Files as kernels write them, and as they should not be.
+//! Files as kernels write them, and malformed files.
 
 use super::*;
 
 const TICK: u64 = 10_000_000;
 
-/// A virtual machine of two CPUs, recorded.
+/// Recorded on a virtual machine with two CPUs.
 const STAT: &str = "\
 cpu  110728 13057 29224 211087 988 0 155 89 0 0
 cpu0 53359 5980 13672 109183 364 0 23 44 0 0
@@ -29,7 +29,7 @@ fn recorded() {
     assert_eq!((both.count, both.steal), (2, Some(88 * TICK)));
     assert_eq!(both.busy, (53359 + 5980 + 13672 + 57368 + 7076 + 15551) * TICK);
     assert_eq!(both.idle, (109183 + 364 + 101903 + 624) * TICK);
-    // A set of CPUs that does not have all of them.
+    // A set that lacks some of the CPUs.
     let second = read(STAT, &only(&[1, 900])).unwrap();
     assert_eq!((second.count, second.busy), (1, (57368 + 7076 + 15551) * TICK));
     let first = read(STAT, &only(&[0])).unwrap();
@@ -71,7 +71,7 @@ fn not_known() {
     assert_eq!((number(b"2600000\n"), number(b"<unknown>\n")), (Some(2_600_000), None));
 }
 
-/// Files that are not there, and CPUs by the hundred.
+/// Missing files, and hundreds of CPUs.
 struct Planted(Option<String>);
 
 impl Source for Planted {
@@ -114,7 +114,7 @@ fn missing_files_and_many_cpus() {
 #[test]
 fn this_machine() {
     let mut watch = Watch::machine().unwrap();
-    // Between its two figures a look may lose its CPU for as long as others like.
+    // A look may lose its CPU between its two figures for any length of time.
     let is_among = (0..20).any(|_| {
         let before = watch.look(true);
         let Some(cpus) = before.cpus else {
@@ -130,7 +130,7 @@ fn this_machine() {
         let own = after.own.unwrap() - before.own.unwrap();
         assert!(own > 0, "{before:?} {after:?}");
         let busy = after.cpus.unwrap().busy - cpus.busy;
-        // What this program took is among what all did, but for the ticks of its threads.
+        // Everybody's time includes this program's, except for a few ticks of its threads.
         busy + 4 * watch.tick() * u64::from(cpus.count) >= own
     });
     assert!(is_among);

@@ -1,11 +1,11 @@
 //! Clocks and performance counters: all that touches the OS or the CPU.
 //!
 //! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
-//! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened together, read together, each feeding a
-//!   histogram of its own.
+//! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened and read together, each with a separate
+//!   histogram.
 //! - [`Segment`], [`Viewer`]: histograms in a file that others read while the program runs (on Linux).
 //! - [`benchmark()`]: which of two pieces of code is faster.
-//! - [`baseline`]: saved runs of benchmarks, and new ones against them.
+//! - [`baseline`]: saved runs of benchmarks, and comparisons of new runs with them.
 //! - [`exemplars`]: observations that are kept with what leads to their requests, and why the slow ones were slow (on Linux).
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
@@ -35,9 +35,9 @@
 //! ```
 
 #![cfg_attr(not(feature = "std"), no_std)]
-// An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
+// An error carries its explanation by value: code that builds one must not allocate, and none of it is hot.
 #![allow(clippy::result_large_err)]
-// The file that a room is for has the room's name.
+// The main file of a module has the module's name.
 #![allow(clippy::module_inception)]
 
 // Counting is done by Linux. Elsewhere, and without `std`, the calls that the C interface makes are there as well, and the answer
@@ -109,8 +109,9 @@ pub use session::reading::{
 };
 pub use session::session::Session;
 
-/// What lies between the library and the machine, for tests that stand in for the latter: what takes such a stand-in is
-/// `Session::with_sys`, `Event::parse_with` and `probe_with`. None of it is part of the interface; it changes without notice.
+/// The layer between the library and the machine, for tests that replace the machine. `Session::with_sys`,
+/// `Event::parse_with` and `probe_with` take such a replacement. None of it is part of the interface; it changes
+/// without notice.
 #[cfg(picollo_linux)]
 #[doc(hidden)]
 pub mod seam {
@@ -134,7 +135,7 @@ pub struct Readme;
 #[doc = include_str!("../../docs/rust.md")]
 pub struct Manual;
 
-/// That of the page on why observations are slow.
+/// The examples of the page on why observations are slow.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/why-slow.md")]
 pub struct WhySlow;

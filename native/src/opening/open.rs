@@ -1,4 +1,4 @@
-//! Opening a session's events: into as few groups as the PMU allows, with what was asked for or as near to it as told.
+//! Opens a session's events, in as few groups as the PMU allows, and reports what was given up.
 
 use crate::base::error::Result;
 use crate::event::event::Event;
@@ -14,14 +14,14 @@ use crate::os::thread;
 use crate::user_read::page::{self, Mapped};
 use crate::user_read::sys::Sys;
 
-/// The opened events of a session, by position. Closes them when dropped, and nothing more: that is all that a forked child
-/// may do to its parent's counters.
+/// The opened events of a session, by position. Dropping them only closes them: a forked child may do nothing more to
+/// its parent's counters.
 pub(crate) struct Opened<S: Sys> {
     pub sys: S,
     pub counters: Vec<Counter>,
-    /// What each was opened with.
+    /// The request that opened each event.
     pub attrs: Vec<Attr>,
-    /// The pages of those whose counters may be read in user space.
+    /// The pages of the events whose counters may be read in user space.
     pub pages: Vec<Option<Mapped>>,
     /// Whether pages are mapped at all: the events count the opening thread and nothing else.
     pub maps: bool,
@@ -30,18 +30,19 @@ pub(crate) struct Opened<S: Sys> {
     pub groups: Vec<Group>,
 }
 
-/// Clocks tick the same whether the kernel is left out or not; to ask for it would only take a right.
+/// Clocks tick the same whether the kernel is excluded or not, but counting the kernel would need a right.
 fn is_a_clock(event: &Event) -> bool {
     event.r#type == kind::SOFTWARE && matches!(event.config, software::CPU_CLOCK | software::TASK_CLOCK)
 }
 
 impl<S: Sys> Opened<S> {
     pub(crate) fn close(&mut self, position: usize) {
-        // A forked child has no such pages, and may have something else at their places.
+        // A forked child has no such pages, and may have something else at their addresses.
         if let Some(page) = self.pages[position].take()
             && thread::process() == self.process
         {
-            // SAFETY: mapped by this process for this event and forgotten just now; who reads pages is gone before.
+            // SAFETY: this process mapped it for this event, and it was forgotten just now. Every reader of pages has
+            // ended before.
             unsafe { self.sys.unmap_page(page.pointer()) };
         }
         let counter = core::mem::replace(&mut self.counters[position], Counter::CLOSED);
@@ -54,31 +55,31 @@ impl<S: Sys> Opened<S> {
 
 impl<S: Sys> Drop for Opened<S> {
     fn drop(&mut self) {
-        // Members before leaders, so that the kernel need not promote them in between.
+        // Members close before leaders, so that the kernel need not promote them in between.
         for position in (0..self.counters.len()).rev() {
             self.close(position);
         }
     }
 }
 
-/// For whom and how to open.
+/// Whom to count, and how to open the events.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
-    /// As it was asked for, to speak of.
+    /// The target as requested, for messages.
     pub target: Target,
-    /// As the kernel is told.
+    /// The target as passed to the kernel.
     pub whom: Whom,
     pub wish: Wish,
-    /// Take less than was asked for where that is all there is.
+    /// Accept less than was requested if nothing more is possible.
     pub lenient: bool,
-    /// The thread that is counted, for substitutes; `None` where the target is not one thread.
+    /// The thread that is counted, for substitutes; `None` if the target is not one thread.
     pub thread: Option<i32>,
 }
 
-/// What to change about a request before it is made.
+/// A change to a request before it is made.
 type Adjust = fn(&mut Attr);
 
-/// Software events that happen in the kernel: under `exclude_kernel` they read 0, always.
+/// Software events that happen in the kernel: under `exclude_kernel` they always read 0.
 fn happens_in_kernel(event: &Event) -> bool {
     use software::{CGROUP_SWITCHES, CONTEXT_SWITCHES, CPU_MIGRATIONS};
     event.r#type == kind::SOFTWARE
@@ -86,7 +87,7 @@ fn happens_in_kernel(event: &Event) -> bool {
 }
 
 impl<S: Sys> Opened<S> {
-    /// Opens the event at a position, into the first group that takes it, else into one of its own. The vectors have room.
+    /// Opens the event at a position, in the first group that takes it, or else in a new group. The vectors have room.
     pub(crate) fn open(
         &mut self,
         plan: &Plan,
@@ -97,7 +98,7 @@ impl<S: Sys> Opened<S> {
         let refused = if happens_in_kernel(event) && counts_kernel(&request(event, plan.wish, true)) {
             self.place(plan, position, event, info, |_| {})
         } else if happens_in_kernel(event) || event.r#type == kind::TRACEPOINT && !event.chooses_rings() {
-            // Leaving the kernel out would leave everything out. It is the occurrence that is asked for, not a ring.
+            // Excluding the kernel would exclude everything: the user asks for occurrences, not for a ring.
             self.place(plan, position, event, info, |attr| attr.flags &= !flag::EXCLUDE_KERNEL)
         } else if is_a_clock(event) && !event.chooses_rings() {
             self.place(plan, position, event, info, |attr| attr.flags |= flag::EXCLUDE_KERNEL)
@@ -135,8 +136,8 @@ impl<S: Sys> Opened<S> {
         Err(refusal.explain(&self.sys).with_event(position))
     }
 
-    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots. Where the kernel
-    /// has it on none, it may be one that cannot name the kinds: then on the one that a plain event means.
+    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots. If no
+    /// kind has it, the kernel may be unable to name the kinds. Then it opens the plain event, which means one of them.
     pub(crate) fn open_parts(
         &mut self,
         plan: &Plan,
@@ -175,9 +176,9 @@ impl<S: Sys> Opened<S> {
         Ok(slots)
     }
 
-    /// Whether an event may share a group as far as kinds of core go: two of them have no group in common.
+    /// Whether the event may share a group. Events for two kinds of core never do.
     fn mixes(&self, index: usize, attr: &Attr) -> bool {
-        // Any member may be the one that does not: the leader may be a software event.
+        // All members are checked, because the leader may be a software event.
         group::positions(self.groups[index].members).all(|member| {
             let other = &self.attrs[member];
             let both_extended = hybrid::is_extended(attr.kind) && hybrid::is_extended(other.kind);
@@ -185,7 +186,7 @@ impl<S: Sys> Opened<S> {
         })
     }
 
-    /// Opens the event into the first group that takes it, else into one of its own.
+    /// Opens the event in the first group that takes it, or else in a new group.
     fn place(
         &mut self,
         plan: &Plan,
@@ -208,7 +209,7 @@ impl<S: Sys> Opened<S> {
                     self.tell(plan, info, index, &attr);
                     return Ok(());
                 }
-                // No room in this group, or none for this kind of event.
+                // The group has no room, or does not take this kind of event.
                 Err((Errno(libc::EINVAL), _)) => {}
                 Err(refused) => return Err(refused),
             }
@@ -224,7 +225,7 @@ impl<S: Sys> Opened<S> {
         Ok(())
     }
 
-    /// Notes where the event ended up, and what was given up for it.
+    /// Records which group took the event, and what was given up for it.
     fn tell(&self, plan: &Plan, info: &mut EventInfo, index: usize, attr: &Attr) {
         info.group = index as u32;
         if attr.kind > kind::BREAKPOINT && attr.flags & flag::EXCLUDE_ANY == 0 && !plan.wish.kernel {
@@ -236,7 +237,7 @@ impl<S: Sys> Opened<S> {
         if unpinned {
             info.flags |= EVENT_INFO_UNPINNED;
         }
-        // The first group of a further kind of core is where its events belong.
+        // Events for a further kind of core belong in that kind's first group.
         if (0..index).any(|earlier| self.mixes(earlier, attr)) {
             let pinning = if unpinned { ", and not pinned, since only one group can be" } else { "" };
             info.say(format_args!(
@@ -247,12 +248,13 @@ impl<S: Sys> Opened<S> {
         }
     }
 
-    /// Notes a new descriptor with its id; closes it again where the kernel does not name it.
+    /// Records a new descriptor with its id, or closes it if the kernel returns no id.
     pub(crate) fn keep(&mut self, position: usize, fd: i32, attr: Attr) -> core::result::Result<(), Refused> {
         match persist(|| self.sys.event_id(fd)) {
             Ok(id) => {
                 self.counters[position] = Counter { fd, id };
-                // Before the event is first enabled: mapping republishes the page, which must not happen to a live counter.
+                // This precedes the first enabling: mapping republishes the page, which must not happen to a live
+                // counter.
                 self.pages[position] = if self.maps { page::map(&self.sys, &attr, fd) } else { None };
                 self.attrs[position] = attr;
                 Ok(())

@@ -39,10 +39,10 @@ pub(crate) fn page_size() -> usize {
     }
 }
 
-/// How often an interrupted call is repeated before that is an error of its own.
+/// The limit of attempts for an interrupted call. After that, the interruption is its error.
 const ATTEMPTS: u32 = 1000;
 
-/// Repeats a call as long as it asks for it.
+/// Repeats a call as long as it is interrupted.
 pub(crate) fn persist<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut result = call();
     for _ in 1..ATTEMPTS {

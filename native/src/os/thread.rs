@@ -9,12 +9,12 @@ unsafe extern "C" {
     fn picollo_asm_set_thread_token(token: u64);
 }
 
-/// A number that only the calling thread has, and no thread after it: never reused, unlike thread ids and addresses. A forked
-/// child's first thread inherits its parent's; [`process`] tells those apart.
+/// A number of the calling thread that is never reused, unlike thread ids and addresses. A forked child's first thread
+/// inherits its parent's number; [`process`] distinguishes the two.
 #[inline]
 pub(crate) fn token() -> u64 {
-    // SAFETY: reads a thread-local variable that C owns: a plain number, without a destructor, so that it can be read even while
-    // the thread's other locals are being destroyed.
+    // SAFETY: reads a thread-local variable that C owns. It is a plain number without a destructor, so it can be read
+    // even while the thread's other locals are being destroyed.
     let token = unsafe { picollo_asm_thread_token() };
     if token == 0 { new_token() } else { token }
 }
@@ -22,7 +22,7 @@ pub(crate) fn token() -> u64 {
 #[cold]
 fn new_token() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    // At a billion threads a second it lasts for five centuries.
+    // At a billion threads per second it lasts for five centuries.
     let token = NEXT.fetch_add(1, Ordering::Relaxed);
     // SAFETY: writes the same variable.
     unsafe { picollo_asm_set_thread_token(token) };

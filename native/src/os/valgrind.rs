@@ -1,23 +1,24 @@
-//! What a program says to Valgrind, which executes it: requests that a processor takes for nothing.
+//! Requests from a program to Valgrind, which executes it. Processors ignore them.
 //!
-//! A request is a sequence of instructions that rotate a register all the way round and exchange another with itself. Valgrind knows it
-//! when it meets it. It is known here for x86-64 only; elsewhere nobody is found to listen.
+//! A request is a sequence of instructions that rotates a register all the way round and exchanges another with itself.
+//! Valgrind recognizes it. This is implemented for x86-64 only; elsewhere Valgrind is never detected.
 
 #[cfg(picollo_linux)]
 use core::sync::atomic::{AtomicU8, Ordering};
 
 const RUNNING_ON_VALGRIND: u64 = 0x1001;
 
-/// Whether Valgrind executes this, with any tool. Some ten instructions.
+/// Whether Valgrind executes this, with any tool. It takes about ten instructions.
 pub(crate) fn is_running() -> bool {
     send(&[RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
 }
 
-/// Whether counters of the kernel are refused: under Valgrind, which lets `perf_event_open` through, they would count what Valgrind takes to
-/// execute this program. `PICOLLO_PERF_UNDER_VALGRIND`, with any value, allows them, for programs that are checked by memcheck.
+/// Whether the kernel's counters are refused: Valgrind lets `perf_event_open` through, so they would count Valgrind's
+/// own work. `PICOLLO_PERF_UNDER_VALGRIND`, with any value, allows them, for programs that memcheck checks.
 #[cfg(picollo_linux)]
 pub(crate) fn refuses_counters() -> bool {
-    // Looked up once: the environment may change under a reader. No lock: a child forked meanwhile would find it held for ever.
+    // Looked up once, because the environment may change under a reader. There is no lock, because a child forked
+    // meanwhile would find it held forever.
     static KNOWN: AtomicU8 = AtomicU8::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {
@@ -29,13 +30,13 @@ pub(crate) fn refuses_counters() -> bool {
     }
 }
 
-/// What Valgrind answers; 0 where there is none.
+/// Valgrind's answer; 0 without Valgrind.
 #[cfg(all(picollo_linux, target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 fn send(message: &[u64; 6]) -> u64 {
     let mut answer = 0u64;
-    // SAFETY: natively rdi is rotated by 128 bits, which leaves it as it was, and rbx exchanged with itself; only flags change. Valgrind
-    // reads the message, and puts its answer into rdx.
+    // SAFETY: natively, rdi is rotated by 128 bits, which does not change it, and rbx is exchanged with itself; only
+    // flags change. Valgrind reads the message and puts its answer into rdx.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",
@@ -60,7 +61,7 @@ fn send(_: &[u64; 6]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Natively nobody answers, and nothing happens. (Under Valgrind `c-tests/benchmark.c` tests it.)
+    /// Natively there is no answer, and nothing happens. (Under Valgrind `c-tests/benchmark.c` tests it.)
     #[test]
     fn a_processor_does_not_answer() {
         assert!(!is_running());

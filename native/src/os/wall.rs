@@ -1,8 +1,8 @@
-//! The clocks of the system.
+//! The system's clocks.
 
 /// The monotonic clock's ticks are nanoseconds.
 pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// How many of its ticks make a second.
+/// Ticks of the monotonic clock per second.
 pub(crate) const MONOTONIC_HERTZ: u64 = NANOS_PER_SECOND;
 
 /// `CLOCK_MONOTONIC` in nanoseconds.

@@ -1,4 +1,4 @@
-//! What a session says of its events: how each is counted, what was read, and what of that is recorded.
+//! A session's reports about its events: how each is counted, what was read, and what is recorded.
 
 use picollo_core::SingleWriterHistogram;
 
@@ -21,13 +21,13 @@ impl<S: Sys> Session<S> {
             .ok_or_else(|| failure!(InvalidArgument, "there is no event {index}: the session has {count}"))
     }
 
-    /// How many events there are: as many as were given.
+    /// The number of events that were given.
     pub fn length(&self) -> Result<usize> {
         self.check()?;
         Ok(self.entries.len())
     }
 
-    /// The event at a position, as it was given; its scale is what a count is worth, never 0.
+    /// The event at a position, as it was given. Its scale is the value of one count, and never 0.
     pub fn event(&self, index: usize) -> Result<Event> {
         Ok(self.entry(index)?.event)
     }
@@ -37,12 +37,12 @@ impl<S: Sys> Session<S> {
         Ok(self.entry(index)?.info)
     }
 
-    /// The event's histogram: a reference of its own, which outlives the session. The session is its one writer.
+    /// The event's histogram: a separate reference, which outlives the session. Only the session writes to it.
     pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
         Ok(self.entry(index)?.histogram.histogram().clone())
     }
 
-    /// The reading of one event. There was at least one read.
+    /// The reading of one event, after at least one read.
     fn reading(&self, position: usize, deltas: bool) -> Reading {
         let entry = &self.entries[position];
         if entry.info.status != 0 {
@@ -50,8 +50,8 @@ impl<S: Sys> Session<S> {
         }
         let history = &self.tally.histories[position];
         let overhead = if self.has(SESSION_SUBTRACT) && self.counts_opener() {
-            // Each path has its own, and since the base every read has added one. A pair of different paths costs something in
-            // between, which nobody has measured: nothing is subtracted for it.
+            // Each way of reading has a separate overhead, and every read since the base has added one. For a pair of
+            // different ways, the overhead in between is unknown, and nothing is subtracted.
             let (fast, syscall) = history.pairs(deltas);
             let (fast, syscall) = (
                 entry.info.overhead_fast.saturating_mul(fast),
@@ -76,7 +76,7 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// The last readings of all events: what was counted between the last two reads, or since the base.
+    /// The last readings of all events: the counts between the last two reads, or since the base.
     ///
     /// Errors: `Empty` before the first read since the base, `BufferTooSmall`.
     pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
@@ -97,7 +97,7 @@ impl<S: Sys> Session<S> {
 
     /// Records the last readings into the histograms, once per read.
     ///
-    /// Errors: `Empty` where nothing was read since the last record.
+    /// Errors: `Empty` if nothing was read since the last record.
     pub fn record(&mut self, deltas: bool) -> Result<()> {
         self.check_was_read()?;
         if self.tally.recorded {
@@ -116,18 +116,18 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// Takes a new base and resets the histograms. The kernel's counters go on as they are.
+    /// Takes a new base and resets the histograms. The kernel's counters continue unchanged.
     ///
-    /// Errors: `Os`, which changes nothing; `Busy`, with the event, where others keep its histogram busy with resets of their own.
-    /// That event then keeps its histogram and its tally of what was not counted, which belong together; the base is new, and all
-    /// other events are reset. To be tried again.
+    /// Errors: `Os`, which changes nothing; `Busy`, with the event, if other resets keep its histogram busy. That event
+    /// keeps both its histogram and its tally of uncounted records, which belong together. The base is new, and all
+    /// other events are reset. Try again.
     pub fn reset(&mut self) -> Result<()> {
         self.check()?;
         self.rebase()?;
         let mut result = Ok(());
         for (position, entry) in self.entries.iter_mut().enumerate() {
             match entry.histogram.histogram().reset() {
-                // Only together: the histogram's total and this add up to the number of records.
+                // Reset both together: the histogram's total and this add up to the number of records.
                 Ok(()) => entry.info.not_counted_count = 0,
                 Err(error) => result = result.and(Err(Error::from(error).with_event(position))),
             }

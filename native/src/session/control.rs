@@ -1,4 +1,4 @@
-//! Starting and stopping a session, and making sure that what was started counts.
+//! Starts and stops a session, and checks that started events count.
 
 use crate::base::error::{Error, Result, Status};
 use crate::event::info::EVENT_INFO_SILENT;
@@ -13,14 +13,15 @@ use crate::work;
 impl<S: Sys> Session<S> {
     /// Starts counting, and takes a new base.
     ///
-    /// Errors: `Os` where the kernel does not start the events or cannot read them; and where a pinned group had to be opened again
-    /// without pinning ([`SESSION_PINNED`](crate::SESSION_PINNED)), why that was refused, as [`Session::create`] would say it. With
-    /// [`SESSION_SKIP_UNAVAILABLE`](crate::SESSION_SKIP_UNAVAILABLE) only the infos say so. Nothing counts after an error.
+    /// Errors: `Os` if the kernel does not start the events or cannot read them. If a pinned group could not be opened
+    /// again without pinning ([`SESSION_PINNED`](crate::SESSION_PINNED)), the error is as from [`Session::create`];
+    /// with [`SESSION_SKIP_UNAVAILABLE`](crate::SESSION_SKIP_UNAVAILABLE), only the infos report it. Nothing counts
+    /// after an error.
     pub fn enable(&mut self) -> Result<()> {
         self.check()?;
         let result = self.start();
         if result.is_err() {
-            // Half a session must not go on counting.
+            // Half a session must not continue to count.
             let _ = self.stop();
         }
         result
@@ -45,7 +46,7 @@ impl<S: Sys> Session<S> {
         self.rebase()
     }
 
-    /// Stops counting. What was counted stays readable.
+    /// Stops counting. The counts so far stay readable.
     pub fn disable(&mut self) -> Result<()> {
         self.check()?;
         self.stop()
@@ -66,7 +67,7 @@ impl<S: Sys> Session<S> {
         result
     }
 
-    /// Starts or stops a group. Only the leader: its members run exactly when it does, so they start and stop together.
+    /// Starts or stops a group through its leader: members run exactly when it does, so they start and stop together.
     pub(crate) fn control(&self, index: usize, request: u64) -> Result<()> {
         let Group { leader, members, .. } = self.opened.groups[index];
         if members == 0 {
@@ -83,7 +84,7 @@ impl<S: Sys> Session<S> {
         })
     }
 
-    /// Works a little and looks whether hardware events noticed; marks those that did not.
+    /// Does a little work, checks whether hardware events counted it, and marks those that did not.
     fn look_for_silence(&mut self) -> Result<()> {
         use kind::{CACHE, HARDWARE, RAW};
         let hardware = |entry: &Entry| {

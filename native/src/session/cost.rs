@@ -9,20 +9,20 @@ use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
 use crate::session::session::Session;
 use crate::user_read::sys::Sys;
 
-/// Reads that warm caches and branch predictors before anything is kept.
+/// Reads that warm caches and branch predictors, and are not kept.
 const WARM_UP: usize = 100;
 /// Pairs that are kept, and how many of them an event has to be counted in.
 const PAIRS: usize = 1000;
 const LEAST: usize = 100;
 
 impl<S: Sys> Session<S> {
-    /// Measures the overhead of a pair of reads for every event and each way of reading, and notes it in the infos: the tenth
-    /// percentile of a thousand back-to-back pairs, leaving out those in which the event was not on the PMU throughout. Values
-    /// and bases of the session stay as they are, as if no time had passed. Takes some milliseconds; a stopped session is started
-    /// for it and stopped again.
+    /// Measures the overhead of a pair of reads for every event and each way of reading, and records it in the infos.
+    /// It is the tenth percentile of a thousand back-to-back pairs, without those in which the event was not on the PMU
+    /// throughout. The session's values and bases do not change, as if no time had passed. Takes a few milliseconds. A
+    /// stopped session is started for it and stopped again.
     ///
-    /// Errors: `Unsupported` where another thread or a CPU is counted, which reading does not slow down; `WrongThread` elsewhere
-    /// than on the opening thread.
+    /// Errors: `Unsupported` if another thread or a CPU is counted, which reading does not slow down; `WrongThread` on
+    /// any thread but the opening one.
     pub fn calibrate(&mut self) -> Result<()> {
         self.check()?;
         if !self.counts_opener() {
@@ -40,7 +40,7 @@ impl<S: Sys> Session<S> {
         let length = self.length()?;
         let mut costs = filled(length * PAIRS, 0)?;
 
-        // Enabling takes a new base. What was counted so far is set aside and put back.
+        // Enabling takes a new base, so the counts so far are set aside and put back.
         let mut before = Samples::new();
         self.sample_all(&mut before)?;
         let working = self.tally.copy()?;
@@ -52,7 +52,7 @@ impl<S: Sys> Session<S> {
         result.and(self.go_on(&before, was_enabled))
     }
 
-    /// Measures both ways of reading, and notes what they cost.
+    /// Measures both ways of reading, and records their costs.
     fn measure_both(&mut self, costs: &mut [u64], length: usize) -> Result<()> {
         for how in [ReadMode::Auto, ReadMode::Syscall] {
             let counts = self.measure(how, costs, length)?;
@@ -78,7 +78,7 @@ impl<S: Sys> Session<S> {
         let mut counts = [0; MAX_EVENTS];
         let wanted = if how == ReadMode::Auto { READING_FAST | READING_CLEAN } else { 0 };
         for pair in 0..WARM_UP + PAIRS {
-            // Both reads go through the front door, so that all that a user's read does is in the cost.
+            // Both reads use the public call, so that the cost includes everything that a user's read does.
             self.read(how)?;
             self.read(how)?;
             if pair < WARM_UP {
@@ -95,7 +95,7 @@ impl<S: Sys> Session<S> {
         Ok(counts)
     }
 
-    /// Goes on as if nothing had been counted since these samples.
+    /// Continues as if nothing had been counted since these samples.
     fn go_on(&mut self, before: &Samples, was_enabled: bool) -> Result<()> {
         let stopped = if was_enabled { Ok(()) } else { self.stop() };
         let mut after = Samples::new();

@@ -1,4 +1,5 @@
-//! The samples of an event that readings are differences of, scaled where the event was multiplexed, and all that a session has read so far.
+//! The samples of an event, whose differences are readings, scaled if the event was multiplexed; and everything that a
+//! session has read so far.
 
 use crate::base::error::{Result, Status};
 use crate::base::vectors::{filled, with_room};
@@ -8,15 +9,16 @@ use crate::session::reading::{
     READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
 
-/// In a sample's flags: it is the kernel's last answer, which stood because the event was off the PMU ever since.
+/// A sample's flag: it is the kernel's last answer, which still holds because the event has been off the PMU since
+/// then.
 pub(crate) const STANDING: u32 = 1 << 30;
-/// In place of a sample's flags: there was none.
+/// Replaces a sample's flags if there was no sample.
 const NO_SAMPLE: u32 = 1 << 31;
-/// In a sample's flags: the counters have been read since, by a calibration. That they have not moved since then proves nothing of
-/// what was before it.
+/// A sample's flag: a calibration has read the counters since. If they have not moved since then, that proves nothing
+/// about the time before.
 const SKIPPED: u32 = 1 << 29;
 
-/// An event's samples that differences are taken of.
+/// An event's samples, whose differences are readings.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct History {
     /// Where the session's values start.
@@ -24,35 +26,35 @@ pub(crate) struct History {
     /// Where the last delta starts.
     previous: Sample,
     pub last: Sample,
-    /// Flags that each of the last two samples earned by itself.
+    /// Flags that each of the last two samples earned alone.
     previous_flags: u32,
     last_flags: u32,
-    /// Pairs of neighbouring samples since the base, both taken in user space and both by system call.
+    /// Pairs of neighboring samples since the base, both taken in user space and both by system call.
     fast_pairs: u64,
     syscall_pairs: u64,
-    /// Someone reset the counter since the base.
+    /// Somebody reset the counter since the base.
     resynced: bool,
 }
 
 impl History {
-    /// Starts anew from a sample.
+    /// Starts again from a sample.
     pub(crate) fn rebase(&mut self, sample: Sample) {
         *self = History { base: sample, previous: sample, last: sample, ..History::default() };
     }
 
-    /// Notes that there was no sample to be had: the last interval is empty.
+    /// Records that no sample was available: the last interval is empty.
     pub(crate) fn advance_without(&mut self) {
         self.previous = self.last;
         (self.previous_flags, self.last_flags) = (self.last_flags, NO_SAMPLE);
     }
 
-    /// Takes the next sample. The flags are those that it earned by itself.
+    /// Takes the next sample, with the flags that it earned alone.
     #[inline(always)]
     pub(crate) fn advance(&mut self, sample: Sample, flags: u32) {
         self.previous = self.last;
         self.previous_flags = self.last_flags;
         self.last_flags = flags;
-        // One of the two at most, and for a fast sample the second is out of the question: the compiler sees it.
+        // At most one of the two grows. For a fast sample, the compiler sees that it is not the second.
         self.fast_pairs += u64::from(flags & self.previous_flags & READING_FAST);
         self.syscall_pairs += u64::from((flags | self.previous_flags) & (READING_FAST | NO_SAMPLE) == 0);
         if sample.value < self.last.value {
@@ -61,11 +63,11 @@ impl History {
         self.last = sample;
     }
 
-    /// Takes note that the count has fallen.
+    /// Handles a count that has fallen.
     #[cold]
     fn resync(&mut self) {
-        // The kernel's 64-bit counts only grow, so someone who shares the descriptor has reset this one. What it counted since then
-        // is certain, what it counted before then and after the last sample is gone.
+        // The kernel's 64-bit counts only grow, so somebody who shares the descriptor has reset this one. Its count
+        // since then is certain; its count between the last sample and the reset is lost.
         let counted = self.last.value.wrapping_sub(self.base.value);
         self.base.value = 0u64.wrapping_sub(counted);
         self.previous.value = 0;
@@ -73,7 +75,7 @@ impl History {
         self.resynced = true;
     }
 
-    /// How many pairs of samples the last delta consists of, or all since the base: taken in user space, and by system call.
+    /// The number of pairs of samples in the last delta, or since the base: taken in user space, and by system call.
     pub(crate) fn pairs(&self, delta: bool) -> (u64, u64) {
         if !delta {
             return (self.fast_pairs, self.syscall_pairs);
@@ -90,7 +92,7 @@ impl History {
         now & before & READING_FAST | now & (clean | READING_RESYNC) | (now | before) & READING_TIMES_STALE
     }
 
-    /// Forgets what was counted between two samples, as if nothing had happened.
+    /// Forgets the counts between two samples, as if nothing had happened.
     pub(crate) fn skip(&mut self, from: Sample, to: Sample) {
         for sample in [&mut self.base, &mut self.previous, &mut self.last] {
             sample.value = sample.value.wrapping_add(to.value.wrapping_sub(from.value));
@@ -107,14 +109,14 @@ impl History {
         if !delta && self.resynced {
             flags |= READING_RESYNC;
         }
-        // The base is a sample by system call, which has no flags.
+        // The base is a sample by system call, without flags.
         let from_flags = if delta { self.previous_flags } else { 0 };
         let standing = self.last_flags | from_flags;
         let (enabled, running) =
             (elapsed(from.enabled, self.last.enabled), elapsed(from.running, self.last.running));
         let backwards = (self.last.running.wrapping_sub(from.running) as i64) < 0;
-        // One time is the kernel's, the other one was extended in user space: by how much they are apart may be just as long as
-        // the interval.
+        // One time is the kernel's, and the other was extended in user space. They may differ by as much as the
+        // interval.
         let fast_and_not =
             (self.last_flags ^ from_flags) & READING_FAST != 0 && standing & (STANDING | NO_SAMPLE) == 0;
         Interval {
@@ -127,12 +129,12 @@ impl History {
         }
     }
 
-    /// The reading since the previous sample, or since the base. `overhead` is what reading itself added.
+    /// The reading since the previous sample, or since the base. `overhead` is the count that reading itself added.
     pub(crate) fn reading(&self, delta: bool, overhead: u64) -> Reading {
         self.interval(delta).reading(overhead)
     }
 
-    /// The reading of an event that several PMUs count by turns.
+    /// The reading of an event that several PMUs count alternately.
     pub(crate) fn reading_of_parts<'a>(
         parts: impl Iterator<Item = &'a History>,
         delta: bool,
@@ -149,22 +151,22 @@ struct Interval {
     raw: u64,
     enabled: u64,
     running: u64,
-    /// The running time went backwards, or seems to have stood still because its two ends come from two clocks.
+    /// The running time went backward, or seems to stand still because its ends come from two clocks.
     apart: bool,
-    /// One end is an answer that stood from before: its time enabled is of before, too.
+    /// One end is an older answer that still holds: its enabled time is old, too.
     standing: bool,
     flags: u32,
 }
 
 impl Interval {
-    /// The same interval of two parts of one event, which are enabled together and run by turns.
+    /// Adds the same interval of another part of the event. The parts are enabled together and run alternately.
     fn and(self, other: Interval) -> Interval {
         let enabled = match (self.standing, other.standing) {
             (true, false) => other.enabled,
             (false, true) => self.enabled,
             _ => self.enabled.max(other.enabled),
         };
-        // What a part that stood still proves, it proves for both; what only one of two live parts proves, it does not.
+        // If one part stood still, the other part's proofs hold for both. If both were live, only common proofs hold.
         let proofs = READING_FAST | READING_CLEAN;
         let proven = match (self.standing, other.standing) {
             (true, false) => other.flags,
@@ -184,8 +186,8 @@ impl Interval {
     fn reading(self, overhead: u64) -> Reading {
         let Interval { raw, enabled: time_enabled, running: mut time_running, apart, mut flags, .. } = self;
         let mut clean = flags & READING_CLEAN != 0;
-        // The two samples' times come from clocks that are a little apart, or something was counted in no time: the clock is too
-        // coarse for the interval. The count is certain all the same.
+        // The two samples' times come from clocks that differ a little, or something was counted in no time, because
+        // the clock is too coarse for the interval. The count is certain all the same.
         if time_running == 0 && (raw != 0 || apart) && !clean {
             flags |= READING_TIMES_STALE;
             time_running = time_enabled;
@@ -193,7 +195,7 @@ impl Interval {
         }
         let mut value = raw;
         if !clean && time_running == 0 {
-            // On the PMU for none of the interval: there is no count, and 0 would be a lie.
+            // The event was never on the PMU in the interval: there is no count, and 0 would be wrong.
             return Reading { time_enabled, flags, status: Status::NotCounted.code(), ..Reading::default() };
         }
         if !clean && time_running < time_enabled {
@@ -204,7 +206,7 @@ impl Interval {
     }
 }
 
-/// What an event would have counted had it been on the PMU all of an interval and not for a part of it, rounded and saturating.
+/// The count that an event would have on the PMU for a whole interval instead of a part of it, rounded and saturating.
 /// Cumulative counts must not be scaled: the ratio of times changes from interval to interval.
 fn scaled(count: u64, enabled: u64, running: u64) -> u64 {
     // At most (2^64 - 1)^2 + 2^63, which is below 2^128.
@@ -212,16 +214,16 @@ fn scaled(count: u64, enabled: u64, running: u64) -> u64 {
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// The time between two samples. Where the later one is a little behind, because it was taken by another clock, none.
+/// The time between two samples; 0 if the later one is a little behind because another clock took it.
 fn elapsed(from: u64, to: u64) -> u64 {
     let elapsed = to.wrapping_sub(from);
     if elapsed as i64 >= 0 { elapsed } else { 0 }
 }
 
-/// What was read since the base.
+/// All readings since the base.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// By slot: an event's own, or that of a part of one.
+    /// By slot: the slot of an event, or of a part of an event.
     pub histories: Vec<History>,
     /// Readings since the base.
     pub reads: u64,
@@ -230,19 +232,19 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Of so many slots, before the first base.
+    /// With this many slots, before the first base.
     pub(crate) fn new(slots: usize) -> Result<Tally> {
         Ok(Tally { histories: filled(slots, History::default())?, reads: 0, recorded: false })
     }
 
-    /// A copy that goes its own way.
+    /// An independent copy.
     pub(crate) fn copy(&self) -> Result<Tally> {
         let mut histories = with_room(self.histories.len())?;
         histories.extend_from_slice(&self.histories);
         Ok(Tally { histories, ..*self })
     }
 
-    /// Takes these samples for the base. Whose sample is missing starts where it was.
+    /// Takes these samples as the base. A slot without a sample starts at its last one.
     pub(crate) fn rebase(&mut self, samples: &Samples) {
         for (slot, history) in self.histories.iter_mut().enumerate() {
             history.rebase(samples.get(slot).unwrap_or(history.last));
@@ -250,7 +252,7 @@ impl Tally {
         (self.reads, self.recorded) = (0, false);
     }
 
-    /// Takes a reading. Whose sample is missing has an empty interval.
+    /// Takes a reading. A slot without a sample has an empty interval.
     pub(crate) fn advance(&mut self, samples: &Samples) {
         for (slot, history) in self.histories.iter_mut().enumerate() {
             match samples.get(slot) {
@@ -261,16 +263,16 @@ impl Tally {
         self.end_reading();
     }
 
-    /// One slot of a reading that [`Tally::end_reading`] ends.
+    /// Takes one slot of a reading that [`Tally::end_reading`] ends.
     #[inline(always)]
     pub(crate) fn advance_one(&mut self, slot: usize, sample: Sample, flags: u32) {
-        // Every slot has a history: to look is cheaper than to prove it.
+        // Every slot has a history, but this check is cheaper than a proof.
         if let Some(history) = self.histories.get_mut(slot) {
             history.advance(sample, flags);
         }
     }
 
-    /// Counts a reading, which is yet to be recorded.
+    /// Counts a reading, which is not recorded yet.
     #[inline(always)]
     pub(crate) fn end_reading(&mut self) {
         self.reads += 1;
@@ -326,7 +328,7 @@ mod tests {
         let flags = |history: &History| history.reading(true, 0).flags;
         let mut history = History::default();
         history.rebase(sample(100, 100, 100));
-        // The base is a system call, so the first delta is not fast; that nothing moved is known all the same.
+        // The base is a system call, so the first delta is not fast. Still, nothing is known to have moved.
         history.advance(sample(110, 110, 110), READING_FAST | READING_CLEAN);
         assert_eq!((flags(&history), history.pairs(true)), (READING_CLEAN, (0, 0)));
         history.advance(sample(120, 120, 120), READING_FAST | READING_CLEAN);
@@ -348,7 +350,7 @@ mod tests {
         let reading = history.reading(true, 0);
         assert_eq!((reading.value, reading.status), (7, 0));
         assert_eq!(reading.flags, READING_CLEAN | READING_TIMES_STALE);
-        // What starts from stale times has stale times, too.
+        // An interval that starts with stale times has stale times, too.
         history.advance(sample(9, 200, 100), 0);
         let reading = history.reading(true, 0);
         assert_eq!((reading.raw, reading.value), (2, 4));
@@ -359,7 +361,7 @@ mod tests {
     fn a_count_in_no_time_is_a_count() {
         let mut history = History::default();
         history.rebase(sample(0, 100, 100));
-        // The later time is behind: it is another clock's.
+        // The later time is behind, because another clock took it.
         history.advance(sample(3, 99, 99), 0);
         let reading = history.reading(true, 0);
         assert_eq!((reading.value, reading.status, reading.flags), (3, 0, READING_TIMES_STALE));
@@ -371,7 +373,8 @@ mod tests {
             let reading = history.reading(delta, 0);
             (reading.status, reading.value, reading.flags)
         };
-        // By user space, then by the kernel, whose time has just reached what user space took it for; and the other way round.
+        // First by user space, then by the kernel, whose time has just reached user space's estimate; and the other way
+        // round.
         let mut history = History::default();
         history.rebase(sample(5, 10, 10));
         history.advance(sample(8, 20, 20), READING_FAST);
@@ -383,7 +386,7 @@ mod tests {
         history.advance(sample(8, 20, 20), READING_FAST);
         assert_eq!(counted(&history, false), (0, 0, READING_TIMES_STALE));
 
-        // One clock, or no second sample: nothing was counted, and that is what it says.
+        // With one clock, or without a second sample, nothing was counted, and the reading says so.
         let not_counted = Status::NotCounted.code();
         for flags in [READING_FAST, READING_FAST | STANDING, STANDING] {
             let mut history = History::default();
@@ -396,14 +399,14 @@ mod tests {
         history.advance(sample(8, 20, 20), READING_FAST);
         history.advance_without();
         assert_eq!(counted(&history, true).0, not_counted);
-        // Time was enabled and did not run: no clock's fault.
+        // The event was enabled and did not run: no clock is at fault.
         history.rebase(sample(8, 20, 20));
         history.advance(sample(8, 30, 20), READING_FAST);
         assert_eq!(counted(&history, false).0, not_counted);
     }
 
     proptest! {
-        /// Any sizes: the same answer by repeated doubling and subtraction, without a wide product.
+        /// For any sizes, repeated doubling and subtraction give the same answer without a wide product.
         #[test]
         fn scaled_by_any_times(count: u64, enabled: u64, running in 1u64..) {
             let (enabled, running) = (enabled.max(running).max(2), enabled.min(running).max(1));

@@ -42,9 +42,9 @@ pub struct SessionOptions {
     pub thread: i32,
     /// Used only with [`SESSION_ON_CPU`].
     pub cpu: i32,
-    /// Of the histograms: 32 or 64; 0 means 64.
+    /// Bits of the histograms' counters: 32 or 64; 0 means 64.
     pub counter_bits: u32,
-    /// Of the histograms: 0 means 0.001.
+    /// The histograms' relative error; 0 means 0.001.
     pub relative_error: f64,
 }
 
@@ -69,7 +69,7 @@ impl ReadMode {
     }
 }
 
-/// Whom the options mean, where they mean anything.
+/// The target that the options mean, if they are valid.
 #[cfg(picollo_linux)]
 pub(crate) fn check_options(options: &SessionOptions) -> Result<Target> {
     let invalid = |why| Err(failure!(InvalidArgument, "{why}"));

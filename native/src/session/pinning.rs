@@ -1,8 +1,9 @@
-//! Pinned groups that the PMU has no room for. The kernel takes such a group off for good, and reading it gives end of file until
-//! it is enabled again, whether there is room again or not.
+//! Pinned groups for which the PMU has no room. The kernel takes such a group off for good. Reading it then returns end
+//! of file until it is enabled again, even if there is room again.
 //!
-//! Where that shows when the group is enabled, it is opened again without pinning. Where it shows later, it is enabled once more,
-//! and opened again without pinning if it does not stay, then or ever after. Either way the infos say so.
+//! If this shows when the group is enabled, it is opened again without pinning. If it shows later, it is first enabled
+//! once more. If it does not stay then, or loses its place again, it is opened again without pinning. Either way, the
+//! infos report it.
 
 use crate::base::error::Result;
 use crate::event::info::EVENT_INFO_UNPINNED;
@@ -16,7 +17,7 @@ use crate::session::session::Session;
 use crate::user_read::sys::Sys;
 
 impl<S: Sys> Session<S> {
-    /// After enabling: opens groups again that are pinned and found no room.
+    /// After enabling: opens pinned groups that found no room again, without pinning.
     pub(crate) fn unpin_where_needed(&mut self) -> Result<()> {
         for index in 0..self.opened.groups.len() {
             if self.is_pushed_off(index) {
@@ -36,8 +37,8 @@ impl<S: Sys> Session<S> {
             && self.read_group(index, &mut Samples::new()) == Err(Unreadable::PinnedOut)
     }
 
-    /// After a reading: lets pinned groups count again that turned out to be off the PMU, and says in the infos why the interval
-    /// was not counted. Their next interval starts here.
+    /// After a reading: lets pinned groups that were off the PMU count again, and explains in the infos why the
+    /// interval was not counted. Their next interval starts here.
     #[cold]
     pub(crate) fn bring_back(&mut self, pushed_off: u64) {
         for index in positions(pushed_off) {
@@ -60,10 +61,10 @@ impl<S: Sys> Session<S> {
             if !self.enabled {
                 continue;
             }
-            // Out of the error state. Should either call fail, the next reading finds the group as it is.
+            // Leaves the error state. If either call fails, the next reading finds the group as it is.
             let _ = self.control(index, request::DISABLE).and_then(|()| self.control(index, request::ENABLE));
             if (!is_first || self.is_pushed_off(index)) && self.unpin(index).is_err() {
-                // The infos have it.
+                // The infos report it.
                 continue;
             }
             let mut fresh = Samples::new();
@@ -77,12 +78,13 @@ impl<S: Sys> Session<S> {
         }
     }
 
-    /// Opens a group again without pinning, and starts it. Where that is refused its events are closed, and their infos say why.
+    /// Opens a group again without pinning, and starts it. If that fails, its events are closed, and their infos
+    /// explain why.
     fn unpin(&mut self, index: usize) -> Result<()> {
         let members = self.opened.groups[index].members;
-        // Nobody may look at the pages of events that are about to be closed.
+        // Nobody may read the pages of events that are about to be closed.
         self.fast = Fast::none();
-        // The thread that runs has not ended; of any other, only the kernel can tell.
+        // The running thread has not ended. About any other thread, only the kernel knows.
         let certain = self.whom.pid < 0 || self.is_opener() && self.counts_opener();
         let result = match self.opened.reopen_unpinned(index, self.whom, certain) {
             Ok(()) => {
@@ -106,15 +108,15 @@ impl<S: Sys> Session<S> {
                 Err(error)
             }
         };
-        // The other groups, too, lost their readers above.
+        // The other groups lost their readers above, too.
         self.find_fast();
         result
     }
 }
 
 impl<S: Sys> Opened<S> {
-    /// Opens a pinned group again without pinning. Where that is refused, the group is left without members, and the slot of the
-    /// event at fault returned. `certain`: the thread that is counted has not ended.
+    /// Opens a pinned group again without pinning. If that fails, the group has no members, and the error names the
+    /// slot of the event at fault. `certain`: the thread that is counted has not ended.
     fn reopen_unpinned(
         &mut self,
         index: usize,
@@ -127,7 +129,7 @@ impl<S: Sys> Opened<S> {
             Ok(anchor) => {
                 let result = self.replace_members(index, whom);
                 let result = match anchor {
-                    // That the thread has ended explains all other refusals.
+                    // If the thread has ended, that explains all other refusals.
                     Some(anchor) => self.joins(whom, anchor).map_err(|refused| (leader, refused)).and(result),
                     None => result,
                 };
@@ -149,7 +151,7 @@ impl<S: Sys> Opened<S> {
     fn replace_members(&mut self, index: usize, whom: Whom) -> core::result::Result<(), (usize, Refused)> {
         let members = self.groups[index].members;
         self.groups[index].pinned = false;
-        // Closed first: what the old group holds, the new one may need.
+        // The old events close first, because the new group may need what they hold.
         positions(members).for_each(|position| self.close(position));
         let mut leader = -1;
         for position in positions(members) {
@@ -165,10 +167,10 @@ impl<S: Sys> Opened<S> {
         Ok(())
     }
 
-    /// An event of the thread whom the group of `old` counts, if that thread has not ended. Its id alone does not tell: another
-    /// thread may have it by now. But the kernel takes events into a group only if they count one and the same thread. So if an
-    /// event opened by id joins the old group, the id meant that thread all the time until now; and if later another one joins the
-    /// anchor, it still does, and all that was opened in between counts that thread, too.
+    /// Opens an event of the thread that the group of `old` counts, if that thread has not ended. The id proves
+    /// nothing, because another thread may have it by now. But the kernel takes events into a group only if they count
+    /// the same thread. If an event opened by id joins the old group, the id has meant that thread until now. If later
+    /// another event joins the anchor, it still does, and everything opened in between counts that thread, too.
     fn anchor(&self, whom: Whom, old: i32) -> core::result::Result<i32, Refused> {
         let (anchor, _) = group::open(&self.sys, &dummy(), whom, -1)?;
         self.joins(whom, old).map(|()| anchor).inspect_err(|_| {
@@ -185,7 +187,7 @@ impl<S: Sys> Opened<S> {
                 unsafe { self.sys.close(fd) };
                 Ok(())
             }
-            // Another thread's; or, in newer kernels, that of a thread that has ended.
+            // The group is another thread's or, in newer kernels, that of a thread that has ended.
             Err((Errno(libc::EINVAL | libc::ENODEV), attr)) => Err((Errno(libc::ESRCH), attr)),
             Err(refused) => Err(refused),
         }

@@ -1,5 +1,5 @@
-//! Taking a reading, in user space where that proves itself, else by system call: the path that everything else is measured by. No
-//! allocation, no lock, no print on it.
+//! Takes a reading, in user space if it proves correct, or else by system call. Every measurement takes this path, so
+//! it has no allocation, no lock and no output.
 
 use crate::base::error::{Error, Result, failure};
 use crate::event::event::MAX_EVENTS;
@@ -18,7 +18,7 @@ use crate::user_read::sys::{PmcSource, Policy, Sys};
 use crate::user_read::trial::Finding;
 
 impl<S: Sys> Session<S> {
-    /// Takes a reading of all events: all of them, or an error, which changes nothing.
+    /// Takes a reading of all events, or returns an error, which changes nothing.
     pub fn read(&mut self, how: ReadMode) -> Result<()> {
         if how == ReadMode::Auto && self.read_unmoved() {
             return Ok(());
@@ -26,9 +26,9 @@ impl<S: Sys> Session<S> {
         self.read_slowly(how)
     }
 
-    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading: the usual case of
-    /// [`ReadMode::Auto`], and all of its hot path. False changes nothing: [`Session::read`] then does what is to be done, or says
-    /// why not.
+    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading. This is the
+    /// usual case of [`ReadMode::Auto`], and its whole hot path. False changes nothing: [`Session::read`] then takes
+    /// another way, or reports why not.
     #[inline]
     pub fn read_unmoved(&mut self) -> bool {
         if !self.fast.complete || !self.is_opener() || thread::process() != self.process {
@@ -73,14 +73,14 @@ impl<S: Sys> Session<S> {
     }
 }
 
-/// Which of the two ways a sample is taken.
+/// The ways to take a sample.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// System calls, and nothing learnt: on any thread.
+    /// By system call, without learning from it: on any thread.
     Syscall,
-    /// System calls that tell the readers of counters where they stand. On the opening thread.
+    /// By system call, from which the readers of counters learn. On the opening thread.
     Learn,
-    /// In user space, else as above. On the opening thread.
+    /// In user space, or else as `Learn`. On the opening thread.
     Fast,
 }
 
@@ -101,15 +101,15 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// A sample of every event by system call: all of them, or an error. Into the caller's memory: they are too large to be moved
-    /// about on the way to every reading.
+    /// Takes a sample of every event by system call, or returns an error. The samples are in the caller's memory,
+    /// because they are too large to move on every reading.
     pub(crate) fn sample_all(&self, samples: &mut Samples) -> Result<()> {
         self.sample(&mut Fast::none(), Way::Syscall, samples)
     }
 
-    /// The same in one of these ways.
+    /// The same in the given way.
     pub(crate) fn sample_with_fast(&mut self, way: Way, samples: &mut Samples) -> Result<()> {
-        // Taken out for the time being, because the rest of the session is looked at meanwhile.
+        // Taken out meanwhile, because the rest of the session is borrowed.
         let mut fast = core::mem::replace(&mut self.fast, Fast::none());
         let result = self.sample(&mut fast, way, samples);
         self.fast = fast;
@@ -124,7 +124,7 @@ impl<S: Sys> Session<S> {
             source.fence();
         }
         for (index, group) in self.opened.groups.iter().enumerate().filter(|(_, group)| group.members != 0) {
-            // Only the opening thread may touch a counter: on any other it would be another thread's.
+            // Only the opening thread may read a counter: on another thread, it would be that thread's.
             let pmcs = fast.groups.get_mut(index).and_then(Option::as_mut);
             let mut pmcs = pmcs.filter(|_| way != Way::Syscall);
             if let Some(pmcs) = pmcs.as_deref_mut() {
@@ -168,7 +168,7 @@ impl<S: Sys> Session<S> {
         hybrid::is_extended(attr.kind) && attr.config >> 32 != 0
     }
 
-    /// Reads a group without the kernel, if that proves itself.
+    /// Reads a group without the kernel, if the reading proves correct.
     fn sample_in_user_space(&self, pmcs: &mut Pmcs<Mapped>, group: &Group, samples: &mut Samples) -> bool {
         let last = |member: usize| {
             positions(group.members)
@@ -178,13 +178,14 @@ impl<S: Sys> Session<S> {
         let source = self.opened.sys.source();
         let unmoved = pmcs.read_unmoved(&source);
         if !unmoved && pmcs.read_moved(&source, last).is_err() {
-            // A pinned group that finds no room when the thread comes back to its kind of core leaves its page as it was.
+            // If a pinned group finds no room when the thread returns to its kind of core, its page does not change.
             let waits = self.is_part(group) && !group.pinned;
             if cfg!(target_arch = "aarch64") || self.enabled && !waits || !pmcs.stands() {
                 return false;
             }
-            // Stopped, or waiting for the thread to come to its kind of core, and off the PMU ever since the kernel was last asked:
-            // its answer stands. (On aarch64 an index of 0 may also mean that a running counter is not to be read.)
+            // The group is stopped, or waits for the thread to come to its kind of core, and has been off the PMU since
+            // the kernel was last asked. So the answer still holds. (On aarch64 an index of 0 may also mean that a
+            // running counter must not be read.)
             for position in positions(group.members) {
                 samples.put(position, self.tally.histories[position].last, STANDING);
             }
@@ -220,13 +221,13 @@ impl<S: Sys> Session<S> {
     }
 }
 
-/// One sample per event, and which of them there are.
+/// One sample per event, and which of them were taken.
 pub(crate) struct Samples {
     pub all: [Sample; MAX_EVENTS],
-    /// Of a reading that each is the end of, as far as it goes.
+    /// Flags of a reading that ends with each sample, as far as the sample shows them.
     pub flags: [u32; MAX_EVENTS],
     pub taken: u64,
-    /// Groups that are pinned and off the PMU for good, by index.
+    /// The pinned groups that are off the PMU for good, by index.
     pub pushed_off: u64,
 }
 
@@ -235,12 +236,12 @@ impl Samples {
         Samples { all: [Sample::default(); MAX_EVENTS], flags: [0; MAX_EVENTS], taken: 0, pushed_off: 0 }
     }
 
-    /// The sample of the event at a position, where there is one.
+    /// The sample of the event at a position, if it was taken.
     pub(crate) fn get(&self, position: usize) -> Option<Sample> {
         (self.taken >> position & 1 != 0).then_some(self.all[position])
     }
 
-    /// Takes a sample.
+    /// Stores a sample.
     fn put(&mut self, position: usize, sample: Sample, flags: u32) {
         (self.all[position], self.flags[position]) = (sample, flags);
         self.taken |= 1 << position;
@@ -257,12 +258,12 @@ pub(crate) struct Fast {
 }
 
 impl Fast {
-    /// None.
+    /// Without groups.
     pub(crate) const fn none() -> Fast {
         Fast { groups: Vec::new(), complete: false }
     }
 
-    /// Finds the groups whose members are all mapped. `events` is how many there are in the session.
+    /// Finds the groups whose members are all mapped. `events` is the number of events in the session.
     pub(crate) fn find<S: Sys>(opened: &Opened<S>, policy: Policy, ordered: bool, events: usize) -> Fast {
         let mut fast = Fast { groups: Vec::new(), complete: false };
         if policy.is_off() || fast.groups.try_reserve_exact(opened.groups.len()).is_err() {
@@ -297,7 +298,7 @@ impl Fast {
         if policy == Policy::Auto && opened.sys.user_reads(&opened.attrs[group.leader]) != Finding::Safe {
             return None;
         }
-        // Only where the page does not say how time passes is the clock needed; finding out its rate takes a while.
+        // The clock is needed only if the page does not say how time passes, since finding its rate takes a while.
         let tells = pages.first().is_some_and(|page| page.times().extends);
         let own_rate = if tells { None } else { opened.sys.tick_rate().map(Rate::of_hertz) };
         Pmcs::try_new(pages, ordered, own_rate)

@@ -1,4 +1,4 @@
-//! Sessions: events opened for one target, scheduled together where the PMU has room, each with a histogram.
+//! Sessions: events opened for one target, scheduled together if the PMU has room, each with a histogram.
 
 use core::fmt;
 
@@ -36,18 +36,19 @@ use crate::session::options::ReadMode;
 /// the last two readings, the first since the base. [`Session::record`] never reads: it records the last deltas, once per read.
 /// An event that was not counted records nothing and is tallied in its info.
 ///
-/// Threads: [`ReadMode::Auto`] on the opening thread, the rest on any thread, one at a time, which `&mut` sees to. After a fork the
-/// child can only drop its copy: every call answers `Forked`, because its descriptors still are the parent's counters.
+/// Threads: [`ReadMode::Auto`] works on the opening thread, and the rest on any thread, one at a time, as `&mut`
+/// ensures. After a fork the child can only drop its copy: every call returns `Forked`, because its descriptors are
+/// still the parent's counters.
 ///
 /// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).
 pub struct Session<S: Sys = Kernel> {
-    /// Before `opened`, which unmaps what this looks at: fields are dropped in order.
+    /// Before `opened`, which unmaps the pages that this reads: fields are dropped in order.
     pub(crate) fast: Fast,
     pub(crate) opened: Opened<S>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) tally: Tally,
     pub(crate) options: SessionOptions,
-    /// Whom it counts, as it was asked for and as the kernel is told.
+    /// The target, as requested and as passed to the kernel.
     pub(crate) target: Target,
     pub(crate) whom: Whom,
     /// The opening thread, by its never-reused token and by its kernel id.
@@ -55,21 +56,21 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) process: u32,
     policy: Policy,
     pub(crate) enabled: bool,
-    /// Whether the PMU was seen to count, or to be silent.
+    /// Whether the PMU is known to count, or to be silent.
     pub(crate) proven: bool,
 }
 
 impl Session {
-    /// Opens events; between 1 and [`MAX_EVENTS`].
+    /// Opens 1 to [`MAX_EVENTS`] events.
     ///
-    /// Errors: `InvalidArgument` and `Unsupported` for options and events outside their ranges; else why an event cannot be
-    /// counted, with its position: `NoSuchEvent`, `Permission`, `Unsupported`, `Os`. With [`SESSION_SKIP_UNAVAILABLE`] such events
-    /// stay as entries without counts instead.
+    /// Errors: `InvalidArgument` and `Unsupported` for options and events outside their ranges; otherwise why an event
+    /// cannot be counted, with its position: `NoSuchEvent`, `Permission`, `Unsupported`, `Os`. With
+    /// [`SESSION_SKIP_UNAVAILABLE`] such events stay as entries without counts instead.
     ///
-    /// Cost: some system calls for each event. The first time in a process that a counter may be read in user space also some hundred
-    /// microseconds for a child that tries it (where a sandbox lets no child share memory, it is forked: some 0.1 s for each
-    /// GB), and 2 to 50 ms to find out how fast the CPU's clock runs, where neither the kernel nor the CPU says so. Neither with
-    /// [`SESSION_SYSCALL_ONLY`].
+    /// Cost: a few system calls for each event. In a process, the first counter that may be read in user space adds a
+    /// few hundred microseconds for a child that tries it. If a sandbox lets no child share memory, the child is
+    /// forked: about 0.1 s for each GB. If neither the kernel nor the CPU states the clock's rate, finding it takes 2
+    /// to 50 ms. [`SESSION_SYSCALL_ONLY`] avoids both.
     pub fn create(options: &SessionOptions, events: &[Event]) -> Result<Session> {
         Session::with_sys(Kernel, options, events)
     }
@@ -87,7 +88,7 @@ impl<S: Sys> Session<S> {
                 events.len()
             ));
         }
-        // Slots: one for each event, and behind them one for each further kind of core that an event is counted on.
+        // One slot for each event, and after them one for each further kind of core on which an event is counted.
         let pmus = Pmus::find(&sys);
         let wanted: usize = events.iter().map(|event| pmus.parts(event)).sum();
         let (pmus, slots) =
@@ -102,8 +103,8 @@ impl<S: Sys> Session<S> {
         }
         let whom = Whom::of(target, opener.1);
         let process = thread::process();
-        // The counter that a thread reads is its own, whatever the event counts: only an event of this very thread, wherever it
-        // runs and without its children, can be read in user space. The kernel would let any be mapped.
+        // A thread reads its own counter, whatever the event counts. So user space can read only an event of this very
+        // thread, wherever it runs, without its children. The kernel would let any event be mapped.
         let maps = whom.own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
         let pages = filled(slots, None)?;
         let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
@@ -194,10 +195,10 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// Finds out anew which groups can be read in user space, after events were opened.
+    /// Finds the groups that can be read in user space again, after events were opened.
     pub(crate) fn find_fast(&mut self) {
         let ordered = self.has(SESSION_ORDERED);
-        // Every event must be open, and every part of one: what is missing has no slot in a group.
+        // Every event and every part of one must be open: a missing one has no slot in a group.
         let parts: u32 = self.entries.iter().map(|entry| 1 + entry.parts.count_ones()).sum();
         self.fast = Fast::find(&self.opened, self.policy, ordered, parts as usize);
         for entry in &mut self.entries {
@@ -219,7 +220,7 @@ impl<S: Sys> Session<S> {
         ))
     }
 
-    /// The kernel id of the calling thread where it is the opening thread; else a number that no thread has. Spares a system call.
+    /// The kernel id of the opening thread if it is calling, or else -1, which no thread has. This saves a system call.
     pub(crate) fn caller(&self) -> i32 {
         if thread::token() == self.opener.0 { self.opener.1 } else { -1 }
     }
@@ -237,7 +238,7 @@ impl<S: Sys> Session<S> {
     /// Takes a new base for everything.
     pub(crate) fn rebase(&mut self) -> Result<()> {
         let mut samples = Samples::new();
-        // After which the next reading in user space knows where it stands.
+        // From this, the next reading in user space learns its starting point.
         let way = if self.is_opener() { Way::Learn } else { Way::Syscall };
         self.sample_with_fast(way, &mut samples)?;
         if samples.pushed_off != 0 {
@@ -260,16 +261,16 @@ impl<S: Sys> fmt::Debug for Session<S> {
     }
 }
 
-/// What belongs to one event and is not needed to read it.
+/// The data of one event that are not needed to read it.
 pub(crate) struct Entry {
     pub event: Event,
     pub info: EventInfo,
     pub substitute: Option<Substitute>,
-    /// The session alone records into it.
+    /// Only the session records into it.
     pub histogram: SharedWriter,
-    /// Where more of it is counted, on other kinds of core: one bit for each slot.
+    /// The slots of its parts on other kinds of core, one bit each.
     pub parts: u64,
-    /// One counter sees it wherever the target runs: not one of several parts, nor the only one that could be had.
+    /// One counter sees it wherever the target runs: it is not split, and not limited to one kind of core.
     pub everywhere: bool,
 }
 
@@ -287,7 +288,7 @@ impl<S: Sys> Session<S> {
         self.owner(slot).map_or("a part of an event", |position| self.entries[position].event.name())
     }
 
-    /// The error with the event that a slot belongs to; without one where it is nobody's.
+    /// The error with the event that a slot belongs to, or without an event if the slot belongs to no event.
     pub(crate) fn blame(&self, slot: usize, error: Error) -> Error {
         match self.owner(slot) {
             Some(position) => error.with_event(position),
@@ -295,9 +296,9 @@ impl<S: Sys> Session<S> {
         }
     }
 
-    /// Explains a refusal that came later than the opening.
+    /// Explains a refusal after the opening.
     pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> Error {
-        // What has ended has a number, even if it was not asked for by it.
+        // A thread that has ended is named by its id, even if the caller did not name it so.
         let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
         let target = Target { pid, ..self.target };
         let refusal = Refusal { name: self.name_of(slot), attr: &attr, target, errno };

@@ -1,21 +1,21 @@
-//! Whether reading a counter in user space faults on this machine, found out where it does no harm.
+//! Finds out whether reading a counter in user space faults on this machine, where it does no harm.
 //!
-//! The page may allow what the CPU then refuses: a hypervisor without the instruction, or an administrator who switched it off
-//! after the event was opened. A fault would end the program. So once per process and kind of PMU a child opens an event, maps
-//! its page and reads the counter (`trial.rs`); where that faults, this process stays with read(2).
+//! The page may allow what the CPU then refuses: a hypervisor may lack the instruction, or an administrator may have
+//! disabled it after the event was opened. A fault would end the program. So once per process and kind of PMU, a child
+//! opens an event, maps its page and reads the counter (`trial.rs`). If that faults, this process uses read(2).
 //!
-//! It is a look ahead, not a guard: whoever forbids the instruction after it ends the process at its next reading. There is no guard
-//! that costs nothing. The page of an event that is open already does not show the change, so that no check before the
-//! instruction would notice it; a check of anything else would be out of date by the time of the instruction; restartable sequences
-//! do not restart on faults; and a handler for SIGSEGV or SIGILL belongs to the program, never to a library.
+//! This is a test in advance, not a guard. If somebody forbids the instruction later, the next reading ends the
+//! process. No guard is free of cost. The page of an open event does not show the change, so no check before the
+//! instruction would notice it. A check of anything else would be out of date when the instruction runs. Restartable
+//! sequences do not restart on faults. A handler for SIGSEGV or SIGILL belongs to the program, never to a library.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::os::kernel::{Attr, kind};
 use crate::user_read::trial::{Finding, read_one};
 
-/// Answers so far, one word for each PMU: its key in the upper 48 bits, then how often a child found out nothing, [`USED`], and
-/// [`SAFE`] or [`FAULTS`]. A process meets few kinds of PMU.
+/// Answers so far, one word for each PMU. It has the PMU's key in the upper 48 bits, then the number of children that
+/// found out nothing, [`USED`], and [`SAFE`] or [`FAULTS`]. A process meets few kinds of PMU.
 type Answers = [AtomicU64; 16];
 static KNOWN: Answers = [const { AtomicU64::new(0) }; 16];
 const SAFE: u64 = 1;
@@ -23,16 +23,17 @@ const FAULTS: u64 = 2;
 const USED: u64 = 4;
 const ONE_TRIAL: u64 = 8;
 const KEY_SHIFT: u32 = 16;
-/// So many children that found out nothing are enough: the counters are taken for good, or a sandbox is in the way.
+/// The limit of children that find out nothing: the counters are taken for good, or a sandbox is in the way.
 const MOST_TRIALS: u64 = 32;
 
-/// What reading a counter of the PMU that this request is for does. A child finds out, the first time. The request is one that
-/// the kernel has taken before.
+/// Whether reading a counter of this request's PMU faults. The first time, a child finds out. The kernel has accepted
+/// the request before.
 pub(crate) fn user_reads(attr: &Attr) -> Finding {
     remember(&KNOWN, key_of(attr), || read_one(attr))
 }
 
-/// What is known of a PMU, or else what `ask` finds out. That nothing is known is not for ever: it is asked again, a number of times.
+/// The known answer for a PMU, or else the answer of `ask`. An unknown answer is not final: `ask` is called again, a
+/// limited number of times.
 fn remember(answers: &Answers, key: u64, ask: impl FnOnce() -> Finding) -> Finding {
     let new = key << KEY_SHIFT | USED;
     let is_mine =
@@ -49,12 +50,12 @@ fn remember(answers: &Answers, key: u64, ask: impl FnOnce() -> Finding) -> Findi
         () if trials >= MOST_TRIALS => return Finding::Unknown,
         () => {}
     }
-    // Threads that ask at the same time do not wait for each other. Should they find different things, the fault counts.
+    // Threads that ask at the same time do not wait for each other. If their answers differ, the fault counts.
     let finding = ask();
     match finding {
         Finding::Safe => answer.fetch_or(SAFE, Ordering::Relaxed),
         Finding::Faults => answer.fetch_or(FAULTS, Ordering::Relaxed),
-        // A process has far fewer threads than it would take for this to run into the key.
+        // A process has far too few threads for this to overflow into the key.
         Finding::Unknown => answer.fetch_add(ONE_TRIAL, Ordering::Relaxed),
     };
     finding
@@ -90,13 +91,13 @@ mod tests {
         assert_eq!(remember(&answers, 4, unasked), Finding::Safe);
         assert_eq!(remember(&answers, 10, unasked), Finding::Faults);
         assert_eq!(remember(&answers, u32::MAX.into(), unasked), Finding::Safe);
-        // More kinds of PMU than any machine has: there it stays with read(2).
+        // More kinds of PMU than any machine has: the rest use read(2).
         let more =
             (100..150).filter(|&key| remember(&answers, key, || Finding::Safe) == Finding::Safe).count();
         assert_eq!(more, 13);
     }
 
-    /// A child that the kernel killed for want of memory says nothing about the instruction.
+    /// A child that the kernel killed for lack of memory shows nothing about the instruction.
     #[test]
     fn ignorance_is_not_for_ever() {
         let answers = none();
@@ -105,7 +106,7 @@ mod tests {
         }
         assert_eq!(remember(&answers, 4, || Finding::Safe), Finding::Safe);
         assert_eq!(remember(&answers, 4, unasked), Finding::Safe);
-        // But it is bounded: every question costs a child.
+        // But the number of questions is bounded, because each costs a child.
         let mut asked = 0;
         for _ in 0..1000 {
             let finding = remember(&answers, 10, || {

@@ -1,4 +1,4 @@
-//! Counters read in user space, where the reading can prove itself.
+//! Counters read in user space, if the reading can prove itself correct.
 
 pub(crate) mod fault;
 #[cfg(all(test, picollo_linux))]

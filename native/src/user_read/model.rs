@@ -1,5 +1,5 @@
-//! A model of what the kernel does with counting events and their pages: the rules of `arch/x86/events/core.c` and
-//! `kernel/events/core.c` that matter to who reads a page. For tests.
+//! A model of how the kernel counts events and writes their pages: the rules of `arch/x86/events/core.c` and
+//! `kernel/events/core.c` that matter to a reader of a page. For tests.
 
 use core::cell::Cell;
 
@@ -42,15 +42,15 @@ impl View for Page {
     }
 }
 
-/// One event: `struct perf_event` and its counter, as far as it goes.
+/// One event: `struct perf_event` and its counter, as far as needed.
 #[derive(Default, Debug)]
 struct Event {
     count: u64,
-    /// What the counter showed when it was last written or read: sign-extended after a write, raw after a read.
+    /// The counter's value when it was last written or read: sign-extended after a write, raw after a read.
     prev_count: u64,
     period_left: i64,
     register: u64,
-    /// All events since the last reset: what the kernel would say if it were asked.
+    /// All events since the last reset: the count that the kernel would return.
     truth: u64,
 }
 
@@ -62,18 +62,18 @@ pub(crate) struct Kernel<'a> {
     width: u32,
     period: u64,
     active: bool,
-    /// Which counter the first event is on; the others follow.
+    /// The counter of the first event; the others follow.
     first: u32,
     pub now: u64,
     switched: u64,
     enabled: u64,
     running: u64,
-    /// Whether the pages tell how time goes on.
+    /// Whether the pages say how time passes.
     pub extends: bool,
 }
 
 impl<'a> Kernel<'a> {
-    /// Enabled, but not on the PMU.
+    /// A group that is enabled, but not on the PMU.
     pub(crate) fn new(pages: &'a [Page], width: u32, period: u64) -> Self {
         let events = pages.iter().map(|_| Event { period_left: period as i64, ..Event::default() }).collect();
         let mut kernel = Kernel {
@@ -173,7 +173,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// `n` events of each kind happen in the task, with an interrupt wherever a counter overflows.
+    /// Lets `n` events of each kind happen in the task, with an interrupt whenever a counter overflows.
     pub(crate) fn count(&mut self, mut n: u64) {
         if !self.active {
             return;
@@ -182,7 +182,7 @@ impl<'a> Kernel<'a> {
             event.truth = event.truth.wrapping_add(n);
         }
         while n > 0 {
-            // All count the same, but each has its own way to go to the overflow.
+            // All count the same, but each has a different distance to its overflow.
             let to_go = |event: &Event| (self.mask() - event.register).saturating_add(1);
             let step = self.events.iter().map(to_go).min().unwrap_or(n).min(n);
             for member in 0..self.events.len() {
@@ -198,7 +198,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// What `rdpmc` gives. Above the width there is rubbish, as the architecture allows.
+    /// The result of `rdpmc`. Bits above the width are arbitrary, as the architecture allows.
     pub(crate) fn register(&self, index: u32) -> u64 {
         let member = index.wrapping_sub(self.first + 1) as usize;
         // A counter that was this group's a moment ago may be another's now.
@@ -212,7 +212,7 @@ impl<'a> Kernel<'a> {
         (self.events.iter().map(|event| event.count).collect(), self.times())
     }
 
-    /// Somebody reads by system call: the counters are noted raw, the pages stay.
+    /// Somebody reads by system call: the raw counters are noted, and the pages stay.
     pub(crate) fn foreign_read(&mut self) {
         if self.active {
             (0..self.events.len()).for_each(|member| self.update(member));

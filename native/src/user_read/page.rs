@@ -1,9 +1,9 @@
-//! The page that the kernel keeps up to date for a mapped event: reading it whole, and what it says about time.
+//! The page that the kernel keeps up to date for a mapped event: how to read it whole, and its information about time.
 //!
-//! The page is a seqlock. The kernel makes `lock` odd (on newer kernels merely different), writes, and moves it on; who reads
-//! takes the lock, then the fields, then the lock again, and starts over when it moved. For an event of the calling thread the
-//! writer is an interrupt or a context switch on this very CPU, so that order in the compiler would be enough; the fences here
-//! are real all the same, and so what a test with a writer on another thread shows holds for them.
+//! The page is a seqlock. The kernel makes `lock` odd (on newer kernels merely different), writes, and moves it on. A
+//! reader takes the lock, then the fields, then the lock again, and starts over if it moved. For an event of the
+//! calling thread, the writer is an interrupt or a context switch on this very CPU, so order in the compiler would be
+//! enough. The fences here are real all the same, so a test with a writer on another thread is valid for them.
 
 use core::ops::Deref;
 use core::ptr::NonNull;
@@ -15,20 +15,20 @@ use crate::os::sys::Perf;
 /// How often a reader starts over before it leaves the reading to the kernel.
 pub(crate) const TRIES: u32 = if cfg!(loom) { 3 } else { 64 };
 
-/// Access to a page's fields, so that a model checker can stand in for memory. The loads are relaxed and atomic: the kernel
+/// Access to a page's fields, so that a model checker can replace memory. The loads are relaxed and atomic: the kernel
 /// writes at any moment, and racing plain loads would be undefined.
 pub(crate) trait View {
     /// The lock, before anything that it guards.
     fn lock_acquire(&self) -> u32;
     /// The lock again, after [`View::fence`].
     fn lock_relaxed(&self) -> u32;
-    /// Keeps the loads before it from moving behind the second look at the lock.
+    /// Keeps earlier loads from moving after the second load of the lock.
     fn fence(&self);
     fn index(&self) -> u32;
     fn offset(&self) -> i64;
     fn width(&self) -> u16;
     fn capabilities(&self) -> u64;
-    /// All that is said about time.
+    /// All information about time.
     fn times(&self) -> Times;
 }
 
@@ -59,7 +59,7 @@ impl View for Page {
     }
     fn times(&self) -> Times {
         let capabilities = self.capabilities.load(Ordering::Relaxed);
-        // Older kernels leave what is behind `size` zero; a zero mask would make every time the last one.
+        // Older kernels leave the fields after `size` zero. A zero mask would make every time equal to the last one.
         let short = capabilities & CAP_USER_TIME_SHORT != 0 && self.size.load(Ordering::Relaxed) >= 96;
         Times {
             enabled: self.time_enabled.load(Ordering::Relaxed),
@@ -74,7 +74,7 @@ impl View for Page {
     }
 }
 
-/// Whatever leads to a page.
+/// Any pointer to a page.
 impl<P: Deref<Target: View>> View for P {
     #[inline(always)]
     fn lock_acquire(&self) -> u32 {
@@ -107,7 +107,7 @@ impl<P: Deref<Target: View>> View for P {
 
 /// `cap_bit0_is_deprecated`: without it the capability bits mean something else (kernels before 3.12).
 const CAP_BIT0_DEPRECATED: u64 = capability(1);
-/// `cap_user_time_short`: the counter of time wraps, see [`Times::wrap`].
+/// `cap_user_time_short`: the time counter wraps, see [`Times::wrap`].
 const CAP_USER_TIME_SHORT: u64 = capability(5);
 
 /// Why a counter cannot be read in user space at the moment.
@@ -115,9 +115,9 @@ const CAP_USER_TIME_SHORT: u64 = capability(5);
 pub(crate) enum Reason {
     /// The kernel does not allow it for this event.
     NotAllowed,
-    /// The index is 0: not on the PMU now. (On aarch64 also: on the PMU, but not to be read.)
+    /// The index is 0: the event is not on the PMU now. (On aarch64 also: it is on the PMU, but must not be read.)
     Inactive,
-    /// The width is not one that a counter can have.
+    /// No counter can have this width.
     Width,
     /// The index names no counter.
     Index,
@@ -125,7 +125,7 @@ pub(crate) enum Reason {
     Contended,
 }
 
-/// What the page says of a counter, all from one moment.
+/// The page's fields for a counter, all from one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fields {
     pub lock: u32,
@@ -136,7 +136,7 @@ pub(crate) struct Fields {
 /// How to read a counter that can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Readable {
-    /// As the page has it: not 0.
+    /// The index in the page: not 0.
     pub index: u32,
     /// 1 to 64.
     pub width: u32,
@@ -144,7 +144,7 @@ pub(crate) struct Readable {
     pub offset: u64,
 }
 
-/// What the page says about time.
+/// The page's information about time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Times {
     /// Nanoseconds, when the page was last written.
@@ -155,13 +155,13 @@ pub(crate) struct Times {
     pub mult: u32,
     pub shift: u16,
     pub offset: u64,
-    /// A counter of less than 64 bits: its value when the page was written, and its mask.
+    /// For a counter of less than 64 bits: its value when the page was written, and its mask.
     pub wrap: Option<(u64, u64)>,
 }
 
 impl Times {
-    /// Nanoseconds from the last write to the moment when the time stamp counter said `stamp`; `None` where the page does not
-    /// say how to tell.
+    /// Nanoseconds from the last write to the moment of the time stamp `stamp`; `None` if the page does not define
+    /// them.
     pub(crate) fn since_written(&self, stamp: u64) -> Option<u64> {
         if !self.extends {
             return None;
@@ -170,24 +170,25 @@ impl Times {
             Some((cycles, mask)) => cycles.wrapping_add(stamp.wrapping_sub(cycles) & mask),
             None => stamp,
         };
-        // The kernel's own arithmetic is modulo 2^64, and so is the offset that it gives. A shift of 128 or more would be
-        // nonsense, and must not be a panic.
+        // The kernel's own arithmetic is modulo 2^64, and so is its offset. A shift of 128 or more would be invalid,
+        // but must not cause a panic.
         let scaled = (u128::from(cycles) * u128::from(self.mult)).checked_shr(self.shift.into()).unwrap_or(0);
         let since = self.offset.wrapping_add(scaled as u64);
-        // Time stamps of two CPUs may be apart by a little: never a step of five centuries.
+        // Time stamps of two CPUs may differ a little, but never by five centuries.
         Some(if since as i64 >= 0 { since } else { 0 })
     }
 }
 
-/// What a page must show for its counter to be read in user space.
+/// The capabilities that a page must have for its counter to be read in user space.
 pub(crate) const CAPABILITIES_NEEDED: u64 = CAP_USER_READ | CAP_BIT0_DEPRECATED;
 
-/// Whether the kernel allows that.
+/// Whether the kernel allows reads in user space.
 pub(crate) fn allows(capabilities: u64) -> bool {
     capabilities & CAPABILITIES_NEEDED == CAPABILITIES_NEEDED
 }
 
-/// Copies what the page says, all from one moment; `None` when it kept changing. `has` tells which indices name a counter.
+/// Copies the page's fields, all from one moment; `None` if it kept changing. `has` reports whether an index is a
+/// counter's.
 pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fields> {
     for _ in 0..TRIES {
         let lock = page.lock_acquire();
@@ -217,19 +218,19 @@ pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fi
     None
 }
 
-/// A mapped page. Whoever holds one is gone before the page is unmapped.
+/// A mapped page. Every holder must be gone before the page is unmapped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mapped(NonNull<Page>);
 
-// SAFETY: a page may be looked at from any thread. Reading the counter behind it is another matter: that is done on the opening
-// thread alone, which the session checks before every reading.
+// SAFETY: any thread may read a page. Only the opening thread may read the counter behind it, which the session checks
+// before every reading.
 unsafe impl Send for Mapped {}
 
-// SAFETY: as above; and all access to the page is by atomic loads.
+// SAFETY: as above; and all access to the page is through atomic loads.
 unsafe impl Sync for Mapped {}
 
 impl Mapped {
-    /// For unmapping.
+    /// The pointer, for unmapping.
     pub(crate) fn pointer(self) -> NonNull<Page> {
         self.0
     }
@@ -240,15 +241,16 @@ impl Deref for Mapped {
 
     #[inline(always)]
     fn deref(&self) -> &Page {
-        // SAFETY: a session drops its `Fast` before its `Opened`, which owns the mapping, and makes a new one when it opens events
-        // again; so the page is mapped. In a forked child it is not, and there the session's check comes before any use.
+        // SAFETY: the page is mapped: a session drops its `Fast` before its `Opened`, which owns the mapping, and makes
+        // a new `Fast` when it opens events again. In a forked child it is not mapped, but the session's check comes
+        // before any use.
         unsafe { self.0.as_ref() }
     }
 }
 
-/// Maps the event's page, for keeps if its counter may be read. That it cannot be mapped is no failure.
+/// Maps the event's page, and keeps it if its counter may be read. A failed mapping is not an error.
 pub(crate) fn map<S: Perf>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
-    // These have no counter, and their pages are not kept up to date.
+    // These have no counter, and the kernel does not update their pages.
     if matches!(attr.kind, kind::SOFTWARE | kind::TRACEPOINT | kind::BREAKPOINT) {
         return None;
     }
@@ -257,7 +259,7 @@ pub(crate) fn map<S: Perf>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
     if allows(View::capabilities(unsafe { page.as_ref() })) {
         return Some(Mapped(page));
     }
-    // SAFETY: mapped above, and not used any more.
+    // SAFETY: mapped above, and not used after this.
     unsafe { sys.unmap_page(page) };
     None
 }

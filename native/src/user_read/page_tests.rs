@@ -47,12 +47,12 @@ fn never_torn_beside_a_writer() {
                 n += 1;
                 write(&page, n);
                 written.fetch_add(1, Ordering::Relaxed);
-                // A writer that never rests would leave the reader no chance; the kernel's rests for milliseconds.
+                // A writer without pauses would leave the reader no chance. The kernel's pauses last milliseconds.
                 (0..n % 100).for_each(|_| core::hint::spin_loop());
             }
         })
     };
-    // Under a slow machine or a checker, fewer do.
+    // A slow machine or a checker does fewer.
     let wanted = if cfg!(target_arch = "aarch64") || cfg!(debug_assertions) { 2_000_000 } else { 10_000_000 };
     let (mut whole, mut given_up, mut newest) = (0u64, 0u64, 0);
     while whole < wanted && given_up < wanted {
@@ -80,15 +80,15 @@ fn time_goes_on_from_the_last_write() {
         Times { extends: true, mult: 3, shift: 1, offset: 0u64.wrapping_sub(1500), ..Times::default() };
     assert_eq!(times.since_written(1000), Some(0));
     assert_eq!(times.since_written(1100), Some(150));
-    // A time stamp from before the write, by another CPU's counter.
+    // A time stamp from before the write, from another CPU's counter.
     assert_eq!(times.since_written(990), Some(0));
     assert_eq!(Times { extends: false, ..times }.since_written(1100), None);
     // A product of more than 64 bits.
     let large = Times { extends: true, mult: u32::MAX, shift: 32, offset: 0, ..Times::default() };
     assert_eq!(large.since_written(1 << 62), Some((1 << 62) - (1 << 30)));
-    // Nonsense is survived.
+    // Invalid values do no harm.
     assert_eq!(Times { shift: 200, ..large }.since_written(5), Some(0));
-    // A counter of 8 bits that came round.
+    // A counter of 8 bits that wrapped around.
     let short =
         Times { wrap: Some((0x1f0, 0xff)), mult: 1, shift: 0, offset: 0u64.wrapping_sub(0x1f0), ..times };
     assert_eq!(short.since_written(0x05), Some(0x15));

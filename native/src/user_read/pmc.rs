@@ -1,23 +1,23 @@
-//! Reading the counters of a group in user space, so that every value is one that the kernel would have given.
+//! Reads the counters of a group in user space, so that every value is one that the kernel would have returned.
 //!
-//! The kernel's page gives an offset, the counter is `width` bits wide, and `v = offset + sign-extended counter`, modulo 2^64, is
-//! the count `C` or `C − 2^width`. The second happens because the kernel starts a counter at a negative number, which it notes
-//! sign-extended, but notes it without sign whenever it reads the counter itself: a RESET by anybody who holds the descriptor
-//! publishes such a note. So for each counter the reader keeps a bias, which the kernel itself confirmed, for as long as the
-//! page's lock stands:
+//! The kernel's page gives an offset, and the counter is `width` bits wide. Modulo 2^64, `v = offset + sign-extended
+//! counter` is the count `C` or `C − 2^width`. The second happens because the kernel starts a counter at a negative
+//! number. It notes that number sign-extended, but without sign whenever it reads the counter itself: a RESET by
+//! anybody who holds the descriptor publishes such a note. So the reader keeps a bias for each counter, which the
+//! kernel has confirmed, as long as the page's lock does not move:
 //!
-//! 1. Lock as it was: the count is `v + bias`, and the event was on this CPU's PMU without a break since the last reading, because
-//!    taking it off, moving it and re-arming it all republish the page.
-//! 2. Lock moved, and `v` is not below the last count: the count is `v`. (More than 2^width events between two readings are no
-//!    trouble: each overflow re-arms the counter with a sign-extended note.)
-//! 3. Lock moved, and `v` is below the last count: read(2) decides, and the bias is the multiple of 2^width nearest to the
-//!    difference. A count below the last one is then a reset by somebody else.
+//! 1. Lock not moved: the count is `v + bias`. The event was on this CPU's PMU without a break since the last reading,
+//!   because taking it off, moving it and re-arming it all republish the page.
+//! 2. Lock moved, and `v` not below the last count: the count is `v`. (More than 2^width events between two readings
+//!   are no problem: each overflow re-arms the counter with a sign-extended note.)
+//! 3. Lock moved, and `v` below the last count: read(2) decides, and the bias is the multiple of 2^width nearest to the
+//!   difference. If that count is below the last one, somebody else has reset the counter.
 //!
-//! The counters of a group are read between one look at all locks and another, so that their values belong together: no context
-//! switch lies between them.
+//! All locks are checked before and after a group's counters are read, so the values belong together: no context switch
+//! lies between them.
 //!
-//! Not seen: a reset by somebody else whose loss has been made up for by the next reading, and a lock that comes round to its old
-//! value after 2^31 changes between two readings.
+//! Two cases go unnoticed: a reset by somebody else whose loss the next reading has made up for, and a lock that
+//! returns to its old value after 2^31 changes between two readings.
 
 use crate::user_read::page::{Reason, TRIES, Times, View, capture};
 use crate::user_read::sys::PmcSource;
@@ -37,19 +37,19 @@ pub(crate) enum Doubt {
 #[derive(Debug)]
 struct Member<P> {
     page: P,
-    /// Offset and bias.
+    /// The sum of offset and bias.
     base: u64,
-    /// The value read last, if the reading holds.
+    /// The last value read, if the reading holds.
     fresh: u64,
     /// The page's lock under which the fields here are valid. Even.
     lock: u32,
-    /// As the page has it.
+    /// The index in the page.
     index: u32,
     /// 64 less the width.
     shift: u32,
     /// The bias is not yet known.
     doubtful: bool,
-    /// The page was captured at all, with the lock above.
+    /// The page was captured, with the lock above.
     captured: bool,
     times: Times,
 }
@@ -58,23 +58,23 @@ struct Member<P> {
 #[derive(Debug)]
 pub(crate) struct Pmcs<P> {
     members: Vec<Member<P>>,
-    /// Every member is captured and beyond doubt, and the anchor holds: the next reading may find nothing moved.
+    /// Every member is captured and certain, and the anchor holds: the next reading may find nothing moved.
     ready: bool,
     /// Fences around every reading.
     ordered: bool,
-    /// Time stamps are worth taking.
+    /// Time stamps are useful.
     clocked: bool,
-    /// For pages that do not say how time passes.
+    /// The rate for pages that do not say how time passes.
     own_rate: Option<Rate>,
     anchor: Anchor,
-    /// When the last successful reading was taken.
+    /// The time stamp of the last successful reading.
     stamp: u64,
-    /// All members were off the PMU, with these locks, when read(2) was last asked.
+    /// When read(2) was last asked, all members were off the PMU, with these locks.
     standing: bool,
     prepared: Prepared,
 }
 
-/// What was found out before asking the kernel.
+/// The findings before asking the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Prepared {
     Nothing,
@@ -84,15 +84,15 @@ enum Prepared {
     Attempted,
 }
 
-/// Sign-extends a counter; `shift` is 64 less its width. What is above the width falls out.
+/// Sign-extends a counter; `shift` is 64 less its width. Bits above the width are dropped.
 #[inline(always)]
 fn extend(raw: u64, shift: u32) -> u64 {
     (((raw << (shift & 63)) as i64) >> (shift & 63)) as u64
 }
 
 impl<P: View> Pmcs<P> {
-    /// For the pages of a group's members, leader first. `own_rate` is that of the time stamp counter, where it can be trusted.
-    /// `None` when memory is out.
+    /// A reader of the pages of a group's members, leader first. `own_rate` is the rate of the time stamp counter, if
+    /// it can be trusted. `None` if memory is short.
     pub(crate) fn try_new(pages: Vec<P>, ordered: bool, own_rate: Option<Rate>) -> Option<Pmcs<P>> {
         let member = |page| Member {
             page,
@@ -137,7 +137,7 @@ impl<P: View> Pmcs<P> {
         }
     }
 
-    /// Whether the times of a reading stand still since the last system call, because nobody says how to extend them.
+    /// Whether a reading repeats the times of the last system call, because nothing shows how to extend them.
     #[inline(always)]
     pub(crate) fn times_stale(&self) -> bool {
         !self.clocked || self.anchor.rate.mult == 0
@@ -149,10 +149,10 @@ impl<P: View> Pmcs<P> {
         self.ready && self.attempt(source)
     }
 
-    /// One reading under the locks as they are known; false when one of them moved.
+    /// Makes one reading under the known locks; false if one of them moved.
     #[inline(always)]
     fn attempt<S: PmcSource>(&mut self, source: &S) -> bool {
-        // The usual case, in as few instructions as it takes.
+        // The usual case, in as few instructions as possible.
         if let [only] = self.members.as_mut_slice()
             && !self.ordered
         {
@@ -170,7 +170,8 @@ impl<P: View> Pmcs<P> {
         self.attempt_any(source)
     }
 
-    /// The same for any number of counters, and with fences. In a function of its own, for the sake of the registers of the other.
+    /// The same for any number of counters, and with fences. It is a separate function so that the other needs fewer
+    /// registers.
     #[inline(never)]
     fn attempt_any<S: PmcSource>(&mut self, source: &S) -> bool {
         if self.ordered {
@@ -195,7 +196,7 @@ impl<P: View> Pmcs<P> {
         held
     }
 
-    /// Brings what is known of every page up to date. Errors where one cannot be read in user space.
+    /// Updates what is known of every page. Fails if one counter cannot be read in user space.
     fn refresh<S: PmcSource>(&mut self, source: &S) -> Result<(), Doubt> {
         self.ready = false;
         let mut result = Ok(());
@@ -204,8 +205,8 @@ impl<P: View> Pmcs<P> {
                 continue;
             }
             let fields = capture(&member.page, |index| source.has(index));
-            // The kernel's last answer was for the lock that is about to be forgotten: another thread may have started and stopped
-            // the event since then.
+            // The kernel's last answer was for the lock that is about to be forgotten. Another thread may have started
+            // and stopped the event since then.
             self.standing &=
                 member.captured && fields.as_ref().is_some_and(|fields| fields.lock == member.lock);
             member.captured = fields.is_some();
@@ -221,17 +222,18 @@ impl<P: View> Pmcs<P> {
                     member.shift = 64 - readable.width;
                     member.base = readable.offset;
                 }
-                // The other pages are captured all the same: their locks tell whether all stand still.
+                // The other pages are still captured: their locks show whether all stand still.
                 Err(reason) => result = Err(Doubt::Unreadable(reason)),
             }
         }
-        // Where neither the page nor the clock makes anything of a time stamp, it is not taken: the instruction may be forbidden.
+        // If neither the page nor the clock can use a time stamp, it is not taken, because the instruction may be
+        // forbidden.
         self.clocked =
             self.own_rate.is_some() || self.members.first().is_some_and(|leader| leader.times.extends);
         result
     }
 
-    /// Reads all counters after a lock has moved. `last` gives a member's count at the last reading of any kind.
+    /// Reads all counters after a lock has moved. `last` returns a member's count at the last reading of any kind.
     #[cold]
     pub(crate) fn read_moved<S: PmcSource>(
         &mut self,
@@ -240,8 +242,8 @@ impl<P: View> Pmcs<P> {
     ) -> Result<(), Doubt> {
         for _ in 0..TRIES {
             self.refresh(source)?;
-            // Where nothing moved after all (the last reading was by system call, or another member failed), the times still
-            // hold; else the page must tell them.
+            // If nothing moved after all (the last reading was by system call, or another member failed), the times
+            // still hold. Otherwise the page must have them.
             let anchored = self.members.iter().all(|member| !member.doubtful);
             if !anchored && !self.members[0].times.extends {
                 return Err(Doubt::TimesStale);
@@ -250,8 +252,8 @@ impl<P: View> Pmcs<P> {
                 continue;
             }
             for (position, member) in self.members.iter_mut().enumerate() {
-                // In doubt the bias is 0, and a count that has not fallen is right. The comparison is signed: the false value
-                // of a young counter is below zero.
+                // In doubt the bias is 0, and a count that has not fallen is right. The comparison is signed, because
+                // the wrong value of a young counter is below zero.
                 if member.doubtful && member.shift != 0 && (member.fresh as i64) < last(position) as i64 {
                     return Err(Doubt::Disputed);
                 }
@@ -266,7 +268,7 @@ impl<P: View> Pmcs<P> {
         Err(Doubt::Unreadable(Reason::Contended))
     }
 
-    /// Takes the times of the last successful attempt from the leader's page, where it tells.
+    /// Takes the times of the last successful attempt from the leader's page, if it has them.
     fn anchor_to_page(&mut self) {
         let times = self.members[0].times;
         if let Some(since) = times.since_written(self.stamp).filter(|_| self.clocked) {
@@ -279,7 +281,7 @@ impl<P: View> Pmcs<P> {
         }
     }
 
-    /// Looks at everything once more before the kernel is asked, so that [`Pmcs::confirm`] can learn from its answer.
+    /// Checks everything once more before the kernel is asked, so that [`Pmcs::confirm`] can learn from its answer.
     #[cold]
     pub(crate) fn prepare<S: PmcSource>(&mut self, source: &S) {
         self.prepared = Prepared::Nothing;
@@ -296,15 +298,15 @@ impl<P: View> Pmcs<P> {
         self.standing = false;
     }
 
-    /// Learns every bias from what the kernel said after [`Pmcs::prepare`]: the group's times and each member's count. The answer
-    /// stands whatever is learnt from it.
+    /// Learns every bias from the kernel's answer after [`Pmcs::prepare`]: the group's times and each member's count.
+    /// The answer is valid whatever is learned from it.
     #[cold]
     pub(crate) fn confirm(&mut self, (enabled, running): (u64, u64), count: impl Fn(usize) -> u64) {
         let prepared = core::mem::replace(&mut self.prepared, Prepared::Nothing);
         if prepared == Prepared::Nothing {
             return;
         }
-        // What was learnt before the call is worth something only if nothing moved until after it.
+        // Findings from before the call are valid only if nothing moved until after it.
         self.members.first().inspect(|leader| leader.page.fence());
         if self.members.iter().any(|member| !member.captured || member.page.lock_relaxed() != member.lock) {
             return;
@@ -315,7 +317,7 @@ impl<P: View> Pmcs<P> {
         }
         for (position, member) in self.members.iter_mut().enumerate() {
             let difference = count(position).wrapping_sub(member.fresh);
-            // A counter of 64 bits has no multiple to be wrong by.
+            // A counter of 64 bits cannot be wrong by a multiple.
             let bias = if member.shift == 0 {
                 0
             } else {
@@ -327,7 +329,7 @@ impl<P: View> Pmcs<P> {
             member.doubtful = false;
         }
         self.anchor = Anchor { stamp: self.stamp, enabled, running, rate: self.own_rate.unwrap_or_default() };
-        // The page's own arithmetic is the kernel's, where there is one.
+        // If the page has arithmetic for times, it is the kernel's.
         let times = self.members[0].times;
         if times.extends && self.clocked {
             self.anchor.rate = Rate::of_page(&times);
@@ -335,13 +337,13 @@ impl<P: View> Pmcs<P> {
         self.ready = true;
     }
 
-    /// Whether all members are off the PMU since the kernel was last asked: then its answer stands, as far as counts go.
+    /// Whether all members have been off the PMU since the kernel was last asked. If so, its counts still hold.
     pub(crate) fn stands(&self) -> bool {
         self.standing && self.members.iter().all(|member| member.page.lock_acquire() == member.lock)
     }
 }
 
-/// Turns time stamps into nanoseconds. The default is that of a clock that stands still.
+/// Turns time stamps into nanoseconds. The default is the rate of a clock that stands still.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Rate {
     pub mult: u64,
@@ -350,13 +352,13 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// For a time stamp counter of this frequency.
+    /// The rate of a time stamp counter with this frequency.
     pub(crate) fn of_hertz(hertz: u64) -> Rate {
-        // Errs by less than one part in 2^30 at 1 GHz and above.
+        // The error is less than one part in 2^30 at 1 GHz and above.
         Rate { mult: (1_000_000_000u64 << 32) / hertz.max(1), shift: 32, mask: u64::MAX }
     }
 
-    /// As the page itself has it.
+    /// The rate in the page itself.
     pub(crate) fn of_page(times: &Times) -> Rate {
         let mask = times.wrap.map_or(u64::MAX, |(_, mask)| mask);
         Rate { mult: times.mult.into(), shift: u32::from(times.shift).min(63), mask }
@@ -368,7 +370,7 @@ impl Rate {
     }
 }
 
-/// A pair of times that holds at a time stamp, and from there on as long as no lock moves.
+/// A pair of times at a time stamp. It holds from there on as long as no lock moves.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Anchor {
     pub stamp: u64,

@@ -1,11 +1,11 @@
-//! What callgrind counts (ci/cost.sh reading): readings of pages in memory, with a function in place of the counter, and no times.
-//! The assertions hold anywhere; the cost is the script's to judge.
+//! The readings that callgrind counts (ci/cost.sh reading): pages in memory, a function in place of the counter, and no
+//! times. The assertions hold anywhere; the script judges the cost.
 
 use super::super::*;
 use crate::os::kernel::Page;
 use core::sync::atomic::Ordering;
 
-/// As expensive as the call of `asm/pmc.c`, in which `rdpmc` takes the place of the load.
+/// As expensive as the call of `asm/pmc.c`, in which `rdpmc` replaces the load.
 #[inline(never)]
 extern "C" fn stub(index: u32) -> u64 {
     core::hint::black_box(u64::from(index.wrapping_sub(1)) << 32 | 7)
@@ -33,7 +33,7 @@ fn one(pmcs: &mut Pmcs<&Page>) -> bool {
     pmcs.read_unmoved(&Stub)
 }
 
-/// Callgrind counts inside of this, by its name.
+/// Callgrind counts inside this function, by its name.
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn picollo_cost_of_readings(pmcs: &mut Pmcs<&Page>) -> usize {

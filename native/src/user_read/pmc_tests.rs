@@ -1,10 +1,10 @@
-//! The reader against a model of the kernel (`model.rs`), beside the formulas that others use.
+//! The reader against a model of the kernel (`model.rs`), beside other projects' formulas.
 
 use super::*;
 use crate::user_read::model::{Kernel, Page, Random};
 use core::cell::RefCell;
 
-/// What the reader and the naive formulas see of a model, and what happens in the middle of a reading.
+/// A model as the reader and the naive formulas see it, and interrupts in the middle of a reading.
 struct Source<'a, 'k> {
     kernel: &'a RefCell<Kernel<'k>>,
     /// Called after each counter read: an interrupt between two instructions.
@@ -35,7 +35,7 @@ enum How {
     Syscall,
 }
 
-/// A session in little: the reader and the last counts.
+/// A minimal session: the reader and the last counts.
 struct Reader<'a> {
     pmcs: Pmcs<&'a Page>,
     last: Vec<u64>,
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The formulas of others.
+/// Other projects' formulas.
 const FORMULAS: [&str; 5] = [
     "offset + raw",
     "offset + extended raw",
@@ -87,7 +87,7 @@ const FORMULAS: [&str; 5] = [
     "the smallest that has not fallen",
 ];
 
-/// How often each was wrong, and the state that they keep. What they see is one consistent look at the page.
+/// How often each formula was wrong, and the state that it keeps. All see one consistent copy of the page.
 #[derive(Default)]
 struct Naive {
     errors: [u64; 5],
@@ -106,7 +106,7 @@ impl Naive {
         let delta = raw.wrapping_sub(self.delta_raw.unwrap_or(raw)) & mask;
         self.delta_raw = Some(raw);
         self.delta_total = self.delta_total.wrapping_add(delta);
-        // Told of every reset, which it could not know in life; even so it fails, as the original does.
+        // It learns of every reset, which it could not know in practice. Even so it fails, as the original does.
         if was_reset {
             self.smallest = 0;
         }
@@ -120,7 +120,7 @@ impl Naive {
     }
 }
 
-/// A model with so many counters of 48 bits, of which none is interrupted while it is read.
+/// A model with this many counters of 48 bits, which nothing interrupts during a reading.
 macro_rules! quiet_machine {
     ($pages:ident, $kernel:ident, $source:ident, $number:expr) => {
         let $pages: [Page; $number] = Default::default();
@@ -130,7 +130,7 @@ macro_rules! quiet_machine {
     };
 }
 
-/// What happened over a run.
+/// The totals of a run.
 #[derive(Default, Debug)]
 struct Tally {
     reads: u64,
@@ -158,7 +158,7 @@ fn run(width: u32, period: u64, foreign_resets: bool, seed: u64, naive: &mut Nai
                 let n = match random.below(10) {
                     0..7 => random.below(5000),
                     7 | 8 => random.below(period.min(1 << 40) / 2 + 1),
-                    // Sparse readings: more than the counter holds in one go.
+                    // Sparse readings: more events between them than the counter holds.
                     _ if width <= 40 => random.below(5 << width),
                     _ => random.below(6 << 40),
                 };
@@ -179,7 +179,7 @@ fn run(width: u32, period: u64, foreign_resets: bool, seed: u64, naive: &mut Nai
                 assert_eq!(reader.times, kernel.borrow().times(), "times, {how:?}");
                 if reader.resync {
                     assert!(was_reset);
-                    // A narrow counter's fall may be the page's; with 64 bits there is nothing else that it can be.
+                    // A narrow counter's fall may come from the page. With 64 bits, only a reset can cause it.
                     assert!(how == How::Syscall || width == 64);
                 }
                 tally.reads += 1;
@@ -219,7 +219,7 @@ fn equal_to_the_kernel_where_the_usual_formulas_fail() {
                 all.resyncs += tally.resyncs;
             }
             if width < 64 {
-                // The test would be worth nothing if these passed it.
+                // If these formulas passed, the test would be worth nothing.
                 for (name, errors) in FORMULAS.iter().zip(naive.errors) {
                     assert!(errors > 0, "{name} never failed at width {width}");
                 }
@@ -233,7 +233,7 @@ fn equal_to_the_kernel_where_the_usual_formulas_fail() {
     assert!(all.asked * 20 < all.unmoved + all.moved, "{all:?}");
 }
 
-/// The formula that is right until a reset: kept as a regression of its own.
+/// A separate regression test for the formula that is right until a reset.
 #[test]
 fn a_reset_of_a_live_counter_breaks_the_extended_formula() {
     quiet_machine!(pages, kernel, source, 1);
@@ -251,7 +251,7 @@ fn a_reset_of_a_live_counter_breaks_the_extended_formula() {
     kernel.borrow_mut().count(5);
     assert_eq!(reader.read(&source), How::Unmoved);
     assert_eq!((reader.last[0], reader.resync), (12, false));
-    // Re-armed, the page is right again without a bias.
+    // Once the counter is armed again, the page is right without a bias.
     kernel.borrow_mut().switch_out();
     kernel.borrow_mut().switch_in(&mut Random(1));
     kernel.borrow_mut().count(1);
@@ -259,8 +259,8 @@ fn a_reset_of_a_live_counter_breaks_the_extended_formula() {
     assert_eq!(reader.last[0], 13);
 }
 
-/// Three counters of one group count the same; interrupts of all kinds fall between the instructions of a reading. All three
-/// values must be from one moment, and one that lies within the reading.
+/// Three counters of one group count the same, and interrupts of all kinds occur between the instructions of a reading.
+/// All three values must be from one moment within the reading.
 #[test]
 fn a_group_is_read_at_one_moment() {
     for width in [32u32, 40, 48] {
@@ -269,7 +269,7 @@ fn a_group_is_read_at_one_moment() {
         let random = RefCell::new(Random(u64::from(width)));
         let mut reader = Reader::new(&pages);
         kernel.borrow_mut().switch_in(&mut random.borrow_mut());
-        // Other work happens only while another task runs: what this task counts, it counts between its own instructions.
+        // Other work happens only while another task runs: this task counts only between its own instructions.
         let interrupt = |kernel: &mut Kernel| {
             let mut random = random.borrow_mut();
             match random.below(40) {
@@ -280,7 +280,7 @@ fn a_group_is_read_at_one_moment() {
                 }
                 1 => kernel.foreign_read(),
                 2 => {
-                    // An interrupt that this task pays for, between two counters of a reading, with a switch to tell of it.
+                    // An interrupt that counts for this task, between two counters of a reading. A switch shows it.
                     kernel.switch_out();
                     kernel.switch_in(&mut random);
                     let n = random.below(1 << 20);
@@ -347,19 +347,19 @@ fn what_cannot_be_read_is_said() {
     assert_eq!(doubt(&|| page.lock.set(page.lock.get() | 1)), unreadable(Reason::Contended));
     page.lock.set(0);
     assert_eq!(doubt(&|| page.capabilities.set(2 | 4)), Err(Doubt::TimesStale));
-    // A page that moves at every look.
+    // A page that moves whenever it is read.
     let restless = |kernel: &mut Kernel| kernel.publish();
     let source = Source { kernel: &kernel, interrupt: &restless };
     kernel.borrow_mut().publish();
     let mut reader = Reader::new(&pages);
     assert_eq!(reader.pmcs.read_moved(&source, |_| 0), unreadable(Reason::Contended));
-    // Even then the kernel's word is taken.
+    // Even then the kernel's answer is accepted.
     kernel.borrow_mut().count(11);
     assert_eq!(reader.read(&source), How::Syscall);
     assert_eq!(reader.last, [11]);
 }
 
-/// Without the page's times, those of a reading are counted on from the last system call.
+/// If the page has no times, a reading extends those of the last system call.
 #[test]
 fn own_clock_where_the_page_has_none() {
     quiet_machine!(pages, kernel, source, 1);

@@ -1,5 +1,5 @@
-//! What stands between a session and the machine: the system's calls, and what of the CPU is used without them. Tests stand in for all
-//! of it, so that readings in user space can be tested where there is no PMU, and nothing is tried in a child.
+//! The layer between a session and the machine: system calls, and what works on the CPU without them. Tests replace all
+//! of it, so that they need no PMU for readings in user space, and no child.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 use std::ffi::OsStr;
@@ -10,21 +10,21 @@ use crate::os::sys::{Files, Kernel, Perf, Threads};
 use crate::user_read::fault;
 use crate::user_read::trial::Finding;
 
-/// Counters read in user space: whether they may be, and by what.
+/// Counters read in user space: whether that is allowed, and how.
 pub trait UserReads {
-    /// Where the values of counters come from.
+    /// The source of counters' values.
     type Source: PmcSource;
-    /// What the user wishes.
+    /// The user's choice.
     fn policy(&self) -> Policy;
-    /// What reading a counter of the PMU that this request is for does. The request is one that the kernel has taken before.
+    /// Whether reading a counter of this request's PMU faults. The kernel has accepted the request before.
     fn user_reads(&self, attr: &Attr) -> Finding;
-    /// Where the values of this system's counters come from. Called for every reading.
+    /// The source of this system's counters. Called for every reading.
     fn source(&self) -> Self::Source;
-    /// Ticks a second of [`PmcSource::timestamp`]; `None` where they cannot be trusted to be times.
+    /// Ticks per second of [`PmcSource::timestamp`]; `None` if they are not reliable times.
     fn tick_rate(&self) -> Option<u64>;
 }
 
-/// The machine itself: the environment's word, a child that tries it, the CPU's registers and its clock.
+/// The machine itself: the environment, a child that tries a read, and the CPU's registers and clock.
 impl UserReads for Kernel {
     type Source = Cpu;
 
@@ -46,12 +46,12 @@ impl UserReads for Kernel {
     }
 }
 
-/// All that a session needs of the machine. [`Kernel`] is the real one.
+/// Everything that a session needs from the machine. [`Kernel`] is the real one.
 pub trait Sys: Files + Perf + Threads + UserReads {}
 
 impl<S: Files + Perf + Threads + UserReads> Sys for S {}
 
-/// Where the values of counters come from.
+/// A source of counters' values.
 pub trait PmcSource {
     /// Whether an index names a counter.
     fn has(&self, index: u32) -> bool;
@@ -76,21 +76,22 @@ unsafe extern "C" {
 
 impl PmcSource for Cpu {
     fn has(&self, index: u32) -> bool {
-        // SAFETY: arithmetic on its argument.
+        // SAFETY: the function only computes with its argument.
         unsafe { picollo_asm_pmc_has(index) != 0 }
     }
 
     #[inline(always)]
     fn read(&self, index: u32) -> u64 {
-        // SAFETY: touches no memory. The index came from the page of a running event of this thread, and the process's probe has
-        // shown that the kernel lets such counters be read: the instruction does not fault.
+        // SAFETY: the instruction touches no memory. The index came from the page of a running event of this thread,
+        // and the process's probe has shown that the kernel lets such counters be read. So the instruction does not
+        // fault.
         unsafe { picollo_asm_pmc_read(index) }
     }
 
     #[inline(always)]
     fn timestamp(&self) -> u64 {
-        // SAFETY: reads a register that user code may read wherever the kernel's pages or the clock say that it can be used; who
-        // asks has made sure of one of the two.
+        // SAFETY: user code may read this register if the kernel's pages or the clock say that it can be used, and the
+        // caller has checked one of the two.
         unsafe { picollo_asm_tsc() }
     }
 
@@ -101,24 +102,24 @@ impl PmcSource for Cpu {
     }
 }
 
-/// What `PICOLLO_RDPMC` says.
+/// The value of `PICOLLO_RDPMC`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Policy {
-    /// Read in user space where the child survived it.
+    /// Read in user space if the child survived it.
     Auto,
-    /// Never.
+    /// Never read in user space.
     Off,
-    /// Never: the value is none that there is. Whoever sets the variable most likely means to switch user reads off.
+    /// Never read in user space: the value is unknown, and its author most likely wants to switch user reads off.
     Misspelt,
-    /// Without asking a child: for simulators, which make the fault good.
+    /// Read without trying it in a child: for simulators, which handle the fault.
     Force,
 }
 
 impl Policy {
-    /// What `PICOLLO_RDPMC` said when this process first asked.
+    /// The value of `PICOLLO_RDPMC` when this process first asked.
     ///
-    /// Later changes have no effect: the environment may be read while another thread changes it only at the price of undefined
-    /// behaviour, which opening a session is not to risk again and again.
+    /// Later changes have no effect: reading the environment while another thread changes it is undefined behavior.
+    /// Opening a session must not risk that repeatedly.
     pub(crate) fn of_process() -> Policy {
         static KNOWN: AtomicU8 = AtomicU8::new(0);
         const ALL: [Policy; 4] = [Policy::Auto, Policy::Off, Policy::Misspelt, Policy::Force];
@@ -127,13 +128,14 @@ impl Policy {
             return policy;
         }
         let policy = Policy::named(std::env::var_os("PICOLLO_RDPMC").as_deref());
-        // No lock: a child forked meanwhile would find it held for ever. Threads that come here together all store the same.
+        // There is no lock, because a child forked meanwhile would find it held forever. Threads that arrive together
+        // store the same.
         let number = ALL.iter().position(|&one| one == policy).map_or(0, |index| index + 1);
         KNOWN.store(number as u8, Ordering::Relaxed);
         policy
     }
 
-    /// Whether no counter is read in user space, whatever can be.
+    /// Whether counters are never read in user space, even if they can be.
     pub(crate) fn is_off(self) -> bool {
         matches!(self, Policy::Off | Policy::Misspelt)
     }
@@ -154,7 +156,7 @@ impl Policy {
 mod cpu_tests {
     use super::*;
 
-    /// What `asm/pmc.c` takes for a counter.
+    /// The indices that `asm/pmc.c` accepts as counters.
     #[test]
     fn indices_of_this_machine() {
         assert!(!Cpu.has(0));
@@ -174,8 +176,9 @@ mod cpu_tests {
         Cpu.fence();
     }
 
-    /// Every entry of the table must read the register of its own number. Without a mapped event the kernel denies them all, so
-    /// each read traps, and the handler can look at the instruction. (Two well-known libraries read 13 for 12 and 12 for 13.)
+    /// Every entry of the table must read the register with its number. Without a mapped event the kernel denies them
+    /// all, so each read traps, and the handler can inspect the instruction. (Two well-known libraries read 13 for 12
+    /// and 12 for 13.)
     #[cfg(target_arch = "aarch64")]
     #[test]
     fn every_entry_reads_its_own_register() {
@@ -208,7 +211,7 @@ mod cpu_tests {
                 "entry {entry}"
             );
         }
-        // SAFETY: puts back what was there.
+        // SAFETY: restores the previous action.
         assert_eq!(unsafe { libc::sigaction(libc::SIGILL, &before, core::ptr::null_mut()) }, 0);
     }
 }
@@ -228,7 +231,7 @@ mod policy_tests {
         for off in ["off", "OFF", "Off", "0"] {
             assert_eq!(named(off), Policy::Off, "{off}");
         }
-        // A switch that fails, fails on the safe side; and it says so.
+        // A misspelled value is on the safe side, and is reported.
         for misspelt in ["", " ", "no", "none", "false", "disable", "offf", "auto ", "2", "forced", "ähm"] {
             assert_eq!(named(misspelt), Policy::Misspelt, "{misspelt}");
             assert!(named(misspelt).is_off());

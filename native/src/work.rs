@@ -5,10 +5,11 @@ unsafe extern "C" {
     fn picollo_asm_work_add_chain_256(repetitions: u64);
 }
 
-/// Runs `repetitions` times 256 dependent additions: one cycle and one instruction apiece, and two more instructions a
-/// repetition for the loop, which run beside the chain. (Without x86-64 or aarch64 the loop is inside the chain and costs more.)
+/// Runs `repetitions` times 256 dependent additions: one cycle and one instruction each. Each repetition has two more
+/// instructions for the loop, which run beside the chain. (Except on x86-64 and aarch64, the loop is inside the chain
+/// and costs more.)
 ///
-/// Takes no lock, touches no memory. About `repetitions · 256` cycles.
+/// It takes no lock and touches no memory. Cost: about `repetitions · 256` cycles.
 pub fn add_chain_256(repetitions: u64) {
     // SAFETY: the function takes a plain integer, touches registers only and returns after a finite loop.
     #[cfg(picollo_linux)]
@@ -21,8 +22,8 @@ pub fn add_chain_256(repetitions: u64) {
     }
 }
 
-/// The chain of `asm/work.c`, where C is not compiled. (256 additions in a row are more than the shortest jumps of small
-/// processors reach over.)
+/// The chain of `asm/work.c`, if C is not compiled. (The shortest jumps of small processors do not reach over 256
+/// additions in a row.)
 #[cfg(not(picollo_linux))]
 fn add_256() {
     // The compiler must not learn that the addend is 1.
@@ -61,7 +62,7 @@ mod tests {
         let (short, long) = (best_of(200, 100), best_of(200, 1100));
         let per_add = (long - short) / (1000 * 256);
         eprintln!("an addition takes {per_add} ps");
-        // A cycle of anything between 8 GHz and 400 MHz (an emulator is slower still, never faster).
+        // A cycle between 8 GHz and 400 MHz (an emulator is even slower, never faster).
         assert!(per_add >= 125, "{per_add} ps: the chain is not a chain");
     }
 }

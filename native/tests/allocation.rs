@@ -1,4 +1,4 @@
-//! Reading and recording allocate nothing: an allocator that counts is asked.
+//! Reading and recording allocate nothing, as a counting allocator shows.
 
 mod common;
 
@@ -14,7 +14,7 @@ thread_local! {
     static ALLOCATIONS: StdCell<u64> = const { StdCell::new(0) };
 }
 
-// SAFETY: hands everything on to the system's allocator, and counts in a variable without a destructor.
+// SAFETY: passes everything on to the system's allocator, and counts in a variable without a destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -68,7 +68,7 @@ fn reading_and_recording() {
     }
 }
 
-/// Refusing to read is no time to allocate either.
+/// A refusal to read does not allocate either.
 #[test]
 fn other_threads() {
     let events = [Event::parse("page-faults").unwrap(), Event::parse("context-switches").unwrap()];

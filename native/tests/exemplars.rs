@@ -1,4 +1,4 @@
-//! Collectors on this machine: what is kept, and what is said of it.
+//! Collectors on this machine: what they keep, and what they report about it.
 #![cfg(target_os = "linux")]
 
 #[path = "common/system.rs"]
@@ -28,7 +28,7 @@ fn spin(duration: Duration) {
     }
 }
 
-/// One that is slow while its thread has looked into too many already.
+/// A slow observation whose thread has looked into too many already.
 #[test]
 fn the_slowest_is_kept_above_the_rate() {
     let collector = collector(ExemplarOptions { threshold: 1000, rate: 5, ..ExemplarOptions::default() });
@@ -43,12 +43,12 @@ fn the_slowest_is_kept_above_the_rate() {
     assert!(interval.exemplars().iter().any(|(exemplar, _)| exemplar.context.words[0] == 80), "{interval:?}");
     let has_too_many = interval.exemplars().iter().any(|(one, _)| one.evidence.missing == Missing::TooMany);
     assert!(has_too_many && interval.known <= 5, "{interval:?}");
-    // Others are counted, and that is told.
+    // The others are counted, and the report shows that.
     let text = text_of(&interval);
     assert!(text.contains(": only counted: "), "{text}");
 }
 
-/// An interval ends while it lasts, so that in the next one it is the slowest, though not in the one that it began in.
+/// An interval ends while it lasts. So it is the slowest of the next interval, but not of the one in which it began.
 #[test]
 fn what_lasts_into_the_next_interval_is_measured_by_that_one() {
     let collector = collector(ExemplarOptions {
@@ -86,7 +86,7 @@ fn what_ends_on_another_thread_is_recorded_and_not_known() {
         collector.scope().end();
     }
     struct Sent<T>(T);
-    // SAFETY: a scope may end elsewhere, which is what is tested.
+    // SAFETY: a scope may end on another thread, which this test checks.
     unsafe impl<T> Send for Sent<T> {}
     let scope = Sent(collector.scope());
     std::thread::sleep(Duration::from_millis(5));
@@ -103,7 +103,7 @@ fn what_ends_on_another_thread_is_recorded_and_not_known() {
     assert_eq!(interval.observations, 21);
 }
 
-/// Of an outer scope that lasts over hundreds of inner ones, each of which took a checkpoint, as much is known as of others.
+/// As much is known of an outer scope over hundreds of inner ones, each with a checkpoint, as of others.
 #[test]
 fn an_outer_scope_is_known_whatever_it_holds() {
     let collector = collector(ExemplarOptions { threshold: 50_000_000, ..ExemplarOptions::default() });
@@ -132,7 +132,7 @@ fn a_child_begins_anew() {
     spin(Duration::from_micros(100));
     assert!(scope.end());
     let mut begun_before = collector.scope();
-    // The child calls what is documented to work there.
+    // The child calls only what is documented to work there.
     let code = child_exit_code(|| {
         spin(Duration::from_micros(100));
         if !begun_before.end() {
@@ -155,7 +155,7 @@ fn a_child_begins_anew() {
     assert_eq!(collector.collect().unwrap().exemplars().len(), 1);
 }
 
-/// The second interval is measured by the first one's 99th percentile.
+/// The first interval's 99th percentile is the measure for the second interval.
 #[test]
 fn intervals_follow_each_other() {
     let collector = collector(ExemplarOptions { slowest: Some(3), ..ExemplarOptions::default() });

@@ -1,5 +1,5 @@
-//! Collectors where the system gives them nothing: no descriptors, no memory to lock, threads by the thousands. Each in a child of its own, as
-//! limits are the process's.
+//! Collectors if the system gives them nothing: no descriptors, no memory to lock, thousands of threads. Each runs in a
+//! separate child, because limits belong to a process.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -15,7 +15,7 @@ fn collector(options: ExemplarOptions) -> Collector {
     Collector::create(&histogram, &options).unwrap()
 }
 
-/// 64 ordinary ones and a slow one that slept.
+/// 64 ordinary observations and a slow one that slept.
 fn observe(collector: &Collector) {
     for _ in 0..64 {
         let mut scope = collector.scope();
@@ -42,7 +42,7 @@ fn threshold() -> ExemplarOptions {
     ExemplarOptions { threshold: 10_000_000, ..ExemplarOptions::default() }
 }
 
-/// All in one test: a child is only safe where there is one thread.
+/// All in one test, because a child is safe only if there is one thread.
 #[test]
 fn nothing_is_given() {
     let without_descriptors = || {
@@ -97,7 +97,7 @@ fn nothing_is_given() {
             std::thread::sleep(Duration::from_millis(if descriptors() > open { 20 } else { 0 }));
         }
         assert!(descriptors() <= open, "{} of {open}", descriptors());
-        // What a thread has is 11 kB: of 2,000 that were left behind it would be 22 MB.
+        // A thread's data take 11 kB: 2,000 of them left behind would take 22 MB.
         assert!(resident() < before + 5_000_000, "{before} bytes, then {}", resident());
         let interval = collector.collect().unwrap();
         assert_eq!((interval.observations, interval.slow), (3000, 3000));

@@ -1,4 +1,5 @@
-//! Scopes in a signal handler that comes at any moment: into scopes, into what is looked at and kept, and into collecting.
+//! Scopes in a signal handler that may interrupt anything: scopes, looking into observations, keeping them, and
+//! collecting.
 #![cfg(target_os = "linux")]
 
 use std::sync::OnceLock;
@@ -20,7 +21,7 @@ extern "C" fn handler(_: libc::c_int) {
 #[test]
 fn a_handler_has_scopes() {
     let histogram = SharedHistogram::create(&Options::default()).unwrap();
-    // All of them are slow, so that every end is cold.
+    // All of them are slow, so every end is cold.
     let options = ExemplarOptions { threshold: 1, rate: 1_000_000, ..ExemplarOptions::default() };
     let collector = COLLECTOR.get_or_init(|| Collector::create(&histogram, &options).unwrap());
     collector.prepare_thread().ok();
@@ -42,7 +43,8 @@ fn a_handler_has_scopes() {
         observations += interval.observations;
         slow += interval.slow;
         assert!(interval.slow <= interval.observations, "{} of {}", interval.slow, interval.observations);
-        // What a handler ended within the end of an interval may be kept in that, and counted in the next, which may hold nothing else.
+        // If a handler ends within an interval's end, that interval may keep it and the next, perhaps otherwise empty,
+        // count it.
         assert!(!interval.exemplars().is_empty() || interval.observations < 50, "{}", interval.observations);
     };
     std::thread::scope(|threads| {
@@ -53,7 +55,7 @@ fn a_handler_has_scopes() {
                 std::thread::sleep(Duration::from_micros(20));
             }
         });
-        // Longer where others have the CPU.
+        // Longer if others have the CPU.
         let begin = Instant::now();
         let is_enough = || HANDLED.load(Ordering::Relaxed) > 200 || begin.elapsed() > Duration::from_secs(30);
         while begin.elapsed() < Duration::from_millis(500) || !is_enough() {
@@ -74,6 +76,6 @@ fn a_handler_has_scopes() {
     println!("{own} scopes, and {handled} in a handler");
     assert!(handled > 100, "{handled}");
     assert_eq!(observations, own + handled);
-    // Of a clock with steps of some nanoseconds a few take none.
+    // If the clock has steps of a few nanoseconds, a few observations take no time.
     assert!(slow <= observations && slow > observations / 2, "{slow} of {observations}");
 }

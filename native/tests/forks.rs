@@ -1,5 +1,6 @@
-//! Sessions across fork, exec, lost rights, exhausted descriptors, and in sandboxes that refuse system calls. A program with one thread
-//! and no test harness: forking one with many threads would leave the children with locks that nobody unlocks.
+//! Sessions across fork, exec, lost rights, exhausted descriptors, and in sandboxes that refuse system calls. This
+//! program has one thread and no test harness: forking one with many threads would leave the children with locks that
+//! nobody unlocks.
 
 #![allow(clippy::result_large_err)] // errors carry their text by value
 
@@ -79,7 +80,7 @@ fn descriptors_are_closed_on_exec() {
 
 fn a_foreign_reset_is_told() {
     let cell = Cell::new();
-    // In a child of its own, so that no other test opens descriptors at the same time.
+    // In a separate child, so that no other test opens descriptors at the same time.
     let code = child_exit_code(|| {
         let before = counters();
         let mut session = create(0, &[watch(&cell)]);
@@ -101,7 +102,7 @@ fn a_foreign_reset_is_told() {
 
 const LEVEL: &str = "/proc/sys/kernel/perf_event_paranoid";
 
-/// Puts the machine's own level back, whatever happens.
+/// Restores the machine's own level, whatever happens.
 struct Restore(String);
 
 impl Drop for Restore {
@@ -152,7 +153,7 @@ fn user_only_works(level: i32) -> i32 {
     let events = [watch(&cell), Event::parse("page-faults").unwrap()];
     let mut session = match Session::create(&SessionOptions::default(), &events) {
         Ok(session) => session,
-        // Debian's and Ubuntu's kernels mean more by it than the mainline does.
+        // Debian's and Ubuntu's kernels refuse more at this level than the mainline does.
         Err(error) if level >= 3 => {
             assert!(error.message().contains("perf_event_paranoid"), "{error}");
             skipped(&format!("at level {level} this kernel denies every use of counters"));
@@ -172,7 +173,7 @@ fn kernel_is_denied_from_2(level: i32) -> i32 {
     let events = [Event::parse("page-faults").unwrap(), watch(&cell)];
     let result = Session::create(&options(SESSION_KERNEL), &events);
     if level < 2 {
-        // Watching memory in the kernel too is another matter, and needs the right at any level.
+        // Watching memory in the kernel too is a separate matter, and needs the right at any level.
         if let Err(error) = result {
             assert_eq!((error.status(), error.event_index()), (Status::Permission, 1), "{error}");
         }
@@ -244,7 +245,7 @@ fn switches_are_counted_anyway(level: i32) -> i32 {
     assert_eq!(first.time_running, first.time_enabled);
     if level >= 2 {
         assert!(info.message().contains("getrusage"), "{info:?}");
-        // From another thread it is found in /proc.
+        // From another thread, the count comes from /proc.
         session.enable().unwrap();
         let switches = naps();
         std::thread::scope(|scope| scope.spawn(|| session.read(ReadMode::Syscall)).join().unwrap()).unwrap();
@@ -277,8 +278,8 @@ fn a_foreign_process_is_denied(_level: i32) -> i32 {
     0
 }
 
-/// A real filter, as container runtimes install one. The kernel cuts names of threads at 15 bytes, and shows the rest of a character in the
-/// file that says whether calls are filtered.
+/// A real filter, like those of container runtimes. The kernel cuts names of threads at 15 bytes, and shows the rest of
+/// a character in the file that says whether calls are filtered.
 fn seccomp_is_named() {
     for (errno, status, name) in [
         (libc::EPERM, Status::Permission, c"plain"),
@@ -304,7 +305,7 @@ fn seccomp_is_named() {
     }
 }
 
-/// How a child ends that is killed at any of these calls; or [`NO_FILTER`].
+/// How a child ends if any of these calls kills it; or [`NO_FILTER`].
 fn without(calls: &[libc::c_long], body: &dyn Fn()) -> i32 {
     child_exit_code(|| {
         if !calls.iter().all(|&call| filter(call, None, libc::SECCOMP_RET_KILL_PROCESS)) {
@@ -317,7 +318,7 @@ fn without(calls: &[libc::c_long], body: &dyn Fn()) -> i32 {
 
 const NO_FILTER: i32 = 99;
 
-/// A process that makes a child is killed: by the machine itself, which is tried in one, and not by one in memory.
+/// Processes that make a child are killed here. The machine itself is tried in a child; one in memory is not.
 fn a_machine_in_memory_is_tried_in_no_child() {
     #[cfg(target_arch = "x86_64")]
     let calls = [libc::SYS_clone, libc::SYS_clone3, libc::SYS_fork, libc::SYS_vfork];
@@ -343,7 +344,7 @@ fn a_machine_in_memory_is_tried_in_no_child() {
     assert_eq!(in_memory, 0);
 }
 
-/// A process that sleeps is killed: the first scopes do not, in any unit, and who asks for the frequency does.
+/// Processes that sleep are killed here. The first scopes do not sleep, in any unit; a request for the frequency does.
 fn no_scope_waits_for_the_clock() {
     let sleeps = [libc::SYS_clock_nanosleep, libc::SYS_nanosleep];
     let of_scopes = without(&sleeps, &|| {
@@ -351,7 +352,7 @@ fn no_scope_waits_for_the_clock() {
             let outer = Scope::begin(Clock::Tsc, unit);
             let inner = Scope::begin(Clock::Tsc, unit);
             let (inner, outer) = (inner.elapsed(), outer.elapsed());
-            // Each is converted by clocks that are read anew, which may be off by some hundred nanoseconds.
+            // Each is converted by clocks that are read anew, which may be off by a few hundred nanoseconds.
             let slack = if unit == Unit::Picos { 1_000_000 } else { 1000 };
             assert!(unit == Unit::Ticks || inner <= outer + slack, "{inner} of {outer} {unit:?}");
         }
@@ -374,7 +375,7 @@ fn no_scope_waits_for_the_clock() {
     }
 }
 
-/// Of processes that time one operation, the fastest is no more than 2 ms slower than the fastest that times nothing.
+/// The fastest process that times one operation is at most 2 ms slower than the fastest that times nothing.
 fn a_program_of_one_operation_takes_no_longer() {
     let fastest = |with_scope: bool| {
         let times = (0..20).map(|_| {
@@ -394,7 +395,7 @@ fn a_program_of_one_operation_takes_no_longer() {
     assert!(with < without + std::time::Duration::from_millis(2), "{with:?} {without:?}");
 }
 
-/// In a mount namespace of its own, where tracefs can be mounted without anybody noticing.
+/// In a separate mount namespace, where tracefs can be mounted without anybody noticing.
 fn tracepoints_count_what_happens_in_the_kernel() {
     let code = child_exit_code(|| {
         if !mounts(c"tracefs", c"/sys/kernel/tracing", c"") {
@@ -410,7 +411,7 @@ fn tracepoints_count_what_happens_in_the_kernel() {
         assert!(switches.contains(&readings[0].value), "{readings:?}");
         assert!(readings[0].value.abs_diff(readings[1].value) <= 1, "{readings:?}");
         assert_eq!(Event::parse("sched:no_such_tracepoint").unwrap_err().status(), Status::NoSuchEvent);
-        // Others may not, and are told what they lack.
+        // Others may not, and the error says what they lack.
         as_nobody(|| {
             if let Err(error) = Session::create(&SessionOptions::default(), &[event]) {
                 assert_eq!(error.status(), Status::Permission, "{error}");

@@ -1,6 +1,6 @@
-//! Sessions on a machine with a PMU: the emulated one of ci/targets/aarch64.sh, or a real one. Elsewhere they say that they were
-//! skipped. `PICOLLO_TEST_PMU` says what the machine is known to offer, so that there a skip is a failure: `user`, counters that
-//! can be read in user space; `kernel`, counters that cannot.
+//! Sessions on a machine with a PMU: the emulated one of ci/targets/aarch64.sh, or a real one. Elsewhere they report
+//! that they were skipped. `PICOLLO_TEST_PMU` says what the machine is known to offer, so that a skip there is a
+//! failure: `user`, counters that can be read in user space; `kernel`, counters that cannot.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn user_reads(test: &str) -> Option<bool> {
     let offered = (info.pmu_available == 1).then_some(info.user_read_available == 1);
     match std::env::var("PICOLLO_TEST_PMU").as_deref() {
         Ok("user") => assert_eq!(offered, Some(true), "{info:?}"),
-        // The capability bit stays set there; that the index is 0 shows only when reading, which the probe does.
+        // The capability bit stays set there. Only reading shows that the index is 0, and the probe does that.
         Ok("kernel") => {
             assert_eq!(offered, Some(false), "{info:?}");
             assert!(info.explanation().contains("perf_user_access"), "{info:?}");
@@ -67,8 +67,8 @@ fn a_known_loop_is_counted_to_a_constant() {
             assert_eq!(reading.status, 0, "{reading:?}");
             let usual = start[0].flags & (READING_FAST | READING_CLEAN) == READING_FAST | READING_CLEAN;
             if user && !(usual && reading.flags & READING_CLEAN != 0) {
-                // An interrupted interval counts the same, but the reading took another path at one of its ends, up to some 500
-                // instructions longer.
+                // An interrupted interval counts the same, but the reading took another path at one of its ends, up to
+                // about 500 instructions longer.
                 continue;
             }
             if user {
@@ -81,16 +81,17 @@ fn a_known_loop_is_counted_to_a_constant() {
     }
     aloud(&format!("instructions of 7812 and 15624 chains of 256: {distinct:?}\n"));
     let least = |half| distinct.keys().find(|key| key.0 == half).unwrap().1;
-    // Twice the work costs the same constant: what is over the slope is the reading itself. Two instructions or three go round the
-    // loop, and the number of repetitions takes one or two to make.
+    // Twice the work has the same constant: the excess over the slope is the reading itself. The loop has two or three
+    // instructions, and the number of repetitions takes one or two to make.
     let slope = least(1) - least(0);
     assert!((7_812 * 258 - 4..=7_812 * 260).contains(&slope), "{slope}");
     let constant = least(0) - slope;
     assert!(constant < 2_000, "{constant}");
     if is_exact() {
-        // The emulator has one count of instructions for all of a machine's CPUs, so what another one does shows: here it was 2,000 to
-        // 3,500 more, in one reading of a hundred, in every second one with a thread that span there, and in nine of ten while
-        // others were busy outside. A machine with one CPU counts the same every time; with two, the least comes again.
+        // The emulator has one count of instructions for all of a machine's CPUs, so another CPU's work shows. Here it
+        // added 2,000 to 3,500: in one reading of a hundred, in every second one with a thread that spun there, and in
+        // nine of ten while others were busy outside. With one CPU, the count is always the same; with two, the least
+        // recurs.
         for half in [0, 1] {
             let of_half = |(key, times): (&(i32, u64), &u32)| (key.0 == half).then_some((key.1, *times));
             let all: Vec<(u64, u32)> = distinct.iter().filter_map(of_half).collect();
@@ -116,7 +117,7 @@ fn fast_readings_lie_between_system_calls() {
             for (reading, last) in readings(&session, false).iter().zip(&mut last) {
                 assert_eq!(reading.status, 0, "{reading:?}");
                 assert!(reading.raw > *last, "{how:?}: {} after {last}", reading.raw);
-                // Nothing but three readings and this loop lies between, and what interrupts them.
+                // Only three readings, this loop and interruptions lie between.
                 assert!(reading.raw - *last < 50_000_000, "{how:?}: {} after {last}", reading.raw);
                 *last = reading.raw;
             }
@@ -164,14 +165,14 @@ fn a_group_is_read_together() {
     if user {
         aloud(&format!("three counters of one kind, distances: {apart:?}\n"));
         assert!(apart.values().sum::<u32>() > 4_000);
-        // What another CPU of an emulated machine executes shows here, too, now and then.
+        // Another CPU's work on an emulated machine shows here, too, now and then.
         let far =
             apart.iter().filter(|(key, _)| key.0 >= 200 || key.1 >= 200).map(|(_, times)| times).sum::<u32>();
         assert!(far == 0 || far < 40 && is_exact() && !is_alone(), "{apart:?}");
     }
 }
 
-/// More events than counters take turns: every value is scaled or exact, and none is a made-up zero.
+/// If there are more events than counters, they take turns: every value is scaled or exact, and no zero is made up.
 #[test]
 fn sixteen_events_take_turns() {
     if user_reads("multiplexing").is_none() {
@@ -180,7 +181,7 @@ fn sixteen_events_take_turns() {
     let mut sessions: Vec<Session> = (0..16).map(|_| session(&["instructions:u"])).collect();
     let (mut scaled, mut not_counted, mut fast, mut exact) = (0, 0, 0, 0);
     let chains = 400_000u64;
-    // Bounded in time, long enough for some turns of 4 ms.
+    // Bounded in time, but long enough for several turns of 4 ms.
     for _ in 0..6 {
         sessions.iter_mut().for_each(|session| session.read(ReadMode::Auto).unwrap());
         work(chains);
@@ -210,7 +211,7 @@ fn moving_to_another_cpu_is_noticed_and_counts_on() {
         skipped("migration: there is one CPU only");
         return;
     };
-    // Affinity is the thread's own; this one ends with the test.
+    // Affinity belongs to a thread, and this one ends with the test.
     std::thread::spawn(move || {
         let mut session = session(&["instructions:u", "cycles:u"]);
         let mut moved = 0;
@@ -229,14 +230,14 @@ fn moving_to_another_cpu_is_noticed_and_counts_on() {
             moved += u32::from(reading.flags & READING_CLEAN == 0);
         }
         aloud(&format!("{moved} of 200 moves, user space reads: {user}\n"));
-        // The first may have been where it was to go.
+        // The first move may have been to the same CPU.
         assert!(moved >= 198, "a reading across two CPUs is not clean");
     })
     .join()
     .unwrap();
 }
 
-/// Somebody who holds the descriptors resets them: told, and right again from there.
+/// Somebody else who holds the descriptors resets them: this is reported, and readings are right again from there.
 #[test]
 fn a_reset_by_another_holder_is_told() {
     if user_reads("a foreign reset").is_none() {
@@ -307,7 +308,7 @@ fn other_threads_never_read_the_counter() {
     assert!(counted < 10_000_000, "the other thread's work must not be in it: {counted}");
 }
 
-/// The overhead that is subtracted is that of the path taken.
+/// The overhead of the path taken is subtracted.
 #[test]
 fn overhead_of_each_path() {
     let Some(user) = user_reads("overhead") else { return };
@@ -330,7 +331,7 @@ fn overhead_of_each_path() {
             assert!(reading.value <= reading.raw);
             least = least.min(reading.value);
         }
-        // Where the counter cannot be read just now, finding that out comes on top of the system call.
+        // If the counter cannot be read just now, finding that out adds to the system call.
         let limit = if user { 20 } else { 200 };
         assert!(least < limit, "an empty interval counts next to nothing: {least}");
     }

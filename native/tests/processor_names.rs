@@ -1,5 +1,5 @@
-//! Events by their makers' names through the installed libpfm4, told to take this machine for others. It reads the environment once, so
-//! each case is a process of its own: this program, with what to parse as arguments.
+//! Events by their makers' names, through the installed libpfm4, which is made to take this machine for others. It
+//! reads the environment once, so each case is a separate process: this program, with what to parse as arguments.
 #![allow(missing_docs)]
 
 mod common;
@@ -37,7 +37,7 @@ fn main() {
     run(tests, || ());
 }
 
-/// A line for each: what the kernel is to be asked for and the display name, or the status and the message.
+/// Prints a line for each: the request to the kernel and the display name, or the status and the message.
 fn child_parses(specs: Vec<String>) {
     for spec in specs {
         println!("{}", line(&spec));
@@ -58,7 +58,7 @@ fn line(spec: &str) -> String {
     }
 }
 
-/// Every name that is listed, and what it is as an event.
+/// Prints every name that is listed, and the event that it means.
 fn child_lists() {
     let mut names = Vec::new();
     let result = processor_events(&mut |event| {
@@ -71,15 +71,15 @@ fn child_lists() {
     }
 }
 
-/// Threads that are all first, and a fork in the middle of it: every answer is right, or says why there is none.
+/// Threads that are all first, and a fork in the middle: every answer is right, or explains why there is no event.
 fn child_races() {
     let expected = "4 0x8d1 0x0 0x0 skx::MEM_LOAD_RETIRED.L1_MISS";
     let parse = move || assert_eq!(line("MEM_LOAD_RETIRED.L1_MISS"), expected);
     let threads: Vec<_> =
         (0..6).map(|_| std::thread::spawn(move || (0..200).for_each(|_| parse()))).collect();
     for _ in 0..20 {
-        // What a child of a program with threads may call: the library's lock is what is tested, and the C library's memory is made usable by
-        // its own fork.
+        // A child of a program with threads may call this: the library's lock is under test, and the C library's own
+        // fork makes its memory usable.
         let code = child_exit_code(|| {
             let answer = Event::parse("MEM_LOAD_RETIRED.L1_MISS");
             i32::from(match &answer {
@@ -104,7 +104,7 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What each is parsed to.
+/// The parsed line of each.
 fn parsed(environment: &[(&str, &str)], specs: &[&str]) -> Vec<String> {
     let lines: Vec<String> =
         text(&child("--child-parses", environment, specs)).lines().map(str::to_owned).collect();
@@ -112,8 +112,8 @@ fn parsed(environment: &[(&str, &str)], specs: &[&str]) -> Vec<String> {
     lines
 }
 
-/// Codes that Intel and AMD publish, not ones that libpfm4 said: event, mask at 8, edge at 18, counter mask at 24; frontend in config1. Many
-/// more are compared by `ci/interop/names.py`.
+/// Codes that Intel and AMD publish, not codes from libpfm4: event, mask at 8, edge at 18, counter mask at 24; frontend
+/// in config1. `ci/interop/names.py` compares many more.
 fn codes_are_the_makers() {
     for (pmu, codes) in [
         (
@@ -167,7 +167,7 @@ fn attributes_and_modifiers() {
     for ((spec, expected), line) in cases.iter().zip(parsed(&forced, &specs)) {
         assert_eq!(line, format!("4 {expected} skx::{spec}"));
     }
-    // A mask that is called as a modifier is stays a mask.
+    // A mask with the name of a modifier stays a mask.
     let masks = parsed(&[("LIBPFM_FORCE_PMU", "snb")], &["L2_LINES_IN:I", "L2_LINES_IN:E:u"]);
     assert_eq!(masks, ["4 0x1f1 0x0 0x0 snb::L2_LINES_IN:I", "4 0x4f1 0x0 0x1 snb::L2_LINES_IN:E:u"]);
     let wrong = [
@@ -208,13 +208,13 @@ fn attributes_and_modifiers() {
     );
     assert!(beside[1].contains("says r400, and Intel's own list r4a4."), "{beside:?}");
     assert_eq!(beside[2], "4 0x400 0x0 0x0 spr::TOPDOWN.SLOTS");
-    // Cut to what a display name has room for, it would be another event.
+    // If cut to the room of a display name, it would be another event.
     let long = format!("INST_RETIRED.ANY_P:c=0x{}2", "0".repeat(100));
     let line = parsed(&forced, &[&long]).remove(0);
     assert!(line.starts_with("InvalidArgument: ") && line.contains("too long"), "{line}");
 }
 
-/// Everything that is listed is an event, or says why it is none; and its name means it.
+/// Every listed name means an event, or the error explains why not. The event's name means it again.
 fn names_mean_their_events_again() {
     for pmu in ["skx", "spr", "amd64_fam17h_zen2", "ix86arch"] {
         let listed = text(&child("--child-lists", &[("LIBPFM_FORCE_PMU", pmu)], &[]));
@@ -237,10 +237,10 @@ fn names_mean_their_events_again() {
     }
 }
 
-/// Encoded for a processor that this machine is not, because the environment makes libpfm4 encode for all.
+/// Encoded for another processor than this machine's, because the environment makes libpfm4 encode for all.
 fn other_processors_are_refused() {
     let inactive = [("LIBPFM_ENCODE_INACTIVE", "1")];
-    // Of two that no machine can be both of, at least one is refused, with what it is and what this is.
+    // No machine can be both of these, so at least one is refused, with an explanation.
     let lines = parsed(&inactive, &["skx::MEM_LOAD_RETIRED.L1_MISS", "hsw_ep::INST_RETIRED.ANY_P"]);
     let refused: Vec<&String> = lines.iter().filter(|line| line.starts_with("NoSuchEvent: ")).collect();
     assert!(!refused.is_empty(), "{lines:?}");
@@ -248,7 +248,7 @@ fn other_processors_are_refused() {
         assert!(line.contains("libpfm4 says that this processor is no "), "{line}");
         assert!(line.contains("LIBPFM_FORCE_PMU="), "{line}");
     }
-    // What is forced is forced for the PMU that was named, and for no other.
+    // Only the named PMU is forced, and no other.
     let both = [("LIBPFM_ENCODE_INACTIVE", "1"), ("LIBPFM_FORCE_PMU", "knl")];
     let lines = parsed(&both, &["knl::INST_RETIRED.ANY_P", "knc::INSTRUCTIONS_EXECUTED"]);
     assert!(lines[0].starts_with("4 ") && lines[1].starts_with("NoSuchEvent: "), "{lines:?}");
@@ -260,7 +260,7 @@ fn threads_and_forks() {
     }
 }
 
-/// The library takes an empty word for its first PMU, and one that it does not know for none.
+/// The library takes an empty word for its first PMU, and an unknown word for no PMU.
 fn nothing_is_forced_by_nothing() {
     for forced in ["", "nosuchpmu", ","] {
         let line = parsed(&[("LIBPFM_FORCE_PMU", forced)], &["MEM_LOAD_RETIRED.L1_MISS"]).remove(0);
@@ -268,7 +268,8 @@ fn nothing_is_forced_by_nothing() {
     }
 }
 
-/// Something of that name that is no library, or another one. (None at all fails in the same place as the first.)
+/// A file of that name that is no library, or another library. (Without any file, loading fails in the same place as
+/// with the first.)
 fn a_broken_library() {
     let folder = std::env::temp_dir().join(format!("picollo-names-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -277,7 +278,7 @@ fn a_broken_library() {
         let lines =
             parsed(&[("LD_LIBRARY_PATH", folder.to_str().unwrap())], &["NO_SUCH_NAME", "cylces", "cycles"]);
         assert!(lines[0].contains(said), "{lines:?}");
-        // What it is not needed for goes on.
+        // Everything that does not need the library continues to work.
         assert!(lines[1].contains("Did you mean cycles?") && lines[1].contains(said), "{lines:?}");
         assert!(lines[2].ends_with(" Hardware:CpuCycles"), "{lines:?}");
     };

@@ -1,5 +1,5 @@
-//! Segments: what is written there is what viewers read, whoever forks, dies or tampers. A program with one thread and no test harness,
-//! since it forks.
+//! Segments: viewers read what is written there, whoever forks, dies or tampers. This program has one thread and no
+//! test harness, because it forks.
 
 #![allow(clippy::result_large_err)] // errors carry their text by value
 

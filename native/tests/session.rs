@@ -1,11 +1,11 @@
-//! Sessions on the running kernel. Hardware breakpoints give exact counts without a PMU, so most of it is tested everywhere.
+//! Sessions on the running kernel. Hardware breakpoints give exact counts without a PMU, so most tests run everywhere.
 
 mod common;
 
 use common::{Cell, create, page_faults, readings, skipped, watch};
 use picollo_native::*;
 
-/// How many values an event's histogram holds.
+/// The number of values in an event's histogram.
 fn total(session: &Session, index: usize) -> u64 {
     let histogram = session.histogram(index).unwrap();
     common::total(&histogram)
@@ -14,7 +14,7 @@ fn total(session: &Session, index: usize) -> u64 {
 #[test]
 fn groups_count_exactly_and_in_order() {
     let (a, b) = (Cell::new(), Cell::new());
-    // Duplicates are fine, and every position keeps its own histogram.
+    // Duplicates are fine, and every position has a separate histogram.
     let events = [watch(&a), Event::parse("page-faults").unwrap(), watch(&b), watch(&a)];
     let mut session = create(0, &events);
     assert_eq!(session.length().unwrap(), 4);
@@ -58,7 +58,7 @@ fn another_thread_as_target() {
         cell.write(50);
         go.send(()).unwrap();
         finished.recv().unwrap();
-        // It gives its CPU up some time after it says that it is done.
+        // The thread gives up its CPU some time after it reports that it is done.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
         while session.read(ReadMode::Auto).is_ok() && readings(&session, false)[1].value == 0 {
             assert!(std::time::Instant::now() < deadline, "{:?}", readings(&session, false));
@@ -76,7 +76,7 @@ fn another_thread_as_target() {
     assert!(error.message().contains("there is no thread 2147483646"), "{error}");
 }
 
-/// A thread that is elsewhere than on the CPU asked for is enabled but not running: exactly what multiplexing looks like.
+/// A thread on another CPU than the requested one is enabled but not running, exactly as in multiplexing.
 #[test]
 fn multiplexed_counts_are_scaled() {
     on_a_busy_machine(|| {
@@ -105,7 +105,7 @@ fn multiplexed_counts_are_scaled_once() {
     session.record(true).unwrap();
     assert_eq!((total(&session, 0), session.event_info(0).unwrap().not_counted_count), (0, 1));
 
-    // Half here, half there: what was counted there stands for the whole.
+    // Half here, half there: the count from there stands for the whole.
     common::busy(3_000_000);
     common::pin_to(there);
     cell.write(40);
@@ -118,7 +118,7 @@ fn multiplexed_counts_are_scaled_once() {
         / u128::from(half.time_running);
     assert_eq!(u128::from(half.value), exact);
 
-    // All of it there: exact again, although the counter's whole life was not.
+    // The whole interval there: exact again, although the counter's whole life was not.
     cell.write(30);
     session.read(ReadMode::Auto).unwrap();
     let exact = readings(&session, true)[0];
@@ -149,7 +149,7 @@ fn the_fifth_breakpoint_has_no_room() {
     let error = Session::create(&SessionOptions::default(), &events).unwrap_err();
     assert_eq!((error.status(), error.os_errno(), error.event_index()), (Status::Os, libc::ENOSPC, 4));
     assert!(error.message().contains("breakpoints") && error.message().contains("x86 has 4"), "{error}");
-    // All four were given back, and leniently the fifth stays as an entry without a count.
+    // All four were given back. Leniently, the fifth stays as an entry without a count.
     let mut session = create(SESSION_SKIP_UNAVAILABLE, &events);
     cells.iter().for_each(|cell| cell.write(17));
     session.read(ReadMode::Auto).unwrap();
@@ -184,7 +184,7 @@ fn calibration_leaves_no_trace_once() {
         let before = (readings(&session, true)[0], readings(&session, false)[0]);
         session.calibrate().unwrap();
         assert_eq!((readings(&session, true)[0], readings(&session, false)[0]), before);
-        // Reading writes to no cell; but it takes time.
+        // Reading writes to no cell, but it takes time.
         assert_eq!(session.event_info(0).unwrap().overhead_syscall, 0);
         let nanos = session.event_info(1).unwrap().overhead_syscall;
         assert!((50..1_000_000).contains(&nanos), "a pair of reads takes {nanos} ns");
@@ -194,11 +194,11 @@ fn calibration_leaves_no_trace_once() {
             session.read(ReadMode::Auto).unwrap();
             let deltas = readings(&session, true);
             assert_eq!(deltas[0].value, 3);
-            // The calibration's own milliseconds are gone from the times too.
+            // The calibration's own milliseconds are not in the times either.
             assert!(deltas[1].value < 5_000_000, "{deltas:?}");
             assert_eq!(readings(&session, false)[0].value, 15);
         } else {
-            // The first read still finds the time between the last one and the stop; the second finds nothing.
+            // The first read still finds the time between the last one and the stop. The second finds nothing.
             session.read(ReadMode::Auto).unwrap();
             assert!(readings(&session, true)[1].value < 5_000_000);
             session.read(ReadMode::Auto).unwrap();
@@ -256,9 +256,9 @@ fn hardware_events_count_or_say_why_not() {
         let error = Session::create(&SessionOptions::default(), &events).unwrap_err();
         assert_eq!(error.event_index(), 0);
         assert!(error.message().starts_with("Hardware:CpuCycles: "), "{error}");
-        // Leniently, what can be counted is.
+        // Leniently, the events that can be counted are counted.
         let mut session = create(SESSION_SKIP_UNAVAILABLE, &events);
-        // So much work takes more than 50 µs on the CPU, whoever else wants it.
+        // This much work takes more than 50 µs on the CPU, whoever else wants it.
         work::add_chain_256(10_000);
         session.read(ReadMode::Auto).unwrap();
         session.record(true).unwrap();
@@ -322,7 +322,7 @@ fn a_pmu_of_the_package_says_that_it_counts_whole_cpus() {
     }
 }
 
-/// Tries a test of times again: another process may take the CPU between two looks at a clock.
+/// Repeats a test of times, because another process may take the CPU between two looks at a clock.
 fn on_a_busy_machine(test: fn()) {
     if (0..4).all(|_| std::panic::catch_unwind(test).is_err()) {
         test();

@@ -328,7 +328,7 @@ mod tests {
         let flags = |history: &History| history.reading(true, 0).flags;
         let mut history = History::default();
         history.rebase(sample(100, 100, 100));
-        // The base is a system call, so the first delta is not fast. Still, nothing is known to have moved.
+        // The base is a system call, so the first delta is not fast. Still, it is known that nothing moved.
         history.advance(sample(110, 110, 110), READING_FAST | READING_CLEAN);
         assert_eq!((flags(&history), history.pairs(true)), (READING_CLEAN, (0, 0)));
         history.advance(sample(120, 120, 120), READING_FAST | READING_CLEAN);

@@ -7,11 +7,11 @@
 //! kernel has confirmed, as long as the page's lock does not move:
 //!
 //! 1. Lock not moved: the count is `v + bias`. The event was on this CPU's PMU without a break since the last reading,
-//!   because taking it off, moving it and re-arming it all republish the page.
+//!    because taking it off, moving it and re-arming it all republish the page.
 //! 2. Lock moved, and `v` not below the last count: the count is `v`. (More than 2^width events between two readings
-//!   are no problem: each overflow re-arms the counter with a sign-extended note.)
+//!    are no problem: each overflow re-arms the counter with a sign-extended note.)
 //! 3. Lock moved, and `v` below the last count: read(2) decides, and the bias is the multiple of 2^width nearest to the
-//!   difference. If that count is below the last one, somebody else has reset the counter.
+//!    difference. If that count is below the last one, somebody else has reset the counter.
 //!
 //! All locks are checked before and after a group's counters are read, so the values belong together: no context switch
 //! lies between them.

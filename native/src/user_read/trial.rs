@@ -1,8 +1,8 @@
-//! The child in which something is tried that may fault. `asm/trial.c` has what runs in it.
+//! The child that tries something that may fault. `asm/trial.c` has the code that runs in it.
 //!
-//! It shares this process's address space, on a stack of its own, and this thread waits for its end: nothing is copied, however
-//! much memory there is. Where that is refused (a sandbox that knows fork alone) or there is no code for it (other
-//! architectures), an ordinary child is forked instead, which takes the longer the more memory there is.
+//! It shares this process's address space on a separate stack, and this thread waits for its end. So nothing is copied,
+//! however much memory there is. If that is refused (a sandbox may permit only fork), or if there is no code for it
+//! (other architectures), an ordinary child is forked instead. This takes longer the more memory there is.
 //!
 //! Neither has an exit signal: no handler of the host runs in it or because of it, and no `wait` of the host sees it.
 
@@ -12,23 +12,24 @@ use crate::os::kernel::{Attr, flag, format, request};
 use crate::os::sys::{Errno, page_size, persist};
 use crate::user_read::page::CAPABILITIES_NEEDED;
 
-/// What the child found.
+/// The child's finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
-    /// It read a counter and lived.
+    /// It read a counter and survived.
     Safe,
     /// Reading raised SIGSEGV, SIGILL or SIGBUS.
     Faults,
-    /// It did not get as far as reading (no child, no event, no page, not on the PMU), or was killed by something else: a sandbox,
-    /// the kernel when memory was out, an administrator. Nothing is known.
+    /// It did not get as far as reading (no child, no event, no page, not on the PMU), or something else killed it: a
+    /// sandbox, the kernel when memory was short, an administrator. Nothing is known.
     Unknown,
 }
 
-/// What runs in the child; returns one of the three exit codes. It shares memory with this process, and the thread-local storage of
-/// the waiting thread, so it may only do what a handler of signals may, and make no call that sets `errno`.
+/// The code that runs in the child; it returns one of the three exit codes. It shares memory with this process, and
+/// thread-local storage with the waiting thread. So it may do only what a signal handler may, and make no call that
+/// sets `errno`.
 pub(crate) type Body = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// Exit codes of the child, as trial.c has them.
+/// Exit codes of the child, as in trial.c.
 const SAFE: c_int = 0;
 #[cfg(test)]
 const UNKNOWN: c_int = 1;
@@ -50,9 +51,9 @@ struct Trial {
     page: *mut c_void,
 }
 
-/// Lets a child open an event like this one for itself, map it, and read its counter in user space.
+/// Lets a child open a separate event like this one, map it, and read its counter in user space.
 pub(crate) fn read_one(attr: &Attr) -> Finding {
-    // Not pinned: it is enough that it is on the PMU at the time.
+    // Not pinned: the event need only be on the PMU at the time.
     let flags = (attr.flags | flag::DISABLED) & !flag::PINNED;
     let mut attr = Attr { flags, read_format: format::SINGLE, ..*attr };
     let mut trial = Trial {
@@ -63,29 +64,30 @@ pub(crate) fn read_one(attr: &Attr) -> Finding {
         page: core::ptr::null_mut(),
     };
     let argument = &raw mut trial;
-    // SAFETY: the body is made for the child, and its argument outlives the child, for which this thread waits.
+    // SAFETY: the body is made for the child. Its argument outlives the child, because this thread waits for the child.
     let finding = unsafe { ask_child(picollo_asm_trial_counter, argument.cast()) };
-    // Read through the pointer: a child of this address space has written to it.
-    // SAFETY: the argument is live, and the child is gone.
+    // Read through the pointer, because a child in this address space has written to it.
+    // SAFETY: the argument is live, and the child has ended.
     let page = unsafe { argument.read_volatile() }.page;
     if !page.is_null() {
-        // SAFETY: the child mapped this one page into this address space, and nobody else knows it. The event goes with it.
+        // SAFETY: the child mapped this one page into this address space, and nobody else knows it. The event ends with
+        // it.
         unsafe { libc::munmap(page, page_size()) };
     }
     finding
 }
 
-/// Runs a body in a child that nobody notices.
+/// Runs a body in a child that the host does not notice.
 ///
 /// # Safety
-/// The body keeps to what [`Body`] says, and `argument` is what it expects, until it ends.
+/// The body obeys the rules of [`Body`], and `argument` is what it expects until it ends.
 pub(crate) unsafe fn ask_child(body: Body, argument: *mut c_void) -> Finding {
     let alone = Alone::new();
-    // SAFETY: passed on.
+    // SAFETY: by the caller.
     let started = match unsafe { start_sharing(body, argument) } {
-        // Refused, or unknown here.
+        // Refused, or not available here.
         Err(Errno(libc::EPERM | libc::EACCES | libc::EINVAL | libc::ENOSYS)) => {
-            // SAFETY: passed on.
+            // SAFETY: by the caller.
             unsafe { start_forked(body, argument) }
         }
         started => started,
@@ -102,11 +104,11 @@ pub(crate) unsafe fn ask_child(body: Body, argument: *mut c_void) -> Finding {
 /// # Safety
 /// As for [`ask_child`].
 unsafe fn start_sharing(body: Body, argument: *mut c_void) -> Result<i32, Errno> {
-    // Room for the frame of a signal with the largest vector registers there are. Only what is touched takes memory.
+    // Room for a signal's frame with the largest vector registers. Only the pages that are touched take memory.
     const STACK: usize = 256 << 10;
     let stack = Stack::new(STACK)?;
-    // SAFETY: the stack is live and nobody else's until the call returns: this thread is suspended until the child has ended. Signals
-    // are blocked, so that no handler of the host runs in the child. The rest is passed on.
+    // SAFETY: the stack is live, and nobody else uses it until the call returns, because this thread is suspended until
+    // the child has ended. Signals are blocked, so no handler of the host runs in the child. The rest is by the caller.
     let child = unsafe { picollo_asm_trial_start(stack.top(), body, argument) };
     match i32::try_from(child) {
         Ok(child) if child > 0 => Ok(child),
@@ -120,21 +122,21 @@ unsafe fn start_sharing(body: Body, argument: *mut c_void) -> Result<i32, Errno>
 /// # Safety
 /// As for [`ask_child`].
 unsafe fn start_forked(body: Body, argument: *mut c_void) -> Result<i32, Errno> {
-    // All arguments are 0: no shared memory, no exit signal, the same stack in a copy. SAFETY: the child is a copy of this process
-    // with this one thread; it leaves by exit_group and returns to no frame of the parent.
+    // All arguments are 0: no shared memory, no exit signal, the same stack in a copy. SAFETY: the child is a copy of
+    // this process with this one thread. It leaves by exit_group and returns to no frame of the parent.
     let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
     if child == 0 {
-        // SAFETY: in the child, which this ends.
+        // SAFETY: this is the child, and the call ends it.
         unsafe { picollo_asm_trial_run(body, argument) };
     }
     if child > 0 { i32::try_from(child).map_err(|_| Errno(libc::EINVAL)) } else { Err(Errno::last()) }
 }
 
-/// Waits for a child, and says what its end means.
+/// Waits for a child, and returns what its end means.
 fn judge(child: i32) -> Finding {
     let mut status = 0;
     let waited = persist(|| {
-        // SAFETY: waits for the child just made; __WALL because it has no exit signal.
+        // SAFETY: waits for the child made just now. __WALL is needed because the child has no exit signal.
         let waited = unsafe { libc::waitpid(child, &raw mut status, libc::__WALL) };
         if waited == child { Ok(()) } else { Err(Errno::last()) }
     });
@@ -146,7 +148,7 @@ fn judge(child: i32) -> Finding {
             FAULTED => Finding::Faults,
             _ => Finding::Unknown,
         },
-        // Before its handlers, or where an emulator has none for it.
+        // The fault came before the child's handlers were set, or an emulator did not call them.
         () if matches!(libc::WTERMSIG(status), libc::SIGSEGV | libc::SIGILL | libc::SIGBUS) => {
             Finding::Faults
         }
@@ -154,7 +156,8 @@ fn judge(child: i32) -> Finding {
     }
 }
 
-/// Holds back signals: handlers of the host must not run in a child, whose process it is not and whose memory it may be.
+/// Blocks signals: handlers of the host must not run in a child, which is another process but may share the host's
+/// memory.
 struct Alone(Option<libc::sigset_t>);
 
 impl Alone {
@@ -164,7 +167,7 @@ impl Alone {
         // SAFETY: as above.
         let masked = unsafe {
             libc::sigfillset(&raw mut all);
-            // But for those that instructions raise: blocked, they would kill even where somebody answers them.
+            // Except for those that instructions raise: if blocked, they would kill even where somebody handles them.
             for signal in
                 [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS]
             {
@@ -179,7 +182,7 @@ impl Alone {
 impl Drop for Alone {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            // SAFETY: the set is the one that was in force.
+            // SAFETY: the set is the previous one.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
         }
     }
@@ -201,12 +204,12 @@ impl Stack {
         if bottom == libc::MAP_FAILED {
             return Err(Errno::last());
         }
-        // SAFETY: the first page of the mapping just made. Without the guard it works as well.
+        // SAFETY: the first page of the mapping just made. The stack works without this guard as well.
         unsafe { libc::mprotect(bottom, page_size(), libc::PROT_NONE) };
         Ok(Stack { bottom, bytes })
     }
 
-    /// Where a stack that grows downwards begins: a multiple of the page size.
+    /// The start of a stack that grows downward: a multiple of the page size.
     fn top(&self) -> *mut c_void {
         self.bottom.wrapping_byte_add(self.bytes)
     }
@@ -214,7 +217,7 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` at this length, and not used any more.
+        // SAFETY: `new` mapped it with this length, and it is not used after this.
         unsafe { libc::munmap(self.bottom, self.bytes) };
     }
 }

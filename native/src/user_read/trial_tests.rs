@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::*;
 use crate::user_read::sys::{Cpu, PmcSource};
 
-// Bodies keep to what a child may do: no allocation, no lock, no errno.
+// Bodies obey the rules for a child: no allocation, no lock, no errno.
 
 unsafe extern "C" fn succeed(_: *mut c_void) -> c_int {
     SAFE
@@ -15,20 +15,21 @@ unsafe extern "C" fn give_up(_: *mut c_void) -> c_int {
 }
 
 unsafe extern "C" fn write_to_nowhere(_: *mut c_void) -> c_int {
-    // SAFETY: none: it is meant to fault, in a child.
+    // SAFETY: none. The write is meant to fault, in a child.
     unsafe { core::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
     SAFE
 }
 
 unsafe extern "C" fn read_counter(_: *mut c_void) -> c_int {
-    // No event is mapped here, so user code may read none.
+    // No event is mapped here, so user code may read no counter.
     Cpu.read(1);
     SAFE
 }
 
-/// Ends itself by the signal that the argument leads to.
+/// Ends itself by the signal in the argument.
 unsafe extern "C" fn die(signal: *mut c_void) -> c_int {
-    // SAFETY: system calls on this child alone; the argument is live. That libc sets errno harms nobody in these tests.
+    // SAFETY: system calls that affect this child only; the argument is live. libc may set errno, which harms nobody
+    // here.
     unsafe {
         let signal = *signal.cast::<c_int>();
         libc::kill(libc::getpid(), signal);
@@ -37,7 +38,7 @@ unsafe extern "C" fn die(signal: *mut c_void) -> c_int {
 }
 
 unsafe extern "C" fn note(place: *mut c_void) -> c_int {
-    // SAFETY: the argument leads to a live number.
+    // SAFETY: the argument points to a live number.
     unsafe { &*place.cast::<AtomicU32>() }.fetch_add(1, Ordering::Relaxed);
     SAFE
 }
@@ -51,11 +52,11 @@ fn ask(body: Body) -> Finding {
 fn a_child_tells_by_its_end() {
     assert_eq!(ask(succeed), Finding::Safe);
     assert_eq!(ask(give_up), Finding::Unknown);
-    // A fault that a handler of the host would have caught: Rust's own handler for stack overflows is installed here.
+    // A handler of the host would have caught this fault: Rust's own handler for stack overflows is installed here.
     assert_eq!(ask(write_to_nowhere), Finding::Faults);
 }
 
-/// Without a PMU to allow it, the instruction itself faults: the very death that the child is for.
+/// Without a PMU to allow it, the instruction itself faults. The child exists for this kind of death.
 #[test]
 fn a_forbidden_counter_read_is_found_out() {
     if cfg!(target_arch = "x86_64") || cfg!(target_arch = "aarch64") {
@@ -63,7 +64,7 @@ fn a_forbidden_counter_read_is_found_out() {
     }
 }
 
-/// Only what the instruction raises says that it faults.
+/// Only a signal that the instruction raises shows that it faults.
 #[test]
 fn a_killed_child_tells_nothing() {
     for (mut signal, finding) in [
@@ -71,7 +72,7 @@ fn a_killed_child_tells_nothing() {
         (libc::SIGSEGV, Finding::Faults),
         (libc::SIGILL, Finding::Faults),
         (libc::SIGBUS, Finding::Faults),
-        // As a sandbox does. No handler is set in this program, so the child has its own.
+        // As from a sandbox. This program sets no handler, so the child has its own.
         (libc::SIGSYS, Finding::Unknown),
     ] {
         // SAFETY: the argument is what the body expects.
@@ -79,13 +80,13 @@ fn a_killed_child_tells_nothing() {
     }
 }
 
-/// Nothing is copied: what the child writes, it writes here. So its cost does not grow with the memory of the process.
+/// Nothing is copied: what the child writes appears here. So its cost does not grow with the memory of the process.
 #[test]
 fn the_child_shares_memory() {
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return eprintln!("SKIPPED: children share memory on x86-64 and aarch64 only");
     }
-    // It and some emulators fork instead: all else holds there.
+    // Valgrind and some emulators fork instead. Everything else holds there, too.
     if std::fs::read_to_string("/proc/self/maps").is_ok_and(|maps| maps.contains("valgrind")) {
         return eprintln!("SKIPPED: valgrind makes every such child by copying");
     }
@@ -95,7 +96,7 @@ fn the_child_shares_memory() {
     assert_eq!(number.load(Ordering::Relaxed), 1);
 }
 
-/// The parent is as it was: errno, signal mask, handlers.
+/// The parent does not change: errno, signal mask, handlers.
 #[test]
 fn the_parent_is_left_as_it_was() {
     let mask = || {
@@ -141,7 +142,7 @@ fn children_of_many_threads_at_once() {
                         _ => (write_to_nowhere, Finding::Faults),
                     };
                     assert_eq!(ask(body), finding);
-                    // The other threads go on with what the child must not touch.
+                    // The other threads continue to use what the child must not touch.
                     drop(std::hint::black_box(vec![round; 1000 + thread]));
                     done.fetch_add(1, Ordering::Relaxed);
                 }
@@ -151,7 +152,8 @@ fn children_of_many_threads_at_once() {
     assert_eq!(done.load(Ordering::Relaxed), 800);
 }
 
-/// The trial itself, with an event that has no counter: it opens, maps, finds nothing to read, and leaves nothing behind.
+/// The trial itself, with an event that has no counter. It opens, maps, finds nothing to read, and leaves nothing
+/// behind.
 #[test]
 fn an_event_without_a_counter_is_not_known() {
     let attr = Attr {
@@ -165,18 +167,19 @@ fn an_event_without_a_counter_is_not_known() {
     for _ in 0..100 {
         assert_eq!(read_one(&attr), Finding::Unknown);
     }
-    // Other tests map a few at the same time.
+    // Other tests map a few pages at the same time.
     assert!(mapped() < before + 50, "the child's pages are left mapped: {before}, {}", mapped());
-    // And one that there is not.
+    // An event that does not exist.
     assert_eq!(read_one(&Attr { kind: 4711, ..attr }), Finding::Unknown);
 }
 
-/// From now on this thread's `clone` fails where its flags have one of these bits (0: always). False where that cannot be.
+/// From now on, this thread's `clone` fails if its flags have one of these bits (0: always). False if that is
+/// impossible.
 fn refuse_clone(bits: u32, errno: i32) -> bool {
     crate::os::testing::refuse(libc::SYS_clone, (bits != 0).then_some((0, libc::BPF_JSET, bits)), errno)
 }
 
-/// Sandboxes that let nobody share memory get a forked child; those that let nobody have a child leave it unknown.
+/// If a sandbox forbids shared memory, the child is forked. If it forbids any child, nothing is known.
 #[test]
 fn a_sandbox_that_refuses_children() {
     let sharing = libc::CLONE_VM as u32;
@@ -192,7 +195,7 @@ fn a_sandbox_that_refuses_children() {
             None => return eprintln!("SKIPPED: this kernel takes no seccomp filter"),
             Some((without_sharing, alone)) => {
                 use Finding::*;
-                // No room for another process is no refusal: a forked child would find none either.
+                // A lack of room for another process is no refusal: a forked child would find no room either.
                 let forks = errno != libc::EAGAIN;
                 let expected = if forks { (Safe, Unknown, Faults) } else { (Unknown, Unknown, Unknown) };
                 assert_eq!((without_sharing, alone), (expected, Unknown), "errno {errno}");

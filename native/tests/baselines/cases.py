@@ -1,7 +1,7 @@
-"""Judges the runs here as cases.txt asks, and writes what it finds: ``python3 cases.py >answers`` with the package on the path.
+"""Judges the runs here as cases.txt specifies, and prints the answers: ``python3 cases.py >answers`` with the package on the path.
 
-Its tests and those of the Rust library hold both to the answers in cases.txt. A line is: baseline, benchmark (as a tag), this run's median
-in picoseconds, what is other than ``HERE`` on this machine, and the answer, with tabs between.
+The package's tests and those of the Rust library compare both with the answers in cases.txt. A line has, between tabs: baseline,
+benchmark (as a tag), this run's median in picoseconds, what differs from ``HERE`` on this machine, and the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HERE = {
 
 
 def answer(baseline: str, benchmark: str, picos: str, changes: str) -> str:
-    """What is found, in a line."""
+    """The answer, in one line."""
     histogram = Histogram()
     histogram.record(int(picos))
     now = {**HERE, **dict(change.split("=", 1) for change in changes.split(";") if change)}

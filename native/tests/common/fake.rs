@@ -1,4 +1,4 @@
-//! A kernel for tests: it opens, groups and counts as the real one does, and misbehaves where it is told to.
+//! A kernel for tests: it opens, groups and counts like the real one, and misbehaves on request.
 #![allow(dead_code, clippy::result_large_err)] // each test program uses its own part
 
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ pub struct Open {
     pub pid: i32,
     pub cpu: i32,
     pub group: i32,
-    /// How many came before it.
+    /// The number of requests before it.
     pub number: usize,
 }
 
@@ -44,9 +44,9 @@ pub struct Opened {
     pub enabled: u64,
     pub running: u64,
     pub counting: bool,
-    /// A pinned leader that found no room: reads are end of file until it is enabled again.
+    /// A pinned leader that found no room: reads return end of file until it is enabled again.
     pub failed: bool,
-    /// The thread that it counts: its id, and the how-manyth of that id it is.
+    /// The thread that it counts: its id, and how many threads with that id have ended before.
     pub thread: (i32, u32),
 }
 
@@ -57,7 +57,7 @@ type Distort = dyn FnMut(i32, &mut Vec<u64>) -> Result<usize, i32>;
 struct State {
     events: BTreeMap<i32, Opened>,
     next: i32,
-    /// Everything that was asked, in order.
+    /// All requests, in order.
     transcript: Vec<String>,
     opens: usize,
     refuse: Option<Box<Refuse>>,
@@ -74,9 +74,9 @@ struct State {
     reads: usize,
     /// Pinned groups find no room.
     full: bool,
-    /// How many threads with an id have ended.
+    /// The number of threads with this id that have ended.
     ended: BTreeMap<i32, u32>,
-    /// Before this many more requests to open, the thread ends.
+    /// The thread that ends, before this many more requests to open.
     ending: Option<(u32, i32)>,
 }
 
@@ -93,7 +93,7 @@ impl Fake {
         fake
     }
 
-    /// Decides about every request to open; may change what the kernel writes back.
+    /// Decides about every request to open, and may change what the kernel writes back.
     pub fn refuse(&self, refuse: impl FnMut(&mut Open) -> Result<(), i32> + 'static) {
         self.0.borrow_mut().refuse = Some(Box::new(refuse));
     }
@@ -107,8 +107,8 @@ impl Fake {
         self.0.borrow_mut().distort = None;
     }
 
-    /// Pinned groups find no room from now on, or find it again. Those that are running are thrown off the PMU, and stay off until
-    /// they are enabled, whether there is room again or not: so Linux does it.
+    /// Pinned groups find no room from now on, or find it again. Running ones are thrown off the PMU, and stay off
+    /// until they are enabled, even if there is room again, as on Linux.
     pub fn full(&self, full: bool) {
         let mut state = self.0.borrow_mut();
         state.full = full;
@@ -117,12 +117,12 @@ impl Fake {
         }
     }
 
-    /// A thread ends, and its id is given to another one.
+    /// A thread ends, and another one gets its id.
     pub fn reuse(&self, thread: i32) {
         *self.0.borrow_mut().ended.entry(thread).or_default() += 1;
     }
 
-    /// The same before the n-th request to open from now.
+    /// The same, just before the n-th request to open from now.
     pub fn reuse_at(&self, opens: u32, thread: i32) {
         self.0.borrow_mut().ending = Some((opens, thread));
     }
@@ -131,7 +131,7 @@ impl Fake {
         self.0.borrow_mut().failing_ioctls.insert(request);
     }
 
-    /// Lets the ids of the n-th opened event be refused.
+    /// Makes requests for the id of the n-th opened event fail.
     pub fn fail_id(&self, number: usize) {
         self.0.borrow_mut().failing_ids.insert(number);
     }
@@ -180,7 +180,7 @@ impl Fake {
         self.0.borrow().transcript.clone()
     }
 
-    /// What was asked of `open`, shortly.
+    /// The requests to open, in short form.
     pub fn opens(&self) -> Vec<String> {
         self.transcript().into_iter().filter(|line| line.starts_with("open")).collect()
     }
@@ -239,14 +239,14 @@ impl Perf for &Fake {
             }
             None => Ok(()),
         };
-        // Dummy events are how the library looks whether anything works; they are not part of what is told.
+        // The library opens dummy events to find out whether anything works. They are not in the transcript.
         let line = format!("open {}:{:#x} {} group {group}", attr.kind, attr.config, letters(attr.flags));
-        // 0 is whoever asks, at this moment.
+        // 0 is the calling thread.
         let thread = if pid == 0 { thread_id() } else { pid };
         let thread = (thread, state.ended.get(&thread).copied().unwrap_or(0));
         let answer = match decision {
             Ok(()) if group >= 0 && !state.events.contains_key(&group) => Err(libc::EBADF),
-            // The events of a group count one and the same thread.
+            // All events of a group count the same thread.
             Ok(()) if group >= 0 && state.events[&group].thread != thread => Err(libc::EINVAL),
             Ok(()) => {
                 let fd = state.next;
@@ -329,13 +329,13 @@ impl Perf for &Fake {
         let full = state.full;
         let event = state.events.get_mut(&fd).expect("ioctl on a closed descriptor");
         if counting {
-            // Out of the error state, and back into it where there still is no room.
+            // It leaves the error state, and returns to it if there is still no room.
             event.failed = full && is_pinned(event);
             event.counting = !event.failed;
         } else {
             event.counting = false;
         }
-        // What starts gets the counters that are free, and what stops gives them back.
+        // Events that start get the free counters, and events that stop give theirs back.
         drop(state);
         self.on_pmu(1);
         Ok(())

@@ -13,7 +13,7 @@ impl Fake {
         self.0.borrow_mut().files.remove(path);
     }
 
-    /// What lies under this path may not be read.
+    /// Files under this path may not be read.
     pub fn deny(&self, path: &str) {
         self.0.borrow_mut().denied = Some(path.into());
     }
@@ -23,7 +23,7 @@ impl Fake {
         state.directories.entry("/sys/bus/event_source/devices".into()).or_default().push(name.into());
     }
 
-    /// A name in a directory.
+    /// Adds a name to a directory.
     pub fn entry(&self, directory: &str, name: &str) {
         self.0.borrow_mut().directories.entry(directory.into()).or_default().push(name.into());
     }

@@ -1,5 +1,5 @@
-//! The fake kernel's PMU: counters that are read in user space, by the rules of x86. A counter starts at half its range below zero, is
-//! armed anew where it overflows, and its event's page says what to add to it.
+//! The fake kernel's PMU: counters that are read in user space, by the rules of x86. A counter starts at half its range
+//! below zero and is armed again when it overflows. Its event's page says what to add to it.
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -9,31 +9,31 @@ use picollo_native::seam::{Attr, Finding, Page, PmcSource, Policy, UserReads};
 
 use super::{Fake, Opened};
 
-/// What happens in the middle of a reading.
+/// An action in the middle of a reading.
 type Happen = dyn FnOnce(&Fake);
 
-/// What user code may touch of the fake machine, and what it was asked.
+/// The parts of the fake machine that user code can touch, and what was asked.
 pub struct Pmu {
     pub width: u32,
-    /// Whether pages say how time goes on.
+    /// Whether pages say how time passes.
     pub tells_time: bool,
-    /// Ticks. A nanosecond each, unless the clock has a rate of its own.
+    /// Ticks: one per nanosecond, unless the clock has another rate.
     pub now: u64,
     pages: BTreeMap<i32, Box<[u64; 512]>>,
-    /// By index: whose counter it is, and what it shows.
+    /// By index: the counter's owner, and its value.
     registers: BTreeMap<u32, (i32, u64)>,
-    /// Which were read, in order, and [`FENCE`] between them.
+    /// The counters that were read, in order, with [`FENCE`] between them.
     pub touched: Vec<u32>,
     pub policy: Policy,
     pub finding: Finding,
-    /// How often somebody wanted to know whether reading faults.
+    /// How often somebody asked whether reading faults.
     pub asked: usize,
     pub tick_rate: Option<u64>,
     /// Happens after the next reading of a register.
     interrupt: Option<Box<Happen>>,
 }
 
-/// In place of an index: no counter has it.
+/// Replaces an index: no counter has it.
 pub const FENCE: u32 = 0;
 
 fn sign_extended(raw: u64, width: u32) -> u64 {
@@ -79,7 +79,7 @@ impl Pmu {
         page.index.store(index, Relaxed);
         page.offset.store(offset as i64, Relaxed);
         page.pmc_width.store(self.width as u16, Relaxed);
-        // The bits mean what they say, user code may read, and the times can be extended.
+        // The capability bits are valid, user code may read, and the times can be extended.
         page.capabilities.store(2 | 4 | if self.tells_time { 8 } else { 0 }, Relaxed);
         page.time_enabled.store(enabled, Relaxed);
         page.time_running.store(running, Relaxed);
@@ -88,12 +88,12 @@ impl Pmu {
         page.lock.fetch_add(1, Relaxed);
     }
 
-    /// Time passes.
+    /// Lets time pass.
     pub(super) fn pass(&mut self, nanos: u64) {
         self.now += nanos * self.tick_rate.unwrap_or(1_000_000_000) / 1_000_000_000;
     }
 
-    /// What was to happen in the next reading does not.
+    /// Cancels the action for the next reading.
     pub fn calm(&mut self) {
         self.interrupt = None;
     }
@@ -102,7 +102,7 @@ impl Pmu {
         u64::MAX >> (64 - self.width)
     }
 
-    /// The event gets the counter of an index, armed.
+    /// The event gets the counter with this index, armed.
     fn put_on(&mut self, fd: i32, index: u32, event: &Opened) {
         let start = 0u64.wrapping_sub((1 << (self.width - 1)) - 1) & self.mask();
         self.registers.insert(index, (fd, start));
@@ -120,7 +120,7 @@ impl Pmu {
         self.registers.iter().find(|(_, register)| register.0 == fd).map(|(&index, _)| index)
     }
 
-    /// So much was counted; `event` says what it came to.
+    /// Counts this much; `event` has the resulting count.
     pub(super) fn count(&mut self, fd: i32, count: u64, event: &Opened) {
         let Some(index) = self.index_of(fd) else { return };
         let mask = self.mask();
@@ -133,7 +133,7 @@ impl Pmu {
 }
 
 impl Fake {
-    /// Gives the machine a PMU with counters of this width; before anything is opened.
+    /// Gives the machine a PMU with counters of this width, before anything is opened.
     pub fn add_pmu(&self, width: u32) {
         self.0.borrow_mut().pmu = Some(Pmu::new(width));
     }
@@ -143,7 +143,7 @@ impl Fake {
         look(self.0.borrow_mut().pmu.as_mut().unwrap())
     }
 
-    /// What is counting comes onto the PMU, at this index and those after it: as it does when the thread gets a CPU.
+    /// Puts the counting events on the PMU, from this index on, as when the thread gets a CPU.
     pub fn on_pmu(&self, first: u32) {
         let state = &mut *self.0.borrow_mut();
         let Some(pmu) = &mut state.pmu else { return };
@@ -155,7 +155,7 @@ impl Fake {
         }
     }
 
-    /// Everything loses its counters: others have their turn.
+    /// Takes the counters from all events, as when others have their turn.
     pub fn off_pmu(&self) {
         let state = &mut *self.0.borrow_mut();
         let Some(pmu) = &mut state.pmu else { return };
@@ -167,7 +167,7 @@ impl Fake {
         self.pmu(|pmu| pmu.interrupt = Some(Box::new(happen)));
     }
 
-    /// How often the kernel was asked for counts since this was last asked.
+    /// How often the kernel was asked for counts since the last call.
     pub fn taken_reads(&self) -> usize {
         std::mem::take(&mut self.0.borrow_mut().reads)
     }
@@ -205,9 +205,9 @@ impl PmcSource for &Fake {
         let (raw, interrupt) = self.pmu(|pmu| {
             assert!((1..=64).contains(&index), "an index that is none was read: {index}");
             pmu.touched.push(index);
-            // What is nobody's here is another's.
+            // A counter that belongs to nobody here belongs to somebody else.
             let raw = pmu.registers.get(&index).map_or(0x1234_5678, |register| register.1);
-            // Above the width there may be anything.
+            // Bits above the width are arbitrary.
             let rubbish = if pmu.width < 64 { !pmu.mask() & 0xa5a5 << 48 } else { 0 };
             (raw | rubbish, pmu.interrupt.take())
         });

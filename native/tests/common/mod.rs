@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Code that the tests share.
 #![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
 
 #[cfg(target_os = "linux")]
@@ -21,10 +21,10 @@ pub fn create(flags: u32, events: &[Event]) -> Session {
     Session::create(&SessionOptions { flags, ..SessionOptions::default() }, events).unwrap()
 }
 
-/// A place in memory that nothing else writes to.
+/// A place in memory to which nothing else writes.
 ///
-/// One test at a time has any: where two threads use debug registers at once, a virtual machine may lose writes, or deliver traps that
-/// its kernel cannot make sense of, and then kills the process.
+/// Only one test at a time has one. If two threads use debug registers at once, a virtual machine may lose writes, or
+/// deliver traps that its kernel cannot interpret, and the kernel then kills the process.
 pub struct Cell {
     word: Box<std::cell::UnsafeCell<u64>>,
     _alone: Option<std::sync::MutexGuard<'static, ()>>,
@@ -36,7 +36,7 @@ std::thread_local! {
     static CELLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-// SAFETY: all access is by volatile writes of one aligned word, which nobody reads.
+// SAFETY: all access is through volatile writes of one aligned word, which nobody reads.
 unsafe impl Sync for Cell {}
 
 impl Cell {
@@ -66,7 +66,7 @@ pub fn watch(cell: &Cell) -> Event {
     Event::parse(&format!("mem:{:p}/8:w", cell.word.get())).unwrap()
 }
 
-/// Says aloud that a test, or the rest of it, cannot run here: past the test program, which would swallow it.
+/// Reports, past the test harness, which would swallow it, that a test or the rest of it cannot run here.
 pub fn skipped(why: &str) {
     aloud(&format!("SKIPPED: {why}\n"));
 }
@@ -77,20 +77,20 @@ pub fn aloud(text: &str) {
     unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }
 
-/// Whether tests may change what is not theirs, such as settings of the kernel: only where somebody said so.
+/// Whether tests may change things outside themselves, such as kernel settings: only if the environment allows it.
 pub fn may_change_this_machine() -> bool {
     std::env::var_os("PICOLLO_MAY_CHANGE_THIS_MACHINE").is_some_and(|value| value == "1")
 }
 
-/// How many values a histogram holds.
+/// The number of values in a histogram.
 pub fn total(histogram: &SingleWriterHistogram) -> u64 {
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
     histogram.update(&mut snapshot, Since::Reset).unwrap();
     snapshot.counts().total
 }
 
-/// Sleeps twenty times; how many context switches that makes. Not always twenty: a thread that is held up on its way to sleep
-/// until the time is over does not leave the CPU, and one that is awake may be made to.
+/// Sleeps twenty times; returns the possible numbers of context switches. A thread that is delayed before a sleep until
+/// its time is over does not leave the CPU, and a running thread may be made to leave it.
 pub fn naps() -> std::ops::Range<u64> {
     (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(2)));
     10..1000
@@ -113,14 +113,14 @@ pub fn two_cpus() -> Option<(usize, usize)> {
     }
 }
 
-/// Tests by their names.
+/// Tests with their names.
 macro_rules! named {
     ($($test:ident),* $(,)?) => { &[$((stringify!($test), $test as fn())),*] };
 }
 pub(crate) use named;
 
-/// Runs tests in this thread, one after the other, and says what the usual harness would: only those that are named, when there are names
-/// before the options. What `place` makes lives as long as a test.
+/// Runs tests in this thread, one after the other, and prints what the usual harness would. If there are names before
+/// the options, only those tests run. The value of `place` lives as long as a test.
 pub fn run<T>(tests: &[(&str, fn())], place: fn() -> T) -> ! {
     let wanted: Vec<String> =
         std::env::args().skip(1).take_while(|argument| !argument.starts_with('-')).collect();

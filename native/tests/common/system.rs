@@ -1,14 +1,14 @@
-//! What tests ask of the system: children, sandboxes, descriptors. For the tests within the library as well.
+//! System calls for tests: children, sandboxes, descriptors. The tests within the library use them, too.
 #![allow(dead_code)] // each test program uses its own part
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs a closure in a forked child, which ends with its result, or with 101 when it panicked. In a child of a program with several threads
-/// locks may be held by threads that are no more.
+/// Runs a closure in a forked child, which ends with its result, or with 101 if it panicked. If the program has several
+/// threads, the child may find locks held by threads that no longer exist.
 pub fn start(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: what the child may call is the caller's matter; it ends by _exit, without its parent's destructors.
+    // SAFETY: the caller decides what the child may call. It ends by _exit, without its parent's destructors.
     match unsafe { libc::fork() } {
         0 => {
             let code = catch_unwind(AssertUnwindSafe(body)).unwrap_or(101);
@@ -50,10 +50,12 @@ pub fn counters() -> BTreeSet<i32> {
     ours.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// What the lower half of an argument must be for a filter to mean a call: the argument's number, `BPF_JEQ` or `BPF_JSET`, and with what.
+/// The condition of a filter on the lower half of an argument: the argument's number, `BPF_JEQ` or `BPF_JSET`, and the
+/// operand.
 pub type Argument = (u32, u32, u32);
 
-/// From now on this thread's system call of this number, with this argument, has this end. `false` where the kernel takes no filter.
+/// From now on, this thread's system call with this number and argument ends like this. `false` if the kernel takes no
+/// filter.
 pub fn filter(number: libc::c_long, argument: Option<Argument>, end: u32) -> bool {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let unless = |test: u32, k: u32, jf: u8| {
@@ -80,15 +82,15 @@ pub fn filter(number: libc::c_long, argument: Option<Argument>, end: u32) -> boo
     }
 }
 
-/// From now on that call fails.
+/// From now on, that call fails.
 pub fn refuse(number: libc::c_long, argument: Option<Argument>, errno: i32) -> bool {
     filter(number, argument, libc::SECCOMP_RET_ERRNO | errno as u32)
 }
 
-/// In a mount namespace of this process's own, mounts a file system of this kind there. Whether that is allowed.
+/// Mounts a file system of this kind there, in a separate mount namespace. Returns whether that is allowed.
 pub fn mounts(kind: &CStr, target: &CStr, options: &CStr) -> bool {
     let none = c"none".as_ptr();
-    // SAFETY: strings that end in NUL; concerns this process's view of the file system only.
+    // SAFETY: strings that end in NUL; this affects only this process's view of the file system.
     unsafe {
         libc::unshare(libc::CLONE_NEWNS) == 0
             && libc::mount(none, c"/".as_ptr(), none, libc::MS_REC | libc::MS_PRIVATE, std::ptr::null()) == 0
@@ -96,7 +98,7 @@ pub fn mounts(kind: &CStr, target: &CStr, options: &CStr) -> bool {
     }
 }
 
-/// Touches so many pages that were not there before; the kernel's count of this thread's page faults meanwhile.
+/// Touches this many new pages, and returns the kernel's count of this thread's page faults meanwhile.
 pub fn page_faults(pages: usize) -> usize {
     let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: queries, and a new mapping at an address of the kernel's choice, used within its bounds and given back.
@@ -128,7 +130,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     }
 }
 
-/// Moves this thread to a CPU, for good. Whether it may run there.
+/// Moves this thread to a CPU, for good. Returns whether it may run there.
 pub fn pin_to(cpu: usize) -> bool {
     // SAFETY: as above.
     unsafe {

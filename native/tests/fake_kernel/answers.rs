@@ -1,4 +1,4 @@
-//! Readings on a kernel that answers oddly on purpose: what must not be believed, and what must be borne.
+//! Readings on a kernel that answers oddly on purpose: what must not be believed, and what must be tolerated.
 
 use crate::fake::*;
 use picollo_native::*;
@@ -24,7 +24,7 @@ fn interrupted_calls_are_repeated() {
     fake.pass(1, 1, 1);
     session.read(ReadMode::Auto).unwrap();
     assert_eq!(readings(&session, true)[0].value, 1);
-    // But not for ever.
+    // But not forever.
     fake.distort(|_, _| Err(libc::EINTR));
     let error = session.read(ReadMode::Auto).unwrap_err();
     assert_eq!((error.status(), error.os_errno()), (Status::Os, libc::EINTR));
@@ -105,7 +105,7 @@ fn answers_in_any_order() {
 
 #[test]
 fn silent_pmus_are_marked() {
-    // The fake's counters stand still while the library works: enabled and not running, as far as it can see.
+    // The fake's counters stand still while the library works. As far as it can see, they are enabled and not running.
     let fake = Fake::new();
     let session = create(&fake, 0, &["cycles", "page-faults"]).unwrap();
     let info = session.event_info(0).unwrap();
@@ -124,7 +124,7 @@ fn silent_pmus_are_marked() {
     let session = create(&fake, 0, &["cycles", "branch-misses"]).unwrap();
     assert!(session.event_info(0).unwrap().message().contains("does not count"));
     assert_eq!(session.event_info(0).unwrap().flags, EVENT_INFO_SILENT);
-    // No branch need be mispredicted; but cycles pass always.
+    // Perhaps no branch is mispredicted, but cycles always pass.
     assert_eq!(session.event_info(1).unwrap().flags, 0);
     // Counting.
     let fake = Fake::new();
@@ -138,7 +138,7 @@ fn silent_pmus_are_marked() {
     assert_eq!(session.event_info(0).unwrap().flags, 0);
 }
 
-/// A hand-made event whose scale was left at 0 is worth 1 a count, and a session says so.
+/// A hand-made event with scale 0 has a scale of 1, and a session reports that.
 #[test]
 fn a_scale_that_was_left_out_is_one() {
     let fake = Fake::new();
@@ -148,7 +148,7 @@ fn a_scale_that_was_left_out_is_one() {
     assert_eq!([0, 1].map(|index| session.event(index).unwrap().scale), [1.0, 0.5]);
     fake.pass(10, 100, 100);
     session.read(ReadMode::Auto).unwrap();
-    // Readings are counts, whatever one is worth.
+    // Readings are counts, whatever the value of a count.
     let said = readings(&session, true);
     assert_eq!([said[0].value, said[1].value], [10, 20]);
     session.record(true).unwrap();

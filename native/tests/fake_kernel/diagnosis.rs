@@ -1,10 +1,10 @@
-//! Each refusal, and what the library says about it.
+//! Each refusal, and the library's explanation.
 
 use crate::fake::*;
 use picollo_native::seam::probe_with;
 use picollo_native::*;
 
-/// What was asked for when the kernel refused.
+/// The request that the kernel refused.
 #[derive(Clone, Copy)]
 enum Ask {
     Cycles,
@@ -42,7 +42,7 @@ fn explain(fake: &Fake, errno: i32, ask: Ask) -> Error {
     assert!(error.message().starts_with(event.name()), "{error}");
     assert_eq!(fake.open_descriptors(), 0);
 
-    // With the longest of names the text is cut, but only that: it begins the same way, in valid UTF-8.
+    // With the longest name, the text is only cut: it begins the same way, in valid UTF-8.
     let mut long = event;
     let name = &mut long.name;
     name[..127].fill(b'n' as _);
@@ -142,7 +142,7 @@ fn every_errno_has_cause_and_remedy() {
         for word in words {
             assert!(error.message().contains(word), "missing {word:?} in: {error}");
         }
-        // None of these is cut.
+        // No message here is cut.
         assert!(error.message().len() < 440, "{} bytes: {error}", error.message().len());
     }
 }
@@ -183,7 +183,7 @@ fn the_probe_explains_the_machine() {
     assert_eq!(info.explanation(), "");
     assert_eq!(fake.open_descriptors(), 0);
 
-    // The kernel says no to reads in user space.
+    // The kernel denies reads in user space.
     fake.page(1 << 1);
     let info = probe_with(&&fake);
     assert_eq!((info.pmu_available, info.user_read_available), (1, 0));

@@ -30,7 +30,7 @@ fn one_group_for_each_kind_of_core() {
         fake.opens()
     );
     assert_eq!(session.length().unwrap(), 3);
-    // What is asked for is what is told.
+    // The session reports what was requested.
     assert_eq!(session.event(0).unwrap().config, 0);
     drop(session);
     assert_eq!(fake.open_descriptors(), 0);
@@ -64,7 +64,7 @@ fn counts_and_times_are_added_up_and_scaled_once() {
     let core = readings(&session, true)[0];
     assert_eq!((core.raw, core.value, core.flags, core.status), (100, 100, 0, 0));
     assert_eq!((core.time_enabled, core.time_running), (1000, 1000));
-    // Half of the time on each, without a read in between the two halves' ends: the parts run by turns, and nothing is counted twice.
+    // Half of the time on each, without a read in between: the parts run alternately, and nothing is counted twice.
     here.set(10);
     fake.pass(100, 1000, 1000);
     session.read(ReadMode::Auto).unwrap();
@@ -92,7 +92,7 @@ fn an_event_that_one_kind_of_core_lacks() {
     session.read(ReadMode::Auto).unwrap();
     assert_eq!(readings(&session, true)[0].value, 7);
     drop(session);
-    // And one that all lack.
+    // An event that all of them lack.
     fake.refuse(|_| Err(libc::ENOENT));
     let error = create(&fake, 0, &["cycles", "branch-misses"]).unwrap_err();
     assert_eq!((error.status(), error.event_index()), (Status::NoSuchEvent, 0));
@@ -106,21 +106,21 @@ fn pinned_parts_tell_the_event_they_belong_to() {
     let session = create(&fake, SESSION_PINNED, &["cycles", "instructions"]).unwrap();
     assert!((0..2).all(|index| session.event_info(index).unwrap().status == 0));
     drop(session);
-    // Named for one PMU, an event is not spread.
+    // An event that names one PMU is opened only there.
     let fake = machine();
     let event = Event::parse_with(&&fake, "cycles").unwrap();
     let named = Event { config: 10 << 32, ..event };
     let session = Session::with_sys(&fake, &SessionOptions::default(), &[named]).unwrap();
     assert_eq!(fake.open_descriptors(), 1);
     drop(session);
-    // More parts than there is room for: the machine's choice, as on any other.
+    // There is no room for so many parts: the machine chooses, as on any other.
     let fake = machine();
     let session = create(&fake, 0, &["cycles"; 40]).unwrap();
     assert_eq!(fake.open_descriptors(), 40);
     drop(session);
 }
 
-/// Arm before Linux 6.6 refuses to have a PMU named in a generic event, and counts the plain one on one kind of core.
+/// Arm before Linux 6.6 refuses generic events that name a PMU, and counts the plain ones on one kind of core.
 #[test]
 fn a_kernel_that_does_not_tell_kinds_of_core_apart() {
     for errno in [libc::EINVAL, libc::ENOENT, libc::EOPNOTSUPP] {
@@ -143,17 +143,17 @@ fn a_kernel_that_does_not_tell_kinds_of_core_apart() {
             assert_eq!(fake.open_descriptors(), 0);
         }
     }
-    // What stands in the way of the plain event is what stands in the way.
+    // The error is the one for the plain event.
     let fake = machine();
     fake.refuse(|open| Err(if open.attr.config >> 32 != 0 { libc::EINVAL } else { libc::EACCES }));
     let error = create(&fake, 0, &["cycles"]).unwrap_err();
     assert_eq!((error.status(), error.event_index()), (Status::Permission, 0));
 }
 
-/// What there is to say of an event's second part is said.
+/// The remarks about an event's second part are reported.
 #[test]
 fn flags_and_messages_of_all_parts() {
-    // As it should be: nothing to say.
+    // Everything is as requested: no remarks.
     let fake = machine();
     let session = create(&fake, 0, &["cycles", "instructions"]).unwrap();
     assert!((0..2).all(|index| session.event_info(index).unwrap().message().is_empty()));
@@ -175,7 +175,7 @@ fn flags_and_messages_of_all_parts() {
     assert_eq!((info.status, info.flags, info.group), (0, EVENT_INFO_UNPINNED, 0));
     assert!(info.message().contains("on another kind of core: not pinned"), "{info:?}");
     drop(session);
-    // No room beside the first on one kind of core.
+    // There is no room beside the first on one kind of core.
     let fake = machine();
     fake.refuse(|open| {
         let full = open.attr.config >> 32 == 10 && open.group >= 0;
@@ -187,12 +187,12 @@ fn flags_and_messages_of_all_parts() {
     assert!(info.message().contains("on another kind of core: not in the first group"), "{info:?}");
 }
 
-/// An error of a part is one of the event that it belongs to.
+/// An error of a part is an error of its event.
 #[test]
 fn errors_of_parts() {
     let fake = machine();
     let mut session = create(&fake, 0, &["page-faults", "cycles"]).unwrap();
-    // The software event leads, with the first part of cycles; the second part is by itself, and that is as it should be.
+    // The software event leads, with the first part of cycles. The second part is alone, as it should be.
     assert_eq!(session.event_info(1).unwrap().message(), "");
     let second = fake.events().iter().position(|event| event.open.attr.config == 10 << 32).unwrap();
     fake.distort(

@@ -1,4 +1,4 @@
-//! Sessions, events and explanations on a kernel in memory, which refuses and answers oddly where it is told to.
+//! Sessions, events and explanations on a kernel in memory, which refuses and answers oddly on request.
 #![allow(clippy::result_large_err)] // errors carry their text by value
 
 mod answers;

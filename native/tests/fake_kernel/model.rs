@@ -1,20 +1,20 @@
-//! Sessions against a model, on kernels whose counts are known: one that is asked by system call, and one whose counters are read in user
-//! space.
+//! Sessions against a model, on kernels whose counts are known: one that is asked by system call, and one whose
+//! counters are read in user space.
 
 use crate::fake::*;
 use picollo_native::*;
 use proptest::prelude::*;
 
-/// One thing that can be done to a session, or that can happen to it.
+/// An action on a session, or an event that happens to it.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So much is counted. Of the time a part runs, where nothing else says how much.
+    /// This much is counted. The event runs for a part of the time, if nothing else decides how much.
     Pass {
         count: u64,
         nanos: u64,
         part: u64,
     },
-    /// The thread gets counters, from this one on.
+    /// The thread gets counters, from this index on.
     On(u32),
     Off,
     /// The same in the middle of the next reading.
@@ -43,14 +43,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// (count, enabled, running) of one event: what truly happened.
+/// (count, enabled, running) of one event: the true values.
 type Truth = (u64, u64, u64);
 
-/// What a session should say that asks by system call, from the truth at the moments that matter.
+/// The reading that a session should return by system call, from the truth at the moments that matter.
 fn expected(from: Truth, to: Truth) -> Reading {
     let (raw, enabled, running) = (to.0 - from.0, to.1 - from.1, to.2 - from.2);
     if running == 0 && raw != 0 {
-        // Counted in no time: the clock was too coarse. The count is certain, the time is not.
+        // Something was counted in no time, because the clock was too coarse. The count is certain; the time is not.
         let flags = READING_TIMES_STALE;
         return Reading { value: raw, raw, time_enabled: enabled, time_running: enabled, flags, status: 0 };
     }
@@ -63,9 +63,9 @@ fn expected(from: Truth, to: Truth) -> Reading {
     Reading { value, raw, time_enabled: enabled, time_running: running, flags, status: 0 }
 }
 
-/// Whether a reading says what happened between two moments, whichever way it was taken.
+/// Whether a reading matches the truth between two moments, whichever way it was taken.
 fn agrees(said: &Reading, from: Truth, to: Truth) -> bool {
-    // Where nothing happened: counted as nothing, or not counted, as it was read.
+    // If nothing happened, the reading is 0 or not counted, depending on how it was read.
     let nothing = (from.1, from.2) == (to.1, to.2) && (said.value, said.raw, from.0) == (0, 0, to.0);
     let how = READING_FAST | READING_CLEAN | READING_RESYNC | READING_TIMES_STALE;
     let flags = said.flags & !how;
@@ -74,8 +74,8 @@ fn agrees(said: &Reading, from: Truth, to: Truth) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// Whatever is done and happens in whatever order, a session says what a list of the true counts says. `width`: of counters that are read in
-    /// user space; below 32 there are none.
+    /// Whatever happens in whatever order, a session reports what a list of the true counts shows. `width`: of counters
+    /// that are read in user space; below 32 there are no such counters.
     #[test]
     fn sessions_agree_with_the_truth(width in 16u32..=48, steps in prop::collection::vec(step(), 1..60)) {
         let fake = Fake::new();
@@ -145,7 +145,7 @@ proptest! {
                     (reads, recorded) = (0, false);
                 }
             }
-            // What was to happen in a reading that did not come must not happen after the next switch.
+            // An action for a reading that did not come must not happen after the next switch.
             if has_pmu && !on {
                 fake.pmu(|pmu| pmu.calm());
             }

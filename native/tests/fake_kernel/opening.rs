@@ -1,5 +1,5 @@
-//! Sessions on a kernel that refuses on purpose: fallbacks in their order, and nothing left open.
-//! Flags in transcripts: d disabled, i inherit, P pinned, p precise, and what is excluded: u user, k kernel, h hypervisor, g guest.
+//! Sessions on a kernel that refuses on purpose: fallbacks in their order, and nothing left open. Flags in transcripts:
+//! d disabled, i inherit, P pinned, p precise, and what is excluded: u user, k kernel, h hypervisor, g guest.
 
 use crate::fake::*;
 use picollo_native::*;
@@ -50,7 +50,7 @@ fn attributes_as_asked_for() {
 
 #[test]
 fn more_groups_where_the_pmu_is_small() {
-    // Two hardware events a group; software mixes with everything.
+    // Two hardware events per group; software events mix with all others.
     let fake = Fake::new();
     let groups = std::rc::Rc::new(std::cell::RefCell::new(std::collections::BTreeMap::new()));
     fake.refuse(move |open| {
@@ -70,7 +70,7 @@ fn more_groups_where_the_pmu_is_small() {
     let infos: Vec<EventInfo> = (0..6).map(|index| session.event_info(index).unwrap()).collect();
     let groups: Vec<u32> = infos.iter().map(|info| info.group).collect();
     assert_eq!(groups, [0, 0, 1, 1, 0, 2]);
-    // Only one group may be pinned; the others say that they are not.
+    // Only one group may be pinned. The others report that they are not.
     let unpinned: Vec<u32> = infos.iter().map(|info| info.flags & EVENT_INFO_UNPINNED).collect();
     assert_eq!(unpinned, [0, 0, 2, 2, 0, 2]);
     assert!(
@@ -98,7 +98,7 @@ fn precision_and_guests_are_given_up_in_this_order() {
             "open 0:0x0 dkhg group -1 = 100",
         ]
     );
-    // When nothing helps, the first answer is the one to explain.
+    // If nothing helps, the first answer is the one to explain.
     let fake = Fake::new();
     fake.refuse(|open| Err(if open.number == 0 { libc::EOPNOTSUPP } else { libc::EBUSY }));
     let error = create(&fake, 0, &["cycles:p"]).unwrap_err();
@@ -139,7 +139,7 @@ fn exclusion_is_given_up_for_pmus_beside_the_core_only() {
     let error = create(&fake, 0, &["cycles"]).unwrap_err();
     assert!(error.message().contains("the choice of rings"), "{error}");
     assert_eq!(fake.open_descriptors(), 0);
-    // Not everybody may count everywhere: then that is what to say.
+    // If not everybody may count everywhere, that is the error to report.
     let fake = Fake::new();
     fake.refuse(|open| Err(if open.attr.flags & EXCLUDE_KERNEL != 0 { libc::EINVAL } else { libc::EACCES }));
     let error = Session::with_sys(&fake, &SessionOptions::default(), &[msr]).unwrap_err();
@@ -160,7 +160,7 @@ fn an_older_kernel_gets_what_it_knows() {
     fake.refuse(older);
     create(&fake, 0, &["cycles"]).unwrap();
     assert_eq!(fake.opens(), ["open 0:0x0 dkh group -1 = errno 7", "open 0:0x0 dkh group -1 = 100"]);
-    // What it does not know must not be dropped: another event would be counted.
+    // A field that the kernel does not know must not be dropped: another event would be counted.
     let mut event = Event::new(4, 1);
     event.config3 = 1;
     let fake = Fake::new();
@@ -168,7 +168,7 @@ fn an_older_kernel_gets_what_it_knows() {
     let error = Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap_err();
     assert_eq!(error.os_errno(), libc::E2BIG);
     assert!(error.message().contains("config3"), "{error}");
-    // A kernel that writes nonsense is not believed.
+    // A kernel's invalid size is not believed.
     for size in [0, 63, 112, 4096] {
         let fake = Fake::new();
         fake.refuse(move |open| {
@@ -198,9 +198,9 @@ fn kernel_counting_denied() {
     assert_eq!(infos[0].flags & !EVENT_INFO_SILENT, EVENT_INFO_USER_ONLY);
     assert!(infos[0].message().contains("user space only"));
     assert_eq!((infos[1].flags, infos[1].status), (0, 0));
-    // Who asks for the kernel alone is not served with user space.
+    // A request for the kernel alone does not get user space instead.
     assert_eq!((infos[2].flags, infos[2].status), (0, Status::Permission.code()));
-    // A clock tells the same without the right, and nobody is told that something is missing.
+    // A clock reads the same without the right, so nothing is reported missing.
     let session = create(&fake, SESSION_KERNEL, &["task-clock", "cpu-clock"]).unwrap();
     for index in 0..2 {
         let info = session.event_info(index).unwrap();
@@ -210,7 +210,7 @@ fn kernel_counting_denied() {
 
 #[test]
 fn what_happens_in_the_kernel_is_never_read_as_zero() {
-    // Where the right is there, the events are counted in the kernel, and only they.
+    // With the right, these events are counted in the kernel, and only they.
     let fake = Fake::new();
     create(
         &fake,
@@ -222,7 +222,7 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
         fake.opens().iter().map(|line| !line.split(' ').nth(2).unwrap().contains('k')).collect();
     assert_eq!(kernel, [true, true, true, false, true]);
 
-    // Where it is not, other sources stand in where there are any.
+    // Without it, other sources replace them, if there are any.
     let fake = Fake::new();
     fake.refuse(only_user_space);
     fake.switches(40);
@@ -246,7 +246,7 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     session.read(ReadMode::Auto).unwrap();
     assert_eq!((readings(&session, true)[1].value, readings(&session, false)[1].value), (1, 1));
 
-    // And where there are none, there is an explanation.
+    // If there are no other sources, there is an explanation.
     for (spec, flags) in
         [("cpu-migrations", 0), ("cgroup-switches", 0), ("context-switches", SESSION_INHERIT)]
     {
@@ -254,7 +254,7 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
         assert_eq!(error.status(), Status::Permission, "{spec}");
         assert!(error.message().contains("counting in the kernel needs"), "{error}");
     }
-    // The kernel's own file tells migrations.
+    // The kernel's own file counts migrations.
     let thread =
         std::fs::read_link("/proc/thread-self").unwrap().file_name().unwrap().to_str().unwrap().to_string();
     let file =
@@ -266,19 +266,19 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     fake.switches(70);
     session.read(ReadMode::Auto).unwrap();
     assert_eq!(readings(&session, true)[0].value, 3);
-    // A thread that has ended is not an error of the others.
+    // If a thread has ended, that is not an error of the other events.
     fake.remove(&path);
     session.read(ReadMode::Auto).unwrap();
     assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
 }
 
-/// The kernel's own files name a thread by its id, which goes to another one when it ends.
+/// The kernel's own files name a thread by its id, which another thread gets when it ends.
 #[test]
 fn a_substitute_counts_its_own_thread_only() {
     let fake = Fake::new();
     fake.refuse(only_user_space);
     let born = |when: u64| {
-        // The name may hold what looks like the end of it.
+        // The name may contain what looks like its end.
         let stat = format!("4711 (x) y (z) S {} {when} 0 0\n", ["1"; 18].join(" "));
         fake.file("/proc/4711/stat", &stat);
     };
@@ -313,7 +313,7 @@ fn tracepoints_are_not_asked_to_leave_the_kernel_out() {
     assert_eq!(fake.opens(), ["open 2:0x13a dh group -1 = 100"]);
 }
 
-/// Whatever is refused, at whichever step: nothing stays open, and the event at fault is named.
+/// Whatever is refused, at whichever step, nothing stays open, and the error names the event at fault.
 #[test]
 fn nothing_leaks() {
     let specs = ["cycles", "instructions", "page-faults", "branches"];
@@ -351,7 +351,7 @@ fn a_session_that_cannot_start_does_not_count() {
     assert_eq!((error.status(), error.os_errno(), error.event_index()), (Status::Os, libc::EIO, 0));
     assert!(error.message().contains("could not be started"), "{error}");
     assert_eq!(fake.open_descriptors(), 0);
-    // Nor one whose base cannot be read.
+    // Nor can a session whose base cannot be read.
     let fake = Fake::new();
     let mut session = create(&fake, SESSION_DISABLED, &["cycles"]).unwrap();
     fake.distort(|_, _| Err(libc::EIO));

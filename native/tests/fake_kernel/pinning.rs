@@ -1,4 +1,4 @@
-//! Pinned groups: what becomes of them when the PMU has no room, at once or later, and whom they count afterwards.
+//! Pinned groups: what happens to them if the PMU has no room, at once or later, and whom they count afterwards.
 
 use crate::fake::*;
 use picollo_native::seam::{Attr, Errno, Kernel, Perf};
@@ -7,13 +7,13 @@ use picollo_native::*;
 const PAIR: [&str; 2] = ["cycles", "instructions"];
 const NOT_COUNTED: i32 = Status::NotCounted.code();
 
-/// Status and value of the first event, in the last delta.
+/// Status and value of the first event in the last delta.
 fn first(session: &Session<&Fake>) -> (i32, u64) {
     let reading = readings(session, true)[0];
     (reading.status, reading.value)
 }
 
-/// The same after so much of each, which is read.
+/// The same after this much of each passes and is read.
 fn after(fake: &Fake, session: &mut Session<&Fake>, count: u64, nanos: u64, running: u64) -> (i32, u64) {
     fake.pass(count, nanos, running);
     session.read(ReadMode::Auto).unwrap();
@@ -66,7 +66,7 @@ fn no_room_at_once_is_opened_again_without() {
     assert_eq!(fake.open_descriptors(), 0);
 }
 
-/// Thrown off the PMU later, when there is room again: one interval is not counted, and says why; then it is counted again.
+/// Thrown off the PMU later, with room again: one interval is not counted, and the info says why. Then it counts again.
 #[test]
 fn thrown_off_and_back() {
     for (flags, how) in [(0, ReadMode::Auto), (0, ReadMode::Syscall), (SESSION_INHERIT, ReadMode::Auto)] {
@@ -83,7 +83,7 @@ fn thrown_off_and_back() {
         fake.pass(300, 10, 10);
         session.read(how).unwrap();
         session.record(true).unwrap();
-        // No zero, and no half of an interval; what was counted before stays.
+        // The reading is neither zero nor half an interval, and earlier counts remain.
         assert_eq!(first(&session), (NOT_COUNTED, 0));
         assert_eq!((readings(&session, false)[0].status, readings(&session, false)[0].value), (0, 5));
         for info in infos(&session) {
@@ -103,7 +103,7 @@ fn thrown_off_and_back() {
     }
 }
 
-/// Thrown off later, and no room any more: opened again without pinning. So is a group that is thrown off a second time.
+/// Thrown off later, without room: opened again without pinning. So is a group that is thrown off a second time.
 #[test]
 fn thrown_off_for_good() {
     for room in [false, true] {
@@ -124,7 +124,7 @@ fn thrown_off_for_good() {
             assert_eq!(info.flags & EVENT_INFO_UNPINNED, EVENT_INFO_UNPINNED);
             assert!(info.message().contains("not pinned"), "{info:?}");
         }
-        // Another descriptor, which counts from nought: told from a fall by itself.
+        // Another descriptor counts from 0, which is not taken for a fall.
         assert_eq!(after(&fake, &mut session, 7, 10, 10), (0, 7));
         let all = readings(&session, false)[0];
         assert_eq!((all.value, all.flags & READING_RESYNC), (12, 0));
@@ -133,7 +133,7 @@ fn thrown_off_for_good() {
     }
 }
 
-/// A reset finds the group thrown off: it is a base like any other.
+/// A reset finds the group thrown off. It is a base like any other.
 #[test]
 fn reset_brings_back() {
     let fake = Fake::new();
@@ -144,7 +144,7 @@ fn reset_brings_back() {
     assert_eq!((first(&session), readings(&session, false)[0].value), ((0, 7), 7));
 }
 
-/// A stopped session is left as it is, and says why nothing was counted.
+/// A stopped session stays as it is, and reports why nothing was counted.
 #[test]
 fn stopped_while_thrown_off() {
     let fake = Fake::new();
@@ -160,7 +160,7 @@ fn stopped_while_thrown_off() {
     assert_eq!(after(&fake, &mut session, 7, 10, 10), (0, 7));
 }
 
-/// Whoever enables or reads a session, it counts whom it was opened for.
+/// Whoever enables or reads a session, it counts the thread that it was opened for.
 #[test]
 fn another_thread_opens_again_for_the_opener() {
     let own = thread_id();
@@ -171,7 +171,7 @@ fn another_thread_opens_again_for_the_opener() {
         let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         let whom = fake.events()[0].thread;
         assert_eq!(whom.0, if thread == 0 { own } else { thread });
-        // Enabled elsewhere, where it turns out that there is no room.
+        // Another thread enables it, and there turns out to be no room.
         fake.full(true);
         elsewhere(|| session.enable().unwrap());
         assert_eq!(fake.events().len(), 2, "{:?}", fake.transcript());
@@ -180,7 +180,7 @@ fn another_thread_opens_again_for_the_opener() {
         );
         drop(session);
 
-        // Read elsewhere, after it was thrown off.
+        // Another thread reads it, after it was thrown off.
         let fake = Fake::new();
         let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         session.enable().unwrap();
@@ -195,7 +195,7 @@ fn another_thread_opens_again_for_the_opener() {
     }
 }
 
-/// The thread has ended, and its id is another one's: that one is not counted in its place.
+/// The thread has ended, and another one has its id: that one is not counted in its place.
 #[test]
 fn a_thread_that_took_over_an_id_is_not_counted() {
     let fake = Fake::new();
@@ -223,7 +223,7 @@ fn a_thread_that_took_over_an_id_is_not_counted() {
     assert!(infos(&session).iter().all(|info| info.os_errno == libc::ESRCH), "{:?}", infos(&session));
     assert_eq!(fake.open_descriptors(), 0);
 
-    // It takes over while the events are being opened again.
+    // The other thread gets the id while the events are being opened again.
     for opens in 1..=5 {
         let fake = Fake::new();
         let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
@@ -289,7 +289,7 @@ fn reopening_that_fails_closes_everything() {
     }
 }
 
-/// What telling threads apart rests on, from the running kernel: a group is of one thread, dead or alive.
+/// The basis for distinguishing threads, on the running kernel: a group belongs to one thread, dead or alive.
 #[test]
 fn the_kernel_groups_events_of_one_thread_only() {
     let open = |thread: i32, group: i32| {
@@ -314,7 +314,7 @@ fn the_kernel_groups_events_of_one_thread_only() {
     assert_eq!(open(thread_id(), others), Err(Errno(libc::EINVAL)));
     drop(end);
     other.join().unwrap();
-    // Whoever has its number now, if anybody: not the one that the group counts.
+    // If another thread has its number now, the group does not count that thread.
     let refused = open(thread_id(), others);
     assert!(matches!(refused, Err(Errno(libc::EINVAL | libc::ENODEV))), "{refused:?}");
     for fd in [members[0], members[1], own, others] {

@@ -1,4 +1,4 @@
-//! Events of PMUs as the kernel describes them on different machines: trees copied in little from real ones, and broken ones.
+//! Events of PMUs as the kernel describes them on different machines: small copies of real trees, and broken ones.
 
 use crate::fake::Fake;
 use picollo_native::*;
@@ -18,7 +18,7 @@ fn machine(tree: &str) -> Fake {
 fn check(fake: &Fake, spec: &str, kind: u32, config: u64, config1: u64) {
     let event = Event::parse_with(&fake, spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
     assert_eq!((event.r#type, event.config, event.config1), (kind, config, config1), "{spec}");
-    // The name means the event again.
+    // The name parses to the same event.
     assert_eq!(Event::parse_with(&fake, event.name()).unwrap(), event, "{spec}");
 }
 
@@ -175,18 +175,18 @@ fn malformed() {
     assert!(event.unit().len() < 16);
 }
 
-/// What is said of a known event with a modifier that is none. Whether tracepoints may be looked up does not matter.
+/// The errors for a known event with an unknown modifier. It does not matter whether tracepoints may be looked up.
 #[test]
 fn unknown_modifiers_are_named() {
     let denied: fn(&Fake) = |fake| fake.deny("/sys/kernel/");
     let absent: fn(&Fake) = |_| {};
-    // A name, and what is said of it.
+    // A name, and a part of its error.
     let table = "cycles:y \"cycles:y\"|cycles:y 'y' is no modifier|cycles:y u user|cycles:y I not while idle|Cycles:Y 'Y'|\
         cycles:uy 'y'|cycles:us\u{e9} 's'|cycles:\u{e9} '\u{e9}'|cycles:user 's'|cycles:U 'U'|cycles: missing|cycles: u user|\
         cycles:pppp ppp|cycles:Pp ppp|cycles:u:k one colon|Hardware:CpuCycles:y 'y'|Software:TaskClock:q 'q'|\
         L1-dcache-load-misses:x 'x'|page-faults:0 '0'|r01c2:y 'y'|cpu/event=1/y 'y' is no modifier|\
         cpu/event=1/:y 'y' is no modifier|mem:0x1000/8:w:y 'y' is no modifier|sched:sched_switch:y 'y' is no modifier";
-    // A type is no tracepoint's system either.
+    // A type is not a tracepoint's system either.
     let unknown = "Hardware:CpuCylces unknown event \"Hardware:CpuCylces\"|cache:L9 unknown event|cylces unknown event \"cylces\"";
     for (setting, name) in [(denied, "denied"), (absent, "absent")] {
         let fake = machine("cpu/type: 4\ncpu/format/event: config:0-7");
@@ -199,7 +199,7 @@ fn unknown_modifiers_are_named() {
                 assert!(!error.message().contains("tracing"), "{name}: {spec}: {error}");
             }
         }
-        // What only a tracepoint can be is still looked up.
+        // A name that only a tracepoint can have is still looked up.
         let error = Event::parse_with(&&fake, "cylces:y").unwrap_err();
         assert!(error.message().contains("/sys/kernel/tracing"), "{error}");
     }
@@ -210,7 +210,7 @@ fn unknown_modifiers_are_named() {
     assert_eq!(Event::parse_with(&&fake, "cycles:u").unwrap().config, 0);
 }
 
-/// What somebody may have meant, of what the kernel's drivers name.
+/// Suggestions among the names from the kernel's drivers.
 #[test]
 fn names_that_are_nearly_right() {
     let fake = machine(
@@ -249,7 +249,8 @@ fn names_that_are_nearly_right() {
     }
 }
 
-/// An event that was encoded for another processor, by a user who said so, or on another machine: it is counted, and its info tells.
+/// An event encoded for another processor, at the user's request or on another machine: it is counted, and its info
+/// shows that.
 #[test]
 fn events_of_another_processor_are_told() {
     let mut event = Event::new(4, 0x8d1);
@@ -267,7 +268,7 @@ fn events_of_another_processor_are_told() {
         assert!(info.message().starts_with(told), "{info:?}");
         assert_eq!(info.message().contains("libpfm4"), !told.is_empty(), "{info:?}");
     }
-    // A name of one's own is one's own.
+    // A user's own name gets no remark.
     let fake = Fake::new();
     fake.file("/proc/cpuinfo", "flags : amx_tile\n");
     event.name = core::array::from_fn(|at| b"my::event".get(at).map_or(0, |&byte| byte as _));

@@ -1,12 +1,12 @@
-//! Sessions whose counters are read in user space, on a machine in memory: every value is the one that the kernel would give, and where
-//! the reading cannot prove that, the kernel is asked.
+//! Sessions whose counters are read in user space, on a machine in memory: every value is the one that the kernel would
+//! return. If the reading cannot prove that, the kernel is asked.
 
 use crate::fake::*;
 use picollo_native::seam::{Finding, Policy};
 use picollo_native::*;
 
 const BOTH: [&str; 2] = ["cycles", "instructions"];
-/// What only the page or the way of reading says, not the count.
+/// Flags that depend on the page or the way of reading, not on the count.
 const HOW: u32 = READING_FAST | READING_CLEAN;
 
 /// A machine whose counters have this width, before anything is opened.
@@ -24,13 +24,13 @@ fn open(fake: &Fake, flags: u32) -> Session<&Fake> {
     session
 }
 
-/// Reads, and gives the delta of each event.
+/// Reads, and returns the delta of each event.
 fn read(session: &mut Session<&Fake>) -> Vec<Reading> {
     session.read(ReadMode::Auto).unwrap();
     readings(session, true)
 }
 
-/// Lets so much pass, and reads.
+/// Lets this much pass, and reads.
 fn after(
     fake: &Fake,
     session: &mut Session<&Fake>,
@@ -66,13 +66,14 @@ fn nothing_moves_and_the_kernel_is_not_asked() {
         }
     }
     assert_eq!(fake.taken_reads(), 0);
-    // Leader and member, once each reading, and nobody else's.
+    // The leader and the member, once per reading, and no others.
     assert_eq!(fake.pmu(|pmu| pmu.touched.clone()), [1, 2].repeat(99));
     let all = readings(&session, false);
     assert_eq!(values(&all), [1000 * 99 * 50, 2000 * 99 * 50]);
 }
 
-/// Stopped, the last answer stands, until something moves. (On arm64 an index of 0 may also mean that a counter is not to be read.)
+/// When stopped, the last answer holds until something moves. (On arm64 an index of 0 may also mean that a counter must
+/// not be read.)
 #[test]
 fn what_is_stopped_is_asked_once() {
     let fake = machine(48);
@@ -88,7 +89,7 @@ fn what_is_stopped_is_asked_once() {
     assert_eq!(values(&readings(&session, false)), [100, 200]);
 }
 
-/// What must not be read is not touched, and what need not be tried is not.
+/// A counter that must not be read is not touched, and a read that needs no trial is not tried.
 #[test]
 fn nothing_is_touched_where_it_may_fault() {
     for (policy, finding, flags, asked, touches) in [
@@ -117,7 +118,7 @@ fn nothing_is_touched_where_it_may_fault() {
     }
 }
 
-/// Times where the page tells none: by the clock's rate, and else those of the last system call.
+/// If the page has no times, they come from the clock's rate, or else from the last system call.
 #[test]
 fn times_by_the_rate_of_the_clock() {
     for rate in [None, Some(2_000_000_000)] {
@@ -138,13 +139,13 @@ fn fences_stand_around_a_reading() {
     let mut session = open(&fake, SESSION_ORDERED);
     after(&fake, &mut session, (100, 1000, 1000));
     assert_eq!(fake.pmu(|pmu| pmu.touched.clone()), [FENCE, 1, 2, FENCE]);
-    // By system call as well.
+    // The same by system call.
     fake.pmu(|pmu| pmu.touched.clear());
     session.read(ReadMode::Syscall).unwrap();
     assert_eq!(fake.pmu(|pmu| pmu.touched.clone()), [FENCE, FENCE]);
 }
 
-/// The counters have not moved since the calibration, but they had before it: such an interval was interrupted.
+/// The counters have not moved since the calibration, but they moved before it, so the interval was interrupted.
 #[test]
 fn a_calibration_proves_nothing_of_what_was_before_it() {
     let fake = machine(48);

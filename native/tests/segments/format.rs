@@ -1,4 +1,4 @@
-//! A second writer, which knows `docs/segment-format.md` alone, and what it may do without harm.
+//! A second writer, which knows only `docs/segment-format.md`, and what it may do without harm.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -84,7 +84,7 @@ fn a_writer_by_the_specification_is_read_and_attached_to() {
     assert_eq!(viewer.snapshot(1).unwrap().counts().total, 8);
     assert_eq!((viewer.counter(2), viewer.counter(3)), (Ok(2468), Ok(16 * 10 + 120)));
 
-    // Whoever attaches gets the same histogram and counters by their names, and can let go of them.
+    // Whoever attaches gets the same histogram and counters by their names, and can release them.
     let attached = Segment::attach(&writer.path).unwrap();
     let labels = [("route", "/pay"), ("code", "200")];
     let latency = picollo_core::Metric { name: "latency", labels: &labels, ..Default::default() };
@@ -103,7 +103,7 @@ fn a_writer_by_the_specification_is_read_and_attached_to() {
         Status::Incompatible,
         "another thread's"
     );
-    // What was never finished is freed, and made anew.
+    // An unfinished entry is freed, and made anew.
     attached.counter(&metric("unfinished")).unwrap().add(1);
     viewer.refresh().unwrap();
     assert_eq!((viewer.counter(2), viewer.counter(3), viewer.counter(4)), (Ok(2498), Ok(580), Ok(1)));
@@ -116,7 +116,7 @@ fn a_program_without_a_lock_lives_while_its_process_does() {
     let Some(mut writer) = Writer::start(&["unlocked"], "0") else { return };
     assert!(writer.is_live());
     assert_eq!(prune_segments(core::time::Duration::ZERO).unwrap(), Vec::<PathBuf>::new());
-    // A process that nobody has waited for yet lives no more.
+    // A process that has ended is not live, even if nobody has waited for it yet.
     drop(writer.process.stdin.take());
     writer.process.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
     let ended = (0..30_000).any(|_| {
@@ -125,12 +125,12 @@ fn a_program_without_a_lock_lives_while_its_process_does() {
     });
     assert!(ended);
     assert_eq!(prune_segments(core::time::Duration::ZERO).unwrap(), [writer.path.clone()]);
-    // Of another start of the machine nothing is alive, whatever has the number of its process now.
+    // Nothing from another start of the machine is live, whatever process has its number now.
     let writer = Writer::start(&["elsewhere", "00000000-0000-0000-0000-000000000000"], "0").unwrap();
     assert!(!writer.is_live());
 }
 
-/// Zeros behind the words of a counter are what another writer leaves there; anything else is damage.
+/// Another writer leaves zeros behind the words of a counter. Anything else is damage.
 fn handles_of_counters_depend_on_nothing_in_the_file() {
     let segment = small("counters");
     segment.counter(&metric("one")).unwrap().add(1);
@@ -159,7 +159,7 @@ fn handles_of_counters_depend_on_nothing_in_the_file() {
 }
 
 fn unknown_flags_are_refused_or_ignored_by_their_half() {
-    // In children: a process maps a file once.
+    // In children, because a process maps a file once.
     let segment = small("flags");
     let path = directory().join("copy");
     let attach = |flags: u32| {
@@ -181,7 +181,7 @@ fn unknown_flags_are_refused_or_ignored_by_their_half() {
     );
 }
 
-/// Leaves bytes on the stack that are not zero.
+/// Leaves nonzero bytes on the stack.
 #[inline(never)]
 fn dirty_the_stack() {
     let mut bytes = [0xa5u8; 256 << 10];
@@ -210,7 +210,7 @@ fn no_byte_of_the_stack_reaches_the_file() {
         .map(|index| 4096 + 1024 * index)
         .map(|entry| &bytes[number(entry + 16)..number(entry + 16) + number(entry + 24)])
         .collect();
-    // The fields of a histogram's header that are not zero: layout and kind, what it is, who it is.
+    // The nonzero fields of a histogram's header: layout and kind, format and version, and id.
     let is_field = |at: usize| matches!(at, 0..44 | 56..64 | 200..216);
     let stale = |header: &[u8]| -> Vec<usize> {
         (0..header.len()).filter(|&at| header[at] != 0 && !is_field(at)).collect()

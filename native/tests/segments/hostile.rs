@@ -1,4 +1,4 @@
-//! Files that are not what they say.
+//! Files that are not what they claim to be.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, symlink};
@@ -35,7 +35,7 @@ fn copy(name: &str) -> PathBuf {
     path
 }
 
-/// Reads all there is: well, or with an error that names the file and says why. Returns whether it was well.
+/// Reads everything, successfully or with an error that names the file and the reason. Returns whether it succeeded.
 fn read_all(path: &Path) -> bool {
     let all = || {
         let mut viewer = Viewer::open(path)?;
@@ -73,7 +73,7 @@ fn cut_off_anywhere() {
         assert!(!read_all(&path), "{length}");
         assert!(Segment::attach(&path).is_err(), "{length}");
     }
-    // Nor longer.
+    // The same for a longer file.
     let path = copy("longer");
     std::fs::File::options().append(true).open(&path).unwrap().write_all(b"x").unwrap();
     assert!(!read_all(&path));
@@ -86,7 +86,7 @@ fn any_field_flipped() {
     let images = [directory_end, directory_end + 20480];
     let mut places: Vec<u64> = (0..336).chain(4096..4096 + 3 * 1024).collect();
     places.extend(images[0]..images[0] + 256);
-    // Of a per-CPU histogram the header ends with the page, where its table begins.
+    // The header of a per-CPU histogram ends with the page, where its table begins.
     places.extend(images[1] + 4096 - 320..images[1] + 4096);
     let (mut well, mut refused) = (0, 0);
     for place in places {
@@ -105,7 +105,7 @@ fn any_field_flipped() {
     assert!(read_all(&path) && well > 1000 && refused > 300, "{well} {refused}");
 }
 
-/// Which one it is, and why, is said; the rest can be read.
+/// The report names the entry and the reason, and the rest can be read.
 fn one_broken_entry_leaves_the_others() {
     let path = copy("one");
     let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
@@ -130,7 +130,7 @@ fn one_broken_entry_leaves_the_others() {
     assert!(Viewer::open(&path).unwrap().faults().is_empty());
 }
 
-/// Who has it open reads on what it opened.
+/// A viewer that has it open continues to read the file that it opened.
 fn another_file_in_its_place() {
     let (path, other) = (copy("replaced"), copy("other"));
     let mut viewer = Viewer::open(&path).unwrap();
@@ -167,14 +167,14 @@ fn what_is_no_file() {
         std::fs::write(&path, content).unwrap();
         refused("");
     }
-    // What is not a segment is not removed either, whatever it is called.
+    // A file that is no segment is not removed either, whatever its name.
     std::fs::rename(&path, directory().join("x.1.2")).unwrap();
     assert_eq!(prune_segments(Duration::ZERO).unwrap().len(), 0);
     let listed = list_segments();
     assert!(listed.len() == 1 && listed[0].info.is_err(), "{listed:?}");
 }
 
-/// Another process writes what it likes, where it likes, while a viewer reads.
+/// Another process writes anything anywhere while a viewer reads.
 fn files_that_change_under_a_viewer() {
     let path = copy("changing");
     let original = std::fs::read(&path).unwrap();
@@ -190,7 +190,7 @@ fn files_that_change_under_a_viewer() {
             };
             let word = random.next() >> (random.next() % 64);
             let _ = file.write_all_at(&word.to_ne_bytes(), place);
-            // Now and then it is whole again, or gone.
+            // Now and then the file is whole again, or gone.
             match random.next() % 8 {
                 0 => drop(file.set_len(random.next() % original.len() as u64)),
                 1..=3 => {
@@ -213,7 +213,7 @@ fn a_half_built_entry_is_freed() {
     let segment = small("half");
     segment.counter(&metric("a")).unwrap().add(1);
     segment.counter(&metric("b")).unwrap().add(2);
-    // As if its maker had died before the end.
+    // As if its maker had died before finishing it.
     let file = std::fs::File::options().write(true).open(segment.path()).unwrap();
     file.write_all_at(&1u32.to_ne_bytes(), 4096 + 1024).unwrap();
     let mut viewer = Viewer::open(segment.path()).unwrap();

@@ -1,4 +1,4 @@
-//! Workers that are killed at any moment: what they had recorded is there, once, and nobody waits for them.
+//! Workers that are killed at any moment: their records are there, once, and nobody waits for them.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -45,7 +45,7 @@ fn killed_workers_leave_right_counts() {
                     histogram.record(1 + random.next() % 1_000_000);
                     ledgers[at].fetch_add(1, Relaxed);
                 }
-                // Also killed while an entry is made or found.
+                // Workers are also killed while an entry is made or found.
                 segment.counter(&metric(&format!("of{}", random.next() % 2000))).unwrap();
             }
         })
@@ -59,7 +59,8 @@ fn killed_workers_leave_right_counts() {
         assert_eq!(wait(workers[at]), -libc::SIGKILL);
         workers[at] = work(at);
         if kill.is_multiple_of(16) {
-            // Read while they write: never less than what they noted before, nor more than they noted afterwards and may have open.
+            // Read while they write: never less than they noted before, nor more than they noted afterwards and may
+            // have open.
             let before: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
             let mut viewer = Viewer::open(segment.path()).unwrap();
             let total = viewer.snapshot(0).unwrap().counts().total;
@@ -81,7 +82,7 @@ fn killed_workers_leave_right_counts() {
         counts.total
     );
     assert_eq!((counts.underflow, counts.overflow, counts.lost), (0, 0, 0));
-    // No name twice, and what was begun is not in the way.
+    // No name occurs twice, and unfinished entries are not in the way.
     let mut names: Vec<&str> = viewer.entries().map(|entry| entry.name.as_str()).collect();
     let number = names.len();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! Who writes, who ends, what is left.
+//! Who writes, who ends, and what is left.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn forked_workers_write_one_histogram() {
     }
 }
 
-/// Where the kernel can do that: a record in a child then waits for no page.
+/// If the kernel can do that, a record in a child waits for no page.
 fn a_child_begins_with_the_pages_that_there_are() {
     let segment = small("pages");
     let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
@@ -72,7 +72,7 @@ fn a_child_begins_with_the_pages_that_there_are() {
         std::os::unix::fs::FileExt::read_exact_at(&map, &mut entry, (page / 4096 * 8) as u64).unwrap();
         u64::from_ne_bytes(entry) >> 63 == 1
     };
-    // SAFETY: a page of the mapping; asks only.
+    // SAFETY: a page of the mapping; the call only asks.
     let can = unsafe { libc::madvise(page as *mut libc::c_void, 4096, 23) } == 0;
     if !can {
         return skipped("pages at hand: this kernel has none");
@@ -80,9 +80,9 @@ fn a_child_begins_with_the_pages_that_there_are() {
     in_child(|| assert!(is_at_hand()));
 }
 
-/// Nothing that another thread of the parent was at keeps a child from segments.
+/// Whatever another thread of the parent was doing, a child can use segments.
 fn children_forked_beside_an_attach_go_on() {
-    // Among many it takes a while to find one.
+    // Among many, finding one takes a while.
     let segments: Vec<Segment> = (0..200).map(|at| small(&format!("beside{at}"))).collect();
     let path = segments[0].path();
     let done = AtomicBool::new(false);
@@ -94,7 +94,7 @@ fn children_forked_beside_an_attach_go_on() {
         });
         let all_well = (0..300).all(|_| {
             let child = start(|| {
-                // SAFETY: a number; a child that hangs ends by it.
+                // SAFETY: a number. The alarm ends a child that hangs.
                 unsafe { libc::alarm(60) };
                 Segment::attach(path).unwrap();
                 small("own");
@@ -113,7 +113,7 @@ fn attached_by_path() {
     for by_environment in [false, true] {
         let path = if by_environment { Path::new("") } else { segment.path() };
         in_child(|| {
-            // Not by what was inherited: the file has one mapping in a process.
+            // Not through the inherited mapping: the file has one mapping in a process.
             let attached = Segment::attach(path).unwrap();
             assert_eq!(attached.path(), segment.path());
             attached.histogram(&metric("x"), &Options::default()).unwrap().record_n(9, 3);
@@ -141,7 +141,7 @@ fn an_orderly_end_removes_the_file() {
     });
     assert_eq!(kept, 1, "asked to be kept");
     assert_eq!(ends(&|| _ = small("kept")), 0, "the next one removes it");
-    // A worker's end removes nothing, nor does that of a process that has workers.
+    // A worker's end removes nothing, nor does the end of a process that has workers.
     let segment = small("parent");
     in_child(|| std::process::exit(0));
     assert_eq!(ends(&|| _ = segment), 1);
@@ -162,7 +162,7 @@ fn a_crash_leaves_the_file() {
     assert_eq!(prune_segments(Duration::from_secs(3600)).unwrap(), Vec::<std::path::PathBuf>::new());
     assert_eq!(prune_segments(Duration::ZERO).unwrap(), std::slice::from_ref(&one.path));
     assert!(live.path().exists() && !one.path.exists());
-    // Begun and never named.
+    // A file that was begun and never named.
     std::fs::write(directory().join(".crashed.1.2.abc"), "").unwrap();
     assert_eq!(prune_segments(Duration::ZERO).unwrap().len(), 1);
 }
@@ -176,7 +176,7 @@ fn workers_outlive_the_maker() {
         let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
         start(|| {
             let mut byte = 0u8;
-            // SAFETY: a live variable. Until the test says so.
+            // SAFETY: a live variable. The read waits until the test closes the pipe.
             unsafe { libc::close(pipe[1]) };
             // SAFETY: as above.
             unsafe { libc::read(pipe[0], (&raw mut byte).cast(), 1) };
@@ -210,7 +210,7 @@ fn directories_of_others_are_refused() {
         assert_eq!(error.status(), Status::Permission, "{error}");
         assert!(error.message().contains(path.to_str().unwrap()) && error.message().contains(why), "{error}");
         assert!(list_segments().is_empty());
-        // Whoever looks for this user's segments is told, unless there cannot be any.
+        // Lookups of this user's segments return the error, unless there cannot be any segments.
         match &segment_directories()[..] {
             [] => assert_eq!(why, "another user"),
             [found] => assert!(found.as_ref().unwrap_err().message().contains(why), "{found:?}"),
@@ -278,7 +278,7 @@ fn disks_are_refused() {
     std::fs::remove_dir_all(&disk).unwrap();
 }
 
-/// In a mount namespace and a small file system of its own.
+/// In a separate mount namespace and a small file system.
 fn a_full_file_system_says_so() {
     let path = directory();
     std::fs::create_dir(&path).unwrap();
@@ -293,7 +293,7 @@ fn a_full_file_system_says_so() {
         let mut made = 0;
         let error = loop {
             match segment.histogram(&metric(&format!("x{made}")), &Options::default()) {
-                // All that was reserved is there to be written.
+                // Everything that was reserved can be written.
                 Ok(histogram) => {
                     (1..2_000_000_000).step_by(1 << 20).for_each(|value| histogram.record(value))
                 }
@@ -306,7 +306,7 @@ fn a_full_file_system_says_so() {
         let mut viewer = Viewer::open(segment.path()).unwrap();
         assert_eq!((viewer.length(), viewer.info().unwrap().refused), (made, 1));
         assert!((0..made).all(|index| viewer.snapshot(index).unwrap().counts().total == 1908));
-        // Not even a header has room.
+        // There is not even room for a header.
         let filler =
             (0..300).map_while(|at| std::fs::write(path.join(at.to_string()), [0; 1000]).ok()).count();
         assert!(filler < 300);
@@ -319,7 +319,7 @@ fn a_full_file_system_says_so() {
     }
 }
 
-/// A control group below our own with a limit to its memory, where that may be made.
+/// A control group below our own with a memory limit, if such a group may be made.
 fn small_group() -> Option<std::path::PathBuf> {
     if std::env::var_os("PICOLLO_MAY_CHANGE_THIS_MACHINE").is_none_or(|may| may != "1") {
         return None;
@@ -335,7 +335,7 @@ fn small_group() -> Option<std::path::PathBuf> {
         let group =
             Path::new(&format!("{root}{}", path?)).join(format!("picollo-test-{}", std::process::id()));
         std::fs::create_dir(&group).ok()?;
-        // The kernel's own files, if it is a control group at all.
+        // The kernel's own files, if this is a control group at all.
         let is_limited =
             group.join(limit).exists() && std::fs::write(group.join(limit), (24 << 20).to_string()).is_ok();
         if !is_limited {
@@ -345,7 +345,7 @@ fn small_group() -> Option<std::path::PathBuf> {
     })
 }
 
-/// What does not fit is an error, where it would otherwise be the end of the process.
+/// If there is no room, that is an error, where it would otherwise end the process.
 fn a_small_control_group_says_so() {
     let Some(group) = small_group() else {
         return skipped("a small control group: making one is not allowed here");
@@ -354,7 +354,7 @@ fn a_small_control_group_says_so() {
         std::fs::write(group.join("cgroup.procs"), std::process::id().to_string()).unwrap();
         let options = SegmentOptions { max_bytes: 256 << 20, ..called("limited") };
         let segment = Segment::create(&options).unwrap();
-        // Some MiB each.
+        // A few MiB each.
         let large = Options { relative_error: 1e-4, max_trackable: 1 << 40, ..Options::default() };
         let error = (0..100)
             .find_map(|at| segment.histogram(&metric(&format!("x{at}")), &large).err())
@@ -377,7 +377,7 @@ fn descriptors_may_all_be_closed() {
         let segment = small("closed");
         let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
         // As daemons do.
-        // SAFETY: numbers only; what is closed is not used here.
+        // SAFETY: numbers only; closed descriptors are not used here.
         (3..1000).for_each(|fd| unsafe {
             libc::close(fd);
         });

@@ -1,4 +1,4 @@
-//! Where tests of segments take place, and their children.
+//! The place where tests of segments run, and their children.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ pub use crate::common::system::{Random, wait};
 use picollo_core::Metric;
 use picollo_native::{Segment, SegmentOptions};
 
-/// A directory of its own in memory, while it lives.
+/// A separate directory in memory, while it lives.
 pub struct Place(PathBuf);
 
 impl Place {
@@ -29,14 +29,14 @@ pub fn directory() -> PathBuf {
     std::env::var_os("PICOLLO_DIR").unwrap().into()
 }
 
-/// The smallest there is room for a few entries in.
+/// The smallest size with room for a few entries.
 pub const SMALL: u64 = 6 << 20;
 
 pub fn small(name: &str) -> Segment {
     Segment::create(&called(name)).unwrap()
 }
 
-/// What a small one is made of.
+/// The options of a small segment.
 pub fn called(name: &str) -> SegmentOptions<'_> {
     SegmentOptions { name, max_bytes: SMALL, ..SegmentOptions::default() }
 }
@@ -45,7 +45,7 @@ pub fn metric(name: &str) -> Metric<'_> {
     Metric { name, ..Metric::default() }
 }
 
-/// Runs it in a child, which then ends without cleaning up, and returns the child.
+/// Runs a body in a child, which then ends without cleaning up, and returns the child.
 pub fn start(body: impl FnOnce()) -> i32 {
     crate::common::system::start(|| {
         body();
@@ -53,18 +53,18 @@ pub fn start(body: impl FnOnce()) -> i32 {
     })
 }
 
-/// The calling process ends with its parent: also where a test fails.
+/// The calling process ends with its parent, even if a test fails.
 pub fn end_with_parent() {
     // SAFETY: numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
-/// Waits for it in a child, which has to end well.
+/// Runs a body in a child, which has to succeed.
 pub fn in_child(body: impl FnOnce()) {
     assert_eq!(wait(start(body)), 0);
 }
 
-/// The files of segments there are, also those that are not named yet.
+/// The names of segments' files, including files that are not named as segments yet.
 pub fn files() -> Vec<String> {
     let entries = std::fs::read_dir(directory()).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

@@ -1,5 +1,5 @@
-//! Per-CPU histograms and striped counters in segments: workers that stay on a CPU, that move about, that have no restartable sequences, and that are somewhere
-//! else in their address space.
+//! Per-CPU histograms and striped counters in segments, with workers that stay on a CPU, that move about, that have no
+//! restartable sequences, and that map the segment elsewhere.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub const TESTS: &[(&str, fn())] = named![
     counters_of_one_word_and_of_many_are_not_mixed_up,
 ];
 
-/// The argument of this program that makes it a worker of the segment that the environment names.
+/// The argument that makes this program a worker of the segment that the environment names.
 pub const WORKER: &str = "--record-and-end";
 
 const EACH: u64 = 20_000;
@@ -35,7 +35,7 @@ fn total(histogram: &SharedHistogram) -> u64 {
     snapshot.counts().total
 }
 
-/// Of the first entry, what is in the counters that all share.
+/// The count in the first entry's cells that all share.
 fn shared_by_all(path: &Path) -> u64 {
     let file = std::fs::read(path).unwrap();
     let object = &file[4096 + 4096 * 1024..];
@@ -51,7 +51,7 @@ fn shared_by_all(path: &Path) -> u64 {
 #[repr(align(64))]
 struct Aligned([u64; PerCpuImage::HEADER_SIZE / 8]);
 
-/// Lets the thread run on one CPU of those that it may run on; says which.
+/// Lets the thread run on one of the CPUs that it may run on, and returns which.
 fn run_on(which: usize) -> usize {
     let all = allowed_cpus();
     let cpu = all[which % all.len()];
@@ -59,7 +59,7 @@ fn run_on(which: usize) -> usize {
     cpu
 }
 
-/// What the program is as a worker: records, and says by its end whether it had what it was to have.
+/// Runs the program as a worker: it records, and its exit status shows whether it had what was expected.
 pub fn be_a_worker() -> ! {
     let segment = Segment::attach(Path::new("")).unwrap();
     let histogram = segment.histogram(&metric("x"), &per_cpu()).unwrap();
@@ -67,7 +67,7 @@ pub fn be_a_worker() -> ! {
     (0..EACH).for_each(|at| histogram.record(1 + at % 7));
     let expected = std::env::var("PICOLLO_EXPECTED").unwrap();
     assert_eq!(expected, format!("{} {has_been}", has_restartable_sequences()));
-    // SAFETY: ends at once.
+    // SAFETY: the call ends the process at once.
     unsafe { libc::_exit(0) };
 }
 
@@ -81,7 +81,7 @@ fn workers_stay_and_move_about() {
                 run_on(worker);
                 let stays = worker < 3;
                 for at in 0..EACH {
-                    // Those that move about do it between any two records.
+                    // The workers that move about do so between any two records.
                     if !stays && at.is_multiple_of(100) {
                         // SAFETY: numbers only: all CPUs, and then one of them.
                         unsafe {
@@ -103,11 +103,11 @@ fn workers_stay_and_move_about() {
         assert_eq!((counts.total, counts.lost), (6 * EACH, 0));
     }
     if has_restartable_sequences() {
-        // Interrupted additions are few, and so is what all share.
+        // Few additions are interrupted, so the shared count is small.
         let of_all = shared_by_all(segment.path());
         assert!(of_all < EACH, "{of_all} of {}", 6 * EACH);
     }
-    // As the process itself reads it.
+    // The process itself reads the same.
     assert_eq!(total(&inherited), 6 * EACH);
 }
 
@@ -136,7 +136,7 @@ fn programs_with_and_without_sequences() {
 
 fn what_is_asked_for_is_what_there_is() {
     let segment = small("asked");
-    // Whatever it is by default, who says nothing gets what there is.
+    // Whatever the default is, a request without a mode gets what exists.
     let any = segment.histogram(&metric("any"), &Options::default()).unwrap();
     any.record(1);
     segment.histogram(&metric("any"), &Options::default()).unwrap().record(1);
@@ -156,7 +156,7 @@ fn what_is_asked_for_is_what_there_is() {
         assert_eq!(bytes(&viewer, 1) % 4096, 0);
         assert!(bytes(&viewer, 1) > 2 * one_set);
     }
-    // What wraps around in a shard, or in the sum of them, is said.
+    // If a shard or the sum of shards wraps around, that is reported.
     let wrapping = segment.histogram(&metric("wraps"), &per_cpu()).unwrap();
     for _ in 0..3 {
         wrapping.record_n(5, u64::MAX / 2);
@@ -167,7 +167,7 @@ fn what_is_asked_for_is_what_there_is() {
     assert_eq!(total(&wrapping), counts.total);
 }
 
-/// The file has one mapping in a process, so another process is asked.
+/// A file has one mapping in a process, so another process is asked.
 fn who_has_it_at_another_place_reads_it_too() {
     let segment = small("place");
     let histogram = segment.histogram(&metric("x"), &per_cpu()).unwrap();
@@ -181,14 +181,14 @@ fn who_has_it_at_another_place_reads_it_too() {
     assert_eq!(Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts().total, 30);
 }
 
-/// The words of a striped counter that is the first entry, as docs/segment-format.md says where they are.
+/// The words of a striped counter that is the first entry, at the places that docs/segment-format.md gives.
 fn stripes(path: &Path) -> Vec<u64> {
     let file = std::fs::read(path).unwrap();
     let object = &file[4096 + 4096 * 1024..];
     (0..16).map(|at| u64::from_ne_bytes(object[at * 64..at * 64 + 8].try_into().unwrap())).collect()
 }
 
-/// Forked workers have the same stacks, so that these tell nothing.
+/// Forked workers have the same stacks, so stacks do not distinguish them.
 fn the_cpu_chooses_the_stripe_of_a_counter() {
     let segment = small("striped");
     let inherited = segment.striped_counter(&metric("x")).unwrap();
@@ -207,7 +207,7 @@ fn the_cpu_chooses_the_stripe_of_a_counter() {
     }
     let total = 4 * (EACH + (EACH << 32));
     assert_eq!((inherited.load(), Viewer::open(segment.path()).unwrap().counter(0).unwrap()), (total, total));
-    // Programs whose threads have no area ask the system.
+    // Programs whose threads have no area for sequences ask the system.
     for tunable in ["1", "0"] {
         let cpu = std::thread::spawn(|| run_on(1)).join().unwrap();
         let status = std::process::Command::new(std::env::current_exe().unwrap())
@@ -222,14 +222,14 @@ fn the_cpu_chooses_the_stripe_of_a_counter() {
     }
 }
 
-/// The argument of this program that makes it count on the second CPU that it may run on.
+/// The argument that makes this program count on the second CPU that it may run on.
 pub const COUNTER: &str = "--count-and-end";
 
 pub fn be_a_counter() -> ! {
     run_on(1);
     let counter = Segment::attach(Path::new("")).unwrap().striped_counter(&metric("x")).unwrap();
     (0..EACH).for_each(|_| counter.add(1));
-    // SAFETY: ends at once.
+    // SAFETY: the call ends the process at once.
     unsafe { libc::_exit(0) };
 }
 
@@ -245,7 +245,7 @@ fn counters_of_one_word_and_of_many_are_not_mixed_up() {
     ] {
         assert_eq!(error.status(), Status::Incompatible, "{error}");
     }
-    // Modulo 2^64, as all counters.
+    // Modulo 2^64, like all counters.
     segment.striped_counter(&metric("striped")).unwrap().add(u64::MAX);
     let mut viewer = Viewer::open(segment.path()).unwrap();
     assert_eq!([0, 1].map(|at| viewer.counter(at).unwrap()), [7, 8]);

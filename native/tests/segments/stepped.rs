@@ -1,8 +1,8 @@
-//! A process that is killed at every instruction of what it does to a segment. Whatever it leaves, counts are right but for the one record
-//! that was under way, nobody waits, and the directory is whole.
+//! A process is killed at every instruction of its work on a segment. Whatever it leaves, counts are right except for
+//! the one record in progress, nobody waits, and the directory is whole.
 //!
-//! The child is traced: it runs to one of its system calls, and from there instruction by instruction to where it is killed. First one child is
-//! looked at all the way, to know how many there are.
+//! The child is traced: it runs to one of its system calls, and from there instruction by instruction to the place
+//! where it is killed. Before that, one child is traced to its end, to count the instructions.
 
 use picollo_core::{Mode, Options};
 use picollo_native::*;
@@ -25,7 +25,7 @@ fn at_every_instruction(_: &str, _: &mut dyn FnMut() -> Case) {
     crate::common::skipped("killing at every instruction: written for x86-64");
 }
 
-/// What a child does, and what has to be right when it was killed at it.
+/// The work of a child, and the checks after it was killed.
 type Case = (Box<dyn Fn()>, Box<dyn Fn()>);
 
 #[cfg(target_arch = "x86_64")]
@@ -33,10 +33,10 @@ mod tracing {
     use super::*;
 
     const SYSCALL: i64 = 0x050f;
-    /// Of the registers, in the order of the kernel.
+    /// The place of this register, in the kernel's order.
     const RIP: i64 = 16 * 8;
 
-    /// A child that has stopped before it begins.
+    /// A child that stops before it begins.
     fn traced(body: &dyn Fn()) -> i32 {
         let child = start(|| {
             end_with_parent();
@@ -53,7 +53,7 @@ mod tracing {
         child
     }
 
-    /// Waits for it; whether it has stopped rather than ended.
+    /// Waits for the child. Returns whether it has stopped rather than ended.
     fn is_stopped(child: i32) -> bool {
         let status = wait_for(child);
         assert!(
@@ -63,14 +63,14 @@ mod tracing {
         libc::WIFSTOPPED(status)
     }
 
-    /// Goes on until it stops again; whether it did.
+    /// Continues until the child stops again. Returns whether it did.
     fn go_on(child: i32, how: libc::c_uint) -> bool {
         // SAFETY: a stopped child of ours.
         assert_eq!(unsafe { libc::ptrace(how, child, 0, 0) }, 0);
         is_stopped(child)
     }
 
-    /// Instructions from each system call to the next.
+    /// The number of instructions from each system call to the next.
     fn look(body: &dyn Fn()) -> Vec<u64> {
         let child = traced(body);
         let mut lengths = vec![0];
@@ -90,7 +90,7 @@ mod tracing {
         }
     }
 
-    /// Kills a child after so many system calls and so many instructions more; whether it got there.
+    /// Kills a child after this many system calls and this many more instructions. Returns whether it got there.
     fn kill_at(body: &dyn Fn(), calls: usize, instructions: u64) -> bool {
         let child = traced(body);
         let is_there = (0..2 * calls).all(|_| go_on(child, libc::PTRACE_SYSCALL))
@@ -103,7 +103,8 @@ mod tracing {
         is_there
     }
 
-    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form; with PICOLLO_KILLS some hundred places are tried, otherwise some dozen.
+    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form. With PICOLLO_KILLS a few hundred places are tried, otherwise a
+    /// few dozen.
     pub fn at_every_instruction(what: &str, case: &mut dyn FnMut() -> Case) {
         let lengths = look(&*case().0);
         let total: u64 = lengths.iter().sum();
@@ -111,7 +112,7 @@ mod tracing {
         let places = if std::env::var_os("PICOLLO_KILLS").is_some() { 300 } else { 60 };
         let stride = if is_long { 1 } else { total.div_ceil(places) };
         let mut kills = 0;
-        // So that it is not always the same ones.
+        // The start varies, so that the places do, too.
         let mut next = u64::from(std::process::id()) % stride;
         let mut before = 0;
         for (calls, length) in lengths.iter().enumerate() {
@@ -132,7 +133,7 @@ mod tracing {
 #[cfg(target_arch = "x86_64")]
 use tracing::at_every_instruction;
 
-/// A segment for some cases: what is killed takes its share of the directory.
+/// A segment for several cases, because each killed child takes its share of the directory.
 #[derive(Default)]
 struct Segments {
     cases: usize,
@@ -141,7 +142,7 @@ struct Segments {
 }
 
 impl Segments {
-    /// And a name that is new in it.
+    /// Returns a segment, and a name that is new in it.
     fn next(&mut self) -> (Segment, &'static str) {
         if self.cases.is_multiple_of(64) {
             if let Some(before) = self.segment {
@@ -163,8 +164,8 @@ fn coarse(mode: Mode) -> Options {
     Options { mode, relative_error: 0.1, max_trackable: 1000, ..Options::default() }
 }
 
-/// What has to be right of any segment: nobody waits for the dead, no entry is half there, no name twice. Returns the counts of the
-/// histograms that there are of this name, none or one.
+/// Checks that nobody waits for the dead, that no entry is half there, and that no name occurs twice, as in any
+/// segment. Returns the counts of the histogram with this name, if it exists.
 fn whole(segment: Segment, name: &str) -> Option<u64> {
     let afterwards = segment.counter(&metric("afterwards")).unwrap();
     afterwards.add(1);
@@ -193,7 +194,7 @@ fn killed_at_every_instruction_of_a_record() {
         let histogram = segment.histogram(&metric("x"), &coarse(mode)).unwrap();
         let ledger = segment.counter(&metric("noted")).unwrap();
         at_every_instruction(what, &mut || {
-            // The first records of the process, so that it is the first to touch the pages.
+            // These are the first records of the process, so that it touches the pages first.
             let (histogram, ledger) = (histogram.clone(), ledger.clone());
             let before = whole(segment, "x").unwrap();
             let noted = ledger.value();
@@ -216,7 +217,7 @@ fn killed_at_every_instruction_of_a_record() {
     }
 }
 
-/// Afterwards it is there or not, and whoever asks for it gets it.
+/// Afterwards the entry exists or not, and whoever asks for it gets it.
 fn killed_while(what: &str, mode: Mode, is_there: bool) {
     let mut segments = Segments::default();
     at_every_instruction(what, &mut || {
@@ -247,12 +248,12 @@ fn killed_at_every_instruction_of_finding_an_entry() {
     killed_while("finding an entry", Mode::PerCpu, true);
 }
 
-/// It has happened or it has not, and the next one does not wait.
+/// The reset has happened or not, and the next one does not wait.
 fn killed_at_every_instruction_of_a_reset() {
     let options = SegmentOptions { live_reset: true, ..called("resets") };
     let segment = Segment::create(&options).unwrap();
     segment.counter(&metric("afterwards")).unwrap();
-    // Of few cells: each takes the same way.
+    // There are few cells, since each takes the same path.
     let few = Options { relative_error: 0.1, min_trackable: 1, max_trackable: 20, ..Options::default() };
     let histogram = segment.histogram(&metric("x"), &few).unwrap();
     at_every_instruction("a reset", &mut || {

@@ -1,4 +1,4 @@
-//! What was recorded, and nothing else, is what a viewer tells.
+//! A viewer reports what was recorded, and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub const TESTS: &[(&str, fn())] = named![
     sizes_are_known_before,
 ];
 
-/// Counts by the lowest value of their bucket, and what was below and above.
+/// Counts by the lowest value of their bucket, and the counts below and above the range.
 type Naive = (BTreeMap<u64, u64>, u64, u64);
 
 fn told(snapshot: &Snapshot) -> Naive {
@@ -47,7 +47,7 @@ fn what_was_recorded_is_told() {
                 unit,
                 ..Options::default()
             };
-            // SAFETY: this thread alone records.
+            // SAFETY: only this thread records.
             let histogram = unsafe { segment.histogram_unguarded(&metric("x"), &options) }.unwrap();
             let layout = *histogram.layout();
             let mut expected: Naive = Default::default();
@@ -65,7 +65,7 @@ fn what_was_recorded_is_told() {
             let snapshot = viewer.snapshot(0).unwrap();
             assert_eq!(*snapshot.layout(), layout);
             assert_eq!(told(&snapshot), expected, "round {round}, {mode:?}");
-            // And what the process says itself.
+            // The process itself reports the same.
             let mut own = Snapshot::boxed(layout).unwrap();
             histogram.update(&mut own, Since::Reset).unwrap();
             assert_eq!((told(&own), own.counts()), (expected, snapshot.counts()));
@@ -89,7 +89,7 @@ fn deltas_go_on_from_viewer_to_viewer() {
         viewer.update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
         assert_eq!(snapshot.counts().total, count);
     }
-    // Another histogram of the same layout is not taken for it.
+    // Another histogram of the same layout is not mistaken for it.
     let other = small("deltas-of-another");
     other.histogram(&metric("x"), &Options::default()).unwrap().record_n(100, 2);
     Viewer::open(other.path()).unwrap().update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
@@ -126,7 +126,7 @@ fn names_and_labels_are_told() {
         ("names", std::process::id(), 1, true)
     );
     assert!(info.memory > 0 && info.memory < SMALL && info.capacity >= SMALL, "{info:?}");
-    // About what docs/observing.md says of a histogram with the default layout, for each set of cells that there is.
+    // About the size in docs/observing.md for a histogram with the default layout, for each set of cells.
     assert!(entry.bytes > 18_000, "{}", entry.bytes);
     let plain = SegmentOptions { interlocked: true, ..called("plain") };
     let plain = Segment::create(&plain).unwrap();
@@ -200,7 +200,7 @@ fn counters_are_told() {
     let again = segment.counter(&metric("requests")).unwrap();
     counter.add(5);
     again.clone().add(u64::from(u32::MAX));
-    // References that come and go leave it where it is.
+    // The counter stays where it is while references come and go.
     drop(counter);
     for _ in 0..1000 {
         drop(again.clone());
@@ -272,7 +272,7 @@ fn a_full_segment_says_so() {
     );
     let mut viewer = Viewer::open(wide.path()).unwrap();
     assert_eq!((viewer.length(), viewer.info().unwrap().refused), (4095, 1));
-    // Histograms that come now are one, whatever they were to be.
+    // From now on, all new histograms share one, whatever was requested.
     for index in 0..3 {
         let asked = Options { relative_error: 0.1, max_trackable: 1000, ..Options::default() };
         let late = wide.histogram(&metric(&format!("late{index}")), &asked).unwrap();
@@ -283,12 +283,12 @@ fn a_full_segment_says_so() {
     assert_eq!(viewer.entry(4095).unwrap().name, "picollo_overflow");
     let counts = viewer.snapshot(4095).unwrap().counts();
     assert_eq!((counts.total, counts.overflow), (3, 0));
-    // What has a single writer cannot be shared.
+    // A histogram with a single writer cannot be shared.
     assert_eq!(
         wide.single_writer(&metric("s"), &Options::default()).err().unwrap().status(),
         Status::OutOfMemory
     );
-    // Nor does it help that entries are retired: they are never used again.
+    // Retiring entries does not help: they are never used again.
     wide.retire(&metric("x7")).unwrap();
     assert!(wide.counter(&metric("x7")).is_err());
 }
@@ -301,13 +301,13 @@ fn retired_entries_are_not_there_any_more() {
     let mut viewer = Viewer::open(segment.path()).unwrap();
     segment.retire(&metric("x")).unwrap();
     assert_eq!(segment.retire(&metric("x")).unwrap_err().status(), Status::InvalidArgument);
-    // Who had seen it sees that, and can read it on.
+    // A viewer that had seen it sees that, and can continue to read it.
     viewer.refresh().unwrap();
     let retired: Vec<bool> = viewer.entries().map(|entry| entry.is_retired).collect();
     assert_eq!(retired, [true, false]);
     before.record_n(5, 4);
     assert_eq!(viewer.snapshot(0).unwrap().counts().total, 7);
-    // Others do not see it, and the name is free for another layout.
+    // Other viewers do not see it, and the name is free for another layout.
     assert_eq!(
         Viewer::open(segment.path()).unwrap().entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(),
         ["c"]
@@ -316,7 +316,7 @@ fn retired_entries_are_not_there_any_more() {
     segment.histogram(&metric("x"), &coarse).unwrap().record(1);
     viewer.refresh().unwrap();
     assert_eq!((viewer.length(), viewer.snapshot(2).unwrap().counts().total), (3, 1));
-    // That of a single writer is retired by its thread.
+    // A single writer's histogram is retired by its thread.
     let _writer = segment.single_writer(&metric("s"), &Options::default()).unwrap();
     in_child(|| assert_eq!(segment.retire(&metric("s")).unwrap_err().status(), Status::Incompatible));
     segment.retire(&metric("s")).unwrap();
@@ -331,19 +331,19 @@ fn a_segment_with_resets() {
     let mut deltas = 0;
     for round in 1..=5 {
         histogram.record_n(7, round);
-        // By whoever has it.
+        // Whoever has it may reset it.
         match round % 2 {
             0 => histogram.reset().unwrap(),
             _ => in_child(|| histogram.reset().unwrap()),
         }
         histogram.record_n(9, 2 * round);
         assert_eq!(viewer.snapshot(0).unwrap().counts().total, 2 * round);
-        // A delta knows no resets.
+        // Resets do not affect a delta.
         viewer.update(0, &mut seen, Since::PreviousUpdate).unwrap();
         deltas += seen.counts().total;
         assert_eq!(deltas, 3 * (1..=round).sum::<u64>());
     }
-    // Not those that were made without, nor where there are shards.
+    // Histograms without live resets cannot be reset, nor can those with shards.
     let without = Options { no_live_reset: true, ..Options::default() };
     let shards = Options { mode: Mode::PerCpu, ..Options::default() };
     for (name, options) in [("without", &without), ("shards", &shards)] {

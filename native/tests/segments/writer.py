@@ -1,4 +1,4 @@
-"""A writer of segments by docs/segment-format.md alone: `writer.py DIRECTORY NAME [BOOT_ID_OF_THE_FILE]`.
+"""A writer of segments that follows only docs/segment-format.md: `writer.py DIRECTORY NAME [BOOT_ID_OF_THE_FILE]`.
 
 It writes an interlocked histogram `latency` (route=/pay, unit ns), a single-writer histogram `own`, a counter `requests`, a striped counter
 `bytes` and an entry that its maker never finished. It prints the path, and ends when its standard input does. With LOCK=0 in its environment
@@ -35,7 +35,7 @@ def pages(size: int) -> int:
 start = int(read("/proc/self/stat").rpartition(")")[2].split()[19])
 boot_id = sys.argv[3] if len(sys.argv) > 3 else read("/proc/sys/kernel/random/boot_id").strip()
 
-# The file, whole under a temporary name.
+# The file, complete under a temporary name.
 os.makedirs(directory, 0o700, exist_ok=True)
 last = f"{name}.{os.getpid()}.{start}"
 temporary = os.path.join(directory, f".{last}.{secrets.token_hex(8)}")
@@ -54,7 +54,7 @@ os.rename(temporary, path)
 
 
 def entry(kind, mode, text, size, body=b"", owner=(0, 0, 0), is_finished=True) -> int:
-    """A new entry; returns where its object is."""
+    """Makes a new entry and returns the place of its object."""
     name, unit, description, labels = text
     packed = b"".join(
         struct.pack("=H", len(part.encode())) + part.encode()
@@ -64,7 +64,7 @@ def entry(kind, mode, text, size, body=b"", owner=(0, 0, 0), is_finished=True) -
     texts = [name.encode(), unit.encode(), description.encode(), packed]
     (used,), (index,) = struct.unpack_from("=Q", memory, 56), struct.unpack_from("=I", memory, 64)
     slot = HEADER + index * ENTRY
-    # Room before the first store.
+    # Reserve room before the first store.
     os.posix_fallocate(file, slot // PAGE * PAGE, PAGE)
     os.posix_fallocate(file, used, pages(size))
     struct.pack_into("=I", memory, slot, 1)
@@ -100,7 +100,7 @@ def histogram(mode_of_entry: int, mode_of_image: int, text, owner=(0, 0, 0)) -> 
 
 
 def add(place: int, count: int) -> None:
-    """Nobody else writes here; a writer among others adds atomically."""
+    """Nobody else writes here. With other writers, the addition would have to be atomic."""
     struct.pack_into("=Q", memory, place, struct.unpack_from("=Q", memory, place)[0] + count)
 
 
@@ -108,7 +108,7 @@ def record(image: int, value: int, count: int) -> None:
     add(image + 256 + 8 * (logical_index(value) - logical_index(LEAST)), count)
 
 
-# Entries, under the lock of the directory on a description of its own.
+# Entries, under the lock of the directory on a separate description.
 directory_lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
 lock(directory_lock, 1, fcntl.F_WRLCK)
 latency = histogram(0, 1, ("latency", "ns", "Time to answer", {"route": "/pay", "code": "200"}))

@@ -109,9 +109,8 @@ pub use session::reading::{
 };
 pub use session::session::Session;
 
-/// The layer between the library and the machine, for tests that replace the machine. `Session::with_sys`,
-/// `Event::parse_with` and `probe_with` take such a replacement. None of it is part of the interface; it changes
-/// without notice.
+/// The layer between the library and the machine, for tests that replace the machine, through `Session::with_sys`,
+/// `Event::parse_with` and `probe_with`. None of it is part of the interface; it changes without notice.
 #[cfg(picollo_linux)]
 #[doc(hidden)]
 pub mod seam {

@@ -5,9 +5,8 @@ unsafe extern "C" {
     fn picollo_asm_work_add_chain_256(repetitions: u64);
 }
 
-/// Runs `repetitions` times 256 dependent additions: one cycle and one instruction each. Each repetition has two more
-/// instructions for the loop, which run beside the chain. (Except on x86-64 and aarch64, the loop is inside the chain
-/// and costs more.)
+/// Runs `repetitions` times 256 dependent additions: one cycle and one instruction each. The loop adds two instructions
+/// per repetition, beside the chain. (Except on x86-64 and aarch64, the loop is inside the chain and costs more.)
 ///
 /// It takes no lock and touches no memory. Cost: about `repetitions · 256` cycles.
 pub fn add_chain_256(repetitions: u64) {

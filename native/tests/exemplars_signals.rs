@@ -1,5 +1,4 @@
-//! Scopes in a signal handler that may interrupt anything: scopes, looking into observations, keeping them, and
-//! collecting.
+//! Scopes in a signal handler that may interrupt anything: other scopes, and looking at, keeping or collecting them.
 #![cfg(target_os = "linux")]
 
 use std::sync::OnceLock;
@@ -43,8 +42,7 @@ fn a_handler_has_scopes() {
         observations += interval.observations;
         slow += interval.slow;
         assert!(interval.slow <= interval.observations, "{} of {}", interval.slow, interval.observations);
-        // If a handler ends within an interval's end, that interval may keep it and the next, perhaps otherwise empty,
-        // count it.
+        // If a handler ends within an interval's end, that one may keep it, but the next, otherwise empty, count it.
         assert!(!interval.exemplars().is_empty() || interval.observations < 50, "{}", interval.observations);
     };
     std::thread::scope(|threads| {

@@ -88,10 +88,9 @@ fn a_known_loop_is_counted_to_a_constant() {
     let constant = least(0) - slope;
     assert!(constant < 2_000, "{constant}");
     if is_exact() {
-        // The emulator has one count of instructions for all of a machine's CPUs, so another CPU's work shows. Here it
-        // added 2,000 to 3,500: in one reading of a hundred, in every second one with a thread that spun there, and in
-        // nine of ten while others were busy outside. With one CPU, the count is always the same; with two, the least
-        // recurs.
+        // The emulator has one count of instructions for all of a machine's CPUs, so another CPU's work shows. It added
+        // 2,000 to 3,500 here: in one reading of a hundred, in every second one with a thread that spun there, and in
+        // nine of ten while others were busy outside. With one CPU, the count never varies; with two, the least recurs.
         for half in [0, 1] {
             let of_half = |(key, times): (&(i32, u64), &u32)| (key.0 == half).then_some((key.1, *times));
             let all: Vec<(u64, u32)> = distinct.iter().filter_map(of_half).collect();

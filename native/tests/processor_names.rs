@@ -268,8 +268,7 @@ fn nothing_is_forced_by_nothing() {
     }
 }
 
-/// A file of that name that is no library, or another library. (Without any file, loading fails in the same place as
-/// with the first.)
+/// A file of that name that is no library, or another library. (Without any file, loading fails where the first does.)
 fn a_broken_library() {
     let folder = std::env::temp_dir().join(format!("picollo-names-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

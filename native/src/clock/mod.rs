@@ -126,8 +126,7 @@ impl Clock {
         }
     }
 
-    /// Ticks per second; 0 without `std`, where the clock stands still. Like [`Clock::init`], it may wait up to 20 ms
-    /// once.
+    /// Ticks per second; 0 without `std`, where the clock stands still. Like [`Clock::init`], it may wait 20 ms once.
     pub fn frequency(self) -> u64 {
         match self {
             Clock::Monotonic => MONOTONIC_HERTZ,

@@ -8,8 +8,7 @@
 //!
 //! The frequency follows from two pairs of simultaneous readings, of the counter and of the kernel's clock. The first
 //! is read at first use. Until a second pair is far enough after it, the pairs at hand convert each difference, as
-//! exactly as if the kernel's clock had timed it. So no scope ever sleeps; only callers that ask for the frequency
-//! itself wait.
+//! exactly as the kernel's clock would. So no scope ever sleeps; only requests for the frequency itself wait.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::__cpuid as cpuid;
@@ -265,7 +264,7 @@ mod calibrate {
         (Pair { ticks, nanos, error, asleep }, stated.each_ref().map(|word| word.load(Relaxed)))
     }
 
-    /// Reads both clocks together. Of several tries it returns the one in which the counter moved least around the
+    /// Reads both clocks together, several times. It returns the try in which the counter moved least around the
     /// clock's read, because an interrupt in between only makes it wider.
     fn pair() -> Pair {
         let mut best = (u64::MAX, 0, 0);
@@ -332,7 +331,7 @@ mod calibrate {
         to.asleep.abs_diff(from.asleep) > 1_000_000
     }
 
-    /// What is known of the frequency without waiting.
+    /// The knowledge of the frequency without waiting.
     pub(crate) enum Early {
         /// The final frequency.
         Settled(u64),

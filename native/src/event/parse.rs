@@ -23,10 +23,10 @@ impl Event {
     /// - Breakpoints: `mem:0xADDRESS/8:w` (length 1, 2, 4 or 8, by default 4; access `r`, `w`, `rw` or `x`, by default `rw`).
     /// - Tracepoints: `sched:sched_switch`.
     /// - Events of any PMU that the kernel lists: `cpu/event=0x3c,umask=0x1/`, `msr/tsc/`.
-    /// - If libpfm4 is installed, names that are none of these: the processor's own, `MEM_LOAD_RETIRED.L1_MISS`.
-    ///   Attributes may follow as libpfm4 spells them (`:c=2:u`). The display name begins with the PMU,
-    ///   `skx::MEM_LOAD_RETIRED.L1_MISS`, and matches no event of another PMU. Names of PMUs that this processor cannot
-    ///   have are refused, unless `LIBPFM_FORCE_PMU` names the PMU.
+    /// - If libpfm4 is installed, the processor's own names: `MEM_LOAD_RETIRED.L1_MISS`. Attributes follow as libpfm4
+    ///   spells them (`:c=2:u`). Display names begin with the PMU, `skx::MEM_LOAD_RETIRED.L1_MISS`, and mean only that
+    ///   PMU's event. Names for PMUs that this processor cannot have are refused, unless `LIBPFM_FORCE_PMU` names the
+    ///   PMU.
     ///
     /// Modifiers may follow behind a colon: `u` user, `k` kernel, `h` hypervisor, `p` to `ppp` precision, `H` host, `G` guest,
     /// `I` not while idle.

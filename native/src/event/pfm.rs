@@ -44,8 +44,8 @@ pub(crate) struct Info {
     pub equivalent: *const c_char,
     pub size: usize,
     pub code: u64,
-    /// For an event: PMU, data type, index, number of attributes, reserved, flags. For an attribute: kind, index,
-    /// control, flags, default (64 bits).
+    /// Event: PMU, data type, index, number of attributes, reserved, flags. Attribute: kind, index, control, flags,
+    /// default.
     pub numbers: [c_int; 6],
 }
 
@@ -151,8 +151,7 @@ static LIBRARY: Lock<Option<Functions>> = Lock::new(None);
 #[cfg(loom)]
 static LIBRARY: std::sync::LazyLock<Lock<Option<Functions>>> = std::sync::LazyLock::new(|| Lock::new(None));
 
-/// Calls the library. A failed load is tried again next time: memory may have been short, or the library may be
-/// installed since.
+/// Calls the library. A failed load is tried again next time: memory may have been short, or it may be installed since.
 pub(crate) fn with<R>(work: impl FnOnce(&Functions) -> Result<R, Refusal>) -> Result<R, Refusal> {
     let done = LIBRARY.with(|loaded| match loaded {
         Some(functions) => work(functions),
@@ -347,8 +346,7 @@ impl Library for Pfm {
                 flags: 0,
                 padding: 0,
             };
-            // SAFETY: the name is NUL-terminated. The structures are as large as their sizes say, and live during the
-            // call.
+            // SAFETY: the name is NUL-terminated. The structures have the sizes that they state, and outlive the call.
             let result =
                 unsafe { (functions.encode)(spelled.as_ptr(), ring, FOR_PERF, (&raw mut arguments).cast()) };
             let (index, cpu) = (arguments.index, arguments.cpu);

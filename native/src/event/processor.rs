@@ -1,9 +1,8 @@
 //! Evidence that libpfm4 takes this processor for another one.
 //!
-//! libpfm4 asks the processor for its model, once, and encodes for that model. In a virtual machine the hypervisor may
-//! invent the model. Codes of another processor then count something else under a trusted name, and nobody would
-//! notice. Two things reveal it: a feature that no such processor has, and cores of several kinds, since codes are for
-//! one kind.
+//! libpfm4 asks the processor for its model, once, and encodes for it. In a virtual machine the hypervisor may invent
+//! the model. Codes of another processor then count something else under a trusted name, and nobody would notice. It
+//! shows in a feature that no such processor has, and in several kinds of core, since codes are for one kind.
 
 use core::fmt;
 

@@ -1,9 +1,8 @@
 //! CPUs with several kinds of core, each with a separate PMU.
 //!
-//! A generic event such as cycles means only one of the PMUs: the performance cores' on Intel, and any of them
-//! elsewhere. So it is opened once for each PMU, which the upper half of its config names, and the counts and running
-//! times are added up. They run alternately, each while the thread is on its kind of core. Scaling each alone would
-//! count twice.
+//! A generic event such as cycles means only one of the PMUs: the performance cores' on Intel, any of them elsewhere.
+//! So it is opened once for each PMU, which the upper half of its config names; counts and running times are added up.
+//! They run alternately, while the thread is on their kind of core. Scaling each alone would count twice.
 
 use crate::event::event::Event;
 use crate::event::sysfs;

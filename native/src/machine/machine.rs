@@ -43,8 +43,7 @@ impl Machine {
         });
         let exists = |path| sys.read_file(path, &mut [0; 1]).is_ok();
         let mut buffer = [0; 4096];
-        // Bytes, not text: a status begins with a thread's name, which the kernel cuts at 15 bytes, even inside a
-        // character.
+        // Bytes, not text: a status begins with a thread's name, which is cut at 15 bytes, even inside a character.
         let mut file = |path, test: fn(&[u8]) -> bool| {
             let length = sys.read_file(path, &mut buffer).unwrap_or(0);
             test(&buffer[..length])

@@ -14,8 +14,7 @@ pub(crate) struct Wish {
     pub kernel: bool,
     /// Count the target's future children too.
     pub inherit: bool,
-    /// Stay on the PMU always. The kernel counts such an event always or never; if never, sessions give this up.
-    /// Leaders only.
+    /// Stay on the PMU. The kernel does this always or never; if never, sessions give it up. For leaders only.
     pub pinned: bool,
 }
 

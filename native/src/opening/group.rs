@@ -71,8 +71,7 @@ impl Group {
         let count = self.members.count_ones() as usize;
         let wanted = 3 + 2 * count;
         let fd = counters[self.leader].fd;
-        // The buffer has exactly the wanted size. If the group has grown without our knowledge, the kernel returns
-        // ENOSPC.
+        // The buffer has exactly the wanted size. If the group has grown meanwhile, the kernel returns ENOSPC.
         let bytes = persist(|| sys.read(fd, &mut answer[..wanted])).map_err(Unreadable::Errno)?;
         if bytes == 0 {
             return Err(Unreadable::PinnedOut);
@@ -211,8 +210,7 @@ pub(crate) fn counts_kernel(attr: &Attr) -> bool {
     attr.flags & flag::EXCLUDE_KERNEL == 0
 }
 
-/// The thread or CPU to count. Sessions never use "the calling thread", because another thread may have to open their
-/// events.
+/// The thread or CPU to count. Sessions never use "the calling thread", since another thread may have to open events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Whom {
     /// A thread's kernel id; -1: everything on the CPU. 0, the calling thread, is for events that are closed before

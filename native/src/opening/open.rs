@@ -41,8 +41,7 @@ impl<S: Sys> Opened<S> {
         if let Some(page) = self.pages[position].take()
             && thread::process() == self.process
         {
-            // SAFETY: this process mapped it for this event, and it was forgotten just now. Every reader of pages has
-            // ended before.
+            // SAFETY: this process mapped it for this event and forgot it just now; every reader of pages has ended.
             unsafe { self.sys.unmap_page(page.pointer()) };
         }
         let counter = core::mem::replace(&mut self.counters[position], Counter::CLOSED);
@@ -253,8 +252,7 @@ impl<S: Sys> Opened<S> {
         match persist(|| self.sys.event_id(fd)) {
             Ok(id) => {
                 self.counters[position] = Counter { fd, id };
-                // This precedes the first enabling: mapping republishes the page, which must not happen to a live
-                // counter.
+                // Before the first enabling: mapping republishes the page, which must not happen to a live counter.
                 self.pages[position] = if self.maps { page::map(&self.sys, &attr, fd) } else { None };
                 self.attrs[position] = attr;
                 Ok(())

@@ -11,8 +11,7 @@ pub(crate) struct Substitute {
     what: What,
     /// The thread counted.
     thread: i32,
-    /// Its start time, from its `stat`. The id alone does not identify a thread, because it is reused when the thread
-    /// ends.
+    /// Its start time, from its `stat`. The id alone does not identify it, because it is reused when the thread ends.
     birth: Option<u64>,
     /// The sums up to the last disable.
     before: Sample,

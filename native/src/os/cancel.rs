@@ -1,15 +1,12 @@
 //! Deferring `pthread_cancel`.
 //!
 //! A canceled thread forcibly unwinds its stack from within the next cancellation point: `open`, `read`, `close`,
-//! `nanosleep` and more. Rust's frames on the way do not survive that, and the process would abort. So every function
-//! that C calls and that may reach such a point defers cancellation: it stays pending, and acts in the caller's own
-//! code.
+//! `nanosleep` and more. Rust's frames on the way do not survive that, and the process would abort. So functions that C
+//! calls and that may reach such a point defer cancellation: it acts later, in the caller's own code.
 //!
-//! It costs about 25 ns. Readings of counters do not need it: they make their one system call in a way that is no
-//! cancellation point.
+//! It costs about 25 ns. Readings of counters do not need it: their one system call is no cancellation point.
 
-/// Defers the cancellation of the calling thread as long as it lives. On platforms without cancellation it does
-/// nothing.
+/// Defers the cancellation of the calling thread as long as it lives. Without cancellation it does nothing.
 #[derive(Debug)]
 pub struct Uncancelled {
     #[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]

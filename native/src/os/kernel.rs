@@ -193,8 +193,7 @@ pub(crate) mod format {
 /// `PERF_FLAG_FD_CLOEXEC`.
 pub(crate) const CLOEXEC: u64 = 8;
 
-/// Requests of `ioctl`. RESET and PERIOD are left out on purpose: a running counter is never reset, but gets a new
-/// base.
+/// Requests of `ioctl`. RESET and PERIOD are left out on purpose: a running counter gets a new base instead of a reset.
 pub(crate) mod request {
     // These three families put the direction bits of `_IO` and `_IOR` elsewhere.
     const ODD: bool = cfg!(any(

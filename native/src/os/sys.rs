@@ -197,14 +197,12 @@ impl Perf for Kernel {
     }
 
     unsafe fn close(&self, fd: i32) {
-        // SAFETY: the caller owns the descriptor. Linux frees it even if the call is interrupted, so it must not be
-        // repeated.
+        // SAFETY: the caller owns the descriptor. Linux frees it even if interrupted, so the call must not be repeated.
         unsafe { libc::close(fd) };
     }
 
     fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
-        // By number: the C library's function is a cancellation point, and canceling a thread in Rust code ends the
-        // process.
+        // By number: the C library's function is a cancellation point, which would end the process in Rust code.
         // SAFETY: the buffer is live and as long as stated.
         let bytes = unsafe { libc::syscall(libc::SYS_read, fd, buffer.as_mut_ptr(), size_of_val(buffer)) };
         usize::try_from(bytes).map_err(|_| Errno::last())
@@ -260,8 +258,7 @@ impl Threads for Kernel {
     }
 
     fn thread_nanos(&self, thread: i32) -> Result<u64, Errno> {
-        // The kernel's encoding of a thread's clock (MAKE_THREAD_CPUCLOCK in its headers; pthread_getcpuclockid does
-        // the same).
+        // The kernel's encoding of a thread's clock (its MAKE_THREAD_CPUCLOCK; pthread_getcpuclockid does the same).
         const PER_THREAD: i32 = 4;
         const SCHED: i32 = 2;
         match clock_nanos(!thread << 3 | PER_THREAD | SCHED) {

@@ -13,10 +13,9 @@ use crate::work;
 impl<S: Sys> Session<S> {
     /// Starts counting, and takes a new base.
     ///
-    /// Errors: `Os` if the kernel does not start the events or cannot read them. If a pinned group could not be opened
-    /// again without pinning ([`SESSION_PINNED`](crate::SESSION_PINNED)), the error is as from [`Session::create`];
-    /// with [`SESSION_SKIP_UNAVAILABLE`](crate::SESSION_SKIP_UNAVAILABLE), only the infos report it. Nothing counts
-    /// after an error.
+    /// Errors: `Os` if the kernel does not start the events or cannot read them; as from [`Session::create`] if a
+    /// pinned group cannot be opened again without pinning ([`SESSION_PINNED`](crate::SESSION_PINNED)). Only infos
+    /// report it with [`SESSION_SKIP_UNAVAILABLE`](crate::SESSION_SKIP_UNAVAILABLE). Nothing counts after an error.
     pub fn enable(&mut self) -> Result<()> {
         self.check()?;
         let result = self.start();

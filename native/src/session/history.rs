@@ -1,5 +1,4 @@
-//! The samples of an event, whose differences are readings, scaled if the event was multiplexed; and everything that a
-//! session has read so far.
+//! The samples of an event, whose differences are readings, scaled if it was multiplexed; and a session's readings.
 
 use crate::base::error::{Result, Status};
 use crate::base::vectors::{filled, with_room};
@@ -9,8 +8,7 @@ use crate::session::reading::{
     READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
 
-/// A sample's flag: it is the kernel's last answer, which still holds because the event has been off the PMU since
-/// then.
+/// A sample's flag: it is the kernel's last answer, which still holds because the event is off the PMU since then.
 pub(crate) const STANDING: u32 = 1 << 30;
 /// Replaces a sample's flags if there was no sample.
 const NO_SAMPLE: u32 = 1 << 31;
@@ -373,8 +371,7 @@ mod tests {
             let reading = history.reading(delta, 0);
             (reading.status, reading.value, reading.flags)
         };
-        // First by user space, then by the kernel, whose time has just reached user space's estimate; and the other way
-        // round.
+        // First by user space, then by the kernel, whose time has just reached user space's estimate; and vice versa.
         let mut history = History::default();
         history.rebase(sample(5, 10, 10));
         history.advance(sample(8, 20, 20), READING_FAST);

@@ -1,9 +1,8 @@
 //! Pinned groups for which the PMU has no room. The kernel takes such a group off for good. Reading it then returns end
 //! of file until it is enabled again, even if there is room again.
 //!
-//! If this shows when the group is enabled, it is opened again without pinning. If it shows later, it is first enabled
-//! once more. If it does not stay then, or loses its place again, it is opened again without pinning. Either way, the
-//! infos report it.
+//! If this shows when the group is enabled, it is opened again without pinning. If it shows later, it is enabled once
+//! more, and opened again without pinning if it does not stay, then or later. Either way, the infos report it.
 
 use crate::base::error::Result;
 use crate::event::info::EVENT_INFO_UNPINNED;
@@ -78,8 +77,8 @@ impl<S: Sys> Session<S> {
         }
     }
 
-    /// Opens a group again without pinning, and starts it. If that fails, its events are closed, and their infos
-    /// explain why.
+    /// Opens a group again without pinning, and starts it. If that fails, its events are closed, and their infos say
+    /// why.
     fn unpin(&mut self, index: usize) -> Result<()> {
         let members = self.opened.groups[index].members;
         // Nobody may read the pages of events that are about to be closed.

@@ -183,9 +183,8 @@ impl<S: Sys> Session<S> {
             if cfg!(target_arch = "aarch64") || self.enabled && !waits || !pmcs.stands() {
                 return false;
             }
-            // The group is stopped, or waits for the thread to come to its kind of core, and has been off the PMU since
-            // the kernel was last asked. So the answer still holds. (On aarch64 an index of 0 may also mean that a
-            // running counter must not be read.)
+            // The group is stopped, or waits for its kind of core, and is off the PMU since the kernel was last asked:
+            // the answer still holds. (On aarch64 an index of 0 may also mean that a running counter must not be read.)
             for position in positions(group.members) {
                 samples.put(position, self.tally.histories[position].last, STANDING);
             }

@@ -1,4 +1,4 @@
-//! Finds out whether reading a counter in user space faults on this machine, where it does no harm.
+//! Finds out, without harm, whether reading a counter in user space faults on this machine.
 //!
 //! The page may allow what the CPU then refuses: a hypervisor may lack the instruction, or an administrator may have
 //! disabled it after the event was opened. A fault would end the program. So once per process and kind of PMU, a child
@@ -32,8 +32,7 @@ pub(crate) fn user_reads(attr: &Attr) -> Finding {
     remember(&KNOWN, key_of(attr), || read_one(attr))
 }
 
-/// The known answer for a PMU, or else the answer of `ask`. An unknown answer is not final: `ask` is called again, a
-/// limited number of times.
+/// The known answer for a PMU, or else the answer of `ask`, which is called again, up to a limit, if nothing was known.
 fn remember(answers: &Answers, key: u64, ask: impl FnOnce() -> Finding) -> Finding {
     let new = key << KEY_SHIFT | USED;
     let is_mine =

@@ -187,8 +187,7 @@ pub(crate) fn allows(capabilities: u64) -> bool {
     capabilities & CAPABILITIES_NEEDED == CAPABILITIES_NEEDED
 }
 
-/// Copies the page's fields, all from one moment; `None` if it kept changing. `has` reports whether an index is a
-/// counter's.
+/// Copies the page's fields, all from one moment; `None` if it kept changing. `has` reports which indices are counters.
 pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fields> {
     for _ in 0..TRIES {
         let lock = page.lock_acquire();
@@ -241,9 +240,8 @@ impl Deref for Mapped {
 
     #[inline(always)]
     fn deref(&self) -> &Page {
-        // SAFETY: the page is mapped: a session drops its `Fast` before its `Opened`, which owns the mapping, and makes
-        // a new `Fast` when it opens events again. In a forked child it is not mapped, but the session's check comes
-        // before any use.
+        // SAFETY: the page is mapped: a session drops its `Fast` before its `Opened`, which owns the mapping, and
+        // renews it when it opens events again. In a forked child it is not, but the session's check comes first.
         unsafe { self.0.as_ref() }
     }
 }

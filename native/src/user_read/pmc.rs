@@ -170,8 +170,7 @@ impl<P: View> Pmcs<P> {
         self.attempt_any(source)
     }
 
-    /// The same for any number of counters, and with fences. It is a separate function so that the other needs fewer
-    /// registers.
+    /// The same for any number of counters, and with fences. It is a separate function to save registers in the other.
     #[inline(never)]
     fn attempt_any<S: PmcSource>(&mut self, source: &S) -> bool {
         if self.ordered {
@@ -226,8 +225,7 @@ impl<P: View> Pmcs<P> {
                 Err(reason) => result = Err(Doubt::Unreadable(reason)),
             }
         }
-        // If neither the page nor the clock can use a time stamp, it is not taken, because the instruction may be
-        // forbidden.
+        // A time stamp that neither the page nor the clock can use is not taken: the instruction may be forbidden.
         self.clocked =
             self.own_rate.is_some() || self.members.first().is_some_and(|leader| leader.times.extends);
         result

@@ -83,8 +83,7 @@ impl PmcSource for Cpu {
     #[inline(always)]
     fn read(&self, index: u32) -> u64 {
         // SAFETY: the instruction touches no memory. The index came from the page of a running event of this thread,
-        // and the process's probe has shown that the kernel lets such counters be read. So the instruction does not
-        // fault.
+        // and the process's probe has shown that the kernel lets such counters be read, so this does not fault.
         unsafe { picollo_asm_pmc_read(index) }
     }
 
@@ -128,8 +127,7 @@ impl Policy {
             return policy;
         }
         let policy = Policy::named(std::env::var_os("PICOLLO_RDPMC").as_deref());
-        // There is no lock, because a child forked meanwhile would find it held forever. Threads that arrive together
-        // store the same.
+        // There is no lock: a child forked meanwhile would find it held forever. Simultaneous threads store the same.
         let number = ALL.iter().position(|&one| one == policy).map_or(0, |index| index + 1);
         KNOWN.store(number as u8, Ordering::Relaxed);
         policy
@@ -176,9 +174,8 @@ mod cpu_tests {
         Cpu.fence();
     }
 
-    /// Every entry of the table must read the register with its number. Without a mapped event the kernel denies them
-    /// all, so each read traps, and the handler can inspect the instruction. (Two well-known libraries read 13 for 12
-    /// and 12 for 13.)
+    /// Every entry of the table must read the register with its number. Without an event the kernel denies all, so each
+    /// read traps, and the handler inspects the instruction. (Two well-known libraries read 13 for 12 and 12 for 13.)
     #[cfg(target_arch = "aarch64")]
     #[test]
     fn every_entry_reads_its_own_register() {

@@ -24,9 +24,8 @@ pub enum Finding {
     Unknown,
 }
 
-/// The code that runs in the child; it returns one of the three exit codes. It shares memory with this process, and
-/// thread-local storage with the waiting thread. So it may do only what a signal handler may, and make no call that
-/// sets `errno`.
+/// The code that runs in the child; it returns an exit code. It shares memory with this process, and thread-local
+/// storage with the waiting thread. So it may do only what a signal handler may, and no call that sets `errno`.
 pub(crate) type Body = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// Exit codes of the child, as in trial.c.
@@ -70,8 +69,7 @@ pub(crate) fn read_one(attr: &Attr) -> Finding {
     // SAFETY: the argument is live, and the child has ended.
     let page = unsafe { argument.read_volatile() }.page;
     if !page.is_null() {
-        // SAFETY: the child mapped this one page into this address space, and nobody else knows it. The event ends with
-        // it.
+        // SAFETY: the child mapped this page into this address space, and nobody else knows it. The event ends with it.
         unsafe { libc::munmap(page, page_size()) };
     }
     finding
@@ -156,8 +154,7 @@ fn judge(child: i32) -> Finding {
     }
 }
 
-/// Blocks signals: handlers of the host must not run in a child, which is another process but may share the host's
-/// memory.
+/// Blocks signals: the host's handlers must not run in a child, another process that may share the host's memory.
 struct Alone(Option<libc::sigset_t>);
 
 impl Alone {

@@ -28,8 +28,7 @@ unsafe extern "C" fn read_counter(_: *mut c_void) -> c_int {
 
 /// Ends itself by the signal in the argument.
 unsafe extern "C" fn die(signal: *mut c_void) -> c_int {
-    // SAFETY: system calls that affect this child only; the argument is live. libc may set errno, which harms nobody
-    // here.
+    // SAFETY: system calls that affect this child only; the argument is live. That libc sets errno harms nobody here.
     unsafe {
         let signal = *signal.cast::<c_int>();
         libc::kill(libc::getpid(), signal);
@@ -152,8 +151,7 @@ fn children_of_many_threads_at_once() {
     assert_eq!(done.load(Ordering::Relaxed), 800);
 }
 
-/// The trial itself, with an event that has no counter. It opens, maps, finds nothing to read, and leaves nothing
-/// behind.
+/// The trial itself, with an event that has no counter: it opens, maps, has nothing to read, and leaves nothing behind.
 #[test]
 fn an_event_without_a_counter_is_not_known() {
     let attr = Attr {
@@ -173,8 +171,7 @@ fn an_event_without_a_counter_is_not_known() {
     assert_eq!(read_one(&Attr { kind: 4711, ..attr }), Finding::Unknown);
 }
 
-/// From now on, this thread's `clone` fails if its flags have one of these bits (0: always). False if that is
-/// impossible.
+/// From now on, this thread's `clone` fails if its flags have one of these bits (0: always). False if impossible.
 fn refuse_clone(bits: u32, errno: i32) -> bool {
     crate::os::testing::refuse(libc::SYS_clone, (bits != 0).then_some((0, libc::BPF_JSET, bits)), errno)
 }

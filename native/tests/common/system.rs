@@ -50,12 +50,10 @@ pub fn counters() -> BTreeSet<i32> {
     ours.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The condition of a filter on the lower half of an argument: the argument's number, `BPF_JEQ` or `BPF_JSET`, and the
-/// operand.
+/// A filter's condition on the lower half of an argument: the argument's number, `BPF_JEQ` or `BPF_JSET`, the operand.
 pub type Argument = (u32, u32, u32);
 
-/// From now on, this thread's system call with this number and argument ends like this. `false` if the kernel takes no
-/// filter.
+/// From now on, this thread's system call with this number and argument ends like this. `false` if filters are refused.
 pub fn filter(number: libc::c_long, argument: Option<Argument>, end: u32) -> bool {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let unless = |test: u32, k: u32, jf: u8| {

@@ -249,8 +249,7 @@ fn names_that_are_nearly_right() {
     }
 }
 
-/// An event encoded for another processor, at the user's request or on another machine: it is counted, and its info
-/// shows that.
+/// An event encoded for another processor, by request or on another machine: it is counted, and its info shows that.
 #[test]
 fn events_of_another_processor_are_told() {
     let mut event = Event::new(4, 0x8d1);

@@ -72,8 +72,7 @@ fn nothing_moves_and_the_kernel_is_not_asked() {
     assert_eq!(values(&all), [1000 * 99 * 50, 2000 * 99 * 50]);
 }
 
-/// When stopped, the last answer holds until something moves. (On arm64 an index of 0 may also mean that a counter must
-/// not be read.)
+/// When stopped, the last answer holds until something moves. (On arm64 an index of 0 may also mean: not to be read.)
 #[test]
 fn what_is_stopped_is_asked_once() {
     let fake = machine(48);

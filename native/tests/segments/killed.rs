@@ -59,8 +59,7 @@ fn killed_workers_leave_right_counts() {
         assert_eq!(wait(workers[at]), -libc::SIGKILL);
         workers[at] = work(at);
         if kill.is_multiple_of(16) {
-            // Read while they write: never less than they noted before, nor more than they noted afterwards and may
-            // have open.
+            // Read while they write: at least what they noted before, at most what they noted afterwards or have open.
             let before: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
             let mut viewer = Viewer::open(segment.path()).unwrap();
             let total = viewer.snapshot(0).unwrap().counts().total;

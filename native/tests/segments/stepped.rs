@@ -1,8 +1,8 @@
 //! A process is killed at every instruction of its work on a segment. Whatever it leaves, counts are right except for
 //! the one record in progress, nobody waits, and the directory is whole.
 //!
-//! The child is traced: it runs to one of its system calls, and from there instruction by instruction to the place
-//! where it is killed. Before that, one child is traced to its end, to count the instructions.
+//! The child is traced: it runs to one of its system calls, and from there instruction by instruction, until it is
+//! killed. Before that, one child is traced to its end, to count the instructions.
 
 use picollo_core::{Mode, Options};
 use picollo_native::*;
@@ -103,8 +103,8 @@ mod tracing {
         is_there
     }
 
-    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form. With PICOLLO_KILLS a few hundred places are tried, otherwise a
-    /// few dozen.
+    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form; PICOLLO_KILLS tries a few hundred places, and the default a few
+    /// dozen.
     pub fn at_every_instruction(what: &str, case: &mut dyn FnMut() -> Case) {
         let lengths = look(&*case().0);
         let total: u64 = lengths.iter().sum();

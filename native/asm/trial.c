@@ -9,7 +9,7 @@
  * Faults: handlers are per process here (no CLONE_SIGHAND), so the child installs its own, which end it. It must not die of the
  * signal's default action: that would be a core dump, for which kernels before 5.16 end every process of the address space.
  *
- * If no such child is possible (another architecture, or a sandbox that refuses it), the same functions run in an ordinary child. */
+ * If no such child is possible (another architecture, or a refusing sandbox), the same functions run in an ordinary child. */
 #include <stddef.h>
 #include <stdint.h>
 

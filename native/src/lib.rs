@@ -6,7 +6,7 @@
 //! - [`Segment`], [`Viewer`]: histograms in a file that others read while the program runs (on Linux).
 //! - [`benchmark()`]: which of two pieces of code is faster.
 //! - [`baseline`]: saved runs of benchmarks, and comparisons of new runs with them.
-//! - [`exemplars`]: observations that are kept with what leads to their requests, and why the slow ones were slow (on Linux).
+//! - [`exemplars`]: observations, kept with references to their requests, and why the slow ones were slow (on Linux).
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
 //!

@@ -42,7 +42,7 @@ fn a_handler_has_scopes() {
         observations += interval.observations;
         slow += interval.slow;
         assert!(interval.slow <= interval.observations, "{} of {}", interval.slow, interval.observations);
-        // If a handler ends within an interval's end, that one may keep it, but the next, otherwise empty, count it.
+        // An observation that ends within an interval's end may be kept there but counted in the next, perhaps alone.
         assert!(!interval.exemplars().is_empty() || interval.observations < 50, "{}", interval.observations);
     };
     std::thread::scope(|threads| {

@@ -1,5 +1,5 @@
 //! Sessions across fork, exec, lost rights, exhausted descriptors, and in sandboxes that refuse system calls. This
-//! program has one thread and no test harness: forking many threads would leave the children with locked locks.
+//! program has one thread and no test harness: forking with many threads would leave locks that nobody unlocks.
 
 #![allow(clippy::result_large_err)] // errors carry their text by value
 

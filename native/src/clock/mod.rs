@@ -93,7 +93,8 @@ impl Clock {
         let _ = tsc::hertz();
     }
 
-    /// Reads the clock without a lock. The first read of [`Clock::Tsc`] takes about 20 µs, before the returned moment.
+    /// Reads the clock without a lock. A process's first read of [`Clock::Tsc`] takes about 20 µs, before the returned
+    /// moment.
     #[inline]
     pub fn ticks(self) -> u64 {
         match self {
@@ -126,7 +127,8 @@ impl Clock {
         }
     }
 
-    /// Ticks per second; 0 without `std`, where the clock stands still. Like [`Clock::init`], it may wait 20 ms once.
+    /// Ticks per second; 0 without `std`, where the clock stands still. Waits up to 20 ms once, as [`Clock::init`]
+    /// does.
     pub fn frequency(self) -> u64 {
         match self {
             Clock::Monotonic => MONOTONIC_HERTZ,

@@ -44,8 +44,8 @@ pub(crate) struct Info {
     pub equivalent: *const c_char,
     pub size: usize,
     pub code: u64,
-    /// Event: PMU, data type, index, number of attributes, reserved, flags. Attribute: kind, index, control, flags,
-    /// default.
+    /// For an event: PMU, data type, index, number of attributes, reserved, flags. For an attribute: kind, index,
+    /// control, flags, default (64 bits).
     pub numbers: [c_int; 6],
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn is_running() -> bool {
 /// own work. `PICOLLO_PERF_UNDER_VALGRIND`, with any value, allows them, for programs that memcheck checks.
 #[cfg(picollo_linux)]
 pub(crate) fn refuses_counters() -> bool {
-    // Looked up once: the environment may change under a reader. A child forked meanwhile could find a lock held.
+    // Looked up once: the environment may change under a reader. A lock could be held forever in a forked child.
     static KNOWN: AtomicU8 = AtomicU8::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {

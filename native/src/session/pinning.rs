@@ -77,8 +77,7 @@ impl<S: Sys> Session<S> {
         }
     }
 
-    /// Opens a group again without pinning, and starts it. If that fails, its events are closed, and their infos say
-    /// why.
+    /// Opens a group again without pinning, and starts it. If that fails, closes its events, and their infos say why.
     fn unpin(&mut self, index: usize) -> Result<()> {
         let members = self.opened.groups[index].members;
         // Nobody may read the pages of events that are about to be closed.

@@ -6,8 +6,8 @@
 //! anybody who holds the descriptor publishes such a note. So the reader keeps a bias for each counter, which the
 //! kernel has confirmed, as long as the page's lock does not move:
 //!
-//! 1. Lock not moved: the count is `v + bias`. The event was on this CPU's PMU without a break since the last reading,
-//!    because taking it off, moving it and re-arming it all republish the page.
+//! 1. Lock not moved: the count is `v + bias`. The event was on this CPU's PMU without a break since the last reading:
+//!    taking it off, moving it and re-arming it all republish the page.
 //! 2. Lock moved, and `v` not below the last count: the count is `v`. (More than 2^width events between two readings
 //!    are no problem: each overflow re-arms the counter with a sign-extended note.)
 //! 3. Lock moved, and `v` below the last count: read(2) decides, and the bias is the multiple of 2^width nearest to the

@@ -93,8 +93,7 @@ impl Clock {
         let _ = tsc::hertz();
     }
 
-    /// Reads the clock without a lock. A process's first read of [`Clock::Tsc`] takes about 20 µs, before the returned
-    /// moment.
+    /// Reads the clock, without a lock. A process's first read of [`Clock::Tsc`] takes about 20 µs, before that moment.
     #[inline]
     pub fn ticks(self) -> u64 {
         match self {
@@ -127,8 +126,7 @@ impl Clock {
         }
     }
 
-    /// Ticks per second; 0 without `std`, where the clock stands still. Waits up to 20 ms once, as [`Clock::init`]
-    /// does.
+    /// Ticks per second; 0 without `std`, whose clock stands still. May wait up to 20 ms once, like [`Clock::init`].
     pub fn frequency(self) -> u64 {
         match self {
             Clock::Monotonic => MONOTONIC_HERTZ,

@@ -1,4 +1,4 @@
-//! What must hold of the bytes of a segment before anything in them is believed. No byte is a reason to panic.
+//! Checks the bytes of a segment before anything in them is trusted. No byte may cause a panic.
 
 use std::fs::File;
 use std::io;
@@ -8,19 +8,19 @@ use super::file;
 use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, structure};
 use crate::base::error::Status;
 
-/// Why bytes are not believed.
+/// Why bytes are not trusted.
 pub(crate) type Doubt = (Status, &'static str);
 
-/// What a header says, as far as all else depends on it.
+/// The part of a header that everything else depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) capacity: u64,
     pub(crate) max_entries: u32,
-    /// Entries that were begun.
+    /// Entries that a writer started to create.
     pub(crate) entries: u32,
 }
 
-/// The beginning of a file: what of a header is there, the rest zero, and how many bytes that is.
+/// Reads the header at the beginning of a file. Missing bytes are zero; the second value is the number of bytes read.
 pub(crate) fn header(file: &File) -> io::Result<(Header, usize)> {
     let mut bytes = [0; size_of::<Header>()];
     let length = file::read_at(file, &mut bytes, 0)?;
@@ -28,8 +28,8 @@ pub(crate) fn header(file: &File) -> io::Result<(Header, usize)> {
 }
 
 impl Header {
-    /// Whether the process that made it runs on this machine. In another pid namespace its number means another process or none, which began
-    /// at another time: then only the lock of the file says who lives.
+    /// Whether the process that created the segment runs on this machine. In another PID namespace, its PID may belong
+    /// to another process or to none, with another start time. There, only the lock on the file shows who is alive.
     pub(crate) fn is_by_the_living(&self) -> bool {
         self.start_time != 0
             && matches!(file::state_and_start(&self.pid.to_string()), Some((state, start))
@@ -37,14 +37,15 @@ impl Header {
             && format::field(&self.boot_id) == file::boot_id()
     }
 
-    /// Whether that is not the calling process, which knows of itself: it may have become another program by `exec`.
+    /// Whether another process created it and is alive. The caller itself does not count: it may have become another
+    /// program by `exec`, which ended the mapping.
     pub(crate) fn is_by_another(&self) -> bool {
         self.pid != std::process::id() && self.is_by_the_living()
     }
 }
 
 impl Shape {
-    /// Of a header, or as much of it as there is, in a file of this length.
+    /// Checks a header, possibly truncated, in a file of this length.
     pub(crate) fn of((header, length): &(Header, usize), file_length: u64) -> Result<Shape, Doubt> {
         use Status::{Corrupt, Incompatible};
         let entries = header.entries.load(core::sync::atomic::Ordering::Relaxed);
@@ -89,7 +90,7 @@ impl Shape {
     }
 }
 
-/// Whether what an entry is of lies where it may.
+/// Checks that the object of an entry lies inside the allowed range.
 pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static str> {
     let kind = match body.kind {
         kind if kind == SegmentKind::Histogram as u32 => SegmentKind::Histogram,
@@ -119,12 +120,12 @@ pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static 
     Ok(kind)
 }
 
-/// A text as a sentence of what is wrong.
+/// Turns a reason into a sentence about an entry.
 pub(crate) fn of_entry(index: usize, why: &str) -> String {
     format!("entry {index} {why}")
 }
 
-/// Room for an image that the core can look at: its lines are aligned as headers of histograms are.
+/// Memory for an image that the core can read: its lines have the alignment of a histogram's header.
 #[derive(Default)]
 pub(crate) struct Image(Vec<Line>);
 
@@ -133,7 +134,7 @@ pub(crate) struct Image(Vec<Line>);
 struct Line([u64; 8]);
 
 impl Image {
-    /// Has room for so many bytes, up to a multiple of a line.
+    /// Resizes to this many bytes, rounded up to whole lines.
     pub(crate) fn resize(&mut self, bytes: u64) -> Result<(), Status> {
         let lines = bytes.div_ceil(64) as usize;
         self.0.clear();
@@ -143,7 +144,7 @@ impl Image {
     }
 
     pub(crate) fn words(&mut self) -> &mut [u64] {
-        // SAFETY: lines are words, eight each, without padding.
+        // SAFETY: a line is eight words without padding.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len() * 8) }
     }
 }

@@ -1,6 +1,6 @@
-//! What a segment says of itself and of what is in it; the same where there are none.
+//! How a segment and its entries describe themselves; the same on systems without segments.
 
-/// What an entry is of.
+/// What an entry contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum SegmentKind {
@@ -11,77 +11,78 @@ pub enum SegmentKind {
     Counter = 2,
 }
 
-/// What [`Segment::create`](crate::Segment::create) is told.
+/// Options for [`Segment::create`](crate::Segment::create).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SegmentOptions<'a> {
     /// What it is called: 1 to 64 letters, digits, `_` and `-`. Empty: as the program, with `_` for other characters.
     pub name: &'a str,
-    /// An existing directory that it goes to, or one that is made; empty: see docs/observing.md for where that is.
+    /// The directory to use; it is created if it does not exist. If empty, docs/observing.md explains the default.
     pub directory: &'a str,
-    /// The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory only as entries are made.
+    /// Maximum size of the file; 0: 128 MiB. It reserves address space at once, but memory only as entries are created.
     pub max_bytes: u64,
-    /// Keep the file at an orderly end of the process.
+    /// Keep the file when the process exits normally.
     pub keep: bool,
-    /// Also where the directory is not in memory: then the kernel writes to the disk what changes, and a record may wait for that.
+    /// Allow a directory that is not in memory. The kernel then writes changes to disk, and a record may wait for that.
     pub on_disk: bool,
-    /// Histograms of which no mode is said have one set of cells, which all add to atomically, and not one for each CPU: less memory,
-    /// and less to read.
+    /// Histograms without an explicit mode use one set of cells with atomic additions instead of one set per CPU. They
+    /// need less memory and are faster to read.
     pub interlocked: bool,
-    /// Histograms can be reset while others record, unless their options say that they are not to be: three times the memory, and interlocked
-    /// where no mode is said. Per-CPU ones cannot.
+    /// Histograms can be reset while others record, unless their own options forbid it. They need three times the
+    /// memory, and are interlocked unless they have an explicit mode. Per-CPU histograms cannot be reset.
     pub live_reset: bool,
 }
 
-/// What a segment says of itself. Texts come without what would act on a terminal.
+/// Describes a segment. Characters that would control a terminal are removed from its texts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SegmentInfo {
-    /// What it is called.
+    /// Name of the segment.
     pub name: String,
-    /// The program that made it.
+    /// The program that created it.
     pub program: String,
-    /// The process that made it, as it saw itself; and when that began, in ticks since the machine did.
+    /// PID of the process that created it, in its own PID namespace. `start_time` is its start, in ticks since the
+    /// machine booted.
     pub pid: u32,
     /// See `pid`.
     pub start_time: u64,
-    /// Which start of the machine that was.
+    /// Identifies the boot of the machine.
     pub boot_id: String,
-    /// When it was made, in nanoseconds since 1970.
+    /// Creation time, in nanoseconds since 1970.
     pub created_unix_nanos: u64,
-    /// Who it is: for no two segments the same.
+    /// Identity: unique for each segment.
     pub identity: [u64; 2],
-    /// Entries that can be read, also those that were retired since the viewer first saw them.
+    /// Readable entries, including those retired after the viewer first saw them.
     pub entries: usize,
-    /// How often an entry was refused because the segment was full, or counted with others in the one for all beyond the last.
+    /// How often the segment was full, so that an entry was refused or shared the overflow entry.
     pub refused: u64,
-    /// Bytes of memory that the file takes.
+    /// Bytes of memory that the file uses.
     pub memory: u64,
-    /// Bytes that it may come to take.
+    /// Maximum bytes of the file.
     pub capacity: u64,
-    /// Whether a process has it mapped, or the one that made it runs; otherwise all of them ended, orderly or not.
+    /// Whether the creator runs or any process has the segment mapped. If not, all of them have exited or crashed.
     pub is_live: bool,
 }
 
-/// What is published as one entry.
+/// Describes one entry of a segment.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SegmentEntry {
     /// Histogram or counter.
     pub kind: SegmentKind,
-    /// What it is called.
+    /// Name of the entry.
     pub name: String,
     /// The unit of its values as recorded; may be empty.
     pub unit: String,
     /// What it means; may be empty.
     pub help: String,
-    /// Names and values that tell entries of one name apart, by name.
+    /// Label names and values, sorted by name. They distinguish entries with the same name.
     pub labels: Vec<(String, String)>,
-    /// Values are to be divided by this where they are exported.
+    /// Exporters divide values by this.
     pub divisor: f64,
-    /// Since when there are counts, in nanoseconds since 1970.
+    /// When counting began, in nanoseconds since 1970.
     pub created_unix_nanos: u64,
-    /// Bytes that it takes.
+    /// Bytes that the entry uses.
     pub bytes: u64,
-    /// The process that alone writes it, if there is one.
+    /// PID of the only process that writes the entry, if there is just one.
     pub writer: Option<u32>,
-    /// The program has taken it out since the viewer first saw it. What was counted before can still be read.
+    /// The program retired the entry after the viewer first saw it. Its earlier counts are still readable.
     pub is_retired: bool,
 }

@@ -1,4 +1,4 @@
-//! Where segments lie, who may put them there, and removing those that nobody holds.
+//! Which directories hold segments, who may create them there, and how abandoned segments are removed.
 
 use core::time::Duration;
 use std::fs::{DirBuilder, Metadata};
@@ -13,10 +13,10 @@ use super::viewer::Viewer;
 use super::{format, mapping};
 use crate::base::error::{Result, Status, failure};
 
-/// A directory that may be the one, and whether it is the only one that may.
+/// A candidate directory, and whether it is the only one allowed.
 struct Candidate {
     path: PathBuf,
-    /// Somebody named it: if it cannot be used, that is an error.
+    /// The user named it: if it cannot be used, that is an error.
     is_asked_for: bool,
 }
 
@@ -32,7 +32,7 @@ fn candidates(given: &str) -> Vec<Candidate> {
     let mut all = Vec::new();
     let mut add = |path: PathBuf| all.push(Candidate { path, is_asked_for: false });
     if let Some(list) = variable("RUNTIME_DIRECTORY") {
-        // Where a service has several, the first one.
+        // If a service has several, the first one is used.
         let first = list.as_bytes().split(|&byte| byte == b':').next().unwrap_or_default();
         add(Path::new(std::ffi::OsStr::from_bytes(first)).join("picollo"));
     }
@@ -41,7 +41,7 @@ fn candidates(given: &str) -> Vec<Candidate> {
     }
     let user = user();
     add(format!("/dev/shm/picollo-{user}").into());
-    // For when somebody else has the name.
+    // A fallback if another user owns the first name.
     add(format!("/dev/shm/picollo-{user}-own").into());
     all
 }
@@ -56,7 +56,7 @@ pub(crate) fn is_own_file(data: &Metadata) -> bool {
     data.is_file() && data.uid() == user()
 }
 
-/// Opens a directory and looks whether it is ours alone.
+/// Opens a directory and checks that only this user can write to it.
 pub(crate) fn open(path: &Path) -> Result<Directory> {
     let refuse = |why: &str| Err(failure!(Permission, "{}: {why}", shown(path)));
     let directory = match Directory::open(path) {
@@ -76,7 +76,7 @@ pub(crate) fn open(path: &Path) -> Result<Directory> {
     Ok(directory)
 }
 
-/// The directory for new segments, which is made if it is not there: the one that is given, if any.
+/// Returns the directory for new segments and creates it if needed. A given directory is the only candidate.
 pub(crate) fn choose(given: &str) -> Result<Directory> {
     let mut first = None;
     for Candidate { path, is_asked_for } in candidates(given) {
@@ -109,12 +109,12 @@ pub(crate) fn choose(given: &str) -> Result<Directory> {
     Err(first.unwrap_or_else(|| Status::Unsupported.into()))
 }
 
-/// The directories where there may be segments of this user, each once; or why one that is there cannot be looked into. One of another user
-/// who has the name has none of this user's.
+/// The existing directories that may hold segments of this user, without duplicates, or why one cannot be opened.
+/// Another user's directory under such a name is skipped: it has no segments of this user.
 pub(crate) fn present() -> Vec<Result<Directory>> {
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     for Candidate { path, .. } in candidates("") {
-        // By what it is: two variables may name it, one of them through a link.
+        // Compares by identity: two variables may name the same directory, one of them through a link.
         if let Ok(data) = std::fs::symlink_metadata(&path)
             && data.uid() == user()
             && !seen.contains(&(data.dev(), data.ino()))
@@ -137,21 +137,21 @@ pub(crate) fn names(directory: &Directory) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// A file below a directory of segments, and what it is.
+/// A file in a directory of segments, and its description.
 #[derive(Debug)]
 pub struct Listed {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What it says of itself, or why it is not believed.
+    /// What the segment reports about itself, or why it is not trusted.
     pub info: Result<SegmentInfo>,
 }
 
-/// The directories that segments of this user may be in: those that are there, and why one of them cannot be looked into.
+/// The existing directories that may hold segments of this user, or why one of them cannot be opened.
 pub fn segment_directories() -> Vec<Result<PathBuf>> {
     present().into_iter().map(|found| found.map(|directory| directory.path)).collect()
 }
 
-/// The segments of this user, in the order of their directories and names.
+/// The segments of this user, sorted by directory and name.
 pub fn list_segments() -> Vec<Listed> {
     let mut all = Vec::new();
     for directory in present().into_iter().flatten() {
@@ -166,7 +166,7 @@ pub fn list_segments() -> Vec<Listed> {
     all
 }
 
-/// Removes what nobody holds, of one name. Those that are made and not named yet are left alone for a minute.
+/// Removes abandoned segments with this name. Files still without their final name are kept for a minute.
 pub(crate) fn sweep(directory: &Directory, segment: &str) {
     let begun = format!(".{segment}.");
     for name in names(directory).unwrap_or_default() {
@@ -179,8 +179,8 @@ pub(crate) fn sweep(directory: &Directory, segment: &str) {
     }
 }
 
-/// Removes segments of this user that nobody holds, last written at least so long ago, from all directories that can be looked into. Returns
-/// what was removed.
+/// Removes abandoned segments of this user from all readable directories, if their last write is at least this old.
+/// Returns the paths that were removed.
 pub fn prune_segments(older: Duration) -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     for directory in present().into_iter().flatten() {
@@ -196,7 +196,7 @@ pub fn prune_segments(older: Duration) -> Result<Vec<PathBuf>> {
     Ok(removed)
 }
 
-/// Removes a file that nobody holds and that is older than this; whether it did.
+/// Removes a file that nobody holds and that is older than this. Returns whether it did.
 fn remove(directory: &Directory, name: &str, age: Duration) -> Result<bool> {
     let Ok(file) = directory.open_file(name, libc::O_RDWR) else { return Ok(false) };
     let refuse = |error| file::refused(&directory.path.join(name), "cannot be removed", error);
@@ -204,7 +204,7 @@ fn remove(directory: &Directory, name: &str, age: Duration) -> Result<bool> {
     let mut magic = [0; 8];
     let is_segment =
         file::read_at(&file, &mut magic, 0).is_ok_and(|read| read == 8 && magic == format::MAGIC);
-    // What is begun and not named yet may be empty.
+    // A file still without its final name may be empty.
     if !is_own_file(&data) || !is_segment && !name.starts_with('.') {
         return Ok(false);
     }

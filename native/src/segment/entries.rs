@@ -1,4 +1,5 @@
-//! What lies in a segment, as writers have it: what may be asked for, found by its names, or made under the lock of the directory.
+//! Entries of a segment for writers: checking options, finding entries by name, and creating them under the directory
+//! lock.
 
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -19,21 +20,21 @@ use crate::base::error::{Error, Result, failure};
 use crate::os::thread::kernel_id;
 use crate::os::wall::unix_nanos;
 
-/// What all histograms are together for which the directory has no entry left.
+/// The histogram that all names share after the directory has no entry left.
 const OVERFLOW: &str = "picollo_overflow";
 const OVERFLOW_HELP: &str = "All that is recorded into histograms beyond the last entry of the directory";
 pub(super) const REMEDY: &str = "publish fewer histograms, with fewer values of labels";
 
 impl Segment {
-    /// The histogram of this name and these labels: the one that there is, or a new one, into which any process records by atomic
-    /// additions. Options that say nothing about values mean 1 % from 1 to 3.6e12, an hour in nanoseconds.
+    /// Returns the histogram with this name and these labels, or creates it. Any process records into it by atomic
+    /// additions. Options without values mean 1 % from 1 to 3.6e12, an hour in nanoseconds.
     ///
-    /// Where the directory is full but for its last entry, it is that one: a histogram of all values with 1 %, named `picollo_overflow`, that
-    /// all share who come late.
+    /// If only the last entry of the directory is left, this returns the overflow histogram. It is named
+    /// `picollo_overflow`, holds all values with 1 %, and is shared by all later names.
     ///
-    /// `Incompatible` where there is one with another layout or mode; `Unsupported` for modes, storages and widths that cannot lie in
-    /// a segment, saying what to use; `InvalidArgument`; `OutOfMemory` where the segment, its directory or the file system is full;
-    /// `Busy` where another process is stopped while it makes an entry.
+    /// Errors: `Incompatible` if the existing one has another layout or mode; `Unsupported` for modes, storages and
+    /// widths that a segment cannot hold, with an alternative; `InvalidArgument`; `OutOfMemory` if the segment, its
+    /// directory or the file system is full; `Busy` if another process is stopped while it creates an entry.
     pub fn histogram(&self, metric: &Metric<'_>, options: &Options) -> Result<SharedHistogram> {
         if options.mode == Mode::SingleWriter {
             return Err(failure!(
@@ -41,12 +42,12 @@ impl Segment {
                 "a histogram of one writer is made by Segment::single_writer"
             ));
         }
-        // SAFETY: not of that mode.
+        // SAFETY: the mode is not single-writer.
         unsafe { self.histogram_unguarded(metric, options) }
     }
 
-    /// The writer of a new histogram that one thread of one process records into. `Incompatible` where there is one of this name and
-    /// these labels already; else as [`Segment::histogram`].
+    /// Creates a histogram that one thread of one process records into, and returns its writer. Fails with
+    /// `Incompatible` if the name and labels already exist; other errors as for [`Segment::histogram`].
     pub fn single_writer(&self, metric: &Metric<'_>, options: &Options) -> Result<SharedWriter> {
         let options = Options { mode: Mode::SingleWriter, ..*options };
         let (_, body, is_new) = self.find_or_make(metric, &options)?;
@@ -56,14 +57,14 @@ impl Segment {
         let memory = self.0.object(body.offset).as_ptr();
         // SAFETY: the object was just made, and stays.
         let histogram = unsafe { SingleWriterHistogram::attach(memory, body.size as usize) }?;
-        // SAFETY: nobody else gets one of this entry: whoever asks for it from now on finds it taken.
+        // SAFETY: there is no other writer: later calls find the entry taken.
         Ok(unsafe { histogram.writer_unchecked() })
     }
 
-    /// As [`Segment::histogram`], in any mode; one of a single writer is given to its thread again.
+    /// Like [`Segment::histogram`], in any mode. The owning thread of a single-writer histogram gets it again.
     ///
     /// # Safety
-    /// In the mode [`Mode::SingleWriter`] the calling thread alone records.
+    /// In the mode [`Mode::SingleWriter`], only the calling thread may record.
     #[doc(hidden)]
     pub unsafe fn histogram_unguarded(
         &self,
@@ -73,11 +74,12 @@ impl Segment {
         self.find_or_make(metric, options).map(|(histogram, ..)| histogram)
     }
 
-    /// Takes the entry of this name and these labels out: viewers do not see it any more, unless they had before, and who asks for it gets a
-    /// new one. Handles of it stay what they are; what is recorded through them is seen by nobody else. Its memory is not given back.
+    /// Retires the entry with this name and these labels. Viewers that have not seen it yet do not see it any more, and
+    /// the next request for it creates a new one. Existing handles remain valid, but nobody else sees what they record.
+    /// The memory is not freed.
     ///
-    /// `InvalidArgument` where there is none; `Incompatible` for that of a single writer that is another thread's; otherwise as
-    /// [`Segment::histogram`].
+    /// Errors: `InvalidArgument` if the entry does not exist; `Incompatible` if another thread owns it; otherwise as
+    /// for [`Segment::histogram`].
     pub fn retire(&self, metric: &Metric<'_>) -> Result<()> {
         let names = names(metric)?;
         let _lock = self.0.lock_directory()?;
@@ -94,7 +96,8 @@ impl Segment {
         Ok(())
     }
 
-    /// Bytes that a histogram takes in such a segment, beside its entry in the directory. Errors as for [`Segment::histogram`].
+    /// Bytes that a histogram takes in such a segment, in addition to its directory entry. Errors as for
+    /// [`Segment::histogram`].
     pub fn estimate(options: &Options, of: &SegmentOptions<'_>) -> Result<u64> {
         let flags = format::flags(of.interlocked, of.live_reset);
         let (options, way) = allowed(options, flags)?;
@@ -109,8 +112,8 @@ impl Segment {
         let layout = options.layout()?;
         let Plan { mode, size, image } = Plan::new(&options, way.mode(flags))?;
         let make = &|memory: NonNull<u8>| {
-            // SAFETY: reserved for this, zeroed, of this size, and nobody else's: not yet published. Whoever gets a histogram of one
-            // writer is told.
+            // SAFETY: the memory is reserved, zeroed, of this size, and not yet published, so that nobody else uses it.
+            // The functions that return a single-writer histogram state its rule.
             unsafe {
                 match image {
                     Some(image) => image.init_at(memory, layout),
@@ -125,7 +128,7 @@ impl Segment {
                 return Err(self.full("directory", REMEDY));
             }
             let all = Metric { name: OVERFLOW, help: OVERFLOW_HELP, ..Metric::default() };
-            // Of all values, and whatever was asked for may be added to it.
+            // The overflow histogram accepts all values, whatever options were requested.
             return self.find_or_make(
                 &all,
                 &Options { relative_error: 0.01, max_trackable: u64::MAX, ..Options::default() },
@@ -135,8 +138,8 @@ impl Segment {
             return Err(other(metric.name));
         }
         let memory = self.0.object(found.offset);
-        // SAFETY: an image in a mapping that stays, with a table of our own if it has one; of a single writer only with the promise
-        // of the caller.
+        // SAFETY: the image is in a mapping that stays, with this process's own table if it has one. For a
+        // single-writer histogram, the caller promised to be the only writer.
         let histogram = unsafe {
             match found.mode {
                 mode::PER_CPU => SharedHistogram::attach_per_cpu(memory, found.size as usize),
@@ -153,19 +156,19 @@ impl Segment {
         Ok((histogram, found, is_new))
     }
 
-    /// The published entry of these names, and what was begun and not finished is freed. The lock is held.
+    /// Finds the published entry with these names, and frees entries left half-built. The caller holds the lock.
     fn find(&self, names: &Names) -> Result<Option<(u32, Body)>> {
         let shape = self.shape()?;
         let (lengths, text) = format::pack(names).ok_or_else(too_long)?;
-        // The help is no part of what tells entries apart.
+        // The help text does not distinguish entries.
         let [name, unit, help, labels] = lengths.map(usize::from);
         for index in 0..shape.entries {
             let slot = self.0.slot(index);
-            // SAFETY: the state is atomic; the rest is read once it is published, after which it does not change.
+            // SAFETY: the state is atomic; the rest is only read after it was published, and does not change then.
             let state = unsafe { &(*slot.as_ptr()).state };
             match state.load(Acquire) {
                 state::PUBLISHED => {}
-                // Who was at it held the lock that is ours now.
+                // Its builder must have died: this thread holds the lock now.
                 state::BUILDING => {
                     state.store(state::FREED, Release);
                     continue;
@@ -201,8 +204,8 @@ impl Segment {
         failure!(Corrupt, "{}: entry {index} {why}", shown(&self.0.path))
     }
 
-    /// The entry of these names, or a new one, and whether it is new. `None` where the directory is full: its last entry is for what
-    /// [`OVERFLOW`] says.
+    /// Returns the entry with these names, or a new one, and whether it is new. `None` if the directory is full; the
+    /// last entry is reserved for [`OVERFLOW`].
     pub(super) fn entry(
         &self,
         names: &Names,
@@ -253,8 +256,9 @@ impl Segment {
         }
         let header = self.0.header();
         let slot = self.0.slot(index).as_ptr();
-        // Whoever dies from here on leaves an entry that the next one frees, and memory that nobody uses.
-        // SAFETY: reserved, and nobody's who does not hold the lock; its state, which others look at, is atomic.
+        // A writer that dies from here on leaves an entry that the next one frees, and memory that stays unused.
+        // SAFETY: the entry is reserved and belongs to the holder of the lock; others only read its state, which is
+        // atomic.
         unsafe { &(*slot).state }.store(state::BUILDING, Relaxed);
         header.used.store((offset + size).next_multiple_of(PAGE), Relaxed);
         header.entries.store(index + 1, Release);
@@ -262,20 +266,21 @@ impl Segment {
         unsafe { (&raw mut (*slot).body).write(body) };
         self.0.populate(offset, size);
         make(self.0.object(offset))?;
-        // Whoever finds it published finds all of the above.
+        // Whoever sees the entry published also sees everything above.
         // SAFETY: as above.
         unsafe { &(*slot).state }.store(state::PUBLISHED, Release);
         self.have_table(&body)?;
         Ok(Some((body, true)))
     }
 
-    /// Gives a per-CPU histogram this process's own table, where it has none yet. The lock is held, so that nobody else is at it.
+    /// Gives a per-CPU histogram this process's own table if it has none. The caller holds the lock, which excludes
+    /// others.
     fn have_table(&self, body: &Body) -> Result<()> {
         if body.kind != SegmentKind::Histogram as u32 || body.mode != mode::PER_CPU {
             return Ok(());
         }
         let memory = self.0.object(body.offset);
-        // SAFETY: an object is a page at the least; what is checked here is read as numbers.
+        // SAFETY: an object is at least one page; this reads the memory to check as numbers.
         let header = unsafe {
             core::slice::from_raw_parts(
                 memory.add(PerCpuImage::HEADER).cast::<u64>().as_ptr(),
@@ -286,13 +291,13 @@ impl Segment {
         if image.size() as u64 != body.size {
             return Err(failure!(Corrupt, "{}: has a broken histogram", shown(&self.0.path)));
         }
-        // SAFETY: the first pointer is inside of the object, aligned, and nobody's who does not hold the lock.
+        // SAFETY: the first pointer lies inside the object, is aligned, and belongs to the holder of the lock.
         let first = unsafe { memory.add(PerCpuImage::TABLE).cast::<*const u8>().read_volatile() };
-        // In the file itself it is null. A child of a fork has the pages of its parent, and the mapping at the same place.
+        // In the file itself it is null. A forked child has its parent's pages, with the mapping at the same address.
         if image.shards() == 0 || first.addr() == memory.addr().get() + image.shard(0) {
             return Ok(());
         }
-        // SAFETY: the table is whole pages inside of the object, and filled with pointers of this process.
+        // SAFETY: the table consists of whole pages inside the object, and is filled with pointers of this process.
         unsafe {
             self.0.have_own_pages(body.offset + PerCpuImage::TABLE as u64, image.table_size(), &|table| {
                 image.fill_table(table, memory);
@@ -300,7 +305,7 @@ impl Segment {
         }
     }
 
-    /// Room for an object of this size, reserved with its entry; where it is.
+    /// Reserves space for an object of this size and for its entry. Returns the offset of the object.
     fn room(&self, lock: &DirectoryLock, index: u32, size: u64) -> Result<u64> {
         let header = self.0.header();
         let end_of_directory = format::directory_end(self.0.max_entries);
@@ -327,7 +332,7 @@ impl Segment {
     }
 }
 
-/// Process, its start, thread: who calls.
+/// Identifies the caller: process, its start time, thread.
 fn caller() -> (u32, u64, u32) {
     (std::process::id(), file::start_time("self"), kernel_id() as u32)
 }
@@ -336,7 +341,7 @@ fn is_owner(body: &Body) -> bool {
     (body.owner_pid, body.owner_start_time, body.owner_thread) == caller()
 }
 
-/// What is to become of an entry that is not there yet.
+/// Describes an entry to create.
 pub(super) struct New<'a> {
     pub(super) kind: SegmentKind,
     pub(super) mode: u32,
@@ -344,7 +349,7 @@ pub(super) struct New<'a> {
     pub(super) make: &'a dyn Fn(NonNull<u8>) -> Result<()>,
 }
 
-/// A new histogram: how it lies in the segment.
+/// How a new histogram is laid out in the segment.
 struct Plan {
     mode: u32,
     size: usize,
@@ -392,7 +397,7 @@ pub(crate) fn too_long() -> Error {
     )
 }
 
-/// What it is known as, if it may be.
+/// Checks a metric and returns the names of its entry.
 pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
     let refuse = |why: &str| Err(failure!(InvalidArgument, "{why}"));
     let mut labels: Vec<(String, String)> = Vec::new();
@@ -421,10 +426,10 @@ pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
     Ok(Names { name: metric.name.into(), unit: metric.unit.into(), help: metric.help.into(), labels })
 }
 
-/// Who is to write a histogram.
+/// Who writes a histogram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    /// Any thread of any process, in whatever way is best here: nothing was said.
+    /// Any thread of any process, in the best way for this machine: the default.
     Anyone,
     /// Any thread of any process, into shards.
     PerCpu,
@@ -432,7 +437,8 @@ pub(crate) enum Way {
     One,
 }
 
-/// Up to so many CPUs histograms have shards where nothing else is said: memory, and what viewers read, grows with them.
+/// By default, histograms have shards on machines with at most this many CPUs. Their memory and the time to read them
+/// grow with the number of CPUs.
 const FEW: usize = 8;
 
 impl Way {
@@ -447,7 +453,7 @@ impl Way {
         }
     }
 
-    /// Whether one that there is will do.
+    /// Whether an existing histogram of this mode can be used.
     pub(crate) fn admits(self, mode: u32) -> bool {
         match self {
             Way::Anyone => mode != mode::SINGLE_WRITER,
@@ -457,14 +463,14 @@ impl Way {
     }
 }
 
-/// How many CPUs there may ever be.
+/// The largest number of CPUs that this machine may have.
 pub(crate) fn possible_cpus() -> usize {
     // SAFETY: a query.
     let configured = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
     usize::try_from(configured).unwrap_or(1).clamp(1, 1 << 16)
 }
 
-/// The options as they are in a segment with these flags, where they may be, and who is to write.
+/// Checks options for a segment with these flags. Returns the effective options and who writes.
 pub(crate) fn allowed(options: &Options, flags: u32) -> Result<(Options, Way)> {
     let refuse = |what: &str| {
         Err(failure!(Unsupported, "{what} cannot lie in a segment; use the default mode, or per-CPU"))
@@ -496,22 +502,22 @@ pub(crate) fn allowed(options: &Options, flags: u32) -> Result<(Options, Way)> {
 }
 
 impl Segment {
-    /// The counter of this name and these labels: the one that there is, or a new one at zero. Errors as for
+    /// Returns the counter with this name and these labels, or creates it at zero. Errors as for
     /// [`Segment::histogram`].
     pub fn counter(&self, metric: &Metric<'_>) -> Result<MetricCounter> {
         // SAFETY: of this mode, at the beginning of a page, in a mapping that stays.
         unsafe { Ok(MetricCounter::attach(self.counter_at(metric, mode::ONE_WORD)?)) }
     }
 
-    /// The striped counter of this name and these labels: the one that there is, or a new one at zero. It has sixteen words, of which the CPU
-    /// chooses one, so that neither threads nor forked workers wait for each other, and reading adds them up. 1 KB. Errors as for
-    /// [`Segment::histogram`]: `Incompatible` also where there is a counter of one word.
+    /// Returns the striped counter with this name and these labels, or creates it at zero. It has sixteen words in 1
+    /// KB. The CPU selects the word, so that neither threads nor forked workers wait for each other; reading adds them
+    /// up. Errors as for [`Segment::histogram`], and `Incompatible` if a counter of one word exists.
     pub fn striped_counter(&self, metric: &Metric<'_>) -> Result<SharedStripedCounter> {
         // SAFETY: as above.
         unsafe { Ok(SharedStripedCounter::attach(self.counter_at(metric, mode::STRIPED)?)) }
     }
 
-    /// Where the counter of these names and this mode is.
+    /// Returns the address of the counter with these names and this mode.
     fn counter_at(&self, metric: &Metric<'_>, mode: u32) -> Result<NonNull<u8>> {
         let names = names(metric)?;
         // New memory is zero, and so is a new counter.

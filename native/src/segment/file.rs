@@ -1,4 +1,4 @@
-//! What is asked of the kernel for files: opening without being led astray, locks that nobody can leave behind, and room that is there.
+//! File operations of the kernel: opening safely, locks that end with their holder, and reserving space.
 
 use core::ffi::c_int;
 use core::fmt;
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use crate::base::error::{Error, Status};
 
-/// Text of others as it is shown.
+/// A path in printable form, since others may have chosen it.
 pub(crate) fn shown(path: &Path) -> String {
     super::format::quiet(&path.to_string_lossy())
 }
 
-/// The system refused something that has to do with a file.
+/// The error for a failed file operation.
 pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) -> Error {
     let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
     let status = match errno {
@@ -33,7 +33,7 @@ fn checked(answer: c_int) -> io::Result<c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
-/// A directory that names are looked up in, so that nobody can put another in its place.
+/// An open directory for looking up names, so that nobody can replace it by another one.
 #[derive(Debug)]
 pub(crate) struct Directory {
     pub(crate) path: PathBuf,
@@ -41,14 +41,14 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that is no link.
+    /// Opens a directory and rejects links.
     pub(crate) fn open(path: &Path) -> io::Result<Directory> {
         let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
         Ok(Directory { path: path.into(), file })
     }
 
-    /// Opens a file in it, as [`open`] does.
+    /// Opens a file in this directory, with the flags of [`open`].
     pub(crate) fn open_file(&self, name: &str, flags: c_int) -> io::Result<File> {
         let name = CString::new(name)?;
         let (directory, flags) = (self.file.as_raw_fd(), flags | WITH_CARE | libc::O_CLOEXEC);
@@ -58,10 +58,10 @@ impl Directory {
         Ok(unsafe { File::from_raw_fd(fd) })
     }
 
-    /// Gives a file another name, unless there is one of that name.
+    /// Renames a file, and fails if the new name exists.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let (from, to, fd) = (CString::new(from)?, CString::new(to)?, self.file.as_raw_fd());
-        // SAFETY: both names are NUL-terminated. By number, since older C libraries have no wrapper.
+        // SAFETY: both names are NUL-terminated. This calls by number because older C libraries lack a wrapper.
         let answer = unsafe {
             libc::syscall(libc::SYS_renameat2, fd, from.as_ptr(), fd, to.as_ptr(), libc::RENAME_NOREPLACE)
         };
@@ -74,11 +74,11 @@ impl Directory {
         checked(unsafe { libc::unlinkat(self.file.as_raw_fd(), name.as_ptr(), 0) }).map(|_| ())
     }
 
-    /// Which file has a name now, if any.
+    /// Identity of the file that has this name now, if any.
     pub(crate) fn file_at(&self, name: &str) -> Option<(u64, u64)> {
         let name = CString::new(name).ok()?;
         let mut stat = core::mem::MaybeUninit::<libc::stat64>::zeroed();
-        // SAFETY: the name is NUL-terminated, and the call writes a stat at most; zeros are one.
+        // SAFETY: the name is NUL-terminated, and the call writes at most one stat; all zeros are a valid one.
         let (answer, stat) = unsafe {
             let (fd, flags) = (self.file.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
             (libc::fstatat64(fd, name.as_ptr(), stat.as_mut_ptr(), flags), stat.assume_init())
@@ -87,35 +87,35 @@ impl Directory {
     }
 }
 
-/// Never through a link, never waiting for a writer of a pipe, never as terminal of the process.
+/// Never follow a link, never wait for the writer of a pipe, never make a terminal the controlling one.
 const WITH_CARE: c_int = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
 
-/// Opens a file by its path: with care.
+/// Opens a file by its path with the flags above.
 pub(crate) fn open(path: &Path, is_written: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(is_written).custom_flags(WITH_CARE).open(path)
 }
 
-/// Which file it is.
+/// Identity of a file.
 pub(crate) fn file_of(data: &Metadata) -> (u64, u64) {
     (data.dev(), data.ino())
 }
 
-/// The number of a file's kind of file system.
+/// Type number of a file's file system.
 pub(crate) fn file_system(file: &File) -> io::Result<u32> {
     let mut stat = core::mem::MaybeUninit::<libc::statfs64>::zeroed();
-    // SAFETY: the call writes a statfs at most.
+    // SAFETY: the call writes at most one statfs.
     checked(unsafe { libc::fstatfs64(file.as_raw_fd(), stat.as_mut_ptr()) })?;
-    // SAFETY: zeros are a statfs, and the call filled it in besides.
+    // SAFETY: all zeros are a valid statfs, and the call filled it in.
     Ok(unsafe { stat.assume_init() }.f_type as u32)
 }
 
-/// Numbers of file systems.
+/// Type numbers of file systems.
 pub(crate) const TMPFS: u32 = 0x0102_1994;
-/// Those that a reader asks nothing bad of: in memory, or on disks of this machine.
+/// File systems that reading cannot harm: in memory, or on disks of this machine.
 pub(crate) const LOCAL: [u32; 7] =
     [TMPFS, 0x8584_58f6, 0xef53, 0x5846_5342, 0x9123_683e, 0x794c_7630, 0x2fc1_2fc1];
 
-/// Whether a lock of one byte of a file can be had.
+/// Modes of a lock on one byte of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lock {
     Shared,
@@ -134,8 +134,8 @@ impl Lock {
     }
 }
 
-/// Takes or gives back a lock of an open file description: `WouldBlock` where another description has one against it. The kernel drops
-/// it with the last descriptor and the last mapping of the description.
+/// Takes or releases a lock of an open file description. Fails with `WouldBlock` if another description holds a
+/// conflicting lock. The kernel releases it with the last descriptor and the last mapping of the description.
 pub(crate) fn lock(file: &File, byte: i64, lock: Lock) -> io::Result<()> {
     let flock = lock.at(byte);
     // SAFETY: the call reads the structure.
@@ -145,7 +145,7 @@ pub(crate) fn lock(file: &File, byte: i64, lock: Lock) -> io::Result<()> {
     }
 }
 
-/// Whether another open file description has a lock on the byte. Works with a descriptor that can only read.
+/// Whether another open file description has a lock on the byte. A read-only descriptor suffices.
 pub(crate) fn is_locked(file: &File, byte: i64) -> io::Result<bool> {
     let mut flock = Lock::Exclusive.at(byte);
     // SAFETY: the call reads and writes the structure.
@@ -153,8 +153,8 @@ pub(crate) fn is_locked(file: &File, byte: i64) -> io::Result<bool> {
     Ok(flock.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// Reserves a range of a file, so that a store into it finds room. Straight from the kernel: the C library would write zeros where a
-/// file system cannot do it. In small steps, between which the kernel can say no.
+/// Reserves a range of a file, so that stores into it cannot fail. It bypasses the C library, which writes zeros if the
+/// file system lacks this call. It works in small steps, so that the kernel can refuse in between.
 pub(crate) fn reserve(file: &File, start: u64, length: u64) -> io::Result<()> {
     const STEP: u64 = 1 << 20;
     let mut at = start;
@@ -170,7 +170,7 @@ pub(crate) fn reserve(file: &File, start: u64, length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads at an offset, as much as there is.
+/// Reads at an offset, up to the end of the file.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
@@ -187,10 +187,10 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 /// Random bits.
 pub(crate) fn random() -> [u64; 2] {
     let mut bits = [0u64; 2];
-    // SAFETY: the buffer is live and as long as said. By number, since older C libraries have no wrapper.
+    // SAFETY: the buffer is live, and this is its size. This calls by number because older C libraries lack a wrapper.
     let bytes = unsafe { libc::syscall(libc::SYS_getrandom, bits.as_mut_ptr(), size_of_val(&bits), 1) };
     if bytes != size_of_val(&bits) as libc::c_long {
-        // Before there is entropy: time, process and place differ where anything does.
+        // Before the kernel has entropy, time, process and address are the best sources of differences.
         let time = crate::os::wall::unix_nanos();
         bits = [
             time,
@@ -200,11 +200,11 @@ pub(crate) fn random() -> [u64; 2] {
     bits
 }
 
-/// The state of a process of this machine, and when it began, in ticks since the machine did; `None` if there is none, or the kernel does not
-/// say.
+/// The state of a process on this machine, and its start in ticks since the machine booted. `None` if the process does
+/// not exist or the kernel does not report it.
 pub(crate) fn state_and_start(process: &str) -> Option<(u8, u64)> {
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    // The name, in parentheses, may have anything in it, parentheses too.
+    // The name, in parentheses, may contain anything, including parentheses.
     let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
     let fields = str::from_utf8(&stat[end_of_name + 1..]).ok()?;
     let mut fields = fields.split_ascii_whitespace();
@@ -212,17 +212,17 @@ pub(crate) fn state_and_start(process: &str) -> Option<(u8, u64)> {
     Some((state, fields.nth(18)?.parse().ok()?))
 }
 
-/// When a process of this machine began, in ticks since the machine did; 0 if that is unknown.
+/// Start time of a process on this machine, in ticks since the machine booted; 0 if unknown.
 pub(crate) fn start_time(process: &str) -> u64 {
     state_and_start(process).map_or(0, |(_, start)| start)
 }
 
-/// What this start of the machine is called.
+/// Identifies this boot of the machine.
 pub(crate) fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().into()
 }
 
-/// What this process is called.
+/// Name of this process.
 pub(crate) fn program() -> String {
     std::fs::read("/proc/self/comm")
         .map(|name| String::from_utf8_lossy(&name).trim_end().into())

@@ -1,7 +1,8 @@
-//! What a segment looks like: docs/segment-format.md says it for those who write readers of their own.
+//! The layout of a segment. docs/segment-format.md documents it for authors of other readers.
 //!
-//! A header, a directory of entries of one size, and behind it, at multiples of [`PAGE`], what the entries are of. All places are offsets
-//! from the beginning of the file, all numbers are in the order of the machine that made it.
+//! It consists of a header, a directory of entries of equal size, and the objects of the entries at multiples of
+//! [`PAGE`]. All positions are offsets from the beginning of the file. All numbers use the byte order of the machine
+//! that created it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use picollo_core::SharedStripedCounter;
@@ -10,41 +11,42 @@ pub(crate) const MAGIC: [u8; 8] = *b"PicoSegm";
 pub(crate) const IMAGE_VERSION: u32 = 1;
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
 pub(crate) const WORD_BYTES: u32 = size_of::<usize>() as u32;
-/// What objects are aligned to, so that none shares a page with another: of 4096 bytes also where pages are larger.
+/// Alignment of objects, so that no two share a page. It is 4096 bytes even if pages are larger.
 pub(crate) const PAGE: u64 = 4096;
 pub(crate) const HEADER_SIZE: u32 = 4096;
 pub(crate) const ENTRY_SIZE: u32 = 1024;
-/// How many entries a segment made by this build may have.
+/// Maximum number of entries in a segment made by this build.
 pub(crate) const MAX_ENTRIES: u32 = 4096;
-/// How many a reader takes from a segment at most.
+/// Maximum number of entries that a reader accepts.
 pub(crate) const MOST_ENTRIES: u32 = 16_384;
 /// The largest object, for writers and readers.
 pub(crate) const MOST_OBJECT: u64 = 64 << 20;
 /// The largest segment.
 pub(crate) const MOST_CAPACITY: u64 = if size_of::<usize>() < 8 { 1 << 30 } else { 1 << 40 };
-/// Bytes of counters by their mode: the words, each on a line of its own, and a line more, which is zero.
+/// Sizes of counters by mode, in bytes: each word has its own cache line, and one more line is zero.
 pub(crate) const COUNTER_SIZES: [u64; 2] = [128, 1088];
-/// Words of a striped counter, and bytes from one to the next.
+/// Words of a striped counter, and the bytes from one to the next.
 pub(crate) const STRIPES: (usize, usize) = SharedStripedCounter::STRIPES;
 /// Bytes of text in an entry.
 pub(crate) const TEXT: usize = 948;
-/// How many labels there may be.
+/// Maximum number of labels.
 pub(crate) const MOST_LABELS: usize = 32;
 
-/// New histograms of which nothing is said are interlocked.
+/// New histograms without an explicit mode are interlocked.
 pub(crate) const INTERLOCKED: u32 = 1;
-/// New histograms can be reset, and of which no mode is said are interlocked.
+/// New histograms can be reset; those without an explicit mode are interlocked.
 pub(crate) const LIVE_RESET: u32 = 2;
 
-/// Flags that a writer must know before it attaches. It ignores the ones below that it does not know.
+/// A writer must know these flags before it attaches. It ignores unknown flags below them.
 pub(crate) const MUST_BE_KNOWN: u32 = 0xffff_0000;
 
-/// What options say of the histograms of a segment.
+/// Flags that the options set for the histograms of a segment.
 pub(crate) const fn flags(interlocked: bool, live_reset: bool) -> u32 {
     (if interlocked { INTERLOCKED } else { 0 }) | (if live_reset { LIVE_RESET } else { 0 })
 }
 
-/// Bytes of the file that are locked (open file description locks): who lives, and who makes entries.
+/// Bytes of the file that are locked with open file description locks: one while a process lives, one to create
+/// entries.
 pub(crate) const LIFE_BYTE: i64 = 0;
 pub(crate) const DIRECTORY_BYTE: i64 = 1;
 
@@ -58,16 +60,16 @@ pub(crate) struct Header {
     pub(crate) header_size: u32,
     pub(crate) entry_size: u32,
     pub(crate) max_entries: u32,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub(crate) capacity: u64,
     pub(crate) identity: [u64; 2],
-    /// Where the next object goes.
+    /// Offset of the next object.
     pub(crate) used: AtomicU64,
-    /// Entries that were begun.
+    /// Entries that a writer started to create.
     pub(crate) entries: AtomicU32,
-    /// Entries that were refused, since the directory or the file is full.
+    /// Entries that were refused because the directory or the file is full.
     pub(crate) refused: AtomicU32,
-    /// Of the process that made it, as it sees itself; and when that began, in ticks since the machine did.
+    /// PID of the creator in its own namespace; `start_time` is its start, in ticks since the machine booted.
     pub(crate) pid: u32,
     /// See [`flags`].
     pub(crate) flags: u32,
@@ -80,21 +82,21 @@ pub(crate) struct Header {
 
 const _: () = assert!(size_of::<Header>() == 336 && core::mem::offset_of!(Header, used) == 56);
 
-/// States of an entry, which go up only.
+/// States of an entry; they only increase.
 pub(crate) mod state {
-    /// Nothing yet.
+    /// Unused.
     pub(crate) const EMPTY: u32 = 0;
-    /// Somebody is at it, who holds the lock; or was, and died.
+    /// A process that holds the lock is creating the entry, or died while doing so.
     pub(crate) const BUILDING: u32 = 1;
-    /// There to stay, and all of it written before.
+    /// Complete and permanent.
     pub(crate) const PUBLISHED: u32 = 2;
-    /// Found half built, or retired.
+    /// Found half-built, or retired.
     pub(crate) const FREED: u32 = 3;
 }
 
 const _: () = assert!(STRIPES.0 == 16 && STRIPES.1 == 64 && COUNTER_SIZES[mode::STRIPED as usize] > 16 * 64);
 
-/// Modes as images have them, of histograms, and of counters.
+/// Modes of histograms and of counters, as in their images.
 pub(crate) mod mode {
     pub(crate) const INTERLOCKED: u32 = 0;
     pub(crate) const SINGLE_WRITER: u32 = 1;
@@ -111,7 +113,7 @@ pub(crate) struct Slot {
     pub(crate) body: Body,
 }
 
-/// What of an entry never changes once it is published.
+/// The part of an entry that never changes after publication.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Body {
@@ -123,11 +125,11 @@ pub(crate) struct Body {
     pub(crate) created_unix_nanos: u64,
     /// See [`mode`].
     pub(crate) mode: u32,
-    /// Whose histogram of one writer it is: process, its start, thread.
+    /// Owner of a single-writer histogram: process, its start time, thread.
     pub(crate) owner_pid: u32,
     pub(crate) owner_start_time: u64,
     pub(crate) owner_thread: u32,
-    /// Lengths of the texts, which are one behind the other: name, unit, help, labels.
+    /// Lengths of the texts, which follow each other: name, unit, help, labels.
     pub(crate) name: u16,
     pub(crate) unit: u16,
     pub(crate) help: u16,
@@ -137,43 +139,43 @@ pub(crate) struct Body {
 
 const _: () = assert!(size_of::<Slot>() == ENTRY_SIZE as usize && core::mem::offset_of!(Slot, body) == 8);
 
-/// What segments consist of.
+/// Marks the structures of a segment.
 ///
 /// # Safety
-/// Any bytes are one: numbers without padding.
+/// Any bytes must form a valid value: only numbers, without padding.
 pub(crate) unsafe trait Plain {}
-// SAFETY: numbers, one behind the other.
+// SAFETY: consecutive numbers without padding.
 unsafe impl Plain for Header {}
 // SAFETY: as above.
 unsafe impl Plain for Slot {}
 
-/// The structure that begins with these bytes; what they lack is zero.
+/// Makes a structure from its leading bytes; missing bytes are zero.
 pub(crate) fn structure<T: Plain>(bytes: &[u8]) -> T {
     let mut made = core::mem::MaybeUninit::<T>::zeroed();
     let length = bytes.len().min(size_of::<T>());
-    // SAFETY: so many bytes are there and fit in; any of them are one.
+    // SAFETY: this many bytes exist and fit, and any bytes form a valid value.
     unsafe {
         made.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), length);
         made.assume_init()
     }
 }
 
-/// Where the directory ends and objects begin.
+/// Offset where the directory ends and objects begin.
 pub(crate) const fn directory_end(max_entries: u32) -> u64 {
     (HEADER_SIZE as u64 + max_entries as u64 * ENTRY_SIZE as u64).next_multiple_of(PAGE)
 }
 
-/// What an entry is known as.
+/// The names of an entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) name: String,
     pub(crate) unit: String,
     pub(crate) help: String,
-    /// In the order of their names, which differ.
+    /// Sorted by name; the names are unique.
     pub(crate) labels: Vec<(String, String)>,
 }
 
-/// The texts of an entry, one behind the other, and how long each is; `None` where there is no room for them.
+/// Concatenates the texts of an entry and returns their lengths. `None` if they do not fit.
 pub(crate) fn pack(names: &Names) -> Option<([u16; 4], Vec<u8>)> {
     let mut labels = Vec::new();
     for (name, value) in &names.labels {
@@ -190,7 +192,7 @@ pub(crate) fn pack(names: &Names) -> Option<([u16; 4], Vec<u8>)> {
     Some((texts.map(|text| text.len() as u16), text))
 }
 
-/// The texts of an entry, or what is wrong with them.
+/// The texts of an entry, or why they are invalid.
 pub(crate) fn unpack(body: &Body) -> Result<Names, &'static str> {
     let mut rest = &body.text[..];
     let mut next = |length: u16| {
@@ -226,12 +228,12 @@ fn utf8(text: &[u8]) -> Result<String, &'static str> {
     Ok(quiet(str::from_utf8(text).map_err(|_| "its texts are not UTF-8")?))
 }
 
-/// Text without what would act on a terminal, or turn the direction of writing.
+/// Replaces characters that would control a terminal or change the direction of writing.
 pub(crate) fn quiet(text: &str) -> String {
     text.chars().map(|one| if is_loud(one) { char::REPLACEMENT_CHARACTER } else { one }).collect()
 }
 
-/// Control characters, and those that are not seen but turn or join what is.
+/// Whether this is a control character, or an invisible one that changes the direction of writing or joins characters.
 pub(crate) fn is_loud(one: char) -> bool {
     one.is_control()
         || matches!(one as u32, 0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f
@@ -244,7 +246,7 @@ pub(crate) fn field(bytes: &[u8]) -> String {
     quiet(&String::from_utf8_lossy(&bytes[..end]))
 }
 
-/// Fills a field, cut at a character, always with a zero at the end.
+/// Fills a field with text, cut at a character boundary and always terminated by zero.
 pub(crate) fn fill(bytes: &mut [u8], text: &str) {
     let mut end = text.len().min(bytes.len() - 1);
     while !text.is_char_boundary(end) {
@@ -253,13 +255,13 @@ pub(crate) fn fill(bytes: &mut [u8], text: &str) {
     bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
 }
 
-/// Whether a name may be that of a segment, and so of a file: letters, digits, `_` and `-`, up to 64 of them.
+/// Whether this is a valid name of a segment and its file: up to 64 letters, digits, `_` and `-`.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-/// The name of a file, apart: segment, process, and when that began.
+/// Splits the name of a file into segment, process, and the start time of the process.
 pub(crate) fn file_name(name: &str) -> Option<(String, u32, u64)> {
     let mut parts = name.split('.');
     let (segment, pid, start) = (parts.next()?, parts.next()?, parts.next()?);
@@ -275,7 +277,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn body(lengths: [u16; 4], text: &[u8]) -> Body {
-        // SAFETY: plain numbers, for which zeros are fine.
+        // SAFETY: the structure holds only numbers, for which zeros are valid.
         let mut body: Body = unsafe { core::mem::zeroed() };
         [body.name, body.unit, body.help, body.labels] = lengths;
         body.text[..text.len()].copy_from_slice(text);

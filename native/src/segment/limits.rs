@@ -1,15 +1,15 @@
-//! Whether a container has room: what is reserved beyond its limit is no error there but the end of a process.
+//! Checks that a container has enough memory: exceeding its limit kills the process instead of returning an error.
 
 use std::path::Path;
 
 use crate::base::error::{Result, failure};
 use crate::os::groups::Groups;
 
-/// What the files of a version of control groups are called.
+/// Names of the files in one version of control groups.
 struct Version {
     limit: &'static str,
     used: &'static str,
-    /// Of files, and the part of it that cannot be dropped.
+    /// Memory of files, and the part of it that the kernel cannot drop.
     cached: [&'static str; 2],
 }
 
@@ -21,7 +21,7 @@ const OWN_TREE: Version = Version {
     cached: ["total_cache ", "total_shmem "],
 };
 
-/// `OutOfMemory` where the control group of this process, or one above it, has less than so many bytes left.
+/// Fails with `OutOfMemory` if the control group of this process, or one above it, has less than this many bytes left.
 pub(crate) fn check(bytes: u64) -> Result<()> {
     Groups::of_process("memory").map_or(Ok(()), |groups| check_in(bytes, &groups))
 }
@@ -41,12 +41,13 @@ fn check_in(bytes: u64, groups: &Groups) -> Result<()> {
     ))
 }
 
-/// What a group has left, with what it could drop where that is needed; `None` where it has no limit, or cannot be seen.
+/// Bytes that a group has left, including what the kernel could drop if needed. `None` without a limit or without
+/// access.
 fn left_in(version: &Version, folder: &Path, bytes: u64) -> Option<u64> {
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let limit = file(version.limit)?.trim().parse::<u64>().ok()?;
     let used = file(version.used)?.trim().parse::<u64>().ok()?;
-    // Long, and seldom needed.
+    // Reading `memory.stat` is slow and seldom needed.
     if limit.saturating_sub(used) >= bytes {
         return Some(limit - used);
     }
@@ -83,7 +84,7 @@ mod tests {
                 .map_or(Ok(()), |groups| check_in(bytes, &groups))
         };
         let (second, first) = ("cgroup2 cgroup2 rw", "cgroup cgroup rw,memory");
-        // 10,000 are free, and 30,000 are files that can be dropped.
+        // 10,000 bytes are free, and 30,000 are files that the kernel can drop.
         assert!(check(40_000, "9:cpu:/\n0::/a/b\n", second).is_ok());
         let error = check(40_001, "0::/a/b\n", second).unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);

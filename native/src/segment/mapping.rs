@@ -1,4 +1,4 @@
-//! A segment as a writer has it: mapped, and there as long as the process, so that what lies in it may be freed in any order.
+//! A mapped segment for writers. It stays mapped until the process ends, so that its objects may be freed in any order.
 
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -21,47 +21,48 @@ pub(crate) struct Mapping {
     pub(crate) capacity: u64,
     pub(crate) max_entries: u32,
     pub(crate) path: PathBuf,
-    /// Which file it is, whatever becomes of its name.
+    /// Identity of the file, even if its name changes.
     identity: (u64, u64),
-    /// The description that is locked and mapped. Where the program closes all descriptors, it lives on in the mapping.
+    /// The description that is locked and mapped. If the program closes all descriptors, the mapping keeps it alive.
     file: File,
-    /// The process that made it, and is to remove it.
+    /// The process that created the segment and must remove it.
     maker: Option<u32>,
-    /// How often it had forked before.
+    /// Number of forks before this mapping.
     forks: u64,
-    /// Where what this process has asked for ends: not read from the file, which somebody may have cut off.
+    /// End of the pages that this process requested. It is not read from the file, which somebody may have truncated.
     at_hand: AtomicU64,
-    /// The one that was mapped before.
+    /// The previous mapping in the list.
     before: AtomicPtr<Mapping>,
 }
 
-// SAFETY: what is changed in the mapping is atomic, or guarded by a lock on the file.
+// SAFETY: everything that changes in the mapping is atomic, or guarded by a lock on the file.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// The last that this process has mapped. A list without a lock, which a fork beside another thread could leave held in the child.
+/// The latest mapping of this process. The list has no lock: a fork in another thread could leave one locked in the
+/// child.
 static MAPPED: AtomicPtr<Mapping> = AtomicPtr::new(null_mut());
 
-/// All that this process has mapped.
+/// All mappings of this process.
 fn mapped() -> impl Iterator<Item = &'static Mapping> {
-    // SAFETY: null, or a mapping that was whole before it was shown, and is never freed.
+    // SAFETY: null, or a mapping that was complete before it was published, and that is never freed.
     let at = |place: &AtomicPtr<Mapping>| unsafe { place.load(Ordering::Acquire).as_ref() };
     core::iter::successors(at(&MAPPED), move |mapping| at(&mapping.before))
 }
 
-/// How often this process has forked: since then there may be others who write, by the same description.
+/// Number of forks of this process. After a fork, others may write through the same file description.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Waits for a lock on the directory so often, a millisecond each, before it is called busy.
+/// Number of attempts to lock the directory, a millisecond apart, before it is reported as busy.
 const WAITS: u32 = 2000;
 
-/// Of each segment so many bytes are had at hand in a child of a fork: about a microsecond for each 16 KiB, also where it goes on to run
-/// another program.
+/// Bytes of each segment that a forked child maps in advance. This takes about a microsecond for each 16 KiB, even if
+/// the child then runs another program.
 const MOST_AT_FORK: u64 = 4 << 20;
 
 impl Mapping {
-    /// Maps an open segment whose life is locked; `max_entries` and `capacity` are known to fit it.
+    /// Maps an open segment after its life byte was locked. The caller has checked `max_entries` and `capacity`.
     pub(crate) fn map(
         file: File,
         path: PathBuf,
@@ -73,7 +74,7 @@ impl Mapping {
         let data = file.metadata().map_err(refuse)?;
         let length = usize::try_from(capacity).map_err(|_| refuse(ErrorKind::OutOfMemory.into()))?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice.
+        // SAFETY: a new mapping at an address that the kernel chooses.
         let base = unsafe {
             libc::mmap(core::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
@@ -106,34 +107,35 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// What this process has mapped of a file already.
+    /// The existing mapping of a file in this process, if any.
     pub(crate) fn of_file(identity: (u64, u64)) -> Option<&'static Mapping> {
         mapped().find(|mapping| mapping.identity == identity)
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: the file begins with one, the first page of it is reserved, and the mapping stays. What changes of it is atomic.
+        // SAFETY: the file begins with a header in a reserved page, and the mapping stays. The fields that change are
+        // atomic.
         unsafe { self.base.cast().as_ref() }
     }
 
     /// An entry below [`Mapping::max_entries`].
     ///
-    /// Whoever has not found it published must hold the lock of the directory, and have reserved its page.
+    /// Unless the entry was found published, the caller must hold the directory lock and have reserved its page.
     pub(crate) fn slot(&self, index: u32) -> NonNull<Slot> {
         debug_assert!(index < self.max_entries);
         let offset = format::HEADER_SIZE as usize + index as usize * format::ENTRY_SIZE as usize;
-        // SAFETY: inside of the mapping, which is longer than the directory.
+        // SAFETY: inside the mapping, which is longer than the directory.
         unsafe { self.base.byte_add(offset).cast() }
     }
 
-    /// The bytes of an object, which are known to lie inside of the file.
+    /// The bytes of an object, which the caller knows to lie inside the file.
     pub(crate) fn object(&self, offset: u64) -> NonNull<u8> {
         debug_assert!(offset < self.capacity);
-        // SAFETY: inside of the mapping.
+        // SAFETY: inside the mapping.
         unsafe { self.base.add(offset as usize) }
     }
 
-    /// Has pages at hand, where the kernel can do that, so that the first records do not wait for them one by one.
+    /// Maps pages in advance if the kernel supports it, so that the first records do not cause page faults.
     pub(crate) fn populate(&self, offset: u64, length: u64) {
         const POPULATE_WRITE: i32 = 23;
         if length == 0 {
@@ -143,15 +145,15 @@ impl Mapping {
         let page = page_size() as u64;
         let (start, end) =
             (offset / page * page, (offset + length).next_multiple_of(page).min(self.capacity));
-        // SAFETY: pages of the mapping, which stay what they are.
+        // SAFETY: the pages belong to the mapping, and their contents do not change.
         unsafe { libc::madvise(self.object(start).as_ptr().cast(), (end - start) as usize, POPULATE_WRITE) };
     }
 
-    /// Puts private pages in the place of some of the file's, filled by `fill`. At one go, so that nobody sees them empty: not those
-    /// either who have them from before, nor the child of a fork that comes between.
+    /// Replaces some pages of the file by private ones that `fill` writes. The exchange is atomic, so that nobody sees
+    /// empty pages: neither threads that use the old ones nor the child of a concurrent fork.
     ///
     /// # Safety
-    /// So many bytes from `offset` on must be whole pages of the mapping; those who use them must find there what `fill` writes.
+    /// The bytes from `offset` on must be whole pages of the mapping. Their users must expect what `fill` writes.
     pub(crate) unsafe fn have_own_pages(
         &self,
         offset: u64,
@@ -162,7 +164,7 @@ impl Mapping {
         let refuse = || file::refused(&self.path, "finds no memory for a table", io::Error::last_os_error());
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: new memory, which then takes the place of pages that are ours, as the caller promises.
+        // SAFETY: new memory, which then replaces pages of this mapping, as the caller promises.
         unsafe {
             let pages = libc::mmap(core::ptr::null_mut(), length, protection, flags, -1, 0);
             let Some(pages) = NonNull::new(pages).filter(|pages| pages.as_ptr() != libc::MAP_FAILED) else {
@@ -179,7 +181,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Keeps all others, in this process and elsewhere, from making entries.
+    /// Prevents all others, in this process and elsewhere, from creating entries.
     pub(crate) fn lock_directory(&self) -> Result<DirectoryLock> {
         let file = self.reopen()?;
         for _ in 0..WAITS {
@@ -204,7 +206,7 @@ impl Mapping {
         if let Some(file) = file::open(&self.path, true).ok().filter(is_it) {
             return Ok(file);
         }
-        // The name is gone, or leads elsewhere. The descriptor, too, may be another one by now.
+        // The name is gone, or leads to another file. Even the descriptor may refer to another file by now.
         let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let file = File::options().read(true).write(true).open(own);
         let file = file.and_then(|file| match is_it(&file) {
@@ -214,12 +216,12 @@ impl Mapping {
         file.map_err(|error| file::refused(&self.path, "cannot be opened again", error))
     }
 
-    /// Removes the file, where this process made it and nobody else can be writing.
+    /// Removes the file if this process created it and nobody else can be writing.
     fn remove_at_exit(&self) {
         if self.maker != Some(std::process::id()) || FORKS.load(Ordering::Relaxed) != self.forks {
             return;
         }
-        // The program may have closed the descriptor, and have another file under its number.
+        // The program may have closed the descriptor and opened another file with the same number.
         if self.file.metadata().is_ok_and(|data| file::file_of(&data) == self.identity)
             && let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name())
             && let (Ok(directory), Some(name)) = (Directory::open(parent), name.to_str())
@@ -229,23 +231,24 @@ impl Mapping {
     }
 }
 
-/// The lock of a directory, on a description of its own.
+/// The lock of a directory, on a separate description.
 pub(crate) struct DirectoryLock(pub(crate) File);
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // In so many words: a child that was forked meanwhile has a descriptor of the same description, and would keep it locked.
+        // Unlocks explicitly: a child forked meanwhile has a descriptor of the same description and would keep it
+        // locked.
         let _ = file::lock(&self.0, DIRECTORY_BYTE, Lock::None);
     }
 }
 
-/// Removes a file that nobody but this description of it holds; returns whether it did.
+/// Removes a file that is held only through this description. Returns whether it did.
 pub(crate) fn remove_if_dead(directory: &Directory, name: &str, file: &File) -> io::Result<bool> {
-    // A program that holds no lock may be at work all the same.
+    // The creator may still run even if it holds no lock.
     if check::header(file)?.0.is_by_another() {
         return Ok(false);
     }
-    // Whoever attaches from now on finds it locked, and is refused.
+    // From here on, attaching fails because the file is locked.
     match file::lock(file, LIFE_BYTE, Lock::Exclusive) {
         Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
         answer => answer?,
@@ -256,7 +259,7 @@ pub(crate) fn remove_if_dead(directory: &Directory, name: &str, file: &File) -> 
     directory.unlink(name).map(|()| true)
 }
 
-/// Sees to it that the end of the process and its forks are noticed.
+/// Registers the handlers for the exit of the process and for forks.
 fn watch_process() {
     extern "C" fn at_exit() {
         mapped().for_each(Mapping::remove_at_exit);
@@ -264,8 +267,8 @@ fn watch_process() {
     extern "C" fn at_fork() {
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
-    /// A child begins without the pages of shared mappings: it gets them at once and not one by one, where they are few. Nothing but system
-    /// calls, since other threads of the parent may hold any lock.
+    /// A forked child starts without the pages of shared mappings. This maps them at once if there are few. It only
+    /// makes system calls, since other threads of the parent may hold any lock.
     extern "C" fn in_child() {
         for mapping in mapped() {
             let start = format::directory_end(mapping.max_entries);
@@ -273,12 +276,13 @@ fn watch_process() {
             mapping.populate(start, end.saturating_sub(start).min(MOST_AT_FORK));
         }
     }
-    // Threads that come here at once all see to it, so that none waits for another, which a fork may leave behind; twice does no harm.
+    // Concurrent callers all register, so that none waits for another, which a fork may leave behind. Twice does no
+    // harm.
     static IS_DONE: AtomicBool = AtomicBool::new(false);
     if IS_DONE.load(Ordering::Acquire) {
         return;
     }
-    // SAFETY: the functions stay where they are: a library with them is never unloaded.
+    // SAFETY: the functions stay in memory: a library that contains them is never unloaded.
     unsafe {
         libc::atexit(at_exit);
         libc::pthread_atfork(None, Some(at_fork), Some(in_child));
@@ -286,7 +290,7 @@ fn watch_process() {
     IS_DONE.store(true, Ordering::Release);
 }
 
-/// Opens a segment of a path to write into, and checks that it is one that this build can use.
+/// Opens a segment by path for writing, and checks that this build can use it.
 pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
     let refuse = |status, why: &str| Error::new(status, format_args!("{}: {why}", shown(path)));
     let failed = |what| move |error| file::refused(path, what, error);
@@ -303,7 +307,7 @@ pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
         return Ok(mapping);
     }
     let locked = file::lock(&file, LIFE_BYTE, Lock::Shared);
-    // Locked for good, or removed between opening and locking.
+    // Locked permanently, or removed between opening and locking.
     if locked.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
         || locked.is_ok() && directory.file_at(name) != Some(file::file_of(&data))
     {
@@ -321,7 +325,7 @@ pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
     Mapping::map(file, path.into(), shape.capacity, shape.max_entries, false)
 }
 
-/// The name of a file of a segment.
+/// The file name of a segment.
 pub(crate) fn name_of(segment: &str) -> String {
     format!("{segment}.{}.{}", std::process::id(), file::start_time("self"))
 }

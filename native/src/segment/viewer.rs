@@ -1,4 +1,4 @@
-//! Segments as readers have them: by reading the file into memory of their own. Nothing in it is believed unseen.
+//! Reads segments: it copies parts of the file into its own memory and checks everything before use.
 
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -18,34 +18,35 @@ use super::format::{
 };
 use crate::base::error::{Error, Result, Status, failure};
 
-/// What is known of an entry besides.
+/// Where an entry lies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// In the directory.
+    /// Position in the directory.
     index: usize,
     pub(super) offset: u64,
     pub(super) size: u64,
     pub(super) mode: u32,
 }
 
-/// Reads a segment from outside: never writes to it, and survives whatever is in it, also while it changes.
+/// Reads a segment from outside. It never writes to the segment, and copes with any contents, even while they change.
 pub struct Viewer {
     file: File,
     path: PathBuf,
     shape: Shape,
     entries: Vec<(SegmentEntry, Place)>,
-    /// Entries of the directory that need not be looked at again, since they do not change any more.
+    /// Number of leading directory entries that are final and need no second look.
     seen: usize,
-    /// Room for what is copied, kept for the next.
+    /// Memory for copies, reused by the next one.
     pub(super) image: Image,
     faults: Vec<String>,
 }
 
 impl Viewer {
-    /// Opens a segment, and reads its directory.
+    /// Opens a segment and reads its directory.
     ///
-    /// `Permission` for what is neither this user's nor to be looked at by root; `Corrupt` and `Incompatible` for what is none, or
-    /// none of this version; `Unsupported` on file systems that may answer when they like; `Os`. Each names the file and the reason.
+    /// Errors: `Permission` if the file belongs to another user and the caller is not root; `Corrupt` and
+    /// `Incompatible` if it is not a segment, or has another version; `Unsupported` on file systems that may block;
+    /// `Os`. Each error names the file and the reason.
     pub fn open(path: &Path) -> Result<Viewer> {
         let file = file::open(path, false).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP) => failure!(Permission, "{}: is a link; links are not followed", shown(path)),
@@ -75,12 +76,12 @@ impl Viewer {
         Ok(viewer)
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Looks for entries that have come since.
+    /// Looks for new entries.
     pub fn refresh(&mut self) -> Result<()> {
         let (_, shape) = self.header(&self.data()?)?;
         if self.shape.capacity != 0
@@ -101,10 +102,10 @@ impl Viewer {
             let is_known =
                 |entries: &[(SegmentEntry, Place)]| entries.iter().any(|(_, place)| place.index == index);
             let is_final = match slot.state.into_inner() {
-                // Where one before it is not final yet, all from there are looked at again.
+                // If an earlier entry is not final yet, all later ones are read again.
                 state::PUBLISHED if is_known(&self.entries) => true,
                 state::PUBLISHED => {
-                    // What was written before it was published is there for who reads after having seen that.
+                    // Everything written before publication is visible after the state was read.
                     match self.take(index, &self.read_slot(index)?.body) {
                         Ok(entry) => {
                             self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
@@ -129,7 +130,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// What is wrong with an entry, which is left out, once.
+    /// Records once why an entry is left out.
     fn note(&mut self, index: usize, why: &str) -> Result<()> {
         let fault = format!("{}: {}", shown(&self.path), check::of_entry(index, why));
         if !self.faults.contains(&fault) {
@@ -139,7 +140,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// What the segment says of itself, now.
+    /// The current description of the segment.
     pub fn info(&self) -> Result<SegmentInfo> {
         let data = self.data()?;
         let (header, _) = self.header(&data)?;
@@ -161,17 +162,17 @@ impl Viewer {
         })
     }
 
-    /// The entries, in the order in which they came. Their positions stay what they are.
+    /// The entries in order of appearance. Their positions do not change.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &SegmentEntry> {
         self.entries.iter().map(|(entry, _)| entry)
     }
 
-    /// The entries that are left out since they cannot be believed, or are of another version: which, and why.
+    /// The entries that are left out because they are invalid or of another version, with the reason.
     pub fn faults(&self) -> &[String] {
         &self.faults
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn length(&self) -> usize {
         self.entries.len()
     }
@@ -182,7 +183,7 @@ impl Viewer {
     }
 
     pub(super) fn read(&self, offset: u64, words: &mut [u64]) -> Result<()> {
-        // SAFETY: words are bytes, any of which are words.
+        // SAFETY: words are bytes, and any bytes are words.
         let bytes =
             unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), size_of_val(words)) };
         self.read_bytes(offset, bytes)
@@ -202,7 +203,7 @@ impl Viewer {
         }
     }
 
-    /// The header of the file of which this is known, and what depends on it.
+    /// Reads the header of the file with this metadata, and what depends on it.
     fn header(&self, data: &Metadata) -> Result<(Header, Shape)> {
         let header = check::header(&self.file);
         let header = header.map_err(|error| file::refused(&self.path, "cannot be read", error))?;
@@ -214,7 +215,7 @@ impl Viewer {
         self.file.metadata().map_err(|error| file::refused(&self.path, "cannot be examined", error))
     }
 
-    /// An entry as what it is, or what is wrong with it.
+    /// Decodes an entry, or returns why it is invalid.
     fn take(&self, index: usize, body: &Body) -> core::result::Result<(SegmentEntry, Place), &'static str> {
         let kind = check::place(body, &self.shape)?;
         let Names { name, unit, help, labels } = format::unpack(body)?;
@@ -256,24 +257,24 @@ impl core::fmt::Debug for Viewer {
     }
 }
 
-/// How many words are read at a time.
+/// Words that are read at a time.
 const CHUNK: usize = 1024;
-/// The header of a histogram, in words.
+/// Words in the header of a histogram.
 const HEADER_WORDS: usize = size_of::<picollo_core::Header>() / 8;
 
-/// Cells, and two banks for the baseline of resets.
+/// The cells, and two banks for the baseline of resets.
 const WITH_BANKS: u64 = 3;
 
-/// Bytes of the image of a dense histogram with so many words for each bucket.
+/// Bytes in the image of a dense histogram with this many words per bucket.
 fn dense_size(layout: &Layout, copies: u64) -> u64 {
     (size_of::<picollo_core::Header>() as u64 + 8 * copies * layout.length() as u64).next_multiple_of(64)
 }
 
-/// How often a word is read that changes in its upper half.
+/// How often a word is read again if its upper half changes.
 const RETRIES: usize = 64;
 
 impl Viewer {
-    /// What a counter is at.
+    /// Value of a counter.
     pub fn counter(&self, index: usize) -> Result<u64> {
         let (entry, place) = self.at(index)?;
         if entry.kind != SegmentKind::Counter {
@@ -304,15 +305,15 @@ impl Viewer {
         Ok(snapshot)
     }
 
-    /// Takes the counts of a histogram anew: see [`Snapshot::update`]. Deltas go on as long as it is the same histogram, also where
-    /// another viewer took the snapshot before.
+    /// Updates the counts of a histogram: see [`Snapshot::update`]. Deltas continue as long as it is the same
+    /// histogram, even if another viewer took the snapshot before.
     pub fn update(&mut self, index: usize, snapshot: &mut Snapshot, since: Since) -> Result<()> {
         self.with_histogram(index, |histogram| histogram.update(snapshot, since))?;
         snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
         Ok(())
     }
 
-    /// Copies the image of a histogram, and hands it out.
+    /// Copies the image of a histogram and passes it to a function.
     fn with_histogram(
         &mut self,
         index: usize,
@@ -330,7 +331,8 @@ impl Viewer {
         };
         let result = copied.and_then(|size| {
             let memory = image.words().as_mut_ptr().cast::<u8>();
-            // SAFETY: the copy is ours, and so long; what is in it is checked by `attach`. Nobody records.
+            // SAFETY: the copy belongs to this viewer and has this size; `attach` checks its contents. Nobody records
+            // into it.
             let histogram = unsafe { SharedHistogram::attach_unguarded(memory, size as usize) };
             // SAFETY: as above.
             let alone = unsafe { SingleWriterHistogram::attach(memory, size as usize) };
@@ -347,8 +349,8 @@ impl Viewer {
         result
     }
 
-    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it. Again where a reset has
-    /// come between: then it may have written the baseline that was copied.
+    /// Copies an image. It reads the header with its tallies first, so that no wrap is reported before its cell shows
+    /// it. It starts again after a concurrent reset, which may have written the baseline during the copy.
     fn copy(&self, index: usize, place: &Place, image: &mut Image) -> Result<()> {
         image.resize(place.size)?;
         let words = image.words();
@@ -360,7 +362,7 @@ impl Viewer {
             self.read(place.offset + 8 * BaselineWord::AT as u64, &mut then)?;
             self.read_chunks(place.offset, words)?;
             self.read(place.offset + 8 * BaselineWord::AT as u64, &mut now)?;
-            // As the reader of a baseline in memory does it.
+            // The reader of a baseline in memory does the same.
             words[BaselineWord::AT] = then[0];
             if BaselineWord(then[0]).stands(BaselineWord(now[0])) {
                 return Ok(());
@@ -369,7 +371,7 @@ impl Viewer {
         Err(self.broken(index, CoreError::Busy))
     }
 
-    /// Copies the sums of all shards, as the image of an interlocked histogram. Returns its size.
+    /// Copies the sums of all shards as the image of an interlocked histogram. Returns its size.
     fn copy_shards(&self, index: usize, place: &Place, image: &mut Image) -> Result<u64> {
         let broken = |error| self.broken(index, error);
         if place.size <= PAGE {
@@ -413,8 +415,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Copies words that others add to. Twice, since it is not said that the kernel copies a word in one step: one that was caught
-    /// between its halves has another upper half the next time.
+    /// Copies words that others add to. It reads them twice because the kernel does not guarantee to copy a word in one
+    /// step. If a copy split a word, the second read shows another upper half.
     fn read_words(&self, offset: u64, words: &mut [u64]) -> Result<()> {
         let mut again = [0; CHUNK];
         let again = &mut again[..words.len()];
@@ -437,7 +439,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// What the core does not make of an image.
+    /// The error for an image that the core rejects.
     fn broken(&self, index: usize, error: CoreError) -> Error {
         let (status, why) = match error {
             CoreError::OutOfMemory => (Status::OutOfMemory, "finds no memory here"),

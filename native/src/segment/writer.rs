@@ -1,4 +1,4 @@
-//! Segments as writers have them: making them, and attaching to those of others.
+//! Segments for writers: creating them, and attaching to existing ones.
 
 use std::fs::Permissions;
 use std::io::{self, ErrorKind};
@@ -14,20 +14,21 @@ use super::mapping::{self, Mapping};
 use crate::base::error::{Result, failure};
 use crate::os::wall::unix_nanos;
 
-/// A file in memory that histograms and counters lie in, for others to read while this program runs, and after it crashed.
+/// A file in memory that holds histograms and counters. Others can read them while this program runs and after it
+/// crashed.
 ///
-/// What is recorded into one costs what it costs elsewhere: the handles are the same. The file is mapped as long as the process lives.
-/// A forked child writes into the same segment, and so may whoever [attaches](Segment::attach).
+/// Recording into a segment costs the same as elsewhere: the handles are the same. The file stays mapped until the
+/// process ends. A forked child writes into the same segment, and other processes can [attach](Segment::attach).
 #[derive(Clone, Copy, Debug)]
 pub struct Segment(pub(super) &'static Mapping);
 
 const DEFAULT_CAPACITY: u64 = 128 << 20;
 
 impl Segment {
-    /// Makes a segment for this process. What is dead of the same name is removed.
+    /// Creates a segment for this process, and removes abandoned ones with the same name.
     ///
-    /// `InvalidArgument` for names that are none; `Permission` where there is no directory that is this user's alone; `Unsupported`
-    /// where that is not in memory; `Os`, `OutOfMemory`; each says what to do.
+    /// Errors: `InvalidArgument` for an invalid name; `Permission` if no directory belongs to this user alone;
+    /// `Unsupported` if the directory is not in memory; `Os`; `OutOfMemory`. Each error says what to do.
     pub fn create(options: &SegmentOptions<'_>) -> Result<Segment> {
         let name = match options.name {
             "" => default_name(),
@@ -70,7 +71,7 @@ impl Segment {
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
         let file = directory.open_file(&temporary, flags).map_err(refuse("cannot be made"))?;
         let made = (|| {
-            // Whatever the process lets new files be.
+            // The umask of the process must not change the mode.
             file.set_permissions(Permissions::from_mode(0o600)).map_err(refuse("cannot be made"))?;
             if !options.on_disk && !file::file_system(&file).is_ok_and(|kind| kind == file::TMPFS) {
                 return Err(failure!(
@@ -86,7 +87,7 @@ impl Segment {
             file::reserve(&file, 0, HEADER_SIZE.into()).map_err(refuse("finds no room"))?;
             let kept = file.try_clone().map_err(refuse("cannot be mapped"))?;
             let mapping = Mapping::map(kept, path.clone(), capacity, format::MAX_ENTRIES, !options.keep)?;
-            // SAFETY: the first page, which is reserved, and which nobody else knows.
+            // SAFETY: the first page, which is reserved and unknown to others.
             unsafe {
                 mapping.object(0).cast::<Header>().write(new_header(
                     &name,
@@ -103,10 +104,11 @@ impl Segment {
         made
     }
 
-    /// A segment that another process has made, by its path; an empty path: that of the environment variable `PICOLLO_SEGMENT`.
+    /// Attaches to a segment of another process by its path. If the path is empty, `PICOLLO_SEGMENT` in the environment
+    /// names it.
     ///
-    /// `Permission` for what is not this user's alone; `Corrupt` and `Incompatible` for what is none, or none of this build;
-    /// `Busy` while it is being removed; `Os`.
+    /// Errors: `Permission` if the file or its directory is not this user's alone; `Corrupt` and `Incompatible` if it
+    /// is not a segment, or not one of this build; `Busy` while it is being removed; `Os`.
     pub fn attach(path: &Path) -> Result<Segment> {
         if !path.as_os_str().is_empty() {
             return mapping::attach(path).map(Segment);
@@ -120,7 +122,7 @@ impl Segment {
         }
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &'static Path {
         &self.0.path
     }
@@ -154,7 +156,7 @@ fn new_header(name: &str, capacity: u64, flags: u32) -> Header {
     header
 }
 
-/// The program's name, as far as it may be a segment's.
+/// A name for the segment from the program's name, reduced to valid characters.
 fn default_name() -> String {
     let plain = |one: char| if one.is_ascii_alphanumeric() || one == '-' { one } else { '_' };
     let name: String = file::program().chars().map(plain).take(64).collect();

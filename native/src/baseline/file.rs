@@ -10,13 +10,13 @@ use picollo_core::{Layout, Snapshot};
 use super::{Environment, MOST_RUNS, Median, Run, SavedRun};
 use crate::base::error::{Error, Result, Status};
 
-/// Before the keys in comments.
+/// Prefix of the keys in comments.
 const KEY: &str = "picollo.";
 
-/// What says that a log holds picoseconds, and so is a run.
+/// This key marks a log in picoseconds, and so a run.
 const UNIT: &str = "unit";
 
-/// Characters of a value; a comment's line has 117.
+/// Maximum length of a value; a line of a comment has 117 characters.
 const VALUE: usize = 80;
 
 fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
@@ -25,8 +25,8 @@ fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
     Error::new(status, format_args!("{}: {what}: {error}", path.display()))
 }
 
-/// A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are `%` and two hexadecimal digits for each
-/// byte, and so is the `%`.
+/// Encodes a name as a tag. Commas, spaces, line ends, control characters and `%` become `%` and two hexadecimal digits
+/// per byte.
 fn tag_of(name: &str) -> String {
     let mut tag = String::new();
     for c in name.chars() {
@@ -42,7 +42,7 @@ fn tag_of(name: &str) -> String {
     tag
 }
 
-/// The name again; what is no such escape stays as it is.
+/// Decodes a tag. Invalid escapes stay as they are.
 pub(super) fn name_of(tag: &str) -> String {
     let bytes = tag.as_bytes();
     let (mut name, mut at) = (Vec::new(), 0);
@@ -64,7 +64,7 @@ pub(super) fn name_of(tag: &str) -> String {
     String::from_utf8_lossy(&name).into_owned()
 }
 
-/// The same counts in buckets that logs have, as many as there are values for.
+/// Converts the counts to the buckets of logs, with as many buckets as the values need.
 fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
     let highest = snapshot.highest_recorded().ok_or(Status::Empty)?.upper;
     let counts = snapshot.counts();
@@ -77,7 +77,7 @@ fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
     Ok(fitting)
 }
 
-/// A value or a key as a comment holds it.
+/// Reduces a value or a key to characters that a comment may contain.
 pub(super) fn clean(text: &str) -> String {
     let printed = text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' });
     printed.take(VALUE).collect::<String>().trim().to_owned()
@@ -114,7 +114,7 @@ pub(super) fn save(directory: &Path, run: &Run) -> Result<PathBuf> {
     fs::create_dir_all(directory).map_err(|error| failed(directory, "cannot be made", &error))?;
     let nanos = crate::clock::unix_nanos();
     let stem = format!("{nanos:020}-{}", std::process::id());
-    // Readers look at what ends with .hlog only.
+    // Readers only look at files that end with .hlog.
     let (begun, path) = (directory.join(format!("{stem}.begun")), directory.join(format!("{stem}.hlog")));
     let text = text_of(run, &path, nanos as f64 / 1e9)?;
     let write = || -> io::Result<()> {
@@ -170,7 +170,7 @@ fn read(path: &Path) -> Result<SavedRun> {
     let why = if super::value_of(&run.environment, UNIT) != "ps" {
         "is no run of a baseline: it does not say `picollo.unit: ps`"
     } else if bytes.last() != Some(&b'\n') {
-        // Readers of logs that grow wait for the rest of such a line.
+        // Readers of growing logs wait for the rest of such a line.
         "is cut off in its last line"
     } else {
         return Ok(run);
@@ -178,7 +178,7 @@ fn read(path: &Path) -> Result<SavedRun> {
     Err(Error::new(Status::Corrupt, format_args!("{} {why}", path.display())))
 }
 
-/// The key and the value of a comment that has them.
+/// The key and the value in a comment, if it has them.
 fn noted(line: &[u8]) -> Option<(String, String)> {
     let line = core::str::from_utf8(line).ok()?.trim();
     let (key, value) = line.strip_prefix("#[")?.strip_suffix(']')?.strip_prefix(KEY)?.split_once(':')?;

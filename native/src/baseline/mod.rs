@@ -1,12 +1,13 @@
-//! Saved runs of benchmarks, and a new run against them.
+//! Saves runs of benchmarks, and compares new runs with them.
 //!
-//! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged with its
-//! name, of picoseconds, and in comments what it was measured on (the format is in `docs/baselines.md`; `native/tests/baselines` has
-//! files that every reader of it must judge alike). Any reader of such logs shows them. Each run is one more witness of what unchanged
-//! code takes on other days, so runs are added, and never replaced; who wants to forget one removes its file.
+//! A baseline is a directory with one file per run: a log of histograms (`.hlog`) in picoseconds, with one line per
+//! benchmark, tagged with its name. Comments describe the machine. `docs/baselines.md` has the format, and
+//! `native/tests/baselines` has files that every reader must judge alike. Any reader of such logs can show them. Each
+//! run adds evidence of how unchanged code performs on other days, so runs are added and never replaced. To forget one,
+//! remove its file.
 //!
-//! Judged is the median of a run by the medians of the earlier ones: [`picollo_core::compare_runs`]. Runs on a machine with another
-//! processor are left out, and the answer says how many.
+//! The median of a run is judged by the medians of earlier runs: [`picollo_core::compare_runs`]. Runs on a machine with
+//! another processor are left out, and the answer says how many.
 
 mod file;
 #[cfg(test)]
@@ -19,10 +20,10 @@ use picollo_core::{CompareOptions, RunComparison, Snapshot, ValueSelection, comp
 use crate::base::error::{Error, Result, Status};
 use file::clean;
 
-/// What was noted of a run beside its histograms: a key and a text each, such as `kernel` and `6.1.0`.
+/// Facts about a run besides its histograms: pairs of key and text, such as `kernel` and `6.1.0`.
 pub type Environment = Vec<(String, String)>;
 
-/// Of a baseline, the newest so many runs are looked at.
+/// Number of runs of a baseline that are used: the newest ones.
 pub const MOST_RUNS: usize = 100;
 
 /// Runs that were saved under a name.
@@ -34,18 +35,18 @@ pub struct Baseline {
 /// A run to save: the histogram of each benchmark, in picoseconds, by its name.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// What it was measured on.
+    /// Facts about the machine.
     pub environment: Environment,
     /// In the order in which they are written.
     pub histograms: Vec<(String, Box<Snapshot>)>,
 }
 
-/// A run that was saved.
+/// A saved run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SavedRun {
-    /// Its file.
+    /// Path of its file.
     pub path: PathBuf,
-    /// What it was measured on.
+    /// Facts about the machine.
     pub environment: Environment,
     /// In the order of the file.
     pub medians: Vec<Median>,
@@ -54,27 +55,28 @@ pub struct SavedRun {
 /// The median of a benchmark in a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Median {
-    /// Of the benchmark.
+    /// Name of the benchmark.
     pub name: String,
     /// In picoseconds.
     pub value: f64,
-    /// How wide the bucket is that it was found in.
+    /// Width of the median's bucket.
     pub width: f64,
 }
 
-/// What a baseline says of a new run of a benchmark.
+/// The result of comparing a new run of a benchmark with a baseline.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Against {
-    /// The verdict; `None` where no earlier run of this machine has the benchmark.
+    /// The verdict; `None` if no earlier run on this machine has the benchmark.
     pub comparison: Option<RunComparison>,
-    /// What to know beside it, a sentence each: runs that were left out, and how the machine differs from the last run.
+    /// Notes, a sentence each: runs that were left out, and how the machine differs from earlier runs.
     pub notes: Vec<String>,
 }
 
 impl Baseline {
-    /// The baseline of that name below a directory, usually `.picollo` where the program runs. It need not be there yet.
+    /// The baseline with this name in a directory, usually `.picollo` in the current one. It need not exist yet.
     ///
-    /// `InvalidArgument` for a name that is empty, begins with a dot, or holds a slash or a control character.
+    /// Fails with `InvalidArgument` if the name is empty, begins with a dot, or contains a slash or a control
+    /// character.
     pub fn new(directory: &Path, name: &str) -> Result<Baseline> {
         let is_odd = |c: char| c == '/' || c == '\\' || c.is_control();
         if name.is_empty() || name.starts_with('.') || name.contains(is_odd) || name.len() > 200 {
@@ -88,24 +90,26 @@ impl Baseline {
         Ok(Baseline { directory: directory.join(name) })
     }
 
-    /// Where its runs are.
+    /// The directory of its runs.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Adds a run, in a file of its own that appears at once or not at all, and returns its path.
+    /// Adds a run in a new file that appears completely or not at all. Returns its path.
     ///
     /// Histograms are written with three significant digits, in steps of a thousandth.
     ///
-    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from 2^62 on,
-    /// which a log has no room for; `Empty` for a histogram of nothing; `Os` where it cannot be written.
+    /// Errors: `InvalidArgument` for a run without benchmarks, for duplicate names, and for values that a log cannot
+    /// hold: out of a histogram's range or at least 2^62; `Empty` for an empty histogram; `Os` if the file cannot be
+    /// written.
     pub fn save(&self, run: &Run) -> Result<PathBuf> {
         file::save(&self.directory, run)
     }
 
-    /// Its runs, the oldest first: the newest [`MOST_RUNS`]. None where there is no such baseline.
+    /// The newest [`MOST_RUNS`] runs, the oldest first; empty if the baseline does not exist.
     ///
-    /// `Os` for what cannot be read, `Corrupt` for a file that is no such log, or one of another unit: nothing is passed over.
+    /// Errors: `Os` if a file cannot be read, `Corrupt` if it is not such a log or has another unit. No file is
+    /// skipped.
     pub fn runs(&self) -> Result<Vec<SavedRun>> {
         file::runs(&self.directory)
     }
@@ -132,21 +136,21 @@ fn unknown(earlier: &[SavedRun]) -> String {
     format!("the baseline has other benchmarks, in {} run{plural}: {}{more}", earlier.len(), names.join(", "))
 }
 
-/// As people read it on one line.
+/// The name on one line, for people.
 fn quoted(name: &str) -> String {
     let printed =
         name.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { '?' } else { c });
     format!("'{}'", printed.take(80).collect::<String>())
 }
 
-/// Whether a key says the same in both, as files have it.
+/// Whether both have the same value for a key, as written in files.
 fn is_same(a: &Environment, b: &Environment, key: &str) -> bool {
     clean(value_of(a, key)) == clean(value_of(b, key))
 }
 
-/// The machine, its kernel and governor, and how busy it is: `cpu`, `cpus`, `host`, `kernel`, `governor`, `load` (of the last
-/// minute) and `pressure` (the share of the last ten seconds in which something waited for a processor, in per cent). What is not known
-/// is empty. Whoever compiles adds `compiler`.
+/// The machine, its kernel and governor, and its load: `cpu`, `cpus`, `host`, `kernel`, `governor`, `load` (of the last
+/// minute) and `pressure` (the share of the last ten seconds in which something waited for a CPU, in per cent). Unknown
+/// values are empty. Callers that know the compiler add `compiler`.
 pub fn environment() -> Environment {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let line = |path: &str| read(path).lines().next().unwrap_or_default().trim().to_string();
@@ -167,7 +171,7 @@ pub fn environment() -> Environment {
     .into()
 }
 
-/// The processor by name; where it has none, as on Arm, by its numbers.
+/// Name of the processor, or its numbers if it has no name, as on Arm.
 fn cpu(info: &str) -> String {
     let value = |key: &str| {
         let found = info.lines().find(|line| line.split(':').next().is_some_and(|of| of.trim() == key));
@@ -180,22 +184,22 @@ fn cpu(info: &str) -> String {
     })
 }
 
-/// Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.
+/// Warns if unchanged code may be called slower or faster more often than this, for any distribution of runs.
 const MUCH: f64 = 0.1;
 
-/// These make another machine: its times are not compared.
+/// If these differ, it is another machine, and its times are not compared.
 const OF_MACHINE: [&str; 2] = ["cpu", "cpus"];
-/// These may change what things take: that they changed is said.
+/// These may change times, so a note reports their changes.
 const OF_SYSTEM: [&str; 4] = ["host", "kernel", "governor", "compiler"];
 
 /// The earlier runs of a benchmark.
 struct Earlier<'a> {
-    /// The medians of those of this machine, and the width of the widest of their buckets.
+    /// Medians of the runs on this machine, and the width of their widest bucket.
     values: Vec<f64>,
     width: f64,
-    /// What these were measured in.
+    /// Environments of these runs.
     counted: Vec<&'a Environment>,
-    /// How many are of another machine.
+    /// Number of runs on other machines.
     others: usize,
 }
 
@@ -221,8 +225,8 @@ fn left_out(others: usize) -> String {
     format!("{others} earlier run{plural} left out, of a machine with another processor")
 }
 
-/// Why no run of a benchmark can be judged by earlier ones in this environment; `None` where one of them is of this machine, so that
-/// [`judge`] has something to go by.
+/// Why earlier runs cannot judge a run of a benchmark in this environment. `None` if one of them is of this machine, so
+/// that [`judge`] can compare.
 pub fn missing(earlier: &[SavedRun], name: &str, environment: &Environment) -> Option<String> {
     let Earlier { values, others, .. } = Earlier::of(earlier, name, environment);
     let why = || if others > 0 { left_out(others) } else { unknown(earlier) };
@@ -231,7 +235,7 @@ pub fn missing(earlier: &[SavedRun], name: &str, environment: &Environment) -> O
 
 /// Judges a run of a benchmark, measured in this environment, by earlier runs.
 ///
-/// `Empty` where nothing was recorded, and as [`picollo_core::compare_runs`] for options.
+/// Errors: `Empty` if nothing was recorded, and those of [`picollo_core::compare_runs`] for options.
 pub fn judge(
     earlier: &[SavedRun],
     name: &str,
@@ -250,7 +254,7 @@ pub fn judge(
         notes.push(left_out(others));
     }
     for key in OF_SYSTEM {
-        // Of all of them, and not of the last alone: each is one of those that judge.
+        // Compares with all of them, not only the last: each takes part in the judgment.
         let unlike = counted.iter().filter(|before| !is_same(before, environment, key));
         let Some(newest) = unlike.clone().next_back() else { continue };
         let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { clean(value) };

@@ -1,11 +1,11 @@
-//! What is saved comes back, what is judged is what was saved, and what cannot be is said.
+//! Runs can be saved and read back, judgments use the saved values, and errors are reported.
 
 use picollo_core::{SharedWriter, Since};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A directory of its own, gone at the end.
+/// A separate directory, which is removed at the end.
 struct Place(PathBuf);
 
 impl Place {
@@ -47,7 +47,7 @@ fn run(median: u64) -> Run {
     }
 }
 
-/// As if it had been saved.
+/// A run as if it had been saved.
 fn saved(at: u64) -> SavedRun {
     let Run { environment, histograms } = run(at);
     let medians =
@@ -138,13 +138,13 @@ fn what_cannot_be_saved_or_read_is_said() {
     }
     assert!(baseline.runs().unwrap().is_empty());
     std::fs::remove_dir_all(&place.0).unwrap();
-    // A file where the directory should be.
+    // A file occupies the place of the directory.
     std::fs::create_dir_all(&place.0).unwrap();
     std::fs::write(place.0.join("main"), "").unwrap();
     assert_eq!(baseline.save(&run(1000)).unwrap_err().status(), Status::Os);
     assert_eq!(baseline.runs().unwrap_err().status(), Status::Os);
     std::fs::remove_file(place.0.join("main")).unwrap();
-    // What a writer left that died, and a file that is none.
+    // A file that a dead writer left, and one that is not a run.
     let path = baseline.save(&run(1000)).unwrap();
     std::fs::write(path.with_extension("begun"), "half").unwrap();
     assert_eq!(baseline.runs().unwrap().len(), 1);
@@ -168,7 +168,7 @@ fn the_newest_runs_are_looked_at() {
     assert!(runs[MOST_RUNS - 1].medians[0].value > 76_000.0);
 }
 
-/// Python's reader is held to the same answers: `python-demo/tests/test_baseline.py`.
+/// `python-demo/tests/test_baseline.py` holds Python's reader to the same answers.
 #[test]
 fn shared_files_are_judged_as_everywhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/baselines");
@@ -208,7 +208,7 @@ fn shared_files_are_judged_as_everywhere() {
         count += 1;
     }
     assert!(count > 25, "{count}");
-    // What others wrote and is no escape.
+    // Tags of other writers that are not escapes.
     for tag in ["%", "50%", "%zz", "%+1", "a%4"] {
         assert_eq!(file::name_of(tag), tag);
     }

@@ -1,4 +1,4 @@
-//! Figures of what a benchmark has counted, as instructions per cycle: of A and of B.
+//! Figures from the events that a benchmark counted for A and for B, such as instructions per cycle.
 
 use core::fmt::{self, Write};
 
@@ -10,23 +10,23 @@ use crate::base::error::Result;
 use crate::base::vectors::push;
 use crate::event::event::Event;
 
-/// A built-in figure of A and of B: of what all their samples counted, without what empty samples did.
+/// A built-in figure of A and of B, computed from the counts of all samples minus those of empty samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BenchmarkFigure {
-    /// As `ipc`.
+    /// Name, such as `ipc`.
     pub name: &'static str,
-    /// Empty where it has none.
+    /// Empty if the figure has no unit.
     pub unit: &'static str,
-    /// Of A.
+    /// Value for A.
     pub a: f64,
-    /// Of B.
+    /// Value for B.
     pub b: f64,
-    /// An event of it was counted a part of the time only, and scaled up.
+    /// An event of the figure was counted only part of the time and scaled up.
     pub is_scaled: bool,
 }
 
 impl Benchmark {
-    /// The built-in figures all of whose events were counted, of both sides; what was not counted is in none. Errors: `OutOfMemory`.
+    /// The built-in figures for which all events were counted on both sides. Errors: `OutOfMemory`.
     pub fn figures(&self) -> Result<Vec<BenchmarkFigure>> {
         let mut found = Vec::new();
         if self.counters() == 0 {
@@ -55,7 +55,7 @@ impl Benchmark {
         Ok(found)
     }
 
-    /// Where an event of a figure is counted, if it is.
+    /// Position of a figure's event among the counters, if it is counted.
     fn counter_of(&self, name: &str) -> Option<usize> {
         let is_counted = |at: usize| self.counter(at).is_ok_and(|counter| counter.status == 0);
         let event = Event::parse(event_of_figure(name)).ok()?;
@@ -63,7 +63,7 @@ impl Benchmark {
             .find(|&at| is_counted(at) && self.event(at).is_ok_and(|counted| counted == event))
     }
 
-    /// Writes a table of them below everything else.
+    /// Writes a table of the figures at the end.
     pub(super) fn write_figures(
         &self,
         out: &mut (impl Write + ?Sized),
@@ -71,7 +71,7 @@ impl Benchmark {
         format: Format,
     ) -> Result<fmt::Result> {
         let mut figures = self.figures()?;
-        // What did not happen on either side needs no second table: the counts say so.
+        // Figures that are zero on both sides are left out: the counts show that already.
         figures.retain(|figure| figure.a != 0.0 || figure.b != 0.0);
         if figures.is_empty() {
             return Ok(Ok(()));
@@ -129,7 +129,8 @@ mod tests {
     use super::*;
     use crate::session::reading::{READING_SCALED, Reading};
 
-    /// A benchmark of which so much was counted, of two events, in two samples of ten calls of each side, and ten in an empty sample.
+    /// A benchmark with planted counts of two events, in two samples of ten calls of each side. An empty sample counts
+    /// ten.
     fn planted(events: &[&str], values: &[[u64; 2]], flags: u32) -> Benchmark {
         let events: Vec<Event> = events.iter().map(|event| Event::parse(event).unwrap()).collect();
         let options =
@@ -183,7 +184,7 @@ mod tests {
         benchmark.write(&mut text, "", "", "", Format::Human).unwrap().unwrap();
         assert!(!text.contains("figure"), "{text}");
         assert_eq!(planted(&[], &[], 0).figures().unwrap(), []);
-        // Divided by nothing, on one side.
+        // One side divides by zero.
         let found = planted(&["instructions", "cycles"], &[[5, 5], [0, 10]], 0).figures().unwrap();
         assert!(found.iter().all(|figure| figure.name != "ipc"), "{found:?}");
     }

@@ -1,14 +1,15 @@
-//! What the blocks so far say, of those that count, and when to end: where the answer can no longer change, or the budget is spent.
+//! Judges the blocks so far, and ends the benchmark if the answer can no longer change or the budget is spent.
 //!
-//! The blocks are judged again and again while they are measured. Who looks at an interval of 95 % until it says something is wrong in more
-//! than 5 % of the cases. So the looks share what is stated: of the chance to be wrong, [`EARLY`] is for the looks before the last, the
-//! first of which has half of that, the second a sixth, look `k` one part in `k (k + 1)`, which is all of it for any number of looks; the
-//! rest is for the last look, when the budget is spent. Each look has an interval of its own confidence, which is exact for any
-//! distribution, so that all of them together hold the truth as often as stated: whoever ends at any of them, for whatever reason, is wrong
-//! at most as often. (The union bound; K. K. G. Lan and D. L. DeMets, *Discrete sequential boundaries for clinical trials*, 1983, call it
-//! spending.) The last look loses little: its 99 % are 99.2 %, an interval that is 3 % wider.
+//! The blocks are judged repeatedly during the measurement. Looking at a 95 % interval until it shows something is
+//! wrong in more than 5 % of the cases. So the looks share the stated chance of error. The looks before the last share
+//! [`EARLY`] of it: the first gets half of that, the second a sixth, look `k` one part in `k (k + 1)`, which sums to
+//! all of it for any number of looks. The last look, when the budget is spent, gets the rest. Each look has its own
+//! interval with its own confidence, exact for any distribution, so that together they contain the truth as often as
+//! stated. Ending at any look, for any reason, is wrong at most as often. (This is the union bound; K. K. G. Lan and D.
+//! L. DeMets, *Discrete sequential boundaries for clinical trials*, 1983, call it spending.) The last look loses
+//! little: 99 % becomes 99.2 %, an interval that is 3 % wider.
 //!
-//! `simulation.rs` tries how often verdicts are wrong.
+//! `simulation.rs` tests how often verdicts are wrong.
 
 use picollo_core::{
     BlockComparison, COMPARISON_NOISY, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict,
@@ -18,31 +19,31 @@ use picollo_core::{
 use super::Benchmark;
 use crate::base::error::{Error, Result, Status};
 
-/// The part of the chance to be wrong that the looks before the last share.
+/// Share of the chance of error for the looks before the last.
 const EARLY: f64 = 0.2;
 
-/// From one look to the next there are so many times as many blocks.
+/// Factor by which the number of blocks grows from one look to the next.
 const GROWTH: f64 = 1.5;
 
-/// No end before this part of the budget: what is fast would be judged by a moment.
+/// The benchmark does not end before one part in this many of the budget: one moment must not decide about fast code.
 const LEAST: u64 = 50;
 
-/// A difference is known well enough where half its interval is at most this part of it.
+/// A difference is known well enough if half its interval is at most this share of it.
 const KNOWN: f64 = 0.25;
 
-/// Where a precision is asked for, it is met, too, where half the interval is so much of the resolution.
+/// A requested precision is also met if half the interval is at most this share of the resolution.
 const RESOLUTION_PRECISION: f64 = 0.1;
 
-/// The looks at the blocks.
+/// The schedule of looks at the blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Looks {
-    /// Of the interval at all looks together.
+    /// Confidence that the intervals of all looks share.
     confidence: f64,
-    /// Whether there is only the last.
+    /// Whether there is only the last look.
     is_one: bool,
-    /// Those before the last that were had.
+    /// Number of looks so far, without the last.
     count: u32,
-    /// How many blocks there are at the next.
+    /// Number of blocks at the next look.
     next: usize,
 }
 
@@ -51,20 +52,20 @@ impl Looks {
         let confidence = if confidence == 0.0 { 0.95 } else { confidence };
         let mut looks = Looks { confidence, is_one: precision < 0.0, count: 0, next: usize::MAX };
         if !looks.is_one {
-            // The fewest whose extremes are an interval of this confidence.
+            // The smallest number of blocks whose extremes form an interval of this confidence.
             let fewest = 1.0 - (1.0 - looks.of_next()).log2();
             looks.next = min_blocks.max(fewest.ceil() as usize);
         }
         looks
     }
 
-    /// Whether it is time for one, with so many blocks.
+    /// Whether a look is due with this many blocks.
     pub(super) fn is_due(&self, blocks: usize) -> bool {
-        // A confidence that rounds to 1 is of no interval.
+        // If the confidence rounds to 1, no interval has it.
         blocks >= self.next && self.of_next() < 1.0
     }
 
-    /// The confidence of the next look before the last.
+    /// The confidence of the next look, if it is not the last.
     fn of_next(&self) -> f64 {
         let k = f64::from(self.count) + 1.0;
         1.0 - (1.0 - self.confidence) * EARLY / (k * (k + 1.0))
@@ -75,7 +76,7 @@ impl Looks {
         if self.is_one { self.confidence } else { 1.0 - (1.0 - self.confidence) * (1.0 - EARLY) }
     }
 
-    /// A look at so many blocks: its confidence.
+    /// Takes a look at this many blocks and returns its confidence.
     pub(super) fn look(&mut self, blocks: usize) -> f64 {
         let confidence = self.of_next();
         self.count += 1;
@@ -85,9 +86,9 @@ impl Looks {
 }
 
 impl Benchmark {
-    /// A look at the blocks so far, of this confidence.
+    /// Judges the blocks so far with this confidence.
     pub(super) fn judge(&mut self, look_confidence: f64) -> Result<()> {
-        // So that the last blocks lie between two looks, too.
+        // This look at the machine ensures that the last blocks also lie between two looks.
         self.look();
         self.overhead.settle(self.schedule.repetitions());
         self.look_confidence = look_confidence;
@@ -101,7 +102,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Which of the blocks so far were disturbed.
+    /// Finds out which of the blocks so far were disturbed.
     pub(super) fn find_disturbed(&self, disturbed: &mut Vec<bool>) -> Result<()> {
         let room = self.spans.len().saturating_sub(disturbed.len());
         disturbed.try_reserve(room).map_err(|_| Error::from(Status::OutOfMemory))?;
@@ -110,7 +111,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Judges the blocks so far, without those that were disturbed. The scratch grows as it has to.
+    /// Judges the blocks so far, without those that were disturbed. The scratch grows as needed.
     pub(super) fn compare(&self, disturbed: &[bool], scratch: &mut Vec<f64>) -> Result<BlockComparison> {
         let options = CompareOptions {
             confidence: self.limits.confidence,
@@ -130,7 +131,7 @@ impl Benchmark {
         let [of_a, of_b] = &self.blocks;
         let length = disturbed.len();
         let lost = disturbed.iter().filter(|&&is| is).count();
-        // Of what is to be sorted, and of the two sides.
+        // Space for sorting, and for the two sides.
         let room = if lost == 0 { length } else { 3 * length };
         scratch
             .try_reserve(room.saturating_sub(scratch.len()))
@@ -141,7 +142,7 @@ impl Benchmark {
         if lost == 0 || self.limits.keeps_disturbed {
             return Ok(of_all);
         }
-        // All that there is: the disturbance is in both sides, and the interval is as wide as that makes it.
+        // Uses all blocks: the disturbance affects both sides, and widens the interval accordingly.
         let of_all_blocks = || {
             let is_answer =
                 of_all.verdict() != Verdict::NoEvidence || of_all.flags & COMPARISON_WITHIN_MARGIN != 0;
@@ -161,12 +162,12 @@ impl Benchmark {
         Ok(if is_too_few { of_all_blocks() } else { found })
     }
 
-    /// Whether a look could end it: looks that cannot would use up the error of those that can.
+    /// Whether a look could end the benchmark. Other looks would only use up the chance of error.
     pub(super) fn may_look(&self) -> bool {
         self.looks.is_due(self.spans.len()) && self.elapsed() >= self.limits.budget / LEAST
     }
 
-    /// A look before the last: whether the answer can no longer change.
+    /// Takes a look before the last. Returns whether the answer can no longer change.
     pub(super) fn look_at_blocks(&mut self) -> Result<bool> {
         let confidence = self.looks.look(self.spans.len());
         self.judge(confidence)?;
@@ -175,11 +176,12 @@ impl Benchmark {
 
     fn is_enough(&self) -> bool {
         let blocks = &self.judged;
-        // Where blocks depend on each other, few may be independent: then the ends of all are the interval of less than was asked for.
+        // If blocks depend on each other, few may be independent. Then even all blocks give an interval of less
+        // confidence than requested.
         if blocks.coverage < self.look_confidence {
             return false;
         }
-        // It may still become quiet.
+        // The machine may still become quiet.
         if blocks.flags & COMPARISON_NOISY != 0 {
             return false;
         }

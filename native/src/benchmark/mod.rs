@@ -1,25 +1,27 @@
 //! Benchmarks: which of two pieces of code is faster, judged by interleaved blocks.
 //!
-//! A and B are run in turns, in blocks of four samples, `A B B A` or `B A A B`, so that whatever changes slowly (the clock frequency,
-//! other processes, the temperature) falls on both alike. Which of the two a block is, a coin decides: so of equal code the difference of a block
-//! is as likely above zero as below, each time anew, whatever the machine does and however long that lasts. A block yields one pair of times, and the differences within
-//! pairs are judged: [`picollo_core::compare_blocks_above`]. Before that both are warmed up, and the number of calls in a sample is
-//! found so that the clock's resolution does not matter: the same for both unless they differ fourfold, so that what calling costs
-//! is the same in both and goes out with the difference, without an error. Empty samples, before the first block and between blocks,
-//! tell how much that is; it is subtracted from the times, but not from the differences.
+//! A and B run alternately in blocks of four samples, `A B B A` or `B A A B`, so that slow changes (the clock
+//! frequency, other processes, the temperature) affect both alike. A coin decides the order of each block. So for equal
+//! code, the difference in each block is as likely above zero as below, whatever the machine does and however long that
+//! lasts. A block yields one pair of times, and the differences within pairs are judged:
+//! [`picollo_core::compare_blocks_above`]. Before that, a warm-up finds a number of calls per sample for which the
+//! clock's resolution does not matter. Both sides get the same number unless they differ fourfold. Then the cost of
+//! calling is equal and cancels in the difference without an error. Empty samples, before the first block and between
+//! blocks, measure this cost. It is subtracted from the times, but not from the differences.
 //!
-//! What the place of code in memory changes, about two cycles a call, is no property of the code. Differences below that are not
-//! told ([`BenchmarkOptions::resolution_seconds`]).
+//! The place of code in memory changes times by about two cycles per call, which is no property of the code. Smaller
+//! differences are not reported ([`BenchmarkOptions::resolution_seconds`]).
 //!
-//! What others did to the machine meanwhile is watched between blocks. Blocks that were disturbed are left out, both sides of them,
-//! by a rule that looks at the time alone and not at what was measured (`noise.rs`). Where more than half were, all of them count: A and B
-//! took turns, so that the disturbance is in both, and the interval is as wide as it makes it. Where that interval says nothing, the
-//! verdict is *unproven: noisy* ([`COMPARISON_NOISY`]). [`Benchmark::noise`] tells what disturbed.
+//! Between blocks, the benchmark watches what others do to the machine. It leaves out both sides of disturbed blocks,
+//! by a rule that uses only the time and not the measured values (`noise.rs`). If more than half of the blocks were
+//! disturbed, all of them count: A and B alternated, so that the disturbance affects both and widens the interval. If
+//! that interval is inconclusive, the verdict is *unproven: noisy* ([`COMPARISON_NOISY`]). [`Benchmark::noise`] reports
+//! the cause.
 //!
 //! It ends when the answer can no longer change, or when the budget is spent (`judge.rs`).
 //!
-//! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
-//! callbacks. [`benchmark`] runs two closures with it.
+//! [`Benchmark`] is a stepper: it names the next sample, and the caller reports when that is done. So it works in every
+//! language, without callbacks. [`benchmark`] uses it to run two closures.
 
 mod figures;
 mod judge;
@@ -64,7 +66,7 @@ use crate::session::options::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions
 use crate::session::reading::Reading;
 use crate::session::session::Session;
 
-/// A sample that was begun.
+/// A sample that has started.
 #[derive(Clone, Copy)]
 struct Running {
     step: Step,
@@ -73,7 +75,7 @@ struct Running {
 
 /// A benchmark of two pieces of code, one sample at a time. See the [module](self).
 ///
-/// Times are in picoseconds a call. With events, all on the opening thread.
+/// Times are in picoseconds per call. If it counts events, only the thread that created it may use it.
 pub struct Benchmark {
     limits: Limits,
     schedule: Schedule,
@@ -82,16 +84,16 @@ pub struct Benchmark {
     running: Option<Running>,
     session: Option<Session>,
     readings: Vec<Reading>,
-    /// What was counted, for each event.
+    /// Totals for each event.
     totals: Vec<Totals>,
     histograms: [SharedWriter; 2],
-    /// The samples of the block that is being taken: picoseconds a call, with the overhead.
+    /// Side and time of each sample in the current block: picoseconds per call, including the overhead.
     block: [(usize, f64); BLOCK],
-    /// Picoseconds a call, with the overhead.
+    /// Picoseconds per call, including the overhead.
     blocks: [Vec<f64>; 2],
-    /// When each began and ended: picoseconds since the benchmark was made.
+    /// Start and end of each block, in picoseconds since the benchmark was made.
     spans: Vec<(u64, u64)>,
-    /// Those that were disturbed, of the blocks that were judged last.
+    /// Which of the blocks at the last judgment were disturbed.
     disturbed: Vec<bool>,
     block_began: u64,
     watch: Watch,
@@ -99,23 +101,23 @@ pub struct Benchmark {
     scratch: Vec<f64>,
     overhead: Overhead,
     looks: Looks,
-    /// The confidence of the look that judged.
+    /// Confidence of the last judgment.
     look_confidence: f64,
     judged: BlockComparison,
-    /// How many blocks there were then.
+    /// Number of blocks at the last judgment.
     judged_of: usize,
-    /// Valgrind executed a sample that the clock timed, whose time says nothing.
+    /// Valgrind executed a sample, so that its time is meaningless.
     is_simulated: bool,
-    /// What the clock says, in tests that make up its time.
+    /// Time of the simulated clock in tests.
     #[cfg(test)]
     simulated: Option<u64>,
 }
 
-/// Blocks for which there is room from the start.
+/// Number of blocks to reserve memory for at the start.
 const ROOM: usize = 1024;
 
 impl Benchmark {
-    /// A benchmark that counts these events beside the time, none or more. Events that are not available are without counts.
+    /// Creates a benchmark that also counts these events, if any. Unavailable events have no counts.
     ///
     /// Errors: `InvalidArgument` for options out of range; `OutOfMemory`; those of [`Session::create`].
     pub fn create(options: &BenchmarkOptions, events: &[Event]) -> Result<Benchmark> {
@@ -135,10 +137,10 @@ impl Benchmark {
         let create = || SingleWriterHistogram::create(&picollo_core::Options::default())?.writer();
         #[cfg(not(test))]
         let watch = Watch::machine()?;
-        // Tests plant what they want to see: this machine may be busy.
+        // Tests simulate the noise: this machine may be busy.
         #[cfg(test)]
         let watch = Watch::unknown();
-        // In tests the same each time.
+        // Tests use the same seed each time.
         let seed = if cfg!(test) { 0 } else { Clock::Tsc.ticks() };
         let mut benchmark = Benchmark {
             schedule: Schedule::new(limits.repetitions, limits.empty_samples != 0, seed),
@@ -172,9 +174,10 @@ impl Benchmark {
         Ok(benchmark)
     }
 
-    /// What to run now; `None` at the end. The clock is read last, so that the sample begins when this returns.
+    /// Returns the next sample to run, or `None` at the end. It reads the clock last: the sample begins when this
+    /// returns.
     ///
-    /// A sample that was begun and is not done is forgotten.
+    /// A sample that was started but not finished is discarded.
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
     pub fn next(&mut self) -> Result<Option<Step>> {
         self.running = None;
@@ -189,9 +192,9 @@ impl Benchmark {
         Ok(Some(step))
     }
 
-    /// Ends the sample. The clock is read first.
+    /// Ends the sample. It reads the clock first.
     ///
-    /// Errors: `InvalidArgument` where none was begun, `OutOfMemory`, and those of [`Session::read`].
+    /// Errors: `InvalidArgument` if no sample was started, `OutOfMemory`, and those of [`Session::read`].
     pub fn done(&mut self) -> Result<()> {
         let end = self.clock.ticks_ordered();
         self.is_simulated |= self.running.is_some() && valgrind::is_running();
@@ -200,7 +203,7 @@ impl Benchmark {
         self.done_after(picos)
     }
 
-    /// Ends a sample that the caller measured by other means: it took so many picoseconds. As [`Benchmark::done`].
+    /// Ends a sample that the caller timed by other means, in picoseconds. Otherwise like [`Benchmark::done`].
     pub fn done_after(&mut self, picos: u64) -> Result<()> {
         let Some(Running { step, .. }) = self.running.take() else {
             return Err(Error::new(
@@ -231,7 +234,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Picoseconds since it began.
+    /// Picoseconds since the benchmark was made.
     fn elapsed(&self) -> u64 {
         #[cfg(test)]
         if let Some(now) = self.simulated {
@@ -240,7 +243,7 @@ impl Benchmark {
         self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos)
     }
 
-    /// Between blocks: a look at the machine where it is time, and the beginning of the next block.
+    /// Looks at the machine if that is due, and starts the next block.
     fn look_around(&mut self) {
         if self.trace.is_due(self.elapsed()) {
             self.look();
@@ -248,7 +251,7 @@ impl Benchmark {
         self.block_began = self.elapsed();
     }
 
-    /// A look at the machine. Allocates nothing.
+    /// Looks at the machine without allocating.
     fn look(&mut self) {
         let at = self.elapsed();
         let load = self.watch.look(self.trace.is_frequency_due(at));
@@ -260,7 +263,7 @@ impl Benchmark {
         self.elapsed() >= self.limits.budget
     }
 
-    /// An empty sample.
+    /// Handles an empty sample.
     fn took_nothing(&mut self, picos: u64) -> Result<()> {
         self.overhead.add(self.schedule.empty_of(), picos as f64)?;
         let is_spent = self.is_spent();
@@ -273,7 +276,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// A sample that counts.
+    /// Handles a sample of a block.
     fn took(&mut self, step: Step, picos: u64) -> Result<()> {
         let at = self.schedule.taken();
         self.block[at] = (step.side as usize % 2, picos as f64 / step.repetitions as f64);
@@ -282,7 +285,7 @@ impl Benchmark {
         }
         if self.is_spent() {
             if !self.blocks[0].is_empty() {
-                // What is left of the block would be over the budget.
+                // The rest of the block would exceed the budget.
                 return self.judge_last();
             }
             if self.schedule.shorten() {
@@ -292,13 +295,13 @@ impl Benchmark {
         Ok(())
     }
 
-    /// The last sample of a block.
+    /// Handles the last sample of a block.
     fn took_block(&mut self) -> Result<()> {
         let mut times = [0.0; 2];
         for (side, per_call) in self.block {
-            // With the overhead in it: the same on both sides goes out with the difference, and without an error.
+            // The overhead stays in: if it is equal on both sides, it cancels in the difference without an error.
             times[side] += per_call / 2.0;
-            // Half up; far below the largest.
+            // Rounded half up; far below the largest value.
             let net = (per_call - self.overhead.of_call(side).0).max(0.0);
             self.histograms[side].record((net + 0.5) as u64);
         }
@@ -323,7 +326,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// How far it is, 0 to 1: the part of the budget that is spent, or of the most blocks; 1 at the end.
+    /// Progress from 0 to 1, as a share of the budget or of the maximum number of blocks; 1 at the end.
     pub fn progress(&self) -> f64 {
         if self.schedule.phase() == Phase::End {
             return 1.0;
@@ -333,29 +336,29 @@ impl Benchmark {
         of_time.max(of_blocks).min(1.0)
     }
 
-    /// The picoseconds that a call took, an observation for each sample. A reference of its own.
+    /// Picoseconds per call, with one value for each sample. The caller gets a separate reference.
     pub fn histogram(&self, side: Side) -> Option<SingleWriterHistogram> {
         self.histograms.get(side as usize).map(|writer| writer.histogram().clone())
     }
 
-    /// The times of the blocks, in the order in which they were measured: picoseconds a call, of A and of B, with what calling
-    /// costs in them.
+    /// Times of the blocks in order of measurement: picoseconds per call of A and of B, including the cost of calling.
     pub fn blocks(&self) -> (&[f64], &[f64]) {
         (&self.blocks[0], &self.blocks[1])
     }
 
-    /// Which of [`Benchmark::blocks`] were disturbed from outside: at the end of all of them, before it of those that were looked at.
+    /// Which of [`Benchmark::blocks`] were disturbed from outside: at the end for all blocks, before that for those
+    /// judged last.
     pub fn disturbed(&self) -> &[bool] {
         &self.disturbed
     }
 
-    /// Whether samples of A and B belong to blocks by now, and no longer to the warm-up.
+    /// Whether the warm-up is over, so that samples of A and B belong to blocks.
     pub fn is_measuring(&self) -> bool {
         self.schedule.phase() == Phase::Measure
     }
 
-    /// The confidence of the interval at the look that ended it. All looks together have the confidence that was asked for, and so
-    /// has whatever else is judged once, at the end, with this one.
+    /// Confidence of the interval at the final look. All looks together have the requested confidence. Other statistics
+    /// that are judged once, at the end, with this confidence share it.
     pub fn look_confidence(&self) -> f64 {
         self.look_confidence
     }
@@ -368,9 +371,9 @@ impl Benchmark {
     }
 }
 
-/// Runs `a` and `b` until the difference is known well enough, or the time is up. What they return is kept from the optimiser, so
-/// that a call whose result is returned is not left out; what else the compiler may leave out, such as a loop whose result nobody
-/// sees, should go through [`core::hint::black_box`]. A closure that returns nothing and does nothing is told to take nothing
+/// Runs `a` and `b` until the difference is known well enough, or the time is up. The optimizer keeps their return values,
+/// and so the calls. Other code that it may remove, such as a loop whose result nobody uses, should go through
+/// [`core::hint::black_box`]. A closure that returns nothing and does nothing is reported to take no time
 /// ([`BENCHMARK_NOTHING_A`]).
 ///
 /// ```
@@ -402,7 +405,7 @@ pub fn benchmark<A, B>(
     Ok(benchmark)
 }
 
-/// A function of its own for each closure, and aligned: the same loop elsewhere in memory may take a third longer.
+/// A separate, aligned function for each closure: the same loop elsewhere in memory may take a third longer.
 #[inline(never)]
 fn repeat<R>(repetitions: u64, call: &mut impl FnMut() -> R) {
     align();
@@ -411,11 +414,11 @@ fn repeat<R>(repetitions: u64, call: &mut impl FnMut() -> R) {
     }
 }
 
-/// What follows begins at a multiple of 64 bytes.
+/// Aligns the code that follows to 64 bytes.
 #[inline(always)]
 fn align() {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-    // SAFETY: a directive that fills the gap before what follows with instructions that do nothing.
+    // SAFETY: a directive that fills the gap before the next instruction with instructions that do nothing.
     unsafe {
         core::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
     }

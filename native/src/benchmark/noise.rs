@@ -1,18 +1,17 @@
-//! Which blocks count: not those that were disturbed from outside. From a trace of what the machine was busy with, and from nothing
-//! else.
+//! Decides which blocks were disturbed from outside, using only a trace of how busy the machine was.
 //!
-//! **The rule.** Around each block lies a window of a tenth of a second or more. The block is disturbed where more than a twentieth of
-//! its window was taken: by the host (steal), or by other programs while something had to wait for a CPU (the smaller of their CPU
-//! time and of the pressure, as neither alone takes anything: others may run where nobody else would, and a program may wait for
-//! itself). Where the pressure is not known, others' CPU time counts as far as it is more than was left idle. Times in ticks may be a
-//! tick wrong at either end, and count from there on.
+//! **The rule.** Each block has a window of at least a tenth of a second around it. The block is disturbed if more than
+//! a twentieth of its window was taken by the host (steal) or by other programs while something had to wait for a CPU.
+//! The latter is the smaller of others' CPU time and of the pressure, as neither alone takes anything: others may run
+//! on idle CPUs, and threads of a program may wait for each other. If the pressure is unknown, others' CPU time counts
+//! as far as it exceeds the idle time. Times in ticks may be a tick wrong at either end, so a tick is subtracted.
 //!
-//! **Why it favours neither side.** It looks at a time, and in that at a whole block, which has both sides in it in an order and its
-//! mirror. What is left out is both sides of a block. So of equal programs the differences are as often above zero as below it, whatever
-//! is left out; and what is left of the disturbance falls on a slower side for longer, in proportion, which makes it no faster.
-//! `simulation.rs` tries that.
+//! **Why it favors neither side.** It looks only at a time, for whole blocks that contain both sides in one order and
+//! its mirror image. It leaves out both sides of a block. So for equal programs, the differences are as often above
+//! zero as below it, whatever is left out. The remaining disturbance affects a slower side for longer, in proportion,
+//! which makes it no faster. `simulation.rs` tests this.
 //!
-//! How often the program itself was interrupted is not looked at: the slower side has more of that.
+//! The rule ignores how often the program itself was interrupted: the slower side is interrupted more often.
 
 use super::result::BenchmarkNoise;
 use crate::base::error::Result;
@@ -21,20 +20,20 @@ use crate::clock::{Clock, Unit};
 use crate::machine::load::{Load, Watch};
 
 const SECOND: f64 = 1e12;
-/// A window is at least so long, in picoseconds: ten ticks of most kernels.
+/// Minimum length of a window, in picoseconds: ten ticks of most kernels.
 const WINDOW: u64 = 100_000_000_000;
-/// From one look to the next at least, in picoseconds: two ticks.
+/// Minimum interval between looks, in picoseconds: two ticks.
 const EVERY: u64 = 20_000_000_000;
-/// Looks take at most one part in so many of the time.
+/// Looks take at most one part in this many of the time.
 const SHARE: u64 = 50;
-/// From one look at the frequency to the next: some kernels wait to measure it.
+/// Minimum interval between looks at the frequency, in picoseconds: some kernels wait to measure it.
 const EVERY_FREQUENCY: u64 = 500_000_000_000;
-/// Looks that are kept; what goes on for longer is looked at less often.
+/// Maximum number of looks kept; a longer measurement is looked at less often.
 const CAPACITY: usize = 2048;
-/// So much of a window may be taken.
+/// Share of a window that may be taken without disturbing the block.
 const THRESHOLD: f64 = 0.05;
 
-/// How the machine was at one moment, in picoseconds since the benchmark was made.
+/// State of the machine at one moment, in picoseconds since the benchmark was made.
 #[derive(Clone, Copy)]
 struct Moment {
     at: u64,
@@ -44,21 +43,21 @@ struct Moment {
 /// All looks, in order.
 pub(super) struct Trace {
     moments: Vec<Moment>,
-    /// From one look to the next, at least.
+    /// Minimum interval between looks.
     every: u64,
-    /// No look before this.
+    /// Earliest time of the next look.
     next: u64,
     next_frequency: u64,
-    /// Of the kernel: seconds.
+    /// Kernel tick in seconds.
     tick: f64,
-    /// Hertz, the lowest and the highest.
+    /// Lowest and highest frequency in hertz.
     frequency: Option<(u64, u64)>,
 }
 
-/// What happened between two looks, in seconds, and of how long that is known.
+/// Events between two looks, in seconds. Fields with `of_` state for how long the others are known.
 #[derive(Clone, Copy, Default)]
 struct Took {
-    /// The CPU times of all and of this program.
+    /// For the CPU times of all programs and of this one.
     of_cpus: f64,
     busy: f64,
     idle: f64,
@@ -69,7 +68,7 @@ struct Took {
     waited: f64,
 }
 
-/// A difference of two counters that both are known and do not run backwards.
+/// The difference of two counters if both are known and did not run backwards.
 fn since(before: Option<u64>, after: Option<u64>) -> Option<f64> {
     Some(after?.checked_sub(before?)? as f64 / 1e9)
 }
@@ -79,10 +78,10 @@ impl Took {
         let seconds = after.at.saturating_sub(before.at) as f64 / SECOND;
         if let Some(waited) = since(before.load.waited, after.load.waited) {
             self.of_waiting += seconds;
-            // Nothing waits for longer than there is.
+            // Nothing can wait for longer than the interval.
             self.waited += waited.min(seconds);
         }
-        // Sums over other CPUs have no difference.
+        // Sums over different CPUs have no meaningful difference.
         let same =
             before.load.cpus.zip(after.load.cpus).filter(|(before, after)| before.which == after.which);
         let Some((cpus, now)) = same else { return };
@@ -96,16 +95,16 @@ impl Took {
             self.of_cpus += seconds;
             self.busy += busy;
             self.own += own;
-            // Kernels are known to let it run backwards.
+            // Some kernels let idle time run backwards.
             self.idle += now.idle.saturating_sub(cpus.idle) as f64 / 1e9;
         }
     }
 
-    /// How much was taken, as a share of the time; `None` where nothing is known of that.
+    /// The share of the time that was taken; `None` if nothing is known.
     fn share(&self, tick: f64) -> Option<f64> {
         let rate = |amount: f64, of: f64| (of > 0.0).then(|| amount.max(0.0) / of);
         let steal = rate(self.steal - tick, self.of_steal);
-        // As many CPUs may be a tick wrong as this program was on, and one more.
+        // Each CPU that this program ran on may be a tick wrong, and one more.
         let running = rate(self.own, self.of_cpus).unwrap_or(0.0).max(1.0) + 1.0;
         let others = self.busy - self.own - tick * running;
         let taken = match (rate(others, self.of_cpus), rate(self.waited, self.of_waiting)) {
@@ -121,7 +120,7 @@ impl Took {
 }
 
 impl Trace {
-    /// `tick`: of the kernel, in nanoseconds.
+    /// `tick`: the kernel's, in nanoseconds.
     pub(super) fn new(tick: u64) -> Result<Trace> {
         Ok(Trace {
             moments: with_room(CAPACITY)?,
@@ -133,7 +132,7 @@ impl Trace {
         })
     }
 
-    /// Whether it is time for a look.
+    /// Whether a look is due.
     pub(super) fn is_due(&self, at: u64) -> bool {
         at >= self.next
     }
@@ -142,10 +141,10 @@ impl Trace {
         at >= self.next_frequency
     }
 
-    /// A look, which took so long. Allocates nothing.
+    /// Adds a look and the time that it took. Allocates nothing.
     pub(super) fn add(&mut self, at: u64, load: Load, took: u64) {
         if self.moments.len() == CAPACITY {
-            // Each second one, the first and what is to come among them.
+            // Keeps every second look, so that the first and the new one remain.
             let mut number = 0;
             self.moments.retain(|_| {
                 number += 1;
@@ -172,14 +171,14 @@ impl Trace {
         took
     }
 
-    /// The first and the last look of the window around what lasted from `start` to `end`; `None` where there are not two.
+    /// The first and the last look of the window around `start` to `end`; `None` if there are not two.
     fn window(&self, start: u64, end: u64) -> Option<(usize, usize)> {
         let most = self.moments.len().checked_sub(1).filter(|&most| most > 0)?;
         let at = |look: usize| self.moments[look].at;
         let mut first = self.moments.partition_point(|moment| moment.at <= start).saturating_sub(1);
         let mut last = self.moments.partition_point(|moment| moment.at < end).min(most);
         while at(last) - at(first) < WINDOW && (first > 0 || last < most) {
-            // On the side on which less has been looked at.
+            // Extends the side that covers less time.
             let (before, after) = (start.saturating_sub(at(first)), at(last).saturating_sub(end));
             if first > 0 && (before <= after || last == most) {
                 first -= 1;
@@ -190,13 +189,13 @@ impl Trace {
         (first < last).then_some((first, last))
     }
 
-    /// Whether a block that lasted from `start` to `end` was disturbed. What nothing is known of was not.
+    /// Whether a block from `start` to `end` was disturbed. If nothing is known, it was not.
     pub(super) fn is_disturbed(&self, (start, end): (u64, u64)) -> bool {
         let share = self.window(start, end).and_then(|(first, last)| self.took(first, last).share(self.tick));
         share.is_some_and(|share| share > THRESHOLD)
     }
 
-    /// All of it: everything but the numbers of blocks.
+    /// The noise of the whole trace, without the numbers of blocks.
     pub(super) fn all(&self) -> BenchmarkNoise {
         let (Some(first), Some(last)) = (self.moments.first(), self.moments.last()) else {
             return BenchmarkNoise::default();
@@ -209,7 +208,7 @@ impl Trace {
             seconds,
             steal_seconds: known(took.steal, took.of_steal),
             others_seconds: known(took.busy - took.own, took.of_cpus),
-            // Sums of all of it differ in their last digits.
+            // Rounding may make the sum a little larger than the whole.
             pressure_seconds: known(took.waited.min(seconds), took.of_waiting),
             frequency_low: hertz.0,
             frequency_high: hertz.1,
@@ -219,9 +218,10 @@ impl Trace {
     }
 }
 
-/// Watches runs of one thing, by the rule for blocks of a benchmark: see [`Benchmark::noise`](super::Benchmark::noise).
+/// Watches runs of a single program by the rule for blocks of a benchmark: see
+/// [`Benchmark::noise`](super::Benchmark::noise).
 ///
-/// It leaves nothing out: of one thing alone, without another beside it, that would favour runs that are short.
+/// It leaves no run out: without a second program for comparison, that would favor short runs.
 pub struct NoiseWatch {
     clock: Clock,
     made: u64,
@@ -232,7 +232,7 @@ pub struct NoiseWatch {
 }
 
 impl NoiseWatch {
-    /// Of the CPUs that the calling thread may run on. Errors: `OutOfMemory`.
+    /// Watches the CPUs that the calling thread may run on. Errors: `OutOfMemory`.
     pub fn create() -> Result<NoiseWatch> {
         Clock::init();
         let (clock, watch) = (Clock::Tsc, Watch::machine()?);
@@ -242,7 +242,7 @@ impl NoiseWatch {
         Ok(watch)
     }
 
-    /// A run begins.
+    /// Marks the start of a run.
     pub fn begin(&mut self) {
         if self.trace.is_due(self.now()) {
             self.look();
@@ -250,13 +250,13 @@ impl NoiseWatch {
         self.began = self.now();
     }
 
-    /// The run ends. Errors: `OutOfMemory`.
+    /// Marks the end of a run. Errors: `OutOfMemory`.
     pub fn end(&mut self) -> Result<()> {
         let run = (self.began, self.now());
         push(&mut self.runs, run)
     }
 
-    /// What else the machine did so far. The blocks are the runs.
+    /// Reports what else the machine did so far. The blocks are the runs.
     pub fn noise(&mut self) -> BenchmarkNoise {
         self.look();
         BenchmarkNoise {

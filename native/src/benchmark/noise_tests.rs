@@ -1,4 +1,4 @@
-//! The rule, on traces that are planted: what disturbs, what does not, and what is not known.
+//! Tests of the rule with planted traces: what disturbs a block, what does not, and unknown values.
 
 use super::noise::{NoiseWatch, Trace};
 use crate::machine::load::{Cpus, Load};
@@ -6,7 +6,7 @@ use crate::machine::load::{Cpus, Load};
 const TICK: u64 = 10_000_000;
 const MILLI: u64 = 1_000_000_000;
 
-/// How much of each CPU, and of the time, in a stretch: shares.
+/// Load in one stretch of time, as shares of each CPU and of the time.
 #[derive(Clone, Copy)]
 struct Stretch {
     millis: u64,
@@ -19,7 +19,7 @@ struct Stretch {
 
 const QUIET: Stretch = Stretch { millis: 1000, own: 1.0, others: 0.0, waited: 0.0, steal: 0.0 };
 
-/// A trace of a machine of so many CPUs, looked at every 20 ms, with times in ticks.
+/// A trace of a machine with this many CPUs: a look every 20 ms, with times in ticks.
 fn trace(cpus: u32, stretches: &[Stretch], change: impl Fn(u64, &mut Load)) -> Trace {
     let mut trace = Trace::new(TICK).unwrap();
     let (mut at, mut own, mut others, mut waited, mut steal, mut idle) = (0u64, 0.0, 0.0, 0.0, 0.0, 0.0);
@@ -54,7 +54,7 @@ fn trace(cpus: u32, stretches: &[Stretch], change: impl Fn(u64, &mut Load)) -> T
     trace
 }
 
-/// The milliseconds at which blocks of 1 ms begin that were disturbed, every 10 ms, as ranges.
+/// When disturbed blocks of 1 ms begin, in milliseconds, as ranges; there is a block every 10 ms.
 fn disturbed(trace: &Trace, millis: u64) -> Vec<std::ops::RangeInclusive<u64>> {
     let mut ranges: Vec<std::ops::RangeInclusive<u64>> = Vec::new();
     for at in (0..millis).step_by(10) {
@@ -76,22 +76,22 @@ fn of(stretches: &[Stretch], change: impl Fn(u64, &mut Load)) -> Vec<std::ops::R
 fn what_disturbs_and_what_does_not() {
     let nobody = Vec::new();
     assert_eq!(of(&[QUIET], |_, _| ()), nobody);
-    // Threads of this program that wait for each other: eight on two CPUs.
+    // Threads of this program wait for each other: eight on two CPUs.
     assert_eq!(of(&[Stretch { own: 2.0, waited: 1.0, ..QUIET }], |_, _| ()), nobody);
-    // Others where nobody else would run.
+    // Others use CPUs that would be idle.
     assert_eq!(of(&[Stretch { others: 1.0, ..QUIET }], |_, _| ()), nobody);
-    // What waits for whom we do not disturb: a program of the lowest priority gets next to nothing.
+    // Something waits for this program, which is no disturbance: a program of the lowest priority gets next to nothing.
     assert_eq!(of(&[Stretch { waited: 1.0, others: 0.02, ..QUIET }], |_, _| ()), nobody);
-    // Two that want it all, on both CPUs.
+    // Two programs compete for both CPUs.
     let busy = Stretch { own: 0.67, others: 1.33, waited: 1.0, ..QUIET };
     assert_eq!(of(&[busy], |_, _| ()), [0..=990]);
     let stolen = Stretch { own: 0.7, steal: 0.3, ..QUIET };
     assert_eq!(of(&[stolen], |_, _| ()), [0..=990]);
-    // More than a tick, and more than a twentieth, of a tenth of a second.
+    // More than a tick and a twentieth would have to be lost in a tenth of a second.
     assert_eq!(of(&[Stretch { steal: 0.04, ..QUIET }], |_, _| ()), nobody);
 }
 
-/// What is disturbed is what lies near, and not all of it.
+/// Only nearby blocks are disturbed, not all of them.
 #[test]
 fn bursts() {
     let burst = Stretch { millis: 60, own: 0.5, steal: 0.5, ..QUIET };
@@ -106,13 +106,13 @@ fn bursts() {
     assert_eq!(ranges.len(), 1, "{ranges:?}");
     assert!(*ranges[0].start() >= 900 && ranges[0].contains(&1000) && ranges[0].contains(&1290));
     assert!(*ranges[0].end() <= 1400, "{ranges:?}");
-    // A block that is longer than a window is judged by itself: 60 ms of half of a second are less than a twentieth.
+    // A block longer than a window is judged alone: 60 ms at one half are less than a twentieth.
     let trace = trace(2, &[QUIET, burst, QUIET], |_, _| ());
     assert!(!trace.is_disturbed((500 * MILLI, 1560 * MILLI)));
     assert!(trace.is_disturbed((980 * MILLI, 1080 * MILLI)));
 }
 
-/// Wrong by a tick at either end, at any phase: of one CPU, of two, and of many.
+/// Errors of a tick at either end, at any phase, with one, two and many CPUs.
 #[test]
 fn ticks_alone_disturb_nothing() {
     for cpus in [1, 2, 64] {
@@ -123,7 +123,7 @@ fn ticks_alone_disturb_nothing() {
                 let trace = trace(cpus, &[stretch], |at, load| {
                     let off = (at / 20 + phase) % 3;
                     let cpus = load.cpus.as_mut().unwrap();
-                    // Ahead by a tick or not, and never backwards.
+                    // Either a tick ahead or not, and never backwards.
                     most.set(most.get().max(cpus.busy + off * TICK / 2));
                     cpus.busy = most.get();
                     cpus.steal = Some((at + 50 * phase) / 500 * TICK);
@@ -137,7 +137,8 @@ fn ticks_alone_disturb_nothing() {
     assert_eq!(disturbed(&trace(1, &[both], |_, _| ()), 1000), [0..=990], "one CPU, and two for it");
 }
 
-/// Without the pressure, others disturb where nothing is idle; without the rest, nothing is known, which disturbs nothing.
+/// Without the pressure, others disturb if no CPU is idle. Without the other values nothing is known, which disturbs
+/// nothing.
 #[test]
 fn what_is_missing() {
     let busy = Stretch { own: 0.67, others: 1.33, waited: 1.0, ..QUIET };
@@ -164,7 +165,7 @@ fn what_is_missing() {
     assert!(nothing.all().seconds.is_nan() && nothing.all().cpu_count == 0);
 }
 
-/// Counters that run backwards, and CPUs that come and go: the step is not known, and what is before and behind it is.
+/// If counters run backwards or CPUs come and go, only that step is unknown, not those before and after it.
 #[test]
 fn steps_that_are_not_known() {
     let busy = Stretch { own: 0.67, others: 1.33, waited: 1.0, ..QUIET };
@@ -176,7 +177,7 @@ fn steps_that_are_not_known() {
     };
     assert_eq!(of(&[QUIET], backwards), []);
     assert_eq!(of(&[busy], backwards), [0..=990]);
-    // Another CPU with hours of its own.
+    // Another CPU, with hours on its counters.
     let vanishes = |at: u64, load: &mut Load| {
         if (400..600).contains(&at) {
             let cpus = load.cpus.as_mut().unwrap();
@@ -189,23 +190,23 @@ fn steps_that_are_not_known() {
     let all = trace(2, &[busy], vanishes).all();
     assert!((all.others_seconds - 1.33 * 0.94).abs() < 0.05, "without the two steps: {all:?}");
     assert_eq!(all.cpu_count, 2);
-    // Idle time runs backwards on kernels of today.
+    // Idle time runs backwards on current kernels.
     assert_eq!(of(&[QUIET], |at, load| load.cpus.as_mut().unwrap().idle -= at / 40 * TICK), []);
 }
 
-/// However long it goes on, there is room; what was disturbed is still found.
+/// Long traces are thinned to fit, and disturbances are still found.
 #[test]
 fn long_traces_are_thinned() {
     let mut stretches = vec![QUIET; 600];
     stretches[300] = Stretch { own: 0.5, steal: 0.5, ..QUIET };
     let ranges = of(&stretches, |_, _| ());
     assert_eq!(ranges.len(), 1, "{ranges:?}");
-    // Looked at every 320 ms now.
+    // Looks are 320 ms apart now.
     assert!(*ranges[0].start() >= 299_000 && *ranges[0].end() <= 302_000, "{ranges:?}");
     assert!(ranges[0].contains(&300_500));
 }
 
-/// Looks are 20 ms apart; what is dear to look at is looked at less often: for a fiftieth of the time at most.
+/// Looks are 20 ms apart. Slow ones are taken less often, to use a fiftieth of the time at most.
 #[test]
 fn looks_take_little_time() {
     let mut trace = Trace::new(TICK).unwrap();
@@ -222,7 +223,7 @@ fn frequencies() {
     assert_eq!((trace.all().frequency_low, trace.all().frequency_high), (2e9, 2.9e9));
 }
 
-/// In words: what disturbed, and no more than is known.
+/// Sentences name the disturbance, and nothing that is unknown.
 #[test]
 fn sentences() {
     use super::BenchmarkNoise;
@@ -255,7 +256,7 @@ fn sentences() {
     assert_eq!(BenchmarkNoise { disturbed_count: 0, left_out_count: 0, ..noise }.to_string(), "");
 }
 
-/// Of this machine, whatever it does.
+/// Measures this machine, whatever it does.
 #[cfg_attr(miri, ignore)]
 #[test]
 fn runs_of_work_are_watched() {

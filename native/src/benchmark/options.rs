@@ -8,53 +8,55 @@ pub const BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
 /// A and B call.
 pub const BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
 
-/// How to measure. Zero means the default everywhere.
+/// Options of a benchmark. Zero means the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct BenchmarkOptions {
     /// [`BENCHMARK_NO_OVERHEAD`] and [`BENCHMARK_KEEP_DISTURBED`], or 0.
     pub flags: u32,
-    /// Blocks before it may end by itself; 0: 20.
+    /// Blocks before the benchmark may end early; 0: 20.
     pub min_blocks: u32,
-    /// Blocks at most; 0: 100,000.
+    /// Maximum number of blocks; 0: 100,000.
     pub max_blocks: u32,
-    /// Calls in a sample; 0: as many as `sample_seconds` take.
+    /// Calls in a sample; 0: as many as fit in `sample_seconds`.
     pub repetitions: u64,
-    /// Seconds at most, a sample that was begun being finished; 0: 5. One block, of four samples, is measured in any case: of one
-    /// call each where a call takes longer than all of it.
+    /// Maximum duration in seconds; 0: 5. A running sample is finished. At least one block of four samples is always
+    /// measured, with one call per sample if a call exceeds the budget.
     pub budget_seconds: f64,
     /// Seconds to warm up for, both together; 0: a tenth of the budget.
     pub warm_up_seconds: f64,
-    /// Seconds that a sample should take; 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
+    /// Target duration of a sample in seconds; 0: 0.0002, or a hundredth of the budget if that is less. At most an
+    /// eighth of it.
     pub sample_seconds: f64,
     /// 0: it ends when the answer can no longer change. Above: when half the width of the interval of the difference is at most this
     /// share of A, or a tenth of the resolution. Negative: only with the budget.
     pub precision: f64,
-    /// Of the interval, between 0 and 1; 0: 0.95.
+    /// Confidence of the interval, between 0 and 1; 0: 0.95.
     pub confidence: f64,
     /// Differences up to this share of A do not matter; 0: 0.01; negative: no such threshold.
     pub relative_threshold: f64,
-    /// Seconds a call that cannot be told apart; 0: half a nanosecond, two cycles, which where in memory a loop lies may change, or
-    /// a hundredth of what a call of nothing takes where that is more; with [`BENCHMARK_NO_OVERHEAD`] nothing. Negative: nothing.
+    /// Seconds per call that cannot be distinguished. 0: half a nanosecond, two cycles, which the place of a loop in
+    /// memory may change, or a hundredth of an empty call if that is more; nothing with [`BENCHMARK_NO_OVERHEAD`].
+    /// Negative: nothing.
     pub resolution_seconds: f64,
 }
 
-/// The options, checked, with the defaults in.
+/// The checked options with the defaults filled in.
 pub(super) struct Limits {
     pub min_blocks: usize,
     pub max_blocks: usize,
     pub repetitions: u64,
-    /// Picoseconds, as all times.
+    /// In picoseconds, like all times.
     pub budget: u64,
     pub warm_up: u64,
     pub sample: u64,
     pub precision: f64,
     pub confidence: f64,
     pub relative_threshold: f64,
-    /// Of a call, where it is given.
+    /// Per call, if given.
     pub resolution: Option<f64>,
-    /// Before the first block; 0: none at all.
+    /// Number before the first block; 0: no empty samples at all.
     pub empty_samples: usize,
-    /// Also the blocks that were disturbed count.
+    /// Disturbed blocks count, too.
     pub keeps_disturbed: bool,
 }
 

@@ -1,35 +1,35 @@
-//! What a call of nothing takes: empty samples, before the first block and between blocks, all in one pool.
+//! The cost of an empty call, from a pool of empty samples before the first block and between blocks.
 
 use picollo_core::BlockOverhead;
 
 use crate::base::error::Result;
 use crate::base::vectors::push;
 
-/// Picoseconds a call, about two cycles: so much longer may the same loop take elsewhere in memory.
+/// About two cycles, in picoseconds per call: the same loop may take this much longer elsewhere in memory.
 const RESOLUTION: f64 = 500.0;
-/// Of a call of nothing: so much longer may the same function take elsewhere in memory.
+/// Share of an empty call: the same function may take this much longer elsewhere in memory.
 const RESOLUTION_SHARE: f64 = 0.01;
 
-/// Empty samples. Where A and B have the same number of calls, there is one pool for both; else one for each.
+/// Empty samples. If A and B have the same number of calls, they share one pool; otherwise each has its own.
 #[derive(Default)]
 pub(super) struct Overhead {
-    /// Picoseconds a sample.
+    /// Picoseconds per sample.
     samples: [Vec<f64>; 2],
-    /// Calls in a sample.
+    /// Calls per sample.
     calls: [f64; 2],
-    /// Their medians, picoseconds a sample.
+    /// Medians in picoseconds per sample.
     median: [f64; 2],
     /// Half the intervals of the medians.
     error: [f64; 2],
 }
 
 impl Overhead {
-    /// A sample with the number of calls of this side took so many picoseconds.
+    /// Adds a sample with this side's number of calls and its time in picoseconds.
     pub(super) fn add(&mut self, side: usize, picos: f64) -> Result<()> {
         push(&mut self.samples[side], picos)
     }
 
-    /// Takes the medians anew, of samples of so many calls: an interrupt in one of them must not count.
+    /// Updates the medians for samples of this many calls. Medians are robust against an interrupt in one of them.
     pub(super) fn settle(&mut self, calls: [u64; 2]) {
         self.calls = calls.map(|calls| calls as f64);
         for side in 0..2 {
@@ -50,7 +50,7 @@ impl Overhead {
         }
     }
 
-    /// Samples have one call each from now on: of the pools, so much is that of a call.
+    /// Changes samples to one call each, and scales the pools accordingly.
     pub(super) fn shorten(&mut self) {
         for (samples, calls) in self.samples.iter_mut().zip(self.calls) {
             samples.iter_mut().for_each(|picos| *picos /= calls);
@@ -66,24 +66,24 @@ impl Overhead {
         self.samples[0].len() + self.samples[1].len()
     }
 
-    /// Picoseconds of a sample of one side.
+    /// Picoseconds per sample of one side, and half the interval.
     pub(super) fn of_sample(&self, side: usize) -> (f64, f64) {
         (self.median[side], self.error[side])
     }
 
-    /// Picoseconds a call of one side, and half the interval of that. Nothing where there are no samples.
+    /// Picoseconds per call of one side, and half the interval. Both are zero without samples.
     pub(super) fn of_call(&self, side: usize) -> (f64, f64) {
         let calls = self.calls[side].max(1.0);
         (self.median[side] / calls, self.error[side] / calls)
     }
 
-    /// Of a call of both. Where it is one and the same, it has no error as far as their difference goes.
+    /// The overhead per call of both sides. If they share a pool, it adds no error to their difference.
     pub(super) fn of_blocks(&self) -> BlockOverhead {
         let [(a, error_a), (b, error_b)] = [self.of_call(0), self.of_call(1)];
         BlockOverhead { a, b, error: if self.is_shared() { 0.0 } else { error_a.hypot(error_b) } }
     }
 
-    /// What cannot be told apart, picoseconds a call.
+    /// The smallest difference that can be distinguished, in picoseconds per call.
     pub(super) fn resolution(&self) -> f64 {
         RESOLUTION.max(self.of_call(0).0.min(self.of_call(1).0) * RESOLUTION_SHARE)
     }

@@ -1,4 +1,4 @@
-//! What a benchmark found.
+//! The results of a benchmark.
 
 use core::fmt::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::base::text::{get, set};
 use crate::event::event::Event;
 use crate::session::reading::{READING_SCALED, Reading};
 
-/// Says that times say nothing, and what does.
+/// Reports that the times are meaningless, and what to use instead.
 fn write_simulated(out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {
     let [before, behind] = if format == Format::Markdown { ["**", "**\n\n"] } else { ["", "\n"] };
     if !title.is_empty() {
@@ -28,14 +28,14 @@ fn write_simulated(out: &mut (impl Write + ?Sized), title: &str, format: Format)
     )
 }
 
-/// What was counted in the samples of each side.
+/// Totals of an event in the samples of each side.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Totals {
     values: [f64; 3],
     samples: [f64; 3],
     calls: [f64; 3],
     status: i32,
-    /// In some sample it was counted a part of the time only.
+    /// In some sample, the event was counted only part of the time.
     pub(super) is_scaled: bool,
 }
 
@@ -52,17 +52,17 @@ impl Totals {
         self.calls[at] += calls as f64;
     }
 
-    /// Of a call of one side.
+    /// Count per call of one side.
     fn per_call(&self, side: Side) -> f64 {
         let at = side as usize;
         let empty = if self.samples[2] == 0.0 { 0.0 } else { self.values[2] / self.samples[2] };
-        // Without samples it is 0 over 0.
+        // Without samples this is 0 / 0.
         (self.values[at] - empty * self.samples[at]).max(0.0) / self.calls[at]
     }
 }
 
 impl Benchmark {
-    /// How it went so far. Errors: `Empty` before the first block is done.
+    /// The result so far. Errors: `Empty` before the first block is complete.
     pub fn result(&self) -> Result<BenchmarkResult> {
         let mut judged = self.judged;
         let length = self.blocks[0].len();
@@ -97,7 +97,7 @@ impl Benchmark {
             flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
             reserved: 0,
         };
-        // Of times that say nothing there is no verdict.
+        // Meaningless times give no verdict.
         if self.is_simulated {
             result.blocks.verdict = Verdict::NoEvidence as u32;
             result.flags = BENCHMARK_SIMULATED;
@@ -105,7 +105,8 @@ impl Benchmark {
         Ok(result)
     }
 
-    /// What else the machine did so far, and how many blocks were left out for it. Errors: as of [`Benchmark::result`].
+    /// What else the machine did so far, and how many blocks were left out for it. Errors: as for
+    /// [`Benchmark::result`].
     pub fn noise(&self) -> Result<BenchmarkNoise> {
         let judged = self.result()?.blocks;
         let length = self.blocks[0].len();
@@ -121,12 +122,12 @@ impl Benchmark {
         })
     }
 
-    /// How many events are counted.
+    /// Number of counted events.
     pub fn counters(&self) -> usize {
         self.totals.len()
     }
 
-    /// The event at a position. Errors: `InvalidArgument` where there is none.
+    /// The event at a position. Errors: `InvalidArgument` if the position is out of range.
     pub fn event(&self, index: usize) -> Result<Event> {
         match &self.session {
             Some(session) => session.event(index),
@@ -134,7 +135,7 @@ impl Benchmark {
         }
     }
 
-    /// How much of an event a call took. Errors: `InvalidArgument` where there is none at that position.
+    /// Count of an event per call. Errors: `InvalidArgument` if the position is out of range.
     pub fn counter(&self, index: usize) -> Result<BenchmarkCounter> {
         let totals = self.totals.get(index).ok_or_else(|| {
             let why = format_args!("there is no event {index}: the benchmark has {}", self.totals.len());
@@ -145,8 +146,8 @@ impl Benchmark {
         Ok(BenchmarkCounter { a, b, status, reserved: 0 })
     }
 
-    /// Writes as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters. Errors: `Empty`
-    /// before the first block is done; the writer's own are within.
+    /// Writes Markdown: changes in the times of single samples, the verdict by blocks, and the counters. Errors:
+    /// `Empty` before the first block is complete; the inner result holds errors of the writer.
     pub fn write_markdown(
         &self,
         out: &mut (impl fmt::Write + ?Sized),
@@ -157,8 +158,8 @@ impl Benchmark {
         self.write(out, title, name_a, name_b, Format::Markdown)
     }
 
-    /// Writes the same for people, the answer first ([`Format::Human`]), or as Markdown. Errors: `Empty` before the
-    /// first block is done, `Unsupported` for the other formats; the writer's own are within.
+    /// Writes the same for people, starting with the answer ([`Format::Human`]), or as Markdown. Errors: `Empty` before
+    /// the first block is complete, `Unsupported` for other formats; the inner result holds errors of the writer.
     pub fn write(
         &self,
         out: &mut (impl fmt::Write + ?Sized),

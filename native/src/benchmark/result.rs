@@ -1,4 +1,4 @@
-//! What a benchmark asks for and tells, wherever it is.
+//! Inputs and results of a benchmark, on every platform.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ pub enum Side {
 pub struct Step {
     /// What to run.
     pub side: Side,
-    /// How often.
+    /// Number of calls.
     pub repetitions: u64,
 }
 
@@ -114,11 +114,11 @@ impl Default for BenchmarkNoise {
     }
 }
 
-/// Times of which there were none that matter are not told.
+/// Times below this share of the whole are not reported.
 const TELLING: f64 = 0.01;
 
 impl BenchmarkNoise {
-    /// What disturbed, in words: `: other programs took 1.3 s of CPU time, of 5.0 s`.
+    /// The causes of the disturbance in words: `: other programs took 1.3 s of CPU time, of 5.0 s`.
     pub fn causes(&self) -> impl fmt::Display + '_ {
         fmt::from_fn(|f| {
             let parts = [
@@ -138,7 +138,8 @@ impl BenchmarkNoise {
 }
 
 impl fmt::Display for BenchmarkNoise {
-    /// A sentence: how many blocks are left out, and what disturbed them. Nothing where none was disturbed.
+    /// Writes a sentence: how many blocks were left out, and what disturbed them. Writes nothing if no block was
+    /// disturbed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BenchmarkNoise { block_count, disturbed_count, left_out_count, .. } = *self;
         if disturbed_count == 0 {

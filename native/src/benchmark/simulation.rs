@@ -1,8 +1,9 @@
-//! How often a benchmark is wrong, where the truth is known: of two programs whose times are made up, on one of two CPUs with neighbours
-//! and a host, a clock that shows the sum of it, and `/proc` as its kernel would write it. The order, the interval, the rule for ending and the
-//! verdict are those of [`Benchmark`].
+//! Measures how often a benchmark is wrong by simulating programs for which the truth is known. Two programs with
+//! made-up times run on one of two CPUs, with neighbors and a host. The clock and `/proc` are simulated accordingly.
+//! The order, the interval, the rule for ending and the verdict are those of [`Benchmark`].
 //!
-//! `PICOLLO_SIMULATED=4000 cargo test --release -p picollo-native --lib simulation -- --nocapture` prints the tables of docs/comparing.md.
+//! `PICOLLO_SIMULATED=4000 cargo test --release -p picollo-native --lib simulation -- --nocapture` prints the tables of
+//! docs/comparing.md.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +14,7 @@ use picollo_core::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
 const MILLI: f64 = 1e9;
 const TICK: f64 = 10.0 * MILLI;
 
-/// A sequence of its own (S. Vigna's SplitMix64), seeds that are alike being no harm.
+/// A random generator (S. Vigna's SplitMix64); similar seeds do no harm.
 pub(super) struct Random(pub u64);
 
 impl Random {
@@ -30,28 +31,28 @@ impl Random {
         (-2.0 * self.next().ln()).sqrt() * (core::f64::consts::TAU * self.next()).cos()
     }
 
-    /// Exponential, of this mean.
+    /// Exponentially distributed with this mean.
     fn wait(&mut self, mean: f64) -> f64 {
         -mean * self.next().ln()
     }
 }
 
-/// What a sample takes besides what it should, as a factor.
+/// Noise of a sample's time, as a factor.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Noise {
     /// Normal, by 2 %.
     Quiet,
     /// Log-normal, by 5 %.
     LogNormal,
-    /// By 1 %, and each tenth sample takes up to many times as long: Pareto's distribution without a variance.
+    /// By 1 %, and each tenth sample is up to many times as long: Pareto's distribution without a variance.
     HeavyTail,
-    /// By 1 %, and by 5 % that last for some twenty samples: autoregressive.
+    /// By 1 %, plus an autoregressive 5 % that lasts for about 20 samples.
     Wanders,
-    /// By 0.5 %, on a clock that ticks once in a hundredth of a millisecond: most differences are the same.
+    /// By 0.5 %, with a clock that ticks every hundredth of a millisecond: most differences are the same.
     Ticks,
-    /// Now one time and now another that is 1 % longer, with nothing in between.
+    /// Alternates randomly between two times that differ by 1 %.
     TwoStates,
-    /// By 1 %, and each eighth sample, always, half as long again: what a fixed order of eight puts on one side.
+    /// By 1 %, and each eighth sample takes half as long again: a fixed order of eight would put it on one side.
     EachEighth,
 }
 
@@ -65,16 +66,16 @@ const NOISES: [Noise; 7] = [
     Noise::EachEighth,
 ];
 
-/// Who else is on the machine: on and off for times that are exponential, of these means in milliseconds. While they are on, the program runs
-/// and waits in turns of four milliseconds or so.
+/// Other load on the machine, on and off for exponential times with these means in milliseconds. While it is on, the
+/// program runs and waits alternately for about four milliseconds.
 #[derive(Clone, Copy, Debug)]
 struct Others {
     name: &'static str,
     on: f64,
     off: f64,
-    /// The host; else two neighbours, one for each CPU.
+    /// The load is the host; otherwise two neighbors, one for each CPU.
     is_steal: bool,
-    /// Whether the kernel tells the pressure.
+    /// Whether the kernel reports the pressure.
     has_pressure: bool,
 }
 
@@ -104,11 +105,11 @@ struct World {
     now: f64,
     is_on: bool,
     toggles: f64,
-    /// While others are on: whether it is the program's turn, and until when.
+    /// While the others are on: whether it is the program's turn, and until when.
     is_ours: bool,
     turns: f64,
     own: f64,
-    /// Ticks of each CPU: whoever is there at a tick is charged for all of it.
+    /// Ticks of each CPU: whoever runs at a tick is charged for all of it.
     busy: [u64; 2],
     idle: [u64; 2],
     stolen: f64,
@@ -140,7 +141,7 @@ impl World {
         }
     }
 
-    /// A sample that should take so much: what it takes of a CPU.
+    /// CPU time of a sample that should take `time`.
     fn sample(&mut self, time: f64) -> f64 {
         let World { random, wandered, .. } = self;
         self.samples += 1;
@@ -166,7 +167,7 @@ impl World {
         }
     }
 
-    /// Runs the program until so much is done of it, and tells how long that took.
+    /// Runs the program until this much work is done. Returns how long that took.
     fn run(&mut self, mut work: f64) -> f64 {
         let began = self.now;
         while work > 0.0 {
@@ -180,7 +181,7 @@ impl World {
                 self.turns = self.now + (3.0 + 2.0 * self.random.next()) * MILLI;
             }
             let runs = !self.is_on || self.is_ours;
-            // Turns are nothing to who is alone.
+            // Turns do not matter to a program that runs alone.
             let mut until = if self.is_on { self.toggles.min(self.turns) } else { self.toggles };
             if runs {
                 until = until.min(self.now + work);
@@ -191,7 +192,7 @@ impl World {
             if runs {
                 self.own += step;
                 work -= step;
-                // Not for the want of a digit.
+                // A rounding error must not cost another round.
                 work = if work < 1e-3 { 0.0 } else { work };
             } else if self.others.is_steal {
                 self.stolen += step;
@@ -245,7 +246,7 @@ impl Source for Planted {
     }
 }
 
-/// What is simulated: A takes so long, and B `factor` times that.
+/// A simulation: a call of A takes `call`, and one of B `factor` times that.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     noise: Noise,
@@ -268,7 +269,7 @@ impl Setting {
         benchmark.watch = Watch::planted(Planted(world.clone()));
         benchmark.trace = Trace::new(benchmark.watch.tick()).unwrap();
         benchmark.look();
-        // What calling costs, of code; of programs there are no empty samples.
+        // The cost of calling code; for programs there are no empty samples.
         let calling = if benchmark.limits.empty_samples == 0 { 0.0 } else { 2_000.0 };
         while let Some(Step { side, repetitions }) = benchmark.next().unwrap() {
             let call = [self.call, self.call * self.factor, 0.0][side as usize] + calling;
@@ -297,7 +298,7 @@ impl Setting {
             said.disturbed += noise.disturbed_count;
             said.left_out += noise.left_out_count;
             said.millis += result.elapsed / MILLI as u64;
-            // The words, the numbers and the verdict say the same.
+            // The text, the numbers and the verdict must agree.
             assert_eq!(noise.left_out_count + blocks.block_count, noise.block_count);
             assert!(!is_noisy || (blocks.verdict == 0 && noise.disturbed_count > 0));
             assert!(noise.left_out_count == 0 || noise.left_out_count == noise.disturbed_count);
@@ -306,7 +307,7 @@ impl Setting {
     }
 }
 
-/// In how many of the runs the interval missed the truth, and which verdict there was; and of all runs together, the blocks and the time.
+/// Totals of all runs: how often the interval missed the truth, which verdicts there were, the blocks and the time.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 struct Said {
     runs: u64,
@@ -347,13 +348,13 @@ fn runs() -> u64 {
     std::env::var("PICOLLO_SIMULATED").ok().and_then(|runs| runs.parse().ok()).unwrap_or(300)
 }
 
-/// At most so many of so many, where this share is the truth: four standard deviations.
+/// The largest number of runs expected if this share is the truth: four standard deviations above the mean.
 fn at_most(runs: u64, share: f64) -> u64 {
     let mean = runs as f64 * share;
     (mean + 4.0 * (mean * (1.0 - share)).sqrt()) as u64
 }
 
-/// Two programs, as `picollo compare` has them with its defaults, in so many seconds.
+/// Options for two programs, with the defaults of `picollo compare` and this budget in seconds.
 fn programs(budget_seconds: f64) -> BenchmarkOptions {
     BenchmarkOptions {
         flags: BENCHMARK_NO_OVERHEAD,
@@ -367,24 +368,24 @@ fn programs(budget_seconds: f64) -> BenchmarkOptions {
     }
 }
 
-/// Two pieces of code, with the defaults.
+/// Options for two pieces of code, with the defaults.
 fn code(budget_seconds: f64) -> BenchmarkOptions {
     BenchmarkOptions { budget_seconds, ..BenchmarkOptions::default() }
 }
 
-/// Without a margin and a resolution, at 95 %: what misses the truth is a wrong verdict.
+/// Options without a margin and a resolution, at 95 %: any interval that misses the truth is a wrong verdict.
 fn bare(options: BenchmarkOptions) -> BenchmarkOptions {
     BenchmarkOptions { relative_threshold: -1.0, resolution_seconds: -1.0, confidence: 0.95, ..options }
 }
 
-/// Programs of 1 ms, in half a second.
+/// Programs of 1 ms, with a budget of half a second.
 fn short(noise: Noise, factor: f64, precision: f64) -> Setting {
     let options = BenchmarkOptions { precision, ..bare(programs(0.5)) };
     Setting { noise, others: NOBODY, call: MILLI, factor, options }
 }
 
-/// Of equals, without a margin: as often as stated at most, however it ends: where something is found, where it is precise enough, and
-/// with the budget.
+/// Equal programs without a margin differ at most as often as stated, however the benchmark ends: by finding something,
+/// by its precision, or with the budget.
 #[test]
 fn equals_are_told_apart_as_often_as_stated() {
     let (mut table, runs) = (String::from("\n"), runs());
@@ -393,14 +394,14 @@ fn equals_are_told_apart_as_often_as_stated() {
             let said = short(noise, 1.0, precision).all(runs);
             table += &said.row(&format!("{noise:?}, precision {precision}"));
             assert!(said.wrong() <= at_most(runs, 0.05), "{noise:?} {precision}: {said:?}\n{table}");
-            // Where most differences are none, that is neither.
+            // If most differences are zero, faster and slower must be about equally frequent.
             assert!(said.faster.abs_diff(said.slower) <= 4 * (said.wrong().max(4)).isqrt(), "{said:?}");
         }
     }
     println!("{table}");
 }
 
-/// The ratio of B to A lies in the interval as often as stated, though it ends where that looks clear.
+/// The interval contains the ratio of B to A as often as stated, even though the benchmark ends once that looks clear.
 #[test]
 fn intervals_hold_the_truth_as_often_as_stated() {
     let (mut table, runs) = (String::from("\n"), runs());
@@ -414,8 +415,8 @@ fn intervals_hold_the_truth_as_often_as_stated() {
     println!("{table}");
 }
 
-/// As people use it, with the margin of 1 %: equals, and what differs by the margin, are hardly ever told apart; larger differences are found,
-/// never the wrong way round; what is large takes no time, and what is small gets all of the budget.
+/// With the usual margin of 1 %, programs that are equal or differ by the margin are hardly ever distinguished. Larger
+/// differences are found, never in the wrong direction. Large ones take no time, and small ones get the whole budget.
 #[test]
 fn differences_are_found() {
     let (mut table, runs) = (String::from("\n"), (runs() / 6).max(20));
@@ -434,7 +435,7 @@ fn differences_are_found() {
                     continue;
                 }
                 assert_eq!(said.faster, 0, "{form} {factor}: {said:?}\n{table}");
-                // Of 20 ms with so much noise there are too few in 8 s to tell 3 % from a margin of 1 %.
+                // With this much noise, 8 s hold too few runs of 20 ms to distinguish 3 % from a margin of 1 %.
                 let is_hard = factor < 2.0 && call > MILLI * 10.0 && *noise == Noise::LogNormal;
                 assert!(is_hard || said.slower * 100 >= 95 * runs, "{form} {factor}: {said:?}\n{table}");
                 // 2 ms against 5.2 ms: the 11 blocks that an answer takes, or a fiftieth of the budget.
@@ -446,8 +447,8 @@ fn differences_are_found() {
     println!("{table}");
 }
 
-/// Of equals, on a machine that others use: as often as stated, whether what they disturb is left out, or counts; and what is 5 % slower is
-/// never the faster one.
+/// On a shared machine, equal programs differ as often as stated, whether disturbed blocks are left out or count. A
+/// program that is 5 % slower is never reported as faster.
 #[test]
 fn verdicts_beside_others() {
     let (mut table, runs) = (String::from("\n"), runs() / 2);
@@ -462,7 +463,7 @@ fn verdicts_beside_others() {
             let said = of(1.0, options).all(runs);
             table += &said.row(&format!("{}, equal, {name}", others.name));
             assert!(said.wrong() <= at_most(runs, stated), "{others:?} {name}: {said:?}\n{table}");
-            // Neither side is preferred: half of what is wrong, either way.
+            // The rule favors neither side: half of the wrong verdicts go either way.
             assert!(said.faster.abs_diff(said.slower) <= 4 * said.wrong().max(4).isqrt(), "{said:?}");
         }
         for (name, call, options) in
@@ -476,8 +477,8 @@ fn verdicts_beside_others() {
     println!("{table}");
 }
 
-/// Quiet machines lose nothing, moderate noise is overcome. Where all is disturbed, the interval decides: what is 400 times as long is so on
-/// any machine, and what is 2 % longer is unproven, and says by what.
+/// Quiet machines lose nothing, and moderate noise is overcome. If all blocks are disturbed, the interval decides: a
+/// factor of 400 shows on any machine; a difference of 2 % is unproven, with the cause.
 #[test]
 fn what_is_left_out_and_what_is_unproven() {
     let of = |others, factor, options| Setting { noise: Noise::Quiet, others, call: 1e6, factor, options };
@@ -489,7 +490,7 @@ fn what_is_left_out_and_what_is_unproven() {
     let always = of(ALWAYS, 400.0, long).all(20);
     assert_eq!((always.slower, always.noisy, always.left_out), (20, 0, 0), "{always:?}");
     assert_eq!(always.disturbed, always.blocks);
-    // Samples of the length of a turn: now all of a turn is lost in one, and now none.
+    // Samples as long as a turn: some lose a whole turn, and others nothing.
     let long = BenchmarkOptions { sample_seconds: 4e-3, budget_seconds: 0.5, ..long };
     let close = of(ALWAYS, 1.02, long).all(20);
     assert!(close.noisy >= 15 && close.faster == 0 && close.left_out == 0, "{close:?}");
@@ -507,7 +508,7 @@ fn what_is_left_out_and_what_is_unproven() {
     );
 }
 
-/// Where the kernel does not tell the pressure, the rule goes by what was left idle.
+/// If the kernel does not report the pressure, the rule uses the idle time.
 #[test]
 fn without_pressure() {
     for others in [NOBODY, OTHERS[1], ALWAYS] {
@@ -526,7 +527,8 @@ fn without_pressure() {
     }
 }
 
-/// Were blocks left out for what one side took, such as those in which A was interrupted, these simulations would show it.
+/// A rule that leaves out blocks by the times of one side, such as those in which A was interrupted, fails these
+/// simulations.
 #[test]
 fn a_rule_that_looks_at_one_side_is_caught() {
     let (mut slower, runs) = (0, 40);

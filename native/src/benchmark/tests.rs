@@ -1,5 +1,5 @@
-//! The schedule and the judgement, what made equal code look different, and what made benchmarks endless: one machine for each, whose time is
-//! made up, so that nothing here is up to chance; and once for real.
+//! Tests of the schedule, of the judgment, and of former faults: differences between equal code, and endless
+//! benchmarks. Each uses a machine with simulated time, so that nothing depends on chance; one runs for real.
 
 use super::simulation::Random;
 use super::*;
@@ -8,7 +8,7 @@ use picollo_core::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION,
 
 const MILLI: u64 = 1_000_000_000;
 
-/// Runs a benchmark whose samples take what `time` says, in picoseconds, on a clock that shows the sum of them.
+/// Runs a benchmark with the sample times of `time`, in picoseconds, on a clock that shows their sum.
 fn run(options: &BenchmarkOptions, mut time: impl FnMut(Step, u64) -> f64) -> (Benchmark, Vec<Step>) {
     let mut benchmark = Benchmark::create(options, &[]).unwrap();
     benchmark.simulated = Some(0);
@@ -23,7 +23,7 @@ fn run(options: &BenchmarkOptions, mut time: impl FnMut(Step, u64) -> f64) -> (B
     (benchmark, steps)
 }
 
-/// The same where calls of A, of B and of nothing take so many picoseconds, and up to so many more.
+/// The same for calls of A, of B and empty ones that take this many picoseconds, and up to `noise` more.
 fn measured(
     options: &BenchmarkOptions,
     calls: [f64; 3],
@@ -44,13 +44,14 @@ fn markdown(benchmark: &Benchmark) -> String {
     text
 }
 
-/// Who was run, in letters; whole blocks, in either order, are dots.
+/// The steps as letters; whole blocks, in either order, are dots.
 fn in_blocks(steps: &[Step]) -> String {
     let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
     told.replace("ABBA", ".").replace("BAAB", ".")
 }
 
-/// A coin decides the order of each block, another one for each benchmark: as often the one as the other, and whatever was before.
+/// A coin decides the order of each block, differently for each benchmark: both are equally frequent, whatever came
+/// before.
 #[test]
 fn the_order_is_left_to_chance() {
     let limits =
@@ -72,7 +73,7 @@ fn the_order_is_left_to_chance() {
     };
     let one = orders(1);
     let count = |is: &dyn Fn(usize) -> bool| (0..one.len()).filter(|&at| is(at)).count();
-    // Five standard deviations of a fair coin: of each block, of the next being the same, and of the one after eight.
+    // Five standard deviations of a fair coin, for each block and for being the same as the block `lag` before.
     for lag in [0, 1, 2, 4, 8] {
         let same = count(&|at| if lag == 0 { one[at] } else { at >= lag && one[at] == one[at - lag] });
         assert!(same.abs_diff(5_000) < 250, "{lag}: {same}");
@@ -99,7 +100,7 @@ fn what_is_run_when() {
     assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0), "all of it was overhead");
     assert_eq!(result.flags, BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B);
     assert_eq!((result.overhead_error_a, result.empty_count), (0.0, 16));
-    // An empty sample between blocks, after every fifth.
+    // An empty sample follows every fifth block.
     let (_, steps) = run(&BenchmarkOptions { max_blocks: 11, ..options }, |_, _| 3e6);
     assert!(in_blocks(&steps).ends_with("e.....e.....e."), "{steps:?}");
     let without = BenchmarkOptions { flags: BENCHMARK_NO_OVERHEAD, ..options };
@@ -110,7 +111,8 @@ fn what_is_run_when() {
 
 #[test]
 fn overhead_is_subtracted_and_drift_does_not_matter() {
-    // A call of A takes 100 ns and one of B 103; a sample 30 ns more and half a nanosecond a call, and all gets slower and slower.
+    // A call of A takes 100 ns, and one of B 103. A sample adds 30 ns, and half a nanosecond per call. All get slower
+    // and slower.
     let (mut random, mut samples) = (Random(1), 0.0);
     let options =
         BenchmarkOptions { max_blocks: 500, min_blocks: 200, budget_seconds: 1e3, ..Default::default() };
@@ -178,7 +180,7 @@ fn for_real_with_counters() {
     };
     let events = [Event::parse("page-faults").unwrap(), Event::parse("instructions").unwrap()];
     let touch = |pages: usize| {
-        // Fresh pages: each is a fault.
+        // Fresh pages: each causes a page fault.
         let mut memory = vec![0u8; 0];
         memory.reserve_exact(pages << 12);
         core::hint::black_box(memory.as_mut_ptr());
@@ -190,7 +192,7 @@ fn for_real_with_counters() {
     };
     let done = benchmark(&options, &events, a, b).unwrap();
     let result = done.result().unwrap();
-    // Twice the work; this machine may be busy, but not that busy in most of forty blocks.
+    // Twice the work. This machine may be busy, but not so busy in most of forty blocks.
     let ratio = result.blocks.median_b / result.blocks.median_a;
     assert!((1.5..3.0).contains(&ratio), "{result:?}");
     assert_eq!(result.blocks.verdict, Verdict::Slower as u32, "{result:?}");
@@ -209,7 +211,7 @@ fn for_real_with_counters() {
     assert!(text.contains("| Per call") && text.contains("PageFaults"), "{text}");
 }
 
-/// Where counters cannot be read, the error says which event it is about, and why: from either end of a sample.
+/// If counters cannot be read at either end of a sample, the error names the event and the reason.
 #[cfg(picollo_linux)]
 #[test]
 fn errors_say_which_event_and_why() {
@@ -224,9 +226,10 @@ fn errors_say_which_event_and_why() {
         if fails_at_the_end {
             benchmark.next().unwrap();
         }
-        // In the event's place something that cannot be read.
+        // Replaces the event by a descriptor that cannot be read.
         let mut pipe = [0; 2];
-        // SAFETY: the array has room for the two; what is replaced is this benchmark's own, which closes what takes its place.
+        // SAFETY: the array has room for both. The replaced descriptor belongs to this benchmark, which closes its
+        // replacement.
         unsafe {
             assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
             assert_eq!(libc::dup2(pipe[1], fd), fd);
@@ -238,8 +241,8 @@ fn errors_say_which_event_and_why() {
     }
 }
 
-/// When it ends: where the answer can no longer change, where it is as precise as was asked for, or with the budget. Samples of A take a
-/// millisecond, by up to 2 % more.
+/// A benchmark ends when the answer can no longer change, when it reaches the requested precision, or with the budget.
+/// Samples of A take a millisecond and up to 2 % more.
 #[test]
 fn when_it_ends() {
     let told = |precision, factor: f64, confidence| {
@@ -259,18 +262,18 @@ fn when_it_ends() {
             time * (1e9 + random.next() * 2e7)
         });
         let blocks = benchmark.result().unwrap().blocks;
-        // The statement is of all looks together, and each has a confidence of its own.
+        // The statement covers all looks together, and each look has its own confidence.
         assert_eq!(blocks.confidence, confidence);
         assert!(blocks.coverage >= benchmark.look_confidence() && benchmark.look_confidence() >= confidence);
         (blocks.block_count, benchmark.look_confidence(), blocks)
     };
-    // A fiftieth of the budget are 80 ms.
+    // A fiftieth of the budget is 80 ms.
     let (count, confidence, found) = told(0.0, 2.6, 0.99);
     assert!((11..=30).contains(&count) && confidence >= 0.999, "{count} {confidence} {found:?}");
     assert_eq!(found.verdict(), Verdict::Slower);
     let (count, _, found) = told(0.0, 1.0, 0.99);
     assert!(count < 100 && found.flags & picollo_core::COMPARISON_WITHIN_MARGIN != 0, "{count} {found:?}");
-    // By the margin and no more: the budget, and a last look that loses little.
+    // A difference equal to the margin takes the whole budget and a last look that loses little.
     let (count, confidence, _) = told(0.0, 1.01, 0.99);
     assert!(count > 900 && (confidence - 0.992).abs() < 1e-12, "{count} {confidence}");
     let (count, confidence, _) = told(-1.0, 2.6, 0.99);
@@ -278,7 +281,7 @@ fn when_it_ends() {
     let (count, _, found) = told(0.006, 2.6, 0.95);
     let half = (found.difference_upper - found.difference_lower) / 2.0;
     assert!((31..500).contains(&count) && half <= 0.006 * found.median_a, "{count} {found:?}");
-    // What confidence there is at which look: all of them together have what is left of it.
+    // The errors of all looks together stay within the stated error.
     let mut looks = Looks::new(0.99, 0.0, 10);
     let mut wrong = 1.0 - looks.of_last();
     for blocks in 0..100_000 {
@@ -293,14 +296,14 @@ fn budget(seconds: f64) -> BenchmarkOptions {
     BenchmarkOptions { budget_seconds: seconds, ..BenchmarkOptions::default() }
 }
 
-/// What the rows say must agree: the medians differ by the difference, which is inside its interval.
+/// The rows must agree: the medians differ by the difference, which lies inside its interval.
 fn check_rows(blocks: &BlockComparison) {
     assert!((blocks.median_b - blocks.median_a - blocks.difference).abs() < 1e-6, "{blocks:?}");
     assert!(blocks.difference_lower <= blocks.difference && blocks.difference <= blocks.difference_upper);
 }
 
-/// Calls get slower, by 3.5 ns of 20, about when the first empty samples are taken: what is subtracted from A must not be another
-/// overhead than what is subtracted from B.
+/// Calls get slower, by 3.5 ns of 20, about when the first empty samples are taken. The overhead subtracted from A must
+/// still be the one subtracted from B.
 #[test]
 fn an_overhead_that_changes_is_of_both() {
     for window in [18, 19, 20, 21, 22, 24, 30] {
@@ -317,8 +320,8 @@ fn an_overhead_that_changes_is_of_both() {
     }
 }
 
-/// One of two equal loops lies a little worse, and takes 30 ps longer, always: of a call that takes nothing that is far above one
-/// per cent, and still nothing.
+/// One of two equal loops lies a little worse and always takes 30 ps longer. For an empty call that is far above one
+/// per cent, but still nothing.
 #[test]
 fn what_placement_changes_is_below_the_resolution() {
     for own in [0.0, 1_000.0, 5_000.0, 20_000.0] {
@@ -330,7 +333,7 @@ fn what_placement_changes_is_below_the_resolution() {
         assert_eq!(result.blocks.flags & below, below);
         let nothing = BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B;
         assert_eq!(result.flags, if own == 0.0 { nothing } else { 0 });
-        // Precise enough at once: no need to spend the budget on nothing.
+        // The precision is reached at once: the budget need not be spent on nothing.
         assert_eq!(result.blocks.block_count, 20);
         assert!(steps.len() < 500, "{}", steps.len());
         let text = markdown(&benchmark);
@@ -345,8 +348,8 @@ fn what_placement_changes_is_below_the_resolution() {
     }
 }
 
-/// With a resolution of their own choice, users see what they know to be there; and one per cent of a dear call is more than half a
-/// nanosecond.
+/// With their own resolution, users see differences that they know to exist. One per cent of an expensive call is more
+/// than half a nanosecond.
 #[test]
 fn the_resolution_is_an_option() {
     let told = |resolution_seconds, overhead| {
@@ -362,18 +365,18 @@ fn the_resolution_is_an_option() {
     assert!(verdict == 0 && (resolution - 2_000.0).abs() < 1.0, "{resolution}");
 }
 
-/// Times that are mostly overhead and noise: cut off at nothing, they would all be on one side.
+/// Times that are mostly overhead and noise: if they were cut off at zero, all errors would lie on one side.
 #[test]
 fn times_below_nothing_are_not_cut_off() {
     let options =
         BenchmarkOptions { max_blocks: 400, resolution_seconds: -1.0, precision: -1.0, ..budget(10.0) };
-    // Less than the empty call, as a function may be that is called otherwise.
+    // Faster than the empty call, as a function that is called in another way may be.
     let blocks = measured(&options, [19_950.0, 19_910.0, 20_000.0], 60.0).0.blocks;
     let found = [blocks.median_a + 50.0, blocks.median_b + 90.0, blocks.difference + 40.0];
     assert!(found.iter().all(|off| off.abs() < 10.0), "{blocks:?}");
 }
 
-/// An interruption while the number of calls is looked for: it must not leave either side with a few calls a sample.
+/// An interruption during the search for the number of calls must not leave either side with a few calls per sample.
 #[test]
 fn interrupted_calibration() {
     for interrupted in 0..40 {
@@ -381,7 +384,7 @@ fn interrupted_calibration() {
         let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, _| {
             let own = if side == Side::Empty { 0.0 } else { 10_000.0 };
             taken += 1;
-            // 3 ms of someone else's.
+            // Another program takes 3 ms.
             let extra = if taken == interrupted { 3.0 * MILLI as f64 } else { 0.0 };
             30_000.0 + (own + 20_000.0) * repetitions as f64 + extra
         });
@@ -392,7 +395,7 @@ fn interrupted_calibration() {
     }
 }
 
-/// One number of calls for both, unless that would make samples of one of them far too short or too long.
+/// Both sides get the same number of calls unless samples of one of them would be far too short or too long.
 #[test]
 fn numbers_of_calls() {
     for (a, b, is_alike) in
@@ -411,7 +414,7 @@ fn numbers_of_calls() {
     }
 }
 
-/// A and B were left out by the compiler; calling nothing was not: it bounds the number of calls.
+/// The compiler removed A and B, but not the empty call, which then limits the number of calls.
 #[test]
 fn what_takes_no_time_ends_in_time() {
     for overhead in [0.0, 0.3, 300.0] {
@@ -429,7 +432,7 @@ fn what_takes_no_time_ends_in_time() {
     }
 }
 
-/// What takes longer than the budget: one block, and it is said.
+/// If a call exceeds the budget, there is one block, and the result says so.
 #[test]
 fn longer_than_the_budget() {
     let (benchmark, steps) = run(&budget(0.1), |Step { side, repetitions }, _| match side {
@@ -444,7 +447,7 @@ fn longer_than_the_budget() {
     let text = markdown(&benchmark);
     assert!(text.contains("The budget was spent before"), "{text}");
 
-    // What gets a thousand times slower when it is measured: the sample that was begun, and then one call each.
+    // Code gets a thousand times slower when measured: the running sample ends, and all later ones have one call each.
     let mut empties = 0;
     let (benchmark, steps) = run(&budget(0.1), |Step { side, repetitions }, _| {
         empties = if side == Side::Empty { empties + 1 } else { empties * u64::from(empties >= 16) };
@@ -462,19 +465,19 @@ fn longer_than_the_budget() {
     let slow = steps.iter().rev().take_while(|step| step.side != Side::Empty).map(|step| step.repetitions);
     assert!(slow.filter(|&calls| calls > 1).count() <= 1, "{steps:?}");
 
-    // A warm-up that asks for more than there is.
+    // A warm-up longer than the budget.
     let options = BenchmarkOptions { warm_up_seconds: 100.0, ..budget(0.1) };
     let (result, benchmark, _) = measured(&options, [1e6; 3], 0.0);
     assert!(benchmark.elapsed() < 105 * MILLI, "{} ms", benchmark.elapsed() / MILLI);
     assert_eq!(result.flags & BENCHMARK_BUDGET_SPENT, BENCHMARK_BUDGET_SPENT);
 
-    // Samples that are asked to be longer than the budget.
+    // Requested samples longer than the budget.
     let options = BenchmarkOptions { sample_seconds: 10.0, ..budget(0.1) };
     let (_, benchmark, _) = measured(&options, [1e6; 3], 0.0);
     assert!(benchmark.elapsed() < 300 * MILLI, "{} ms", benchmark.elapsed() / MILLI);
 }
 
-/// A difference that is there is seen, above half a nanosecond and above one per cent.
+/// Real differences are found, above half a nanosecond and above one per cent.
 #[test]
 fn planted() {
     for (short, long) in [(20_000.0, 21_000.0), (100_000.0, 105_000.0)] {
@@ -486,17 +489,17 @@ fn planted() {
     }
 }
 
-/// For real: closures that do nothing, which ran for hours.
+/// For real: closures that do nothing, which once ran for hours.
 #[test]
 fn nothing_against_nothing_ends() {
     let began = std::time::Instant::now();
     let done = benchmark(&budget(0.1), &[], || {}, || {}).unwrap();
-    // Generous: it is a tenth of a second, and once was hours.
+    // Generous: it takes a tenth of a second, and once took hours.
     assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     let result = done.result().unwrap();
     assert!(result.repetitions_a < 1 << 32, "{result:?}");
     check_rows(&result.blocks);
-    // And what is returned is kept.
+    // Returned values are kept from the optimizer.
     let mut calls = 0u64;
     let count = || {
         calls += 1;

@@ -1,8 +1,8 @@
-//! The kernel's accounts of the calling thread: what it ran, what it waited for a CPU, how often it went, and its page faults.
+//! The kernel's accounts of the calling thread: CPU time, waiting for a CPU, context switches, and page faults.
 //!
-//! They are in no one place, and a thread that is taken off the CPU between two readings would seem to have waited: four to ten
-//! milliseconds of a hundred, of a thread that never waits, beside three others (tried). So they are read between two looks at the
-//! number of its context switches, and again if that has changed.
+//! They come from several places. A thread that loses the CPU between two readings would seem to have waited: in an
+//! experiment, four to ten of a hundred milliseconds, for a thread that never waits, beside three others. So the count
+//! of context switches is read before and after, and all readings are repeated if it changed.
 
 use core::mem::{ManuallyDrop, MaybeUninit};
 use std::fs::File;
@@ -14,30 +14,30 @@ use super::exemplar::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
 use crate::clock::{Clock, Unit};
 use crate::os::wall::clock_nanos;
 
-/// How often readings are repeated that a switch came into.
+/// Maximum number of attempts if a context switch comes between readings.
 const ATTEMPTS: usize = 8;
 
-/// The accounts of one moment.
+/// The accounts at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Accounts {
     pub ticks: u64,
     cpu_nanos: u64,
-    /// [`NOT_READ`], or what schedstat says.
+    /// [`NOT_READ`], or the run delay from schedstat.
     run_delay_nanos: u64,
-    // Their differences count, of some seconds.
+    // Only their differences over a few seconds matter.
     voluntary: u32,
     involuntary: u32,
     minor_faults: u32,
     major_faults: u32,
 }
 
-// SAFETY: all of it is numbers.
+// SAFETY: all fields are numbers.
 unsafe impl Remembered for Accounts {}
 
 const NOT_READ: u64 = u64::MAX;
 
 impl Accounts {
-    /// Those of the calling thread now; `None` where there are none. `schedstat` is its own.
+    /// Reads the accounts of the calling thread; `None` if they are unavailable. `schedstat` must be this thread's.
     pub(super) fn take(schedstat: Option<&Schedstat>) -> Option<Accounts> {
         for _ in 0..ATTEMPTS {
             let before = usage()?;
@@ -60,7 +60,7 @@ impl Accounts {
         None
     }
 
-    /// What became of the time since `earlier`.
+    /// How the time since `earlier` was spent.
     pub(super) fn since(&self, earlier: &Accounts) -> Evidence {
         let (Some(ticks), Some(cpu_nanos)) =
             (self.ticks.checked_sub(earlier.ticks), self.cpu_nanos.checked_sub(earlier.cpu_nanos))
@@ -91,39 +91,39 @@ fn usage() -> Option<libc::rusage> {
     if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
         return None;
     }
-    // SAFETY: zero is a valid rusage, and the call filled it in besides.
+    // SAFETY: all zeros are a valid rusage, and the call filled it in.
     Some(unsafe { usage.assume_init() })
 }
 
-/// The files of this process.
+/// The open files of this process.
 static OPEN: Count = Count::new();
 
-/// The calling thread's `/proc/thread-self/schedstat`. Closed by dropping it, which only the thread may do. Whoever opens or reads it keeps
-/// `pthread_cancel` away.
+/// The calling thread's `/proc/thread-self/schedstat`. Dropping it closes the file, which only this thread may do.
+/// Callers that open or read it must block `pthread_cancel`.
 #[derive(Debug)]
 pub(super) struct Schedstat {
     file: ManuallyDrop<File>,
     counted: Counted,
 }
 
-/// Why there is none.
+/// Why the file could not be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NotOpened {
-    /// Others may be closed.
+    /// Too many are open; others may be closed later.
     Cap,
-    /// The system has none, or no descriptors.
+    /// The system does not have it, or has no free descriptors.
     Refused,
 }
 
 impl Schedstat {
-    /// Opens it, if fewer than `most` are open.
+    /// Opens the file if fewer than `most` are open.
     pub(super) fn open(most: u32) -> Result<Schedstat, NotOpened> {
         let counted = OPEN.add(most as usize).ok_or(NotOpened::Cap)?;
         let file = File::open("/proc/thread-self/schedstat").map_err(|_| NotOpened::Refused)?;
         Ok(Schedstat { file: ManuallyDrop::new(file), counted })
     }
 
-    /// Nanoseconds that the thread was ready and did not run, since it began.
+    /// Nanoseconds since its start during which the thread was ready but did not run.
     fn run_delay(&self) -> Option<u64> {
         let mut text = [0u8; 96];
         let length = self.file.read_at(&mut text, 0).ok()?;
@@ -133,7 +133,7 @@ impl Schedstat {
 
 impl Drop for Schedstat {
     fn drop(&mut self) {
-        // A child of a fork that has closed what it inherited may have a file of its own under that number.
+        // A forked child may have closed the inherited descriptor and opened another file under its number.
         if self.counted.is_of_this_process() {
             // SAFETY: not used after this.
             unsafe { ManuallyDrop::drop(&mut self.file) };
@@ -141,12 +141,12 @@ impl Drop for Schedstat {
     }
 }
 
-/// The second number.
+/// Returns the second number.
 fn parse(text: &[u8]) -> Option<u64> {
     let mut numbers = text.split(|byte| byte.is_ascii_whitespace()).filter(|number| !number.is_empty());
     let mut number = || core::str::from_utf8(numbers.next()?).ok()?.parse().ok();
     let (ran, delay): (u64, u64) = (number()?, number()?);
-    // A kernel without these accounts has zeroes for a thread that runs.
+    // A kernel without these accounts reports zeros even for a running thread.
     (ran > 0).then_some(delay)
 }
 

@@ -1,37 +1,38 @@
-//! From ticks of scopes to nanoseconds of `CLOCK_MONOTONIC_RAW`, by which the kernel's evidence is dated.
+//! Converts ticks of scopes to nanoseconds of `CLOCK_MONOTONIC_RAW`, the clock of the kernel's evidence.
 //!
-//! Scopes take ticks, because nothing is cheaper. Afterwards, when one turns out to be slow, both clocks are read together: ticks, nanoseconds,
-//! ticks. The nanoseconds belong to some moment between the two readings of ticks, and from there one converts, over the distance, by the
-//! clock's frequency. What that errs by at most is said with each result.
+//! Scopes read ticks because nothing is cheaper. If a scope was slow, this reads both clocks together: ticks,
+//! nanoseconds, ticks. The nanoseconds belong to some moment between the two readings of ticks. From there, the clock's
+//! frequency converts the distance. Each result includes its maximum error.
 //!
-//! A thread may lose its CPU between the readings. The bracket is then wide, and is taken again; when it stays wide, there is none:
-//! evidence that cannot be placed in time is no evidence.
+//! A thread may lose its CPU between the readings. The bracket is then wide, and is taken again. If it stays wide,
+//! there is no result: evidence that cannot be placed in time is useless.
 
 use crate::clock::{Clock, Unit, convert_ticks, tsc};
 use crate::os::wall::{NANOS_PER_SECOND, clock_nanos};
 
-/// A wider bracket is none. Half of it, 2.5 µs, is a quarter of a percent of a millisecond, which is the least that evidence is for. As
-/// they come, they are some 50 ns wide; a clock that is read by system calls makes them some 500.
+/// Wider brackets are rejected. Half of this, 2.5 µs, is a quarter of a percent of a millisecond, the shortest time
+/// that evidence is for. A bracket is usually about 50 ns wide, or 500 ns with a clock that is read by system calls.
 const WIDE_NANOS: u64 = 5_000;
-/// A bracket of this width is not tried again.
+/// A bracket of at most this width is not tried again.
 const NARROW_NANOS: u64 = 500;
 const TRIES: u32 = 4;
 
-/// How far, in parts per million, a distance may be wrong. The counter's frequency was measured against this very clock in two windows that
-/// agree within 100, or is a stated one that such a measurement confirms within 1,000, and is then exact in practice.
+/// Maximum relative error of a distance, in parts per million. The counter's frequency is either measured against this
+/// very clock in two windows that agree within 100, or stated and confirmed by such a measurement within 1,000. A
+/// stated frequency is exact in practice.
 const PARTS_COUNTER: u64 = 1_000;
-/// The monotonic clock, where it stands in for the counter, is slewed against the raw one: by up to 500 as the kernel's own loop and most
-/// daemons do it. One that slews faster (chrony, while a clock is off by much) exceeds what is said of the error here.
+/// If the monotonic clock replaces the counter, it is slewed against the raw clock: by up to 500 by the kernel's own
+/// loop and most daemons. A faster slew (chrony, if a clock is far off) exceeds the stated error.
 const PARTS_MONOTONIC: u64 = 1_000;
 
-/// Two clocks at the same moment, or almost.
+/// Readings of two clocks at almost the same moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Bracket {
     /// Ticks of [`Clock::Tsc`], in the middle of the bracket.
     pub tsc: u64,
     /// `CLOCK_MONOTONIC_RAW`, somewhere in the bracket.
     pub raw_ns: u64,
-    /// From the first ticks to the last, in nanoseconds.
+    /// Nanoseconds from the first ticks to the last.
     pub width: u64,
     hertz: u64,
     parts: u64,
@@ -42,16 +43,16 @@ pub(crate) struct Bracket {
 pub(crate) struct RawNanos {
     /// `CLOCK_MONOTONIC_RAW`.
     pub at: u64,
-    /// It is wrong by at most this.
+    /// Maximum error.
     pub error: u64,
 }
 
-/// The clocks, behind a trait so that tests can stand in for them.
+/// The clocks as a trait, so that tests can replace them.
 trait Clocks {
-    /// As [`Clock::Tsc`] has them, whatever it is.
+    /// Ticks of [`Clock::Tsc`], whatever it uses.
     fn ticks(&self) -> u64;
     fn raw(&self) -> u64;
-    /// Of the counter; `None` where the monotonic clock stands in for it.
+    /// Frequency of the counter; `None` if the monotonic clock replaces it.
     fn hertz(&self) -> Option<u64>;
 }
 
@@ -70,8 +71,9 @@ impl Clocks for System {
 }
 
 impl Bracket {
-    /// Takes one now; `None` when it stays wider than 5 µs in four tries. Some 100 ns where nothing comes in between. Neither blocks nor
-    /// allocates, but that the first use of the clock calibrates it ([`Clock::init`]).
+    /// Takes a bracket now; `None` if it is wider than 5 µs in all four tries. It takes about 100 ns if nothing
+    /// interrupts it. It neither blocks nor allocates, except that the first use of the clock calibrates it
+    /// ([`Clock::init`]).
     pub(crate) fn take() -> Option<Bracket> {
         Bracket::of(&System)
     }
@@ -86,9 +88,9 @@ impl Bracket {
             let before = clocks.ticks();
             let raw_ns = clocks.raw();
             let Some(ticks) = clocks.ticks().checked_sub(before) else { continue };
-            // One more, and rounded up: of a reading of ticks, the next one may be almost there.
+            // Adds one and rounds up: the next tick may have been imminent.
             let width = convert_ticks(ticks.saturating_add(1), hertz, Unit::Nanos).saturating_add(1);
-            // A clock that cannot be read says 0.
+            // An unreadable clock returns 0.
             if raw_ns != 0 && best.is_none_or(|best| width < best.width) {
                 best = Some(Bracket { tsc: before + ticks / 2, raw_ns, width, hertz, parts });
             }
@@ -99,17 +101,17 @@ impl Bracket {
         best.filter(|bracket| bracket.width <= WIDE_NANOS)
     }
 
-    /// The moment at which [`Clock::Tsc`] said `ticks`, before the bracket or after it. The error grows by a thousandth of
-    /// the distance at most, and by far less as a rule. That the machine did not sleep in between is taken for granted: the counter may
-    /// go on in sleep, and this clock does not.
+    /// The time at which [`Clock::Tsc`] read `ticks`, before or after the bracket. The error grows by at most a
+    /// thousandth of the distance, and usually by far less. The machine must not have slept in between: the counter may
+    /// continue during sleep, and this clock does not.
     pub(crate) fn raw(&self, ticks: u64) -> RawNanos {
         let distance = convert_ticks(ticks.abs_diff(self.tsc), self.hertz, Unit::Nanos);
         let at = match ticks >= self.tsc {
             true => self.raw_ns.saturating_add(distance),
             false => self.raw_ns.saturating_sub(distance),
         };
-        // Half the bracket, what rounding takes (of the middle, of the distance, and of the moment in question, which is within a tick), and
-        // what the frequency may be wrong by.
+        // Half the bracket, plus rounding of the middle, the distance and the time in question (one tick), plus the
+        // error of the frequency.
         let rounding = 2 + NANOS_PER_SECOND.div_ceil(self.hertz.max(1));
         let drift = (u128::from(distance) * u128::from(self.parts)).div_ceil(1_000_000);
         let drift = u64::try_from(drift).unwrap_or(u64::MAX);

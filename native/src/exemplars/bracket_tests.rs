@@ -1,4 +1,4 @@
-//! Conversions against clocks whose truth is known.
+//! Tests conversions with clocks whose true time is known.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One truth, of which both clocks are functions; time passes while they are read.
+/// The true time, from which both clocks are computed. Reading them takes time.
 struct Model {
-    /// Nanoseconds and a thousandth of them, since a beginning.
+    /// Thousandths of nanoseconds since a beginning.
     picos: Cell<u128>,
-    /// How long the next readings take.
+    /// Durations of the next readings.
     delays: RefCell<Vec<u64>>,
     hertz: Option<u64>,
-    /// What the counter or the monotonic clock really does, in parts per million of what it should.
+    /// Actual error of the counter or the monotonic clock, in parts per million.
     parts: i64,
 }
 
@@ -59,8 +59,8 @@ impl Clocks for Model {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Whatever the frequency (also of a counter whose ticks are longer than all else), its error, and the width of the bracket: the truth lies
-    /// within what is said.
+    /// The truth lies within the stated error for any frequency (even with very long ticks), frequency error and
+    /// bracket width.
     #[test]
     fn the_truth_is_within_the_error(
         hertz in prop_oneof![Just(None), (1_000_000u64..3_000_000).prop_map(Some), (1_000_000u64..50_000_000).prop_map(Some), (1_000_000u64..6_000_000_000).prop_map(Some)], parts in -900i64..900,
@@ -74,7 +74,7 @@ proptest! {
         let at = if later { picos + distance } else { picos - distance };
         let (found, truth) = (bracket.raw(model.ticks_at(at)), model.raw_at(at));
         prop_assert!(found.at.abs_diff(truth) <= found.error, "{:?} of {}, {:?}", found, truth, bracket);
-        // And not much is said to be wrong. (The bracket may have been taken some tries ago.)
+        // The stated error is small, too. (The bracket may have been taken a few tries ago.)
         let tick = 1_000_000_000 / hertz.unwrap_or(1_000_000_000);
         prop_assert!(found.error <= bracket.width / 2 + 50 + tick + (distance / 1_000 / 990) as u64);
     }
@@ -82,17 +82,17 @@ proptest! {
 
 #[test]
 fn a_wide_bracket_is_none() {
-    // Every reading takes 3 us.
+    // Every reading takes 3 µs.
     assert_eq!(Bracket::of(&Model::new(Some(2_000_000_000), 0, vec![3_000; 100])), None);
     assert_eq!(Bracket::of(&Model::new(None, 0, vec![3_000; 100])), None);
-    // The thread lost its CPU in the first try, and not in the second.
+    // The thread lost its CPU in the first try, but not in the second.
     let mut delays = vec![50; 4];
     delays.extend([50, 9_000_000, 50, 50, 50, 50]);
     let bracket = Bracket::of(&Model::new(Some(2_000_000_000), 0, delays)).unwrap();
     assert!(bracket.width < 1_000, "{bracket:?}");
 }
 
-/// Clocks that run backwards, or stand still and cannot be read.
+/// Clocks that run backwards, and unreadable clocks that stand still.
 #[test]
 fn broken_clocks_give_nothing_wrong() {
     struct Broken {
@@ -115,12 +115,12 @@ fn broken_clocks_give_nothing_wrong() {
     for (step, raw) in [(10, 5), (0, 0)] {
         assert_eq!(Bracket::of(&Broken { ticks: Cell::new(1_000), step, raw }), None);
     }
-    // Far away, nothing overflows.
+    // A large distance does not overflow.
     let bracket = Bracket { tsc: 1 << 63, raw_ns: 5, width: 100, hertz: 1, parts: PARTS_COUNTER };
     assert_eq!((bracket.raw(0).at, bracket.raw(u64::MAX).at), (0, u64::MAX));
 }
 
-/// The machine's own: a moment between two readings of the raw clock is found between them.
+/// On this machine's clocks, a moment between two readings of the raw clock is found between them.
 #[test]
 fn this_machines_clocks_agree() {
     Clock::init();

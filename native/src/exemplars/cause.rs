@@ -1,11 +1,11 @@
-//! Where time goes: the parts that a window is split into, and what they are called.
+//! Causes of slow observations: the parts that a window is split into.
 
 use super::exemplar::{
     Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY,
 };
 
-/// The causes: what each is, its number in the C ABI, what it is called, what it means for those who read it for the first time, and its
-/// color on pages, which has a contrast of 3 with white and with the dark page.
+/// The causes: description, number in the C ABI, name, meaning for first-time readers, and color on pages. Each color
+/// has a contrast of 3 with white and with the dark page.
 macro_rules! causes {
     ($($(#[$doc:meta])* $cause:ident = $number:literal: $name:literal, $meaning:literal, $color:literal;)*) => {
         /// Why an observation was slow. The numbers are those of the C ABI.
@@ -17,15 +17,15 @@ macro_rules! causes {
         }
 
         impl Cause {
-            /// All of them.
+            /// All causes.
             pub const ALL: [Cause; 12] = [$(Cause::$cause),*];
 
-            /// What it is called.
+            /// Name of the cause.
             pub const fn name(self) -> &'static str {
                 match self { $(Cause::$cause => $name,)* }
             }
 
-            /// What it means, for those who read it for the first time.
+            /// Meaning of the cause for first-time readers.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Cause::$cause => $meaning,)* }
             }
@@ -65,7 +65,7 @@ causes! {
     NotKnown = 12: "not known", "without evidence", "#7a7a7a";
 }
 
-/// Causes that time is split among.
+/// Number of causes that time is split among.
 pub const PARTS: usize = 10;
 
 impl Cause {
@@ -85,14 +85,15 @@ impl Cause {
 pub struct Parts(pub [u64; PARTS]);
 
 impl Parts {
-    /// What an observation of so many nanoseconds is made of; `None` where there are no accounts. The parts add up to its length.
+    /// Splits an observation of `wall_nanos` into parts that add up to its length; `None` without accounts.
     pub fn of(evidence: &Evidence, wall_nanos: u64) -> Option<Parts> {
         if !evidence.knows(KNOWN_ACCOUNTS) {
             return None;
         }
         let mut parts = Parts::default();
-        // The ring knows of the observation itself. As for the accounts, clocks are not read at the same instant. What the ring does not see is
-        // time that a host or an interrupt took: the kernel does not count it as the thread's, and neither is it here.
+        // The ring covers exactly the observation. The accounts do not, because the clocks are not read at the same
+        // instant. The ring does not show time that a host or an interrupt took. The kernel does not charge it to the
+        // thread, nor does this.
         let (window, off) = match evidence.knows(KNOWN_RING) {
             true => (wall_nanos, evidence.off_nanos.min(wall_nanos)),
             false => (evidence.window_nanos, evidence.window_nanos.saturating_sub(evidence.cpu_nanos)),
@@ -108,7 +109,8 @@ impl Parts {
                     (false, _) => Cause::RunQueue,
                 };
                 parts.add(cause, ready);
-                // Who never gave the CPU up did not wait: what is left then is in no account, such as time stolen from a whole machine.
+                // A thread that never gave up the CPU did not wait. The remaining time is in no account, such as time
+                // stolen from a whole machine.
                 parts.add(if waited { Cause::OwnWaiting } else { Cause::Unexplained }, off - ready);
             }
             (false, _) => parts.add(Cause::OffCpu, off),
@@ -120,7 +122,7 @@ impl Parts {
         Some(parts)
     }
 
-    /// What of this cause.
+    /// Nanoseconds of this cause.
     pub const fn get(&self, cause: Cause) -> u64 {
         if cause.index() < PARTS { self.0[cause.index()] } else { 0 }
     }
@@ -129,7 +131,7 @@ impl Parts {
         self.0[cause.index()] += nanos;
     }
 
-    /// Takes away what came before the observation: at most the time between two checkpoints, which the thread most likely ran.
+    /// Removes the time before the observation: at most the time between two checkpoints, most likely spent running.
     fn fit(&mut self, wall_nanos: u64) {
         let sum: u64 = self.0.iter().sum();
         let Some(mut before) = sum.checked_sub(wall_nanos) else {

@@ -1,23 +1,24 @@
-//! The checkpoints that a thread remembers: each of the latest, and ever fewer of those before.
+//! The checkpoints that a thread remembers: all recent ones, and ever fewer of the older ones.
 //!
-//! An outer scope may last over thousands of inner ones, each of which may take a checkpoint; it still finds one that was taken shortly
-//! before it began. Levels are like those of a binary counter: level `n` has the latest of those whose number 2^n divides.
+//! An outer scope may contain thousands of inner ones that take checkpoints. It still finds one from shortly before its
+//! beginning. Levels work like the bits of a binary counter: level `n` has the latest checkpoints whose number 2^n
+//! divides.
 
-/// What each level remembers.
+/// Checkpoints per level.
 const EACH: usize = 16;
-/// Of the last 30,720 checkpoints something is left: they are 100 µs apart or more, which makes 3 seconds at least.
+/// Covers the last 30,720 checkpoints: at least 3 seconds, as they are 100 µs or more apart.
 const LEVELS: usize = 12;
 
-/// What may be remembered.
+/// A type that checkpoints can store.
 ///
 /// # Safety
-/// All zeroes are a valid one.
+/// All zeros must be a valid value.
 pub(super) unsafe trait Remembered: Copy + Default {}
 
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Place<T> {
-    /// 0 where there is none.
+    /// 0 if the place is empty.
     number: u64,
     checkpoint: T,
 }
@@ -28,12 +29,12 @@ struct Place<T> {
 pub(super) struct Checkpoints<T>([[Place<T>; EACH]; LEVELS]);
 
 impl<T: Remembered> Checkpoints<T> {
-    /// None yet. `None` without memory.
+    /// Creates an empty set; `None` without memory.
     pub(super) fn new() -> Option<Box<Checkpoints<T>>> {
-        // Not by way of the stack, which may be a signal handler's. What is never written takes no memory.
+        // Bypasses the stack, which may be a signal handler's. Pages that are never written use no memory.
         // SAFETY: the layout is not empty.
         let zeroed = unsafe { std::alloc::alloc_zeroed(std::alloc::Layout::new::<Checkpoints<T>>()) };
-        // SAFETY: of its layout, and zeroes are valid, as they are for all that is remembered.
+        // SAFETY: the memory has this layout, and zeros are valid for all types that implement [`Remembered`].
         (!zeroed.is_null()).then(|| unsafe { Box::from_raw(zeroed.cast()) })
     }
 
@@ -44,7 +45,8 @@ impl<T: Remembered> Checkpoints<T> {
         }
     }
 
-    /// The one of this number, or the latest before it that is remembered: further before it by at most a seventh of what has come since. With its number.
+    /// The checkpoint with this number, or the latest remembered one before it, and its number. It is earlier by at
+    /// most a seventh of the checkpoints since then.
     pub(super) fn before(&self, number: u64) -> Option<(u64, &T)> {
         self.0.iter().enumerate().find_map(|(level, places)| {
             let number = number >> level << level;
@@ -53,7 +55,8 @@ impl<T: Remembered> Checkpoints<T> {
         })
     }
 
-    /// Forgets all of them. What the first one's number is to come after, if all levels are to have it: there is one before each other then.
+    /// Forgets all checkpoints. Returns the number after which all levels will contain the next one, so that each later
+    /// number has one before it.
     pub(super) fn clear(&mut self, last: u64) -> u64 {
         self.0 = [[Place::default(); EACH]; LEVELS];
         last | ((1 << (LEVELS - 1)) - 1)
@@ -78,7 +81,7 @@ mod tests {
                 checkpoints.put(number, number);
             }
             let last = first + count;
-            // As often near the last as far from it.
+            // Tests numbers near the last as often as numbers far from it.
             let since = (count as f64).powf(back) as u64 - 1;
             let asked = last - since;
             match checkpoints.before(asked) {
@@ -101,7 +104,7 @@ mod tests {
         assert_eq!(checkpoints.before(7), None);
         checkpoints.put(1 << 20, 0);
         assert!(checkpoints.before(1 << 20).is_some());
-        // Later ones have numbers of their own: the other's would be found only as one before them.
+        // Lookups round a number down to a multiple of at most 2^11, so that this one does not reach the earlier one.
         assert!(checkpoints.before((1 << 20) + (1 << LEVELS)).is_none());
         assert_eq!(checkpoints.clear(1 << 20), (1 << 20) + (1 << (LEVELS - 1)) - 1);
         assert_eq!(checkpoints.before(1 << 20), None);

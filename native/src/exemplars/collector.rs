@@ -1,4 +1,4 @@
-//! Collectors: what they are to do, what they have, and how their intervals end.
+//! Collectors: their options, their data, and how their intervals end.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -32,29 +32,29 @@ pub const EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
 /// does so earlier.
 pub const EXEMPLARS_COUNTERS: u32 = 1 << 3;
 
-/// What a collector is to do. Zeroes are defaults.
+/// Options of a collector. Zeros are defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExemplarOptions {
     /// `EXEMPLARS_…`.
     pub flags: u32,
-    /// Above which an observation is slow, as recorded; 0: the 99th percentile of the interval before.
+    /// Observations above this are slow, in recorded units; 0: the 99th percentile of the previous interval.
     pub threshold: u64,
-    /// What scopes record; nanoseconds by default.
+    /// The unit that scopes record; nanoseconds by default.
     pub unit: Option<Unit>,
     /// How many of the slowest are kept, up to 65,536; 16 by default.
     pub slowest: Option<u32>,
-    /// Threads of the whole process that descriptors, rings and counters are kept for; 0: 64.
+    /// Number of threads in the process that may have descriptors, rings and counters; 0: 64.
     pub threads: u32,
-    /// Slow observations that are looked into, a second and thread; 0: 1,000.
+    /// Slow observations to examine, per second and thread; 0: 1,000.
     pub rate: u32,
-    /// Ordinary observations that are looked into, a second; 0: 20.
+    /// Ordinary observations to examine per second; 0: 20.
     pub controls: u32,
 }
 
-/// Most of the slowest that are kept.
+/// Maximum number of slowest observations to keep.
 pub const MAX_SLOWEST: u32 = 65_536;
 
-/// What one thread at a time works on.
+/// Data that one thread at a time uses.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) kept: Kept,
@@ -65,15 +65,16 @@ pub(super) struct Shared {
     pub(super) quota: Quota,
 }
 
-/// What reads the counts at an interval's end.
+/// Data for reading the counts at the end of an interval.
 #[derive(Debug)]
 struct Counts {
     snapshot: Box<Snapshot>,
     usual: Usual,
-    /// At the interval's begin, and when that was, in ticks.
+    /// Sums at the beginning of the interval, and the time of that in ticks.
     sums: Sums,
     began: u64,
-    /// Has ended, and there was no memory to tell it: the next call does, whose interval goes on.
+    /// An interval that ended but could not be returned for lack of memory. The next call returns it, and the current
+    /// interval goes on.
     untold: Option<Untold>,
     ended: Option<Counted<Interval>>,
 }
@@ -90,23 +91,24 @@ struct Untold {
 #[derive(Clone, Debug)]
 pub struct Collector(Counted<Inner>);
 
-/// What is behind it.
+/// The data of a collector.
 #[derive(Debug)]
 pub struct Inner {
-    /// In ticks: what is longer is worth looking at.
+    /// In ticks: longer observations are examined.
     pub(super) threshold: AtomicU64,
     pub(super) octave_due: AtomicU64,
     pub(super) control_due: AtomicU64,
-    /// How many scopes are let pass when a control is due, at random. Due times pass while long scopes last, so that the very next one is
-    /// what comes after a long one: in an order that repeats itself always of the same kind.
+    /// How many scopes to skip when a control is due, chosen at random. A control often becomes due during a long
+    /// scope. Without skipping, it would be the scope after a long one, which in a repeating order is always of the
+    /// same kind.
     pub(super) control_passes: AtomicU64,
     pub(super) histogram: SharedHistogram,
     pub(super) unit: Unit,
-    /// In units of values: above it a value is slow; `u64::MAX` while that is not known.
+    /// In units of values: values above it are slow; `u64::MAX` while it is unknown.
     pub(super) slow: AtomicU64,
-    /// In units of values: the least of the slowest; 0 while there is room for more.
+    /// In units of values: the smallest of the slowest; 0 while there is room for more.
     pub(super) of_slowest: AtomicU64,
-    /// In units of values: the lesser of both.
+    /// In units of values: the smaller of both.
     pub(super) least: AtomicU64,
     pub(super) options: ExemplarOptions,
     /// In ticks.
@@ -115,22 +117,22 @@ pub struct Inner {
     pub(super) random: AtomicU64,
     pub(super) places: Places,
     pub(super) shared: Lock<Shared>,
-    /// Why a thread, or all of them, could not have the counters that they should have.
+    /// Why the counters of one thread, or of all, are unavailable although requested.
     pub(super) uncounted: Lock<Option<Error>>,
     counts: Lock<Counts>,
 }
 
-// SAFETY: all of it is atomic or behind locks.
+// SAFETY: all fields are atomic or behind locks.
 unsafe impl Sync for Inner {}
-// SAFETY: it has nothing of a thread's own.
+// SAFETY: no field belongs to a thread.
 unsafe impl Send for Inner {}
 
 impl Collector {
-    /// A collector for a histogram, which scopes and [`Collector::offer`] record into as well.
+    /// Creates a collector for a histogram. Scopes and [`Collector::offer`] record into the histogram, too.
     ///
-    /// `InvalidArgument` for options out of range, `Unsupported` for unknown flags, `OutOfMemory`.
+    /// Errors: `InvalidArgument` for options out of range, `Unsupported` for unknown flags, `OutOfMemory`.
     pub fn create(histogram: &SharedHistogram, options: &ExemplarOptions) -> Result<Collector> {
-        // Before there is much on the stack: paths are.
+        // Opens the quota while the stack is small, because paths take much of it.
         Collector::with(histogram, *options, Quota::open())
     }
 
@@ -152,7 +154,7 @@ impl Collector {
         or(&mut options.controls, 20);
         let slowest = *options.slowest.get_or_insert(16);
         Clock::init();
-        // The first counters of a process take long, and what refuses them to one thread refuses them to all.
+        // A process's first counters take long. If one thread may not have them, no thread may.
         let mut uncounted = None;
         if options.flags & EXEMPLARS_COUNTERS != 0
             && let Err(refused) = counters::try_them()
@@ -205,7 +207,7 @@ impl Collector {
         Ok(collector)
     }
 
-    /// Begins to measure.
+    /// Begins a measurement.
     #[inline]
     pub fn scope(&self) -> ExemplarScope<'_> {
         let mut raw = core::mem::MaybeUninit::uninit();
@@ -217,22 +219,23 @@ impl Collector {
         ExemplarScope { collector: &self.0, raw }
     }
 
-    /// Records a value that was timed elsewhere, and keeps it if it is slow. There is no evidence of what its thread did.
+    /// Records a value that was timed elsewhere, and keeps it if it is slow. There is no evidence of what its thread
+    /// did.
     pub fn offer(&self, value: u64, context: Option<&Context>) -> bool {
         self.0.offer(value, context)
     }
 
-    /// What C calls.
+    /// The object behind the functions of the C ABI.
     pub fn inner(&self) -> &Inner {
         &self.0
     }
 
-    /// Makes ready what the calling thread's first slow observation would make: the descriptor of its accounts, and counters where they
-    /// are asked for. An error tells what of it cannot be had.
+    /// Does in advance what the calling thread's first slow observation would do: it opens the descriptor for the
+    /// thread's accounts, and counters if requested. An error reports what is unavailable.
     pub fn prepare_thread(&self) -> Result<()> {
         let _uncancelled = Uncancelled::new();
         let thread = thread::made();
-        // SAFETY: NULL, or what is kept of this thread.
+        // SAFETY: NULL, or the data of this thread.
         let opened = unsafe { thread.as_mut() }.and_then(|thread| {
             thread.with(|thread| {
                 let is_open = thread.open(self.0.options.threads);
@@ -254,7 +257,7 @@ impl Collector {
         }
     }
 
-    /// Ends the interval, and begins the next one. Of the one that ended [`Collector::ended`] tells.
+    /// Ends the interval, returns it, and begins the next one.
     ///
     /// `OutOfMemory`: nothing is lost, and the next call tells the same interval, or one that is longer; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
     pub fn collect(&self) -> Result<Counted<Interval>> {
@@ -266,27 +269,27 @@ impl Collector {
         self.0.counts.with(|counts| counts.ended.clone()).ok_or_else(forked)
     }
 
-    /// The histogram that is recorded into.
+    /// The histogram of the collector.
     pub fn histogram(&self) -> &SharedHistogram {
         &self.0.histogram
     }
 
-    /// The reference as a pointer, which stands for it.
+    /// Turns the reference into a pointer.
     pub fn into_raw(self) -> *const Inner {
         self.0.into_raw().as_ptr().cast()
     }
 
-    /// The reference that a pointer stands for.
+    /// Turns a pointer back into the reference.
     ///
     /// # Safety
-    /// From [`Collector::into_raw`], once for each call.
+    /// The pointer must come from [`Collector::into_raw`], and may be used once per call of that.
     pub unsafe fn from_raw(raw: *const Inner) -> Collector {
         // SAFETY: the caller's promise; such a pointer is not NULL.
         Collector(unsafe { Counted::from_raw(NonNull::new_unchecked(raw.cast_mut().cast())) })
     }
 }
 
-/// A lock that nobody will release.
+/// The error for a lock that nobody will release.
 pub(super) fn forked() -> Error {
     let why = format_args!("this process was forked while another thread was at work on the collector");
     Error::new(Status::Forked, why)
@@ -296,14 +299,14 @@ fn shared_least(slowest: u32) -> u64 {
     if slowest == 0 { u64::MAX } else { 0 }
 }
 
-/// What is counted above a value begins with the next bucket.
+/// The counts above a value begin with the next bucket.
 fn end_of_bucket(histogram: &SharedHistogram, value: u64) -> u64 {
     let layout = histogram.layout();
     layout.bucket_of(value).map_or(value, |bucket| bucket.upper)
 }
 
 impl Inner {
-    /// What is worth looking at from now on.
+    /// Sets which observations are examined from now on.
     pub(super) fn set_least(&self, of_slowest: u64) {
         self.of_slowest.store(of_slowest, Ordering::Relaxed);
         let least = of_slowest.min(self.slow.load(Ordering::Relaxed));
@@ -311,7 +314,7 @@ impl Inner {
         self.threshold.store(self.ticks_of_value(least), Ordering::Relaxed);
     }
 
-    /// Ticks that are converted to this value, or less.
+    /// Ticks that convert to at most this value.
     fn ticks_of_value(&self, value: u64) -> u64 {
         match self.unit.per_second() {
             None => value,
@@ -346,7 +349,7 @@ impl Inner {
         Ok(interval)
     }
 
-    /// Begins the next interval. Where that fails, the present one goes on.
+    /// Begins the next interval. If that fails, the current one goes on.
     fn end_interval(&self, counts: &mut Counts) -> Result<Untold> {
         let slowest = self.options.slowest.unwrap_or(16);
         let next = Kept::new(slowest as usize, Clock::Tsc.ticks())?;
@@ -389,7 +392,7 @@ impl Inner {
         Ok(Untold { counted, kept, process: process() })
     }
 
-    /// What waits in places. With a look at the quota, where that is for more than these.
+    /// Takes in the waiting observations. Reads the quota if there are any, or if `looks` is set.
     pub(super) fn take_in(&self, shared: &mut Shared, looks: bool) {
         shared.renew();
         if looks || self.places.has_any() {
@@ -409,7 +412,7 @@ impl Inner {
 }
 
 impl Shared {
-    /// Whether the group was throttled while an observation lasted.
+    /// Adds whether the group was throttled during an observation.
     pub(super) fn add_quota(&self, exemplar: &mut Exemplar, [start, end]: [u64; 2]) {
         let evidence = &mut exemplar.evidence;
         if evidence.known != 0
@@ -420,7 +423,7 @@ impl Shared {
         }
     }
 
-    /// In the child of a fork: what is kept is its parent's.
+    /// Discards the parent's observations in a forked child.
     pub(super) fn renew(&mut self) {
         let process = process();
         if self.process != process {

@@ -1,14 +1,14 @@
-//! How many of a thing this process has.
+//! Counts how many objects of a kind this process has.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::os::thread::process;
 
-/// The lower half counts; the upper one says in which process, since a child has its parent's number and none of its things.
+/// The lower half is the count. The upper half is the process, since a forked child inherits the number but no objects.
 #[derive(Debug)]
 pub(super) struct Count(AtomicU64);
 
-/// One that counts, until it is dropped; with the process that it counts in.
+/// Represents one counted object until it is dropped, and remembers its process.
 #[derive(Debug)]
 pub(super) struct Counted {
     of: &'static Count,
@@ -24,7 +24,7 @@ impl Count {
         Count(AtomicU64::new(0))
     }
 
-    /// One more, where there are fewer than this.
+    /// Counts one more, if there are fewer than `cap`.
     pub(super) fn add(&'static self, cap: usize) -> Option<Counted> {
         let cap = (cap as u64).min(u64::from(u32::MAX));
         let next = |word| {
@@ -39,7 +39,7 @@ impl Count {
 }
 
 impl Counted {
-    /// Whether what counts is this process's, and not its parent's.
+    /// Whether the object belongs to this process and not to its parent.
     pub(super) fn is_of_this_process(&self) -> bool {
         self.process == process()
     }
@@ -47,7 +47,7 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        // In a child, those of its parent are not counted, and it may have some of its own.
+        // A child does not count its parent's objects, and may have some itself.
         if !self.is_of_this_process() {
             return;
         }

@@ -1,10 +1,10 @@
-//! What a thread executed: its own counters of instructions and cycles in user space, in a session of its own.
+//! Counts what a thread executed: instructions and cycles in user space, in a separate session.
 //!
-//! They are read when a checkpoint is taken and when a slow observation has ended, never on the hot path. Between two such readings, the
-//! session says whether the counts are certain; where they were not (the counters took turns with others', somebody reset them), the window has
-//! a gap, and nothing is known of it.
+//! The counters are read when a checkpoint is taken and when a slow observation ends, never on the hot path. The
+//! session reports whether the counts between two readings are certain. If not (the counters were multiplexed or
+//! reset), the window has a gap, and its counts are unknown.
 //!
-//! The session is the thread's, and its process's: a forked child forgets it, without a call of the system.
+//! The session belongs to the thread and its process: a forked child forgets it without a system call.
 
 use core::mem::ManuallyDrop;
 
@@ -21,14 +21,15 @@ use crate::session::reading::{READING_RESYNC, READING_SCALED, Reading};
 use crate::session::session::Session;
 use crate::work::add_chain_256;
 
-/// Of threads that have counters.
+/// Number of threads with counters.
 static OPEN: Count = Count::new();
 
 /// The kernel's numbers of the two generic events.
 const INSTRUCTIONS: u64 = 1;
 const CYCLES: u64 = 0;
 
-/// How fast cycles pass is measured so often, over so many dependent additions: 7 µs at 3.5 GHz. The fastest counts.
+/// The frequency of cycles is measured this many times with this many dependent additions: 7 µs at 3.5 GHz. The fastest
+/// counts.
 const ROUNDS: u32 = 4;
 const ADDITIONS: u64 = 25_600;
 
@@ -37,25 +38,25 @@ const ADDITIONS: u64 = 25_600;
 struct Counts {
     instructions: u64,
     cycles: u64,
-    /// Readings that were not certain.
+    /// Number of uncertain readings.
     gaps: u64,
 }
 
-// SAFETY: all of it is numbers.
+// SAFETY: all fields are numbers.
 unsafe impl Remembered for Counts {}
 
-/// The counters of the calling thread, or none.
+/// The counters of the calling thread, if it has any.
 #[derive(Debug, Default)]
 pub(super) struct ThreadCounters {
     opened: Option<Counters>,
-    /// Opening them is tried once, but for want of room among the threads.
+    /// Opening is tried once, unless too many threads had counters.
     was_refused: bool,
 }
 
 #[derive(Debug)]
 struct Counters {
     session: ManuallyDrop<Session>,
-    /// Reading them has failed: nothing is known from then on.
+    /// A reading failed: nothing is known from then on.
     is_lost: bool,
     sums: Counts,
     checkpoints: Box<Checkpoints<Counts>>,
@@ -63,14 +64,14 @@ struct Counters {
     counted: Counted,
 }
 
-/// Whether counters can be had: opens some of the calling thread, and closes them. Takes what a first session takes besides.
+/// Checks whether counters are available by opening and closing some. This includes the cost of a first session.
 pub(super) fn try_them() -> Result<()> {
     Counters::open(usize::MAX).map(drop)
 }
 
 impl ThreadCounters {
-    /// Opens them, unless they are, or were refused, for up to `most` threads of the process.
-    /// Allocates some kilobytes. Whether it has opened them just now; why it has not is told once, or each time where there is no room.
+    /// Opens the counters, for up to `most` threads of the process, unless they are open or were refused. Allocates a
+    /// few kilobytes. Returns whether it has just opened them. It reports a refusal once, but lack of room every time.
     pub(super) fn open(&mut self, most: u32) -> Result<bool> {
         if self.opened.is_some() || self.was_refused {
             return Ok(false);
@@ -81,12 +82,12 @@ impl ThreadCounters {
         Ok(true)
     }
 
-    /// Whether there are any.
+    /// Whether the counters are open.
     pub(super) fn are_open(&self) -> bool {
         self.opened.is_some()
     }
 
-    /// A checkpoint is taken.
+    /// Reads the counters for a checkpoint.
     pub(super) fn check(&mut self, checkpoint: u64) {
         if let Some(counters) = &mut self.opened {
             let sums = counters.read();
@@ -94,7 +95,7 @@ impl ThreadCounters {
         }
     }
 
-    /// Adds what was executed since a checkpoint, where that is certain.
+    /// Adds what was executed since a checkpoint if that is certain.
     pub(super) fn tell(&mut self, checkpoint: u64, evidence: &mut Evidence) {
         let Some(counters) = &mut self.opened else { return };
         let now = counters.read();
@@ -113,7 +114,7 @@ impl ThreadCounters {
         evidence.cycle_hertz = counters.cycle_hertz;
     }
 
-    /// In the child of a fork: what is there is its parent's.
+    /// In a forked child, forgets the parent's counters.
     pub(super) fn forget(&mut self) {
         core::mem::forget(self.opened.take());
         self.was_refused = false;
@@ -127,7 +128,7 @@ impl Counters {
         let counted = OPEN.add(most).ok_or_else(too_many)?;
         let checkpoints = Checkpoints::new().ok_or(Error::from(Status::OutOfMemory))?;
         let events = [Event::new(kind::HARDWARE, INSTRUCTIONS), Event::new(kind::HARDWARE, CYCLES)];
-        // Nothing is recorded into their histograms.
+        // Nothing is recorded into the histograms of this session.
         let options = SessionOptions { relative_error: 0.1, counter_bits: 32, ..SessionOptions::default() };
         let session = Session::create(&options, &events)?;
         if session
@@ -156,7 +157,7 @@ impl Counters {
 
     fn read(&mut self) -> Counts {
         let mut readings = [Reading::default(); 2];
-        // The reading after one that failed would be of more than it seems.
+        // After a failed reading, the next one would cover a longer time than it seems.
         self.is_lost |= self.session.read(ReadMode::Auto).is_err();
         let is_read = !self.is_lost && self.session.readings(true, &mut readings).is_ok();
         let is_certain =
@@ -190,7 +191,8 @@ impl Counters {
 impl Drop for Counters {
     fn drop(&mut self) {
         if self.counted.is_of_this_process() {
-            // SAFETY: not used after this. In a child its descriptors may be files of the child's own.
+            // SAFETY: not used after this. In a forked child, these descriptors may belong to other files, so this is
+            // skipped.
             unsafe { ManuallyDrop::drop(&mut self.session) };
         }
     }

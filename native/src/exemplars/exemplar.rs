@@ -1,48 +1,48 @@
-//! One observation that is kept: what leads to its request, and what is known of where its time went.
+//! An observation that is kept: the context of its request, and the evidence of where its time went.
 
 use serde::{Deserialize, Serialize};
 
 use super::json::{OfEvidence, cpu, hex};
 
-/// What leads from an observation to its request. Zeroes: nothing does.
+/// Leads from an observation to its request. All zeros: unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     /// The trace, as in W3C's `traceparent`.
     #[serde(with = "hex")]
     pub trace_id: [u8; 16],
-    /// The span in it.
+    /// The span in the trace.
     #[serde(with = "hex")]
     pub span_id: [u8; 8],
-    /// What the caller likes.
+    /// For use by the caller.
     pub words: [u64; 2],
 }
 
-/// A CPU that is not known.
+/// Marks an unknown CPU.
 pub const NO_CPU: u32 = u32::MAX;
 
 /// An observation with its context and evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exemplar {
-    /// What makes it one of its collector's: never reused, not 0.
+    /// Identifies the exemplar in its collector: never reused, not 0.
     #[serde(skip)]
     pub number: u64,
-    /// As recorded.
+    /// The recorded value.
     pub value: u64,
-    /// How long it took; 0 where its value is no time.
+    /// Its duration; 0 if the value is not a time.
     pub wall_nanos: u64,
-    /// When it began, in nanoseconds since 1970.
+    /// Its beginning, in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// The kernel's id of the thread that it ended on.
+    /// Kernel ID of the thread that it ended on.
     pub thread: i32,
-    /// Where it ended, or [`NO_CPU`].
+    /// CPU that it ended on, or [`NO_CPU`].
     #[serde(with = "cpu")]
     pub cpu: u32,
-    /// Of which kind it is.
+    /// Its kind.
     pub label: u32,
-    /// What leads to its request.
+    /// Leads to its request.
     #[serde(flatten)]
     pub context: Context,
-    /// What is known of where its time went.
+    /// Evidence of where its time went.
     #[serde(flatten)]
     pub evidence: Evidence,
 }
@@ -103,66 +103,67 @@ missing! {
     Unsupported = 7: "a system without accounts";
 }
 
-/// What is known of where the time of an observation went. A number that is not known (`known`) is 0.
+/// Evidence of where the time of an observation went. Unknown numbers (see `known`) are 0.
 ///
-/// The accounts are of a window that begins with a checkpoint of the thread and ends with the observation. It was taken up to 300 µs before
-/// that; where many others lay within the observation, further before, by at most a seventh of what came since.
+/// The accounts cover a window from a checkpoint of the thread to the end of the observation. The checkpoint is from up
+/// to 300 µs before the observation. If the observation contains many others, it may be earlier by up to a seventh of
+/// the checkpoints since then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "OfEvidence", try_from = "OfEvidence")]
 pub struct Evidence {
-    /// `KNOWN_…`.
+    /// A set of `KNOWN_…`.
     pub known: u32,
     /// Why there are no accounts.
     pub missing: Missing,
     /// The length of the window.
     pub window_nanos: u64,
-    /// What the thread ran in it.
+    /// CPU time of the thread in the window.
     pub cpu_nanos: u64,
-    /// What it was ready and did not run.
+    /// Time that the thread was ready but did not run.
     pub run_delay_nanos: u64,
-    /// What it was off the CPU, by the kernel's records of switches.
+    /// Time off the CPU, from the kernel's records of switches.
     pub off_nanos: u64,
-    /// What of that it was off although it did not wait for anything.
+    /// The part of that during which the thread did not wait for anything.
     pub preempted_nanos: u64,
-    /// What the handling of page faults took.
+    /// Time spent handling page faults.
     pub fault_nanos: u64,
-    /// What the thread executed in the window, in user space.
+    /// Instructions of the thread in the window, in user space.
     pub instructions: u64,
-    /// In so many cycles.
+    /// Cycles for these instructions.
     pub cycles: u64,
-    /// How many cycles a second had in user space when the thread's counters were opened; 0 where that is not known.
+    /// Cycles per second in user space, measured when the thread's counters were opened; 0 if unknown.
     pub cycle_hertz: u64,
-    /// How often the thread's group was throttled, since that was looked at last.
+    /// How often the thread's group was throttled between two readings that overlap the observation.
     pub throttled: u32,
-    /// It was looked at within the observation before, so that this was within it as well.
+    /// Both readings lie within the observation, so the group was throttled during it.
     pub is_throttled_within: bool,
-    /// How often the thread gave the CPU up, to wait.
+    /// How often the thread gave up the CPU in order to wait.
     pub voluntary: u32,
-    /// How often it was taken off.
+    /// How often the thread lost the CPU.
     pub involuntary: u32,
-    /// Page faults without reading from a disk.
+    /// Page faults that did not read from a disk.
     pub minor_faults: u32,
-    /// Page faults with.
+    /// Page faults that did.
     pub major_faults: u32,
 }
 
 impl Evidence {
-    /// None, for this reason.
+    /// No evidence, for this reason.
     pub fn none(missing: Missing) -> Evidence {
         Evidence { missing, ..Evidence::default() }
     }
 
-    /// Page faults of either kind.
+    /// Page faults of both kinds.
     pub const fn faults(&self) -> u64 {
         self.minor_faults as u64 + self.major_faults as u64
     }
 
-    /// Instructions of a cycle, where they were counted.
+    /// Instructions per cycle, if they were counted.
     pub fn ipc(&self) -> Option<f64> {
         (self.knows(KNOWN_COUNTERS) && self.cycles > 0).then(|| self.instructions as f64 / self.cycles as f64)
     }
 
-    /// Whether all of this is known.
+    /// Whether all of `what` is known.
     pub const fn knows(&self, what: u32) -> bool {
         self.known & what == what
     }

@@ -1,7 +1,8 @@
-//! What else happened on the machine meanwhile, which no thread's accounts tell: hints beside the causes, and no causes themselves.
+//! Hints: what else happened on the whole machine, which the accounts of a thread do not show. They supplement the
+//! causes.
 //!
-//! Two readings of the kernel's sums for the whole machine, at an interval's begin and end. Other programs are in them, and so is what had
-//! nothing to do with slow observations: a hint says where to look.
+//! They compare two readings of the kernel's sums for the whole machine, at the beginning and the end of an interval.
+//! The sums include other programs and events unrelated to slow observations: a hint shows where to look.
 
 use core::fmt::{self, Write};
 
@@ -10,12 +11,12 @@ use picollo_core::text::Grouped;
 use crate::machine::load::waited;
 use crate::os::sys::{Files, Kernel};
 
-/// How often, how long or how much so far; what cannot be read is not known.
+/// Totals so far. Unreadable ones are unknown.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Sums {
-    /// Of all CPUs, in ticks: what a host took of them, and all.
+    /// Ticks of all CPUs: those that a host took, and all.
     steal: Option<[u64; 2]>,
-    /// Nanoseconds in which something waited.
+    /// Nanoseconds during which something waited.
     cpu: Option<u64>,
     memory: Option<u64>,
     io: Option<u64>,
@@ -23,36 +24,36 @@ pub(super) struct Sums {
     swapped_in: Option<u64>,
 }
 
-/// What happened between two readings.
+/// Changes between two readings.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Hints {
-    /// What a host took of the machine's CPU time, 0 to 1.
+    /// Share of the machine's CPU time that a host took, 0 to 1.
     pub steal: Option<f64>,
-    /// In how much of the time something on the machine waited for a CPU, 0 to 1.
+    /// Share of the time in which something on the machine waited for a CPU, 0 to 1.
     #[serde(rename = "waited_for_cpu")]
     pub cpu: Option<f64>,
-    /// For memory.
+    /// The same for memory.
     #[serde(rename = "waited_for_memory")]
     pub memory: Option<f64>,
-    /// For a disk.
+    /// The same for a disk.
     #[serde(rename = "waited_for_io")]
     pub io: Option<f64>,
-    /// Pages that were read from swap.
+    /// Pages read from swap.
     pub swapped_in: Option<u64>,
 }
 
-/// What is less than this is not worth a word to people.
+/// Smaller shares are not worth mentioning.
 const LEAST: f64 = 0.01;
 
 impl Sums {
-    /// As they are now. Reads five files; allocates nothing.
+    /// The current sums. Reads five files without allocating.
     pub(super) fn read() -> Sums {
         Sums::of(|path, buffer| Kernel.read_file(path, buffer).ok())
     }
 
-    /// From what writes the beginning of a file into memory, and says how much that is.
+    /// Parses the files. `file` writes the beginning of a file into memory and returns its length.
     fn of(mut file: impl FnMut(&str, &mut [u8]) -> Option<usize>) -> Sums {
-        // Of `/proc/stat` the first line is enough, and `pswpin` is in the first half of this.
+        // The first line of `/proc/stat` suffices, and `pswpin` is in the first half of this much of `/proc/vmstat`.
         let mut buffer = [0; 1 << 12];
         let mut read = |path, parse: &mut dyn FnMut(&str)| {
             let length = file(path, &mut buffer).unwrap_or(0);
@@ -67,7 +68,7 @@ impl Sums {
         sums
     }
 
-    /// What happened since, in so many nanoseconds.
+    /// Changes since `earlier`, which was `nanos` ago.
     pub(super) fn since(&self, earlier: &Sums, nanos: u64) -> Hints {
         let grown = |later: Option<u64>, earlier: Option<u64>| later?.checked_sub(earlier?);
         let share = |later, earlier| {
@@ -88,12 +89,12 @@ impl Sums {
     }
 }
 
-/// Sums are not read at the same moment as the time.
+/// The sums and the time are not read at the same moment, so that a share could exceed 1.
 fn within(share: f64) -> f64 {
     share.clamp(0.0, 1.0)
 }
 
-/// Of `/proc/stat`: steal, and all of the first eight numbers. (The guests' are in those of the users.)
+/// Parses `/proc/stat`: steal, and the sum of the first eight numbers. (The times of users include those of guests.)
 fn steal(text: &str) -> Option<[u64; 2]> {
     let mut numbers = text.strip_prefix("cpu ")?.lines().next()?.split_ascii_whitespace();
     let mut next = || numbers.next()?.parse::<u64>().ok();
@@ -110,7 +111,8 @@ fn number(text: &str, name: &str) -> Option<u64> {
 }
 
 impl Hints {
-    /// A sentence, if anything is worth it: "Meanwhile, on the whole machine: 12% of the CPU time was stolen by its host."
+    /// Writes a sentence if anything is worth mentioning: "Meanwhile, on the whole machine: 12% of the CPU time was
+    /// stolen by the host."
     pub(super) fn write_text(&self, out: &mut dyn Write) -> fmt::Result {
         let mut begin = "Meanwhile, on the whole machine: ";
         let mut part = |out: &mut dyn Write, text: fmt::Arguments<'_>| {
@@ -202,7 +204,7 @@ mod tests {
         let same = sums(5).since(&sums(5), 1_000_000_000);
         assert_eq!((same.steal, same.memory, same.swapped_in), (None, Some(0.0), Some(0)));
         assert_eq!(text(&same), "");
-        // Sums that went back, and files that are not there or not as they should be.
+        // Sums that decreased, and files that are missing or malformed.
         let back = sums(0).since(&sums(5), 1_000_000_000);
         assert_eq!((back.steal, back.memory, back.swapped_in), (None, None, None));
         for file in

@@ -1,7 +1,8 @@
-//! An interval as HTML: a section of a page, or what a notebook shows.
+//! Writes an interval as HTML: a section of a page, or a notebook's output.
 //!
-//! It looks as the page does that it stands in, refers to nothing outside and runs no script. Bars are drawn, so that they are printed as
-//! well, in colors that stand out from white and from black; beside each is its number, so that nothing is said by a color alone.
+//! It takes the look of its page, refers to nothing outside, and runs no script. Bars are drawn, so that they are
+//! printed, too, in colors that stand out from white and from black. A number stands beside each bar, so that no
+//! information depends on color.
 
 use core::fmt::{self, Display, Write, from_fn};
 
@@ -10,23 +11,24 @@ use picollo_core::text::Day;
 use super::*;
 use crate::exemplars::NO_CPU;
 
-/// Observations that are shown: as many as are kept by default.
+/// Observations to show: as many as are kept by default.
 const SHOWN: usize = 16;
 
-/// Parts of an observation below this share of it are drawn, and not named.
+/// Smaller parts of an observation are drawn but not named.
 const NAMED: f64 = 0.01;
 
-/// Bars are so wide, in units of their own.
+/// Width of a bar in its own units.
 const WIDTH: f64 = 1000.0;
 
-/// Nanoseconds of a day.
+/// Nanoseconds per day.
 const DAY: u64 = 86_400_000_000_000;
 
 const LEFT: &str = " style=\"text-align:left\"";
 const PROSE: &str = " style=\"text-align:left;white-space:normal;min-width:9em\"";
 const WRAPPED: &str = " style=\"white-space:normal\"";
 
-/// Escapes what is written through it, with something before the first line, and something before each other; empty ones are left out.
+/// Escapes its input and writes one text before the first line and another before each later line. Empty lines are
+/// skipped.
 struct Lines<'a> {
     out: &'a mut dyn Write,
     before: &'static [&'static str; 2],
@@ -62,7 +64,7 @@ impl Write for Lines<'_> {
     }
 }
 
-/// What there is, or a dash.
+/// The value, or a dash.
 fn or_dash(what: Option<impl Display>) -> impl Display {
     from_fn(move |f| match &what {
         Some(what) => what.fmt(f),
@@ -70,7 +72,7 @@ fn or_dash(what: Option<impl Display>) -> impl Display {
     })
 }
 
-/// A time in UTC, to the millisecond, with its day if that has to be said; a dash where there is none.
+/// A time in UTC, to the millisecond, with its day if requested; a dash for 0.
 fn moment(nanos: u64, has_day: bool) -> impl Display {
     or_dash((nanos != 0).then(|| {
         from_fn(move |f| {
@@ -111,8 +113,8 @@ fn write_bar(
 type Cell<'a> = &'a dyn Fn(&mut dyn Write, &Exemplar, &Verdict) -> fmt::Result;
 
 impl Interval {
-    /// The same as HTML: a section with a heading, the answer, the causes, the slowest and what is not known. It can stand in any page, and looks
-    /// best in one with [`REPORT_STYLE`](picollo_core::text::picture::REPORT_STYLE). Fails only where `out` does.
+    /// Writes HTML: a section with a heading, the answer, the causes, the slowest, and unknown things. It suits any
+    /// page, and looks best with [`REPORT_STYLE`](picollo_core::text::picture::REPORT_STYLE). Fails only if `out` does.
     pub fn write_html(&self, out: &mut dyn Write) -> fmt::Result {
         out.write_str("<section class=\"picollo-slow\">\n<h2>Why ")?;
         match self.threshold {
@@ -173,7 +175,7 @@ impl Interval {
         let has = |what: &dyn Fn(&Exemplar) -> bool| shown().any(|(exemplar, _)| what(exemplar));
         let is_traced = |one: &Exemplar| one.context.trace_id != [0; 16] || one.context.span_id != [0; 8];
         let has_days = has(&|one| one.unix_nanos / DAY != self.unix_nanos[0] / DAY);
-        // Whether there is anything for a column, what stands above it, the styles of that and of its cells, and the cells.
+        // For each column: whether it has contents, its title, the styles of the title and of its cells, and its cells.
         let columns: [(bool, &str, [&str; 2], Cell<'_>); 10] = [
             (true, "Value", ["", ""], &|out, one, _| write!(out, "{}", self.shown(one.value))),
             (true, "Began (UTC)", ["", ""], &|out, one, _| {
@@ -246,11 +248,11 @@ impl Interval {
     }
 }
 
-/// A bar of the parts of an observation, beside the longest, and the parts in words.
+/// A bar with the parts of an observation, relative to the longest, and the parts in words.
 fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict, longest: u64) -> fmt::Result {
     let parts = Causes::of(&verdict.parts);
     let share = |cause| verdict.parts.get(cause) as f64;
-    // Without a verdict, its accounts may be of what came before it.
+    // Without a verdict, its accounts may describe what came before it.
     if parts.is_empty() || verdict.cause == Cause::NotKnown {
         return out.write_str("not known");
     }
@@ -261,7 +263,7 @@ fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict, long
     let named = parts.iter().enumerate().filter(|&(at, &cause)| at == 0 || share(cause) >= least);
     for (at, &cause) in named {
         let between = if at == 0 { "" } else { "; " };
-        // Most of that is as usual, and needs no cause.
+        // Most of this time is usual and needs no cause.
         let name = if cause == Cause::OnCpu { "on CPU" } else { cause.name() };
         write!(out, "{between}{name} {}", time(verdict.parts.get(cause)))?;
     }

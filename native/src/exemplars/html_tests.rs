@@ -9,8 +9,8 @@ fn html(interval: &Interval) -> String {
     text
 }
 
-/// What a page shows, with a line for each line of the source and `|` between cells. Insists on tags that are closed in order, on attributes
-/// in quotes, and on nothing that would be run or fetched.
+/// The visible text of a page, with its line breaks and `|` between cells. Requires tags that are closed in order,
+/// attributes in quotes, and nothing that would run or be fetched.
 fn shown(html: &str) -> String {
     let (mut open, mut text, mut rest) = (Vec::new(), String::new(), html);
     while let Some((before, behind)) = rest.split_once('<') {
@@ -90,7 +90,8 @@ Not known of 1: ended on another thread than they were begun on.
 #[test]
 fn bars_are_as_long_as_what_they_show() {
     let html = html(&interval());
-    // 34 of 64 ms are the run queue's; the slowest has 30 in it and 1 on the CPU, and one of 13 ms is as much shorter.
+    // The run queue has 34 of 64 ms. The slowest has 30 ms of that and 1 ms on the CPU; a bar of 13 ms is shorter in
+    // proportion.
     for bar in [
         "<rect x=\"0.0\" width=\"531.2\" height=\"10\" fill=\"#d55e00\"/></svg></td><td>53%",
         "<rect x=\"0.0\" width=\"967.7\" height=\"10\" fill=\"#d55e00\"/><rect x=\"967.7\" width=\"32.3\" height=\"10\" fill=\"#9a6b00\"/></svg>run",
@@ -100,7 +101,7 @@ fn bars_are_as_long_as_what_they_show() {
     }
 }
 
-/// Numbers that are no times, a whole context, counters and a text from anywhere.
+/// Values that are not times, a whole context, counters, and a text from anywhere.
 #[test]
 fn columns_are_there_for_what_is_known() {
     let (exemplar, verdict) = one(123_456, [0; PARTS]);

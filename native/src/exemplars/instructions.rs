@@ -1,7 +1,7 @@
-//! Time on the CPU in excess of the usual, split by what was executed meanwhile.
+//! Splits excess time on the CPU by what was executed meanwhile.
 //!
-//! With instructions `I` and cycles `C` of user space, their usual means `I'` and `C'` over the controls of that kind, and nanoseconds of a cycle
-//! `n`, the cycles in excess are exactly
+//! Let `I` and `C` be instructions and cycles in user space, `I'` and `C'` their usual means over the controls of that
+//! kind, and `n` the nanoseconds per cycle. Then the excess cycles are exactly
 //!
 //! ```text
 //!     C − C'  =  (I − I') · C'/I'      +  I · (C/I − C'/I')
@@ -10,29 +10,31 @@
 //!     rest       = on CPU in excess − more − slower
 //! ```
 //!
-//! The rest stays *on CPU, cause not known*: time in the kernel, interrupts, a lower clock, and what a hypervisor took are in none of the
-//! cycles of user space. Each part is at least 0, and both together are at most the cycles in excess, and the excess.
+//! The rest stays *on CPU, cause not known*: cycles of user space do not include time in the kernel, interrupts, a
+//! lower clock, and time that a hypervisor took. Each part is at least 0, and their sum is at most the excess cycles,
+//! and at most the excess.
 //!
-//! **Nanoseconds of a cycle** are what they usually are: a clock that is lower now must not make slower instructions. They are not known as such,
-//! because the time on the CPU has the kernel's in it: `n` is the usual time on the CPU over the usual cycles, or that of a loop that was timed when
-//! the counters were opened, whichever is less. The latter keeps requests that are mostly system calls from having the kernel's time taken
-//! for instructions' own.
+//! **Nanoseconds per cycle** are the usual ones: a lower clock must not look like slower instructions. They are not
+//! known directly because the time on the CPU includes the kernel's. So `n` is the usual time on the CPU over the usual
+//! cycles, or the time of a loop measured when the counters were opened, whichever is less. The loop matters for
+//! requests that are mostly system calls: otherwise the kernel's time would count as time of instructions.
 //!
-//! **What was before the observation**, `b` nanoseconds of up to 300 µs in its window, is taken for usual code, so that it is all in `more`, and
-//! is taken out there. If it was unusual code, `more` is wrong by up to `8 · b · C'/I'` (no processor executes more than eight instructions a
-//! cycle for long), and `slower` by `b`. By so much they have to be larger to be named; where that could be more than a quarter of the
-//! excess and neither is named, nothing is split. The controls' counters are read when they begin: they have nothing before.
+//! **What was before the observation**, `b` nanoseconds of up to 300 µs in its window, is assumed to be usual code, so
+//! that all of it is in `more` and is removed there. If it was unusual code, `more` is wrong by up to `8 · b · C'/I'`
+//! (no processor executes more than eight instructions a cycle for long), and `slower` by `b`. To be named, they must
+//! be larger by that much. If that could be more than a quarter of the excess and neither is named, nothing is split.
+//! The counters of controls are read when they begin, so nothing is before them.
 
 use super::cause::{Cause, PARTS, Parts};
 use super::exemplar::{Exemplar, KNOWN_ACCOUNTS, KNOWN_COUNTERS};
 use super::usual::{LEAST, Ordinary};
 
-/// Instructions of a cycle, at most.
+/// Maximum number of instructions per cycle.
 const MOST: f64 = 8.0;
-/// A control whose window has more than this part of it before the control says nothing of what it executed.
+/// A control is not used if its window contains more than one part in this many of time before it.
 const BEFORE: u64 = 16;
 
-/// What a control executed.
+/// Instructions, cycles and CPU time of a control.
 #[derive(Clone, Copy, Debug)]
 pub struct Executed {
     instructions: f64,
@@ -41,7 +43,7 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// `None` where that is not known of the control alone.
+    /// `None` if the counts are unknown, or include too much of the time before.
     pub(super) fn of(control: &Exemplar) -> Option<Executed> {
         let evidence = &control.evidence;
         let before = evidence.window_nanos.saturating_sub(control.wall_nanos);
@@ -63,13 +65,14 @@ pub struct Execution {
     instructions: f64,
     cycles: f64,
     cpu_nanos: f64,
-    /// How far the numbers of instructions are apart, and the cycles beyond those that as many usually take: standard deviations, both in cycles.
+    /// Standard deviations in cycles: of the numbers of instructions, and of the cycles beyond those usual for as many
+    /// instructions.
     more_deviation: f64,
     slower_deviation: f64,
 }
 
 impl Execution {
-    /// `None` where too few are known.
+    /// `None` if too few are known.
     pub(super) fn of(controls: impl Iterator<Item = Executed> + Clone) -> Option<Execution> {
         let count = controls.clone().count();
         if count < LEAST {
@@ -88,13 +91,13 @@ impl Execution {
         })
     }
 
-    /// Instructions of a cycle.
+    /// Instructions per cycle.
     pub fn ipc(&self) -> f64 {
         self.instructions / self.cycles
     }
 }
 
-/// Two parts of the time on the CPU in excess, and by how much each may be too large.
+/// Two parts of the excess time on the CPU, and how much too large each may be.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     more: f64,
@@ -124,7 +127,7 @@ impl Split {
         let most = ((cycles - usual.cycles) * nanos - before).max(0.0).min(on_cpu);
         let more = ((instructions - usual.instructions) * each * nanos - before).max(0.0).min(most);
         let slower = ((cycles - instructions * each) * nanos).max(0.0).min(most);
-        // Neither is more than all, and what one has the other has not.
+        // Neither part exceeds the whole, and they do not overlap.
         let fits = if more + slower > most { most / (more + slower) } else { 1.0 };
         Some(Split {
             more: more * fits,
@@ -137,7 +140,7 @@ impl Split {
     }
 }
 
-/// Splits what is on the CPU of an excess, and what is said of it if that is the cause.
+/// Splits the part of an excess that is on the CPU, and names a new cause if that part was the cause.
 pub(super) fn split(exemplar: &Exemplar, ordinary: &Ordinary, excess: &mut Parts, named: &mut Cause) {
     let on_cpu = excess.get(Cause::OnCpu) as f64;
     let Some(split) = ordinary.execution.and_then(|usual| Split::of(exemplar, &usual, on_cpu)) else {
@@ -146,7 +149,7 @@ pub(super) fn split(exemplar: &Exemplar, ordinary: &Ordinary, excess: &mut Parts
     let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
     let spread: f64 =
         ordinary.deviation[..PARTS].iter().sum::<f64>() - ordinary.deviation[Cause::OnCpu as usize - 1];
-    // As verdicts are: by more than half, and also if it is as small, and all others are as large, as they may be.
+    // Uses the rule for verdicts: more than half, even if it is as small, and all others are as large, as they may be.
     let is_cause = |own: f64, error: f64, deviation: f64, other: f64| {
         own * 2.0 > all && own - error - deviation > all - own + error + other + spread
     };

@@ -1,4 +1,4 @@
-//! Evidence that is made up, where the truth is known.
+//! Tests with made-up evidence for which the truth is known.
 
 use proptest::prelude::*;
 
@@ -12,8 +12,8 @@ use crate::os::testing::Random;
 const MS: f64 = 1e6;
 const KNOWN: u32 = KNOWN_ACCOUNTS | KNOWN_RUN_DELAY | KNOWN_COUNTERS;
 
-/// What a thread did while an observation lasted: so many instructions, of so many cycles each, on a clock of so many GHz, and so long in the kernel;
-/// and what it did before that, within the same window.
+/// What a thread did during an observation: instructions, cycles per instruction, clock in GHz, and time in the kernel
+/// and waiting; and what it did before that, in the same window.
 #[derive(Clone, Copy)]
 struct Work {
     instructions: f64,
@@ -58,14 +58,14 @@ fn usual_of(controls: impl IntoIterator<Item = Work>) -> Usual {
     usual_of_exemplars(controls.into_iter().map(observed))
 }
 
-/// Controls that are as usual, but for two percent.
+/// Controls with usual work, varied by two percent.
 fn ordinary(of: Work) -> Usual {
     usual_of(
         (0..32).map(|at| Work { instructions: of.instructions * (1.0 + f64::from(at % 3 - 1) * 0.02), ..of }),
     )
 }
 
-/// The same without counters: what the parts have to add up to.
+/// The verdict without counters, which gives the sum of the parts.
 fn without(exemplar: &Exemplar, usual: &Usual) -> Verdict {
     let mut uncounted = *exemplar;
     uncounted.evidence.known &= !KNOWN_COUNTERS;
@@ -93,14 +93,15 @@ fn causes_are_told_apart() {
         ("fewer, and far slower", USUAL, of(3e6, 5.0), Slower, [0.0, 4.0, 0.0]),
         ("more, and faster", USUAL, of(6e7, 0.25), More, [4.0, 0.0, 0.0]),
         ("half and half", USUAL, of(15e6, 0.8), Several, [1.5, 1.5, 0.0]),
-        // Of requests that are mostly system calls: twice the instructions are a twentieth of a millisecond, whatever the kernel took.
+        // For requests that are mostly system calls, twice the instructions are a twentieth of a millisecond, whatever
+        // the kernel took.
         (KERNEL, heavy, Work { instructions: 12e5, kernel: 8.0 * MS, ..heavy }, OnCpu, [0.1, 0.0, 4.0]),
         ("waited", USUAL, waiting(USUAL), OwnWaiting, [0.0; 3]),
         ("waited, and worked more", USUAL, waiting(of(18e6, 0.5)), OwnWaiting, [2.0, 0.0, 0.0]),
     ];
     for (name, usual, work, cause, [more, slower, rest]) in cases {
         let (usual, mut exemplar) = (ordinary(usual), observed(work));
-        // Where no loop was timed, the kernel's part of what is usual is not known.
+        // Without a timed loop, the kernel's share of the usual time is unknown.
         if name != KERNEL {
             exemplar.evidence.cycle_hertz = 0;
             assert_eq!(verdict(&exemplar, &usual).cause, cause, "{name}, without a loop");
@@ -125,7 +126,7 @@ fn equal_ones_and_unknown_ones_are_as_before() {
     assert_eq!(equal.cause, Cause::Several, "{equal:?}");
     let slow = observed(Work { instructions: 6e7, ..USUAL });
     assert_eq!(without(&slow, &usual).cause, Cause::OnCpu);
-    // Controls of which it is not known, or of too few.
+    // Some controls, or all, have no counts.
     for known in [0, LEAST - 1, LEAST] {
         let some = usual_of_exemplars((0..32).map(|at| {
             let mut control = observed(USUAL);
@@ -135,12 +136,12 @@ fn equal_ones_and_unknown_ones_are_as_before() {
         let expected = if known < LEAST { Cause::OnCpu } else { Cause::MoreInstructions };
         assert_eq!(verdict(&slow, &some).cause, expected, "{known}");
     }
-    // Controls whose windows are mostly of something else.
+    // Controls whose windows contain much time before them.
     let before = usual_of((0..32).map(|_| Work { before: 0.1 * MS, ..USUAL }));
     assert_eq!(verdict(&slow, &before).cause, Cause::OnCpu);
 }
 
-/// Whatever was before an observation, in its window: what is named is what happened in it.
+/// Causes describe the observation, whatever was before it in its window.
 #[test]
 fn what_was_before_is_not_taken_for_its_own() {
     for usual_each in [0.25, 0.5, 1.0, 3.0] {
@@ -166,7 +167,7 @@ fn what_was_before_is_not_taken_for_its_own() {
     }
 }
 
-/// Observations all of whose parts vary by chance, alike: what is named was more than half of the excess, but for one in a hundred.
+/// All parts vary by chance alike. Each named cause was more than half of the excess, except in one case of a hundred.
 #[test]
 fn equal_things_are_named_wrongly_as_seldom_as_stated() {
     let mut random = Random(42);
@@ -214,7 +215,7 @@ fn equal_things_are_named_wrongly_as_seldom_as_stated() {
 }
 
 proptest! {
-    /// Whatever was counted.
+    /// Parts add up for any counts.
     #[test]
     fn parts_add_up(
         [instructions, cycles, window, cpu, wall, hertz] in prop::array::uniform6(prop_oneof![Just(0), Just(u64::MAX), any::<u64>(), 1..20_000_000u64])

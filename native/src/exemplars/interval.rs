@@ -8,58 +8,59 @@ use super::verdict::Verdict;
 use crate::base::error::{Error, Result};
 use crate::base::vectors::{push, with_room};
 
-/// What of the excess is a cause's.
+/// The share of a cause in the excess.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
-    /// Nanoseconds in excess of the usual, of all observations whose evidence is known.
+    /// Nanoseconds beyond the usual, of all observations with known evidence.
     pub excess_nanos: u64,
-    /// How many have it as their verdict.
+    /// Number of observations with this verdict.
     pub observations: u64,
-    /// The median of its excess in those.
+    /// The median of the cause's excess in these observations.
     pub typical_nanos: u64,
-    /// The median of their page faults beyond those that are usual.
+    /// The median of their page faults beyond the usual.
     pub typical_faults: u64,
 }
 
 /// An interval that has ended.
 #[derive(Clone, Debug, Default)]
 pub struct Interval {
-    /// When it began and ended, in nanoseconds since 1970.
+    /// Beginning and end, in nanoseconds since 1970.
     pub unix_nanos: [u64; 2],
-    /// Above which an observation is slow; 0 where the interval began without knowing.
+    /// Observations above this are slow; 0 if it was unknown at the beginning of the interval.
     pub threshold: u64,
-    /// Nanoseconds for each unit of values; 0 where values are no times.
+    /// Nanoseconds for each unit of values; 0 if values are not times.
     pub unit_nanos: f64,
-    /// What was recorded.
+    /// Number of recorded observations.
     pub observations: u64,
-    /// How many of them were slow.
+    /// Number of slow ones.
     pub slow: u64,
-    /// Of how many of these the evidence is known.
+    /// Number of slow ones with known evidence.
     pub known: u64,
-    /// Ordinary observations that they are compared with.
+    /// Number of ordinary observations for comparison.
     pub controls: u64,
-    /// Evidence that is there of the system: whether any slow one could be split into waiting and the run queue.
+    /// Whether any slow one could be split into waiting and the run queue, as the system had the evidence.
     pub has_run_delay: bool,
-    /// Of how many slow ones it is known what they executed.
+    /// Number of slow ones with counted instructions.
     pub counted: u64,
-    /// Why it is not of all, where counters were asked for and could not be had.
+    /// Why some have no counts although counters were requested.
     pub uncounted: Option<Error>,
     /// What else the machine did.
     pub hints: Hints,
     /// The slowest first, then those kept for their octaves, with their verdicts.
     pub(super) exemplars: Vec<(Exemplar, Verdict)>,
     pub(super) shares: [Share; Cause::ALL.len()],
-    /// Slow ones without accounts, by [`Missing`].
+    /// Number of slow ones without accounts, by [`Missing`].
     pub(super) missing: [u64; 8],
-    /// Slow ones whose kind has too few controls.
+    /// Number of slow ones whose kind has too few controls.
     pub(super) without_controls: u64,
-    /// Slow ones that were short beside what came before them in their accounts.
+    /// Number of slow ones that were short compared with the time before them in their accounts.
     pub(super) too_short: u64,
 }
 
 impl Interval {
-    /// What was `counted` of it, and what `exemplars`, the first so many of which are the slowest, and a sample of `of_slow` slow ones say.
-    /// Where nobody knew what is slow, the slowest are. `OutOfMemory`.
+    /// Combines the `counted` numbers with `exemplars`, of which the first `slowest` are the slowest, and with a sample
+    /// of `of_slow` slow observations. If no threshold was known, the slowest stand for the slow ones. Errors:
+    /// `OutOfMemory`.
     pub(super) fn new(
         counted: Interval,
         exemplars: &[Exemplar],
@@ -77,15 +78,15 @@ impl Interval {
             ),
             threshold => (sampled, of_slow, threshold),
         };
-        // What ended while the interval did may be kept in it and counted in the next, or the other way round: of those in it, more cannot
-        // have been slow than were counted.
+        // An observation that ended together with the interval may be kept in it and counted in the next, or vice
+        // versa. There cannot be more slow ones than counted ones.
         let slow = counted.slow.max(of_slow).min(counted.observations);
         let of_slow = of_slow.min(slow);
         let verdict = |exemplar: &Exemplar| Verdict::of(exemplar, usual.of(exemplar.label, most).as_ref());
         let mut judged = with_room(exemplars.len())?;
         judged.extend(exemplars.iter().map(|exemplar| (*exemplar, verdict(exemplar))));
         let mut interval = Interval { slow, controls: usual.taken(), exemplars: judged, ..counted };
-        // A sample stands for all of its kind.
+        // A sample represents all slow ones.
         let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
         let scaled = |number: u64| (number as f64 * weight).round() as u64;
         let mut typical: [Vec<(u64, u64)>; PARTS] = Default::default();
@@ -127,17 +128,17 @@ impl Interval {
                 share.excess_nanos = (excess[at] as f64 * weight) as u64;
             }
         }
-        // Those that were not handed in at all.
+        // These were counted but never handed in.
         interval.shares[Cause::NotKnown as usize - 1].observations += interval.slow.saturating_sub(of_slow);
         Ok(interval)
     }
 
-    /// What is kept, slowest first, with verdicts.
+    /// The kept observations, the slowest first, with verdicts.
     pub fn exemplars(&self) -> &[(Exemplar, Verdict)] {
         &self.exemplars
     }
 
-    /// What is kept, for a registry's histogram: with traces, and causes where they are known.
+    /// The kept observations as exemplars of a registry's histogram: with traces, and causes if they are known.
     pub fn metric_exemplars(&self) -> Result<Vec<picollo_core::Exemplar>> {
         let mut metrics = with_room(self.exemplars.len())?;
         for (exemplar, verdict) in &self.exemplars {
@@ -155,17 +156,17 @@ impl Interval {
         Ok(metrics)
     }
 
-    /// What a cause has of the excess.
+    /// A cause's share of the excess.
     pub const fn share(&self, cause: Cause) -> Share {
         self.shares[cause as usize - 1]
     }
 
-    /// All of the excess, in nanoseconds.
+    /// The whole excess in nanoseconds.
     pub fn excess_nanos(&self) -> u64 {
         self.shares.iter().fold(0, |sum, share| sum.saturating_add(share.excess_nanos))
     }
 
-    /// Slow ones without evidence, and why: those that were only counted, without controls, too short, and by [`Missing`].
+    /// Number of slow ones without evidence, by reason: only counted, without controls, too short, and by [`Missing`].
     pub(super) fn unknown(&self) -> ([u64; 3], &[u64; 8]) {
         let without = self.without_controls + self.too_short + self.missing.iter().sum::<u64>();
         let counted_only = self.slow.saturating_sub(self.known + without);

@@ -1,6 +1,6 @@
-//! An interval as JSON, both ways: one structure says what it is called, for who writes it and for who reads it. What is not known is null.
+//! Reads and writes an interval as JSON. One structure defines the names for both. Unknown values are null.
 //!
-//! Writing allocates nothing. What is read may come from anywhere, and from another version: fields that are not known are left alone.
+//! Writing allocates nothing. The input may come from anywhere and from another version: unknown fields are ignored.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,9 +20,10 @@ use super::interval::{Interval, Share};
 use super::verdict::Verdict;
 use crate::base::error::{Error, Status};
 
-/// Larger counts of observations are nobody's: at a thousand million a second they take more than a hundred days. Sums of them fit.
+/// Larger counts of observations are invalid: at a thousand million per second they take over a hundred days. Sums of
+/// valid ones fit.
 const MAX_COUNT: u64 = 1 << 53;
-/// Most units of values in a second. Up to there a number is the same after it was divided by, and written.
+/// Maximum number of units per second. Up to this, dividing by a number and writing it gives the same number.
 const MAX_UNITS_PER_SECOND: u64 = 1_000_000_000_000_000;
 
 #[derive(Serialize, Deserialize)]
@@ -44,7 +45,7 @@ struct OfInterval<'a> {
     counted: u64,
     #[serde(skip_deserializing)]
     excess_nanos: u64,
-    /// A whole number, unlike its reciprocal; where values are no times, there is none.
+    /// A whole number, unlike its reciprocal; `None` if values are not times.
     units_per_second: Option<u64>,
     #[serde(default = "is_known")]
     has_run_delay: bool,
@@ -71,7 +72,7 @@ struct OfShare {
     typical_faults: Option<u64>,
 }
 
-/// An exemplar and its verdict are one object.
+/// An exemplar and its verdict form one object.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     #[serde(flatten)]
@@ -80,7 +81,7 @@ struct Kept {
     verdict: Verdict,
 }
 
-/// What is known of where its time went: each number, with the bit that says whether it is known. What has one bit is known together.
+/// Evidence: each number, with the bit that shows whether it is known. Numbers with the same bit are known together.
 macro_rules! of_evidence {
     ($($field:ident: $number:ty = $bit:ident;)*) => {
         #[derive(Serialize, Deserialize)]
@@ -132,25 +133,25 @@ of_evidence! {
     cycles: u64 = KNOWN_COUNTERS;
 }
 
-/// More digits of a ratio say nothing.
+/// More digits of a ratio would be meaningless.
 fn digits(ratio: f64) -> f64 {
     (ratio * 1e4).round() / 1e4
 }
 
 impl Interval {
-    /// All of it, exactly, as a JSON object. What is not known is null.
+    /// Writes all data exactly, as a JSON object. Unknown values are null.
     pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
         serde_json::to_writer(Utf8(out), self).map_err(|_| fmt::Error)
     }
 
-    /// Units of values in a second; `None` where they are no times.
+    /// Units of values per second; `None` if they are not times.
     fn units_per_second(&self) -> Option<u64> {
         let units = (1e9 / self.unit_nanos).round();
         (self.unit_nanos > 0.0 && units >= 1.0).then_some(units as u64)
     }
 }
 
-/// JSON comes in whole characters.
+/// The JSON writer only writes whole characters.
 struct Utf8<'a>(&'a mut dyn Write);
 
 impl io::Write for Utf8<'_> {
@@ -165,7 +166,7 @@ impl io::Write for Utf8<'_> {
     }
 }
 
-/// Whether a cause has nanoseconds of its own.
+/// Whether a cause has its own share of the time.
 fn is_part(cause: Cause, known: u64) -> bool {
     cause as usize <= PARTS && known > 0
 }
@@ -221,7 +222,7 @@ impl OfInterval<'_> {
     fn told(self) -> Result<Interval, &'static str> {
         let mut missing = self.missing.0;
         let named = missing.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-        // Those whose reason is not told.
+        // Observations without a reported reason.
         missing[0] = self.without_evidence.saturating_sub(named);
         let counts = [self.observations, self.slow, self.known, self.controls, self.counted];
         let unknown = [self.without_controls, self.too_short, self.without_evidence, named];
@@ -258,7 +259,7 @@ impl OfInterval<'_> {
             hints: self.machine,
             exemplars,
             shares: self.causes.map(|share| {
-                // Sums leave out what would not be written again.
+                // Sums exclude values that are not written.
                 let is_part = is_part(share.cause, self.known);
                 let typical = |number: Option<u64>| number.filter(|_| is_part && share.observations > 0);
                 Share {
@@ -290,7 +291,7 @@ mod kept {
     }
 }
 
-/// Null where there is none, which a number stands for.
+/// Null for [`NO_CPU`].
 pub(super) mod cpu {
     use super::*;
 
@@ -303,7 +304,7 @@ pub(super) mod cpu {
     }
 }
 
-/// The same of ratios.
+/// Null for a ratio of 0.
 pub(super) mod ratio {
     use super::*;
 
@@ -353,7 +354,7 @@ impl TryFrom<String> for Cause {
     }
 }
 
-/// Nanoseconds by cause, without those that have none.
+/// Nanoseconds by cause, without zeros.
 impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(Cause::ALL.into_iter().zip(self.0).filter(|(_, nanos)| *nanos > 0))
@@ -373,7 +374,7 @@ impl TryFrom<HashMap<Cause, u64>> for Parts {
     }
 }
 
-/// Slow ones without evidence, by [`Missing`]; the first: those whose reason is not told.
+/// Slow ones without evidence, by [`Missing`]. The first number counts those without a reported reason.
 #[derive(Default, Deserialize)]
 #[serde(from = "HashMap<Missing, u64>")]
 struct Reasons([u64; Missing::ALL.len()]);
@@ -386,7 +387,7 @@ impl Serialize for Reasons {
 
 impl From<HashMap<Missing, u64>> for Reasons {
     fn from(told: HashMap<Missing, u64>) -> Reasons {
-        // The first is what the others leave.
+        // The first number is computed from the others.
         Reasons(
             Missing::ALL.map(|why| told.get(&why).copied().filter(|_| why != Missing::Nothing).unwrap_or(0)),
         )

@@ -10,7 +10,7 @@ fn written(interval: &Interval) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// One with everything in it, at the ends of what fits.
+/// An interval with all fields, at the limits of what fits.
 fn whole() -> Value {
     let mut whole = interval();
     whole.unix_nanos = [1, u64::MAX];
@@ -128,7 +128,7 @@ fn what_is_no_interval_is_refused() {
     }
 }
 
-/// Of other versions.
+/// Fields of other versions.
 #[test]
 fn what_is_not_known_here_is_left_alone() {
     let mut changed = whole();
@@ -136,7 +136,7 @@ fn what_is_not_known_here_is_left_alone() {
         changed.pointer_mut(pointer).unwrap()["too_new"] = json!({"a": [1, null]});
     }
     assert_eq!(written(&read(&changed).unwrap()), whole());
-    // A cause without nanoseconds of its own has none, and one without observations has no typical one.
+    // A cause without a share of the time has no nanoseconds, and one without observations has no typical ones.
     let mut changed = whole();
     changed["causes"][10]["excess_nanos"] = json!(7);
     changed["causes"][11]["typical_nanos"] = json!(7);

@@ -1,5 +1,5 @@
-//! What a collector keeps in an interval: the slowest, the latest of each octave of values, and a sample of all slow ones. All memory is
-//! there from the start: nothing is allocated where an observation ends.
+//! What a collector keeps in an interval: the slowest, the latest of each octave of values, and a sample of all slow
+//! ones. All memory is allocated at the start, so that ending an observation does not allocate.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use super::exemplar::{Context, Exemplar};
 use crate::base::error::Result;
 use crate::base::vectors::{filled, with_room};
 
-/// Slow observations whose evidence is kept; beyond that, a random sample of so many.
+/// Maximum number of slow observations with evidence; beyond that, they are a random sample.
 const SAMPLED: usize = 2048;
 const OCTAVES: usize = 65;
 
@@ -20,22 +20,23 @@ pub(super) fn random_below(state: &mut u64, end: u64) -> u64 {
     ((u128::from(state.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end)) >> 64) as u64
 }
 
-/// What is kept of an interval.
+/// The kept observations of an interval.
 #[derive(Debug)]
 pub(super) struct Kept {
     most: usize,
     slowest: Vec<Exemplar>,
-    /// The value of each of the slowest, its number (among equal ones the earlier is the slower) and its place. The least is on top.
+    /// Value, number (among equal values, the earlier is the slower) and place of each of the slowest. The smallest is
+    /// on top.
     order: BinaryHeap<Reverse<(u64, Reverse<u64>, usize)>>,
     octaves: Vec<Option<Exemplar>>,
     sampled: Vec<Exemplar>,
-    /// Slow ones that were handed in.
+    /// Number of slow ones that were offered.
     slow: u64,
     random: u64,
 }
 
 impl Kept {
-    /// Room for so many of the slowest. `OutOfMemory`.
+    /// Allocates space for this many of the slowest. Errors: `OutOfMemory`.
     pub(super) fn new(slowest: usize, seed: u64) -> Result<Kept> {
         Ok(Kept {
             most: slowest,
@@ -48,7 +49,7 @@ impl Kept {
         })
     }
 
-    /// Takes an observation in. Whether it is one of the slowest, or the latest of its octave.
+    /// Adds an observation. Returns whether it is one of the slowest, or the latest of its octave.
     pub(super) fn offer(&mut self, exemplar: &Exemplar, is_slow: bool, is_for_octave: bool) -> bool {
         if is_slow {
             self.sample(exemplar);
@@ -87,7 +88,7 @@ impl Kept {
         }
     }
 
-    /// Forgets all of it.
+    /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.slowest.clear();
         self.order.clear();
@@ -96,7 +97,7 @@ impl Kept {
         self.slow = 0;
     }
 
-    /// What a value has to exceed to be one of the slowest.
+    /// The value that one of the slowest must exceed; `None` while there is room.
     pub(super) fn least(&self) -> Option<u64> {
         if self.most == 0 {
             return Some(u64::MAX);
@@ -104,7 +105,7 @@ impl Kept {
         self.order.peek().filter(|_| self.slowest.len() == self.most).map(|least| least.0.0)
     }
 
-    /// Gives an observation its context. Whether it is still kept.
+    /// Gives an observation its context. Returns whether it is still kept.
     pub(super) fn annotate(&mut self, number: u64, context: &Context) -> bool {
         let mut found = false;
         let kept = self.octaves.iter_mut().flatten().chain(&mut self.sampled).chain(&mut self.slowest);
@@ -115,7 +116,7 @@ impl Kept {
         found
     }
 
-    /// The slowest, slowest first, and then the others that are kept for their octaves.
+    /// The slowest, in descending order, together with the others that are kept for their octaves.
     pub(super) fn exemplars(&self) -> Result<Vec<Exemplar>> {
         let mut all = with_room::<Exemplar>(self.slowest.len() + OCTAVES)?;
         all.extend(&self.slowest);
@@ -125,7 +126,7 @@ impl Kept {
         Ok(all)
     }
 
-    /// A sample of the slow ones, and how many it is of.
+    /// A sample of the slow ones, and the number of all.
     pub(super) fn slow(&self) -> (&[Exemplar], u64) {
         (&self.sampled, self.slow)
     }
@@ -137,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(number: u64, value: u64) -> Exemplar {
-        // The clock steps back all the time.
+        // The clock always steps back.
         Exemplar { number, value, unix_nanos: u64::MAX - number, ..Exemplar::default() }
     }
 
@@ -165,7 +166,8 @@ mod tests {
 
     #[test]
     fn samples_are_fair() {
-        // Each of 100 tenths of the slow ones as often as any other: chi-square with 99 degrees of freedom is above 148 once in a thousand.
+        // Each hundredth of the slow ones is sampled equally often: chi-square with 99 degrees of freedom exceeds 148
+        // once in a thousand.
         let mut kept = Kept::new(0, 7).unwrap();
         let all = 100_000;
         for number in 1..=all {

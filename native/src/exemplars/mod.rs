@@ -1,4 +1,5 @@
-//! Why was this one slow? Observations that are kept with what leads to their requests, and with what became of their time.
+//! Why was this one slow? Keeps observations with the context of their requests and the evidence of where their time
+//! went.
 
 mod accounts;
 mod bracket;
@@ -38,7 +39,8 @@ pub use verdict::Verdict;
 
 pub use picollo_core::Counted;
 
-/// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.
+/// Checks whether the kernel records this thread's switches for collectors. If not, the error explains why and what to
+/// do.
 pub fn switch_records() -> crate::base::error::Result<()> {
     let sys = crate::os::sys::Kernel;
     ring::Ring::open(sys, usize::MAX).map(drop).map_err(|refused| refused.explain(&sys))

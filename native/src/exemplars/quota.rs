@@ -1,9 +1,9 @@
-//! Whether the process's group was kept from running by its CPU quota while an observation lasted.
+//! Whether the CPU quota of the process's group was used up during an observation.
 //!
-//! The numbers are the group's, not the thread's: that they grew says that a thread which waited for a CPU may have waited for quota. A
-//! quota of any group above has the same effect, so they are summed over the process's own group and those above it, as far as this
-//! process can see them (in a container usually one). Groups for which the kernel counts nothing, such as those without a CPU controller,
-//! are left out; when there is no other, there is nothing to be had.
+//! The numbers belong to the group, not to the thread. If they grew, a thread that waited for a CPU may have waited for
+//! quota. A quota of any parent group has the same effect. So the numbers are summed over the process's group and its
+//! parents, as far as this process can see them (in a container usually one). Groups without counts, such as those
+//! without a CPU controller, are left out. If no group has counts, the quota is unknown.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,19 +14,19 @@ use crate::clock::Clock;
 use crate::os::cancel::Uncancelled;
 use crate::os::groups::Groups;
 
-/// How often the group was throttled, as far as it was looked at.
+/// How often the group was throttled, as far as known.
 #[derive(Debug)]
 pub(super) struct Quota {
     group: Option<Cgroup>,
-    /// The last reading, where there was any, and when that was, in ticks.
+    /// The last successful reading, if any, and its time in ticks.
     throttled: Option<u64>,
     read: u64,
-    /// The last look was a reading.
+    /// Whether the last reading was successful.
     is_readable: bool,
     grown: Growth,
 }
 
-/// The last growth that was seen: by how much, and between which readings.
+/// The last observed growth: its amount, and the times of the readings around it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Growth {
     by: u64,
@@ -35,7 +35,7 @@ struct Growth {
 }
 
 impl Quota {
-    /// Paths take some kilobytes of the stack, which its caller is not to keep.
+    /// Paths take some kilobytes of the stack, which the caller should not keep.
     #[inline(never)]
     pub(super) fn open() -> Quota {
         let group = Cgroup::open();
@@ -45,7 +45,7 @@ impl Quota {
         quota
     }
 
-    /// Reads it again.
+    /// Reads the numbers again.
     pub(super) fn look(&mut self) {
         let now = self.group.as_ref().and_then(Cgroup::throttled);
         self.seen(now, Clock::Tsc.ticks());
@@ -61,8 +61,8 @@ impl Quota {
         (self.throttled, self.read) = (Some(now), until);
     }
 
-    /// How often the group may have been throttled between these ticks, as far as that is known not to have been before or after; and whether
-    /// all of that is known to have been within. `None` where it cannot be read. As of the last look.
+    /// How often the group may have been throttled between these ticks, and whether all of that was certainly within
+    /// them. Growth that was certainly before or after does not count. `None` if the last reading failed.
     pub(super) fn within(&self, start: u64, end: u64) -> Option<(u32, bool)> {
         if !self.is_readable {
             return None;
@@ -71,7 +71,7 @@ impl Quota {
         if by == 0 || until <= start || since >= end {
             return Some((0, false));
         }
-        // A look at the end of an observation is always a little later than it.
+        // A reading at the end of an observation is always a little later than the end.
         Some((
             u32::try_from(by).unwrap_or(u32::MAX),
             since >= start && until <= end.saturating_add(ticks_of(LATER_NANOS)),
@@ -81,15 +81,15 @@ impl Quota {
 
 const LATER_NANOS: u64 = 50_000;
 
-/// As many groups, one above the other, are read at most: the nearest ones.
+/// Maximum number of nested groups to read: the nearest ones.
 const GROUPS: usize = 8;
 
-/// The groups' files, kept open. Those of the groups that the process was in when it was opened: one that is moved later has others.
+/// The open files of the process's groups at the time of opening. A process that is moved later has other groups.
 #[derive(Debug)]
 struct Cgroup(Vec<File>);
 
 impl Cgroup {
-    /// Finds them; `None` where nothing is counted, nothing can be seen, or there is no memory.
+    /// Finds the groups; `None` if none has counts or is readable, or without memory.
     fn open() -> Option<Cgroup> {
         let _uncancelled = Uncancelled::new();
         Cgroup::of(&Groups::of_process("cpu")?)
@@ -108,8 +108,8 @@ impl Cgroup {
         (!files.is_empty()).then_some(Cgroup(files))
     }
 
-    /// In how many periods the groups have used up their quotas; `None` when one of them no longer says. One system call for each group;
-    /// allocates nothing, does not block.
+    /// In how many periods the groups used up their quotas; `None` if one of them is unreadable. Takes one system call
+    /// per group, does not allocate, and does not block.
     fn throttled(&self) -> Option<u64> {
         let _uncancelled = Uncancelled::new();
         self.0.iter().try_fold(0u64, |sum, file| Some(sum.wrapping_add(read(file)?)))
@@ -124,13 +124,13 @@ impl Drop for Cgroup {
 }
 
 fn read(file: &File) -> Option<u64> {
-    // It has a dozen lines; what is cut would be what newer kernels add behind them.
+    // The file has a dozen lines. A longer one is cut off, which loses only lines that newer kernels append.
     let mut buffer = [0; 1024];
     let length = file.read_at(&mut buffer, 0).ok()?;
     parse(buffer.get(..length)?)
 }
 
-/// Both versions of control groups have it.
+/// Both versions of control groups have this line.
 fn parse(text: &[u8]) -> Option<u64> {
     let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"nr_throttled "))?;
     core::str::from_utf8(line).ok()?.trim_ascii().parse().ok()

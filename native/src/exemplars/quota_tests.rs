@@ -1,4 +1,4 @@
-//! What `cpu.stat` says, in both versions, and what that means for an observation.
+//! Tests reading `cpu.stat` in both versions, and what it means for an observation.
 
 use std::path::PathBuf;
 
@@ -44,23 +44,23 @@ fn groups_above_count_too() {
     tree.put("", "nr_throttled 1\n");
     let cgroup = tree.open("app.slice/web.service").unwrap();
     assert_eq!((cgroup.0.len(), cgroup.throttled(), cgroup.throttled()), (2, Some(8), Some(8)));
-    // It is read anew each time.
+    // The file is read again each time.
     tree.put("app.slice", "nr_periods 10\nnr_throttled 2\nthrottled_time 5999\n");
     assert_eq!(cgroup.throttled(), Some(3));
-    // What is not there is not 0.
+    // A missing number is not 0.
     for text in
         [UNCOUNTED, "", "nr_throttled x\n", "nr_throttled 99999999999999999999\n", "nr_throttled\n", "\u{7f}"]
     {
         tree.put("app.slice", text);
         assert_eq!(cgroup.throttled(), None, "{text}");
     }
-    // What counts nothing is none.
+    // Groups without counts are left out.
     assert!(tree.open("app.slice").is_some());
     tree.put("", UNCOUNTED);
     assert!(tree.open("app.slice").is_none() && tree.open("../x").is_none());
 }
 
-/// A tree of more groups than are read: the nearest ones.
+/// If a tree has more groups than are read, the nearest ones are used.
 #[test]
 fn the_nearest_groups_are_read() {
     let tree = Tree::new("nearest");
@@ -87,16 +87,17 @@ fn growth_is_told_of_what_it_may_have_been_in() {
     );
     quota.seen(Some(5), 2 * t);
     quota.seen(Some(7), 3 * t);
-    // The look before was within: so was all. It was before: perhaps. It was after, or the last one was before: not.
+    // If the earlier reading was within, all growth was. If it was before, perhaps. If it was after, or the last one
+    // was before: no.
     assert_eq!(quota.within(2 * t - 5, 3 * t - 5), Some((2, true)));
     assert_eq!(quota.within(2 * t + 5, 3 * t - 5), Some((2, false)));
     assert_eq!(quota.within(t, 2 * t), Some((0, false)));
     assert_eq!(quota.within(3 * t, 4 * t), Some((0, false)));
-    // It waited to be taken in, and was over long before the look.
+    // The observation waited to be taken in, and ended long before the reading.
     assert_eq!(quota.within(2 * t - 5, 3 * t - t / 2), Some((2, false)));
     quota.seen(None, 4 * t);
     assert_eq!(quota.within(2 * t + 5, 3 * t), None);
-    // When in all that time it grew, nobody knows.
+    // The growth may have been at any time between the readings.
     quota.seen(Some(9), 5 * t);
     assert_eq!(quota.within(4 * t + 5, 5 * t), Some((2, false)));
 }

@@ -1,26 +1,29 @@
-//! When a thread was off the CPU, and why: switches as the kernel writes them down.
+//! When a thread was off the CPU, and why, from the kernel's records of context switches.
 //!
-//! One event of the kernel that counts nothing, but writes a record whenever its thread leaves the CPU or comes back, into a ring of
-//! one page that is only read: the latest 256 records, 128 absences. There is nothing to do between a slow observation and the reading of
-//! its window but to read soon; windows that the ring no longer holds are *incomplete*, and nothing is said of them.
+//! A kernel event that counts nothing writes a record whenever its thread leaves the CPU or comes back. The ring of one
+//! page is mapped read-only, and holds the latest 256 records, 128 absences. After a slow observation, its window must
+//! be read soon: a window that the ring no longer holds is *incomplete*, and its values are unknown.
 //!
-//! Often it is refused, see [`Refused`]: then the accounts of the kernel say less exactly what happened, and nothing else is lost.
+//! The kernel often refuses the event, see [`Refused`]. Then only precision is lost: the kernel's accounts are less
+//! exact.
 //!
-//! **A woken thread that waits for a CPU was not preempted**: what of an absence was waiting for a CPU is the business of the thread's
-//! accounts (`run_delay`); the ring says exactly when, how long and how often it was away.
+//! **A woken thread that waits for a CPU was not preempted.** The thread's accounts (`run_delay`) show how much of an
+//! absence was waiting for a CPU. The ring shows exactly when, how long and how often it was away.
 //!
-//! **It proves itself.** The kernel also counts how often a thread left the CPU (`getrusage`), and the head of the ring says how many records
-//! were ever written: where the two do not agree, as after `PR_TASK_PERF_EVENTS_DISABLE`, nothing is said of any window.
+//! **It proves itself.** The kernel also counts how often a thread left the CPU (`getrusage`), and the head of the ring
+//! shows how many records were ever written. If they disagree, as after `PR_TASK_PERF_EVENTS_DISABLE`, all windows are
+//! incomplete.
 //!
-//! No descriptor is kept: a mapping keeps its event, so that a thousand threads take none of the program's descriptors.
+//! No descriptor is kept: a mapping keeps its event, so that a thousand threads use none of the program's descriptors.
 //!
-//! With page faults ([`Ring::with_faults`]) there are three more rings: a fault is written down when it begins, and when it has been handled
-//! as a minor or a major one. They have rings of their own because they come by thousands: some fifty of them would drive all switches out
-//! of a common one. Of a span with more than 224, the latest are known.
+//! With page faults ([`Ring::with_faults`]), there are three more rings, for the beginning of a fault and for its end
+//! as a minor or a major one. They are separate because faults come by thousands: about fifty of them would drive all
+//! switches out of a shared ring. If a span has more than 224 faults, only the latest are known.
 //!
-//! What it costs is told in `docs/why-slow.md`, and printed by `ring/figures_tests.rs`. Half of what a switch costs more is the kernel's
-//! switching of any event at all; records that say more than the time (thread, CPU, event) would cost another 0.5 µs, and leave room for 51
-//! absences. A user who may lock nothing has 129 rings on a machine of two processors (`kernel.perf_event_mlock_kb` for each processor).
+//! `docs/why-slow.md` reports the costs, and `ring/figures_tests.rs` prints them. Half of the extra cost of a switch is
+//! due to the kernel's switching of any event. Records with more than the time (thread, CPU, event) would cost another
+//! 0.5 µs, and leave room for 51 absences. A user who may lock no memory has 129 rings on a machine with two processors
+//! (`kernel.perf_event_mlock_kb` for each processor).
 
 mod image;
 mod window;
@@ -41,19 +44,19 @@ use image::Image;
 pub(crate) use window::Window;
 use window::{Faulted, Span};
 
-/// The rings of this process.
+/// Number of rings in this process.
 static RINGS: Count = Count::new();
 
-/// The switches of the thread that opened it. May be dropped anywhere; only that thread may ask it.
+/// The switches of the thread that opened it. Any thread may drop it, but only that thread may read it.
 #[derive(Debug)]
 pub(crate) struct Ring<S: System = Kernel> {
     sys: S,
     switches: Mapping,
-    /// Begun, handled as minor ones, handled as major ones: all or none, once it is open.
+    /// For faults that began, minor ones that ended, and major ones that ended: all or none after opening.
     faults: Faulted<Option<Mapping>>,
-    /// All that has happened since is, or was, in the rings.
+    /// The rings have recorded everything since this time, even if it was overwritten.
     since: u64,
-    /// How often the thread had left the CPU when there was no record yet.
+    /// How often the thread had left the CPU before the first record.
     left: u64,
     thread: u64,
     process: u32,
@@ -62,13 +65,13 @@ pub(crate) struct Ring<S: System = Kernel> {
 }
 
 impl<S: System> Ring<S> {
-    /// Opens it for the calling thread, unless there are `cap` of them in this process. Records begin now: open it before it is needed, or
-    /// after the first slow observation. Allocates nothing, and keeps no descriptor.
+    /// Opens a ring for the calling thread, unless this process has `cap` of them. Records begin now: open it before it
+    /// is needed, or after the first slow observation. It allocates nothing and keeps no descriptor.
     pub(crate) fn open(sys: S, cap: usize) -> Result<Ring<S>, Refused> {
         Ring::with(sys, cap, false)
     }
 
-    /// The same with page faults, which takes four times the memory, and makes each fault slower.
+    /// The same with page faults. It takes four times the memory and makes each fault slower.
     pub(crate) fn with_faults(sys: S, cap: usize) -> Result<Ring<S>, Refused> {
         Ring::with(sys, cap, true)
     }
@@ -91,25 +94,25 @@ impl<S: System> Ring<S> {
             process,
             _counted: counted,
         };
-        // From here on, what is mapped is unmapped by the ring's end.
+        // From here on, dropping the ring unmaps everything.
         if faults {
             let configs = [software::PAGE_FAULTS, software::PAGE_FAULTS_MINOR, software::PAGE_FAULTS_MAJOR];
             for (mapping, config) in ring.faults.iter_mut().zip(configs) {
                 *mapping = Some(Mapping::new(&ring.sys, config)?);
             }
         }
-        // Should it leave the CPU in between all the time, the ring will not agree with the account, and say nothing.
+        // If the thread leaves the CPU in every attempt, the ring will disagree with the account, and report nothing.
         ring.left = ring.account()?.unwrap_or(u64::MAX);
         ring.since = ring.sys.raw_nanos();
         Ok(ring)
     }
 
-    /// What happened to the thread between two moments at which it ran, in nanoseconds of `CLOCK_MONOTONIC_RAW`, neither of which lies
-    /// in the future. Not complete when the ring does not reach back that far, when it was opened in between, on other
-    /// threads, in a forked child, and for good when records were kept from being written. Neither blocks nor allocates; the time is
-    /// bounded by the length of the ring.
+    /// What happened to the thread between two moments at which it ran, in nanoseconds of `CLOCK_MONOTONIC_RAW`. Both
+    /// must be in the past. The window is incomplete if the ring does not reach back that far, if it was opened in
+    /// between, on other threads, and in a forked child. It stays incomplete forever if records were suppressed. The
+    /// call neither blocks nor allocates, and the length of the ring limits its time.
     pub(crate) fn window(&self, begin_raw_ns: u64, end_raw_ns: u64) -> Window {
-        // A child has no such memory; and to another thread, records that are just being written could look whole.
+        // A child lacks this memory. Another thread could take unfinished records for whole ones.
         if process() != self.process || token() != self.thread {
             return Window::default();
         }
@@ -126,13 +129,13 @@ impl<S: System> Ring<S> {
 }
 
 impl<S: System> Ring<S> {
-    /// How often the thread left the CPU and it is not in the ring, overwritten or not: the same at all times. `None` when it kept leaving
-    /// while it was asked.
+    /// How often the thread left the CPU without a record in the ring, overwritten or not. This never changes. `None`
+    /// if the thread kept leaving during the call.
     fn account(&self) -> Result<Option<u64>, Refused> {
         let left = || self.sys.context_switches().map_err(Refused::Accounts);
         let mut before = left()?;
         for _ in 0..TRIES {
-            // Each absence is two records, and nothing else is written to this ring.
+            // Each absence has two records, and this ring has no others.
             let written = self.switches.head().wrapping_neg() / (2 * RECORD);
             let after = left()?;
             if after == before {
@@ -146,18 +149,18 @@ impl<S: System> Ring<S> {
 
 impl<S: System> Drop for Ring<S> {
     fn drop(&mut self) {
-        // In a child there is nothing at these addresses, or something of its own.
+        // A child has nothing at these addresses, or other memory.
         if process() != self.process {
             return;
         }
         for mapping in self.faults.iter().flatten().chain([&self.switches]) {
-            // SAFETY: mapped by this process, and gone with the ring.
+            // SAFETY: this process mapped it, and the ring ends here.
             unsafe { mapping.unmap(&self.sys) };
         }
     }
 }
 
-/// One event's ring, mapped: a page that describes it, and a page of records.
+/// The mapped ring of one event: a page with its description, and a page of records.
 #[derive(Debug)]
 struct Mapping(NonNull<u8>);
 
@@ -166,19 +169,18 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// How often an account is taken again that was interrupted.
+/// Attempts to take an account that is interrupted.
 const TRIES: u32 = 8;
 
 /// Bytes of a record: header and time.
 const RECORD: u64 = 16;
 
-/// Where `data_head` is in the first page.
+/// Offset of `data_head` in the first page.
 const DATA_HEAD: usize = 1024;
 
 impl Mapping {
-    /// A software event of the calling thread that writes its records backwards: switches for the one that counts nothing, and otherwise
-    /// every time that it happens. Records have nothing but the time: that is all that is asked of them, and each is a line of
-    /// 16 bytes.
+    /// Opens a software event of the calling thread that writes its records backwards. The event that counts nothing
+    /// records switches; others record each occurrence. Records hold only the time, and so take only 16 bytes.
     fn new<S: System>(sys: &S, config: u64) -> Result<Mapping, Refused> {
         let mut attr = Attr { kind: kind::SOFTWARE, config, sample_type: record::TIME, ..Attr::default() };
         attr.clockid = libc::CLOCK_MONOTONIC_RAW;
@@ -202,9 +204,9 @@ impl Mapping {
     }
 
     /// # Safety
-    /// This process has mapped it, and nothing uses it after this.
+    /// This process must have mapped it, and nothing may use it after this.
     unsafe fn unmap<S: System>(&self, sys: &S) {
-        // SAFETY: says the caller; the length is that of every mapping.
+        // SAFETY: the caller's promise; all mappings have this length.
         unsafe { sys.unmap_ring(self.0, Mapping::length()) };
     }
 }
@@ -215,22 +217,25 @@ impl Image for Mapping {
     }
 
     fn head(&self) -> u64 {
-        // SAFETY: the first page has this word, and stays mapped while the ring is there, which a child does not ask.
+        // SAFETY: the first page has this word, and stays mapped as long as the ring; a forked child does not call
+        // this.
         unsafe { self.0.byte_add(DATA_HEAD).cast::<AtomicU64>().as_ref() }.load(Ordering::Acquire)
     }
 
     fn word(&self, index: usize) -> u64 {
         let at = page_size() + (index & (self.words() - 1)) * 8;
-        // SAFETY: as above; the second page has as many words. Relaxed and atomic, because the kernel may write meanwhile.
+        // SAFETY: as above; the second page has this many words. The load is relaxed and atomic, since the kernel may
+        // write meanwhile.
         unsafe { self.0.byte_add(at).cast::<AtomicU64>().as_ref() }.load(Ordering::Relaxed)
     }
 }
 
-/// Whether `CLOCK_MONOTONIC_RAW` is what the kernel dates records by: in a time namespace it is apart by a constant.
+/// Whether the kernel dates records by this process's `CLOCK_MONOTONIC_RAW`. In a time namespace, they differ by a
+/// constant.
 fn clocks_agree<S: Files>(sys: &S) -> bool {
     let mut buffer = [0; 256];
     match sys.read_file("/proc/self/timens_offsets", &mut buffer) {
-        // Lines of a clock, seconds, and nanoseconds.
+        // Each line has a clock, seconds, and nanoseconds.
         Ok(length) => match core::str::from_utf8(&buffer[..length]) {
             Ok(text) => text
                 .lines()
@@ -238,21 +243,21 @@ fn clocks_agree<S: Files>(sys: &S) -> bool {
                 .all(|line| line.split_ascii_whitespace().skip(1).all(|number| number == "0")),
             Err(_) => false,
         },
-        // Kernels before 5.6 have none; and where /proc is not to be read, one is hardly ever there.
+        // Kernels before 5.6 lack this file. Where /proc is unreadable, a time namespace is very unlikely.
         Err(_) => true,
     }
 }
 
-/// What a ring asks of the system, so that tests can stand in for it: events, what of them is mapped, and the thread's own account of its
+/// The system calls of a ring, so that tests can replace them: events, mapping them, and the thread's own count of
 /// switches.
 pub(crate) trait System: Files + Perf + Threads {
-    /// Maps the beginning of an event's ring for reading only, which makes it one that overwrites what is oldest. Children do not
-    /// have it.
+    /// Maps the beginning of an event's ring for reading only. The kernel then overwrites the oldest records. Forked
+    /// children do not inherit the mapping.
     fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno>;
     /// Undoes [`System::map_ring`].
     ///
     /// # Safety
-    /// The address came from `map_ring` of this very process with this length, and nothing uses it after this.
+    /// The address must come from `map_ring` in this process with this length, and nothing may use it after this.
     unsafe fn unmap_ring(&self, at: NonNull<u8>, length: usize);
     /// `CLOCK_MONOTONIC_RAW`, by which records are dated.
     fn raw_nanos(&self) -> u64;
@@ -261,13 +266,13 @@ pub(crate) trait System: Files + Perf + Threads {
 impl System for Kernel {
     fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno> {
         let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
-        // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+        // SAFETY: a new mapping at an address that the kernel chooses does not touch existing memory.
         let at = unsafe { libc::mmap(core::ptr::null_mut(), length, read, shared, fd, 0) };
         if at == libc::MAP_FAILED {
             return Err(Errno::last());
         }
-        // Mappings of events are marked so from the beginning; it is asked for all the same, because everything depends on it: a
-        // failure changes nothing. SAFETY: the range is the mapping just made.
+        // The kernel marks mappings of events this way already. This requests it again because everything depends on
+        // it; a failure changes nothing. SAFETY: the range is the mapping just made.
         unsafe { libc::madvise(at, length, libc::MADV_DONTFORK) };
         NonNull::new(at.cast()).ok_or(Errno(libc::ENOMEM))
     }
@@ -282,27 +287,27 @@ impl System for Kernel {
     }
 }
 
-/// Why a thread has no ring. Nothing but precision is lost.
+/// Why a thread has no ring. Only precision is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
-    /// There are as many in this process as there may be.
+    /// This process has the maximum number of rings.
     Cap,
-    /// The kernel opens no such event.
+    /// The kernel refused the event.
     Open {
-        /// What was asked for.
+        /// The request.
         attr: Attr,
         errno: Errno,
     },
-    /// It does not map the ring: `EPERM` where the user may lock no more memory.
+    /// The kernel did not map the ring: `EPERM` if the user may not lock more memory.
     Memory(Errno),
-    /// How often the thread has left the CPU, by which the ring proves itself, is not said.
+    /// The count of switches, by which the ring proves itself, is unavailable.
     Accounts(Errno),
-    /// The clock that the program reads is not the one that records are dated by: a time namespace lies in between.
+    /// The program's clock differs from the one that dates records, because of a time namespace.
     Clock,
 }
 
 impl Refused {
-    /// In words, with what to do about it. Reads files of the system; meant for the first refusal of its kind.
+    /// Explains the refusal and what to do. It reads system files and is meant for the first refusal of its kind.
     pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
         match *self {
             Refused::Cap => Error::new(

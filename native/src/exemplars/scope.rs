@@ -1,8 +1,9 @@
-//! The way of an observation: a scope that begins and ends, or a value that was timed elsewhere.
+//! The path of an observation: a scope that begins and ends, or a value that was timed elsewhere.
 //!
-//! A scope that is not slow costs two readings of the clock, a record, and four comparisons: of its beginning with the times at which a
-//! checkpoint and a control are due, of its length with a threshold, and of its end with the time at which one is kept for its octave. All
-//! else is cold: it neither waits for other threads nor allocates, but for a thread's first scope.
+//! A scope that is not slow costs two readings of the clock, a record, and four comparisons: its beginning with the due
+//! times of a checkpoint and a control, its duration with a threshold, and its end with the due time of one kept for
+//! its octave. All other code is cold. It does not wait for other threads, and allocates only for a thread's first
+//! scope.
 
 use core::sync::atomic::Ordering;
 
@@ -18,40 +19,40 @@ use crate::clock::{Clock, Unit, unix_nanos};
 use crate::os::cancel::Uncancelled;
 use crate::os::thread::process;
 
-/// Values that are offered between two that are kept for their octaves.
+/// One of this many offered values is kept for its octave.
 const OFFERED: u64 = 1024;
-/// Controls in each doubling of the time since the collector was made, more or less, until there are as many as the options say.
+/// Approximate number of controls in each doubling of the collector's age, until they reach the rate in the options.
 const EARLY: u64 = 12;
 /// Nanoseconds between two scopes that are kept for their octaves.
 const OCTAVE_NANOS: u64 = 10_000_000;
-/// Fewer scopes than these pass between the time when a control is due and the control, see [`Inner::control_passes`].
+/// Upper limit of the number of scopes to skip when a control is due, see [`Inner::control_passes`].
 const PASSES: u64 = 16;
 
-/// A scope under way. Its layout is that of `picollo_exemplar_scope`.
+/// A running scope. It has the layout of `picollo_exemplar_scope`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RawScope {
     /// Ticks at the beginning.
     pub start: u64,
-    /// Ticks from which on one is kept for its octave; 0 for a control.
+    /// A scope that ends at these ticks or later is kept for its octave; 0 for a control.
     pub due: u64,
     /// The thread's checkpoint at the beginning.
     pub checkpoint: u64,
-    /// Of the exemplar that it became; 0 while it is none.
+    /// Number of its exemplar; 0 if it is not kept.
     pub number: u64,
     /// 0.
     pub reserved: [u64; 3],
-    /// What is kept of the thread that it began on.
+    /// Data of the thread that it began on.
     pub thread: *mut core::ffi::c_void,
     /// Its collector; NULL once it has ended.
     pub collector: *mut core::ffi::c_void,
-    /// Of which kind it is.
+    /// Its kind.
     pub label: u32,
     /// Whether it is a control.
     pub is_control: u32,
 }
 
-/// Measures the time from its making to its end.
+/// Measures the time from its creation to its end.
 #[derive(Debug)]
 pub struct ExemplarScope<'a> {
     pub(super) collector: &'a Inner,
@@ -59,20 +60,20 @@ pub struct ExemplarScope<'a> {
 }
 
 impl ExemplarScope<'_> {
-    /// Of another kind than others: what is usual is told of each kind.
+    /// Sets the kind of the scope. Each kind has its own usual values.
     pub fn set_label(&mut self, label: u32) {
         self.raw.label = label;
     }
 
-    /// Ends it, records how long it took, and tells whether it is kept: only then looking up a context for [`ExemplarScope::annotate`] is
-    /// worth it.
+    /// Ends the scope, records its duration, and returns whether it is kept. Looking up a context for
+    /// [`ExemplarScope::annotate`] is only worthwhile then.
     #[inline]
     pub fn end(&mut self) -> bool {
-        // SAFETY: begun, of this collector.
+        // SAFETY: the scope was begun by this collector.
         unsafe { self.collector.end(&raw mut self.raw) != 0 }
     }
 
-    /// Says what leads to the request. Whether it is still kept.
+    /// Adds the context of the request. Returns whether the observation is still kept.
     pub fn annotate(&self, context: &Context) -> Result<bool> {
         self.collector.annotate(self.raw.number, context)
     }
@@ -92,7 +93,7 @@ impl Inner {
         let scope = RawScope {
             start,
             due: self.octave_due.load(Ordering::Relaxed),
-            // SAFETY: as above, where it is read.
+            // SAFETY: as above, if it is read.
             checkpoint: if is_due { 0 } else { unsafe { (*thread).number } },
             number: 0,
             reserved: [0; 3],
@@ -115,7 +116,7 @@ impl Inner {
         let _uncancelled = Uncancelled::new();
         let thread = thread::made();
         scope.thread = thread.cast();
-        // SAFETY: NULL, or what is kept of this thread.
+        // SAFETY: NULL, or the data of this thread.
         if let Some(thread) = unsafe { thread.as_mut() } {
             thread.with(|thread| {
                 if scope.start >= thread.due {
@@ -125,15 +126,15 @@ impl Inner {
             });
         }
         let due = self.control_due.load(Ordering::Relaxed);
-        // Shorter at first, so that a program that soon ends knows what is usual as well.
+        // The interval is shorter at first, so that short programs get usual values, too.
         let mean = (Clock::Tsc.frequency() / u64::from(self.options.controls))
             .min(scope.start.saturating_sub(self.created) / EARLY);
         let passes = self.control_passes.load(Ordering::Relaxed);
-        // Where scopes are few, each that is due is a control.
+        // If scopes are rare, each that is due is a control.
         if scope.start >= due && scope.start - due < mean && passes > 0 {
             self.control_passes.store(passes - 1, Ordering::Relaxed);
         } else if scope.start >= due {
-            // Uniform, from none to twice the mean.
+            // Uniform between zero and twice the mean.
             let next = scope.start + 1 + self.random_below(2 * mean);
             if self.control_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 self.control_passes.store(self.random_below(PASSES), Ordering::Relaxed);
@@ -151,7 +152,7 @@ impl Inner {
         scope.start = Clock::Tsc.ticks();
     }
 
-    /// Threads that come at once may draw the same.
+    /// Concurrent threads may draw the same number.
     fn random_below(&self, end: u64) -> u64 {
         let mut random = self.random.load(Ordering::Relaxed);
         let drawn = random_below(&mut random, end);
@@ -159,10 +160,10 @@ impl Inner {
         drawn
     }
 
-    /// Ends a scope: 1 if it is kept, 0 otherwise.
+    /// Ends a scope. Returns 1 if it is kept, 0 otherwise.
     ///
     /// # Safety
-    /// Begun, by this collector. It may have ended before.
+    /// This collector must have begun it. It may have ended before.
     #[inline]
     pub unsafe fn end(&self, scope: *mut RawScope) -> u32 {
         let now = Clock::Tsc.ticks();
@@ -187,16 +188,16 @@ impl Inner {
         let _uncancelled = Uncancelled::new();
         let is_slow = value > self.slow.load(Ordering::Relaxed);
         let is_for_octave = now >= scope.due && self.take_octave(now);
-        // Whoever has cleared it says that others worked on this thread meanwhile.
+        // A caller clears this if others worked on this thread meanwhile.
         let is_elsewhere = scope.thread.is_null();
         let is_control = scope.is_control != 0 && !is_slow && !is_elsewhere;
-        // Another thread may have raised it meanwhile.
+        // Another thread may have raised the limit meanwhile.
         if !is_slow && !is_for_octave && !is_control && value <= self.least.load(Ordering::Relaxed) {
             return 0;
         }
         let thread = thread::made();
         let begun_on = scope.thread.cast::<Thread>();
-        // SAFETY: NULL, or what is kept of this thread.
+        // SAFETY: NULL, or the data of this thread.
         let evidence = unsafe { thread.as_mut() }.and_then(|thread| {
             if !thread.is_of_this_process() {
                 return Some(Evidence::none(Missing::Forked));
@@ -217,7 +218,8 @@ impl Inner {
             })
         });
         let evidence = evidence.unwrap_or(Evidence::none(Missing::Unsupported));
-        // So many are slow that what is neither one of the slowest nor the latest of its octave is only counted.
+        // With so many slow ones, those that are neither among the slowest nor the latest of their octave are only
+        // counted.
         if evidence.missing == Missing::TooMany
             && !is_for_octave
             && value <= self.of_slowest.load(Ordering::Relaxed)
@@ -241,7 +243,7 @@ impl Inner {
         is_kept.into()
     }
 
-    /// One that ends now, on this thread.
+    /// An exemplar that ends now, on this thread.
     fn exemplar(&self, value: u64, wall_nanos: u64, thread: Option<&Thread>, evidence: Evidence) -> Exemplar {
         Exemplar {
             number: self.numbers.fetch_add(1, Ordering::Relaxed),
@@ -256,7 +258,7 @@ impl Inner {
         }
     }
 
-    /// Opens what says more of the thread from now on. Whether its waiting can be split.
+    /// Opens more sources of evidence about the thread from now on. Returns whether its waiting can be split.
     pub(super) fn open(&self, thread: &mut Thread) -> bool {
         if self.options.flags & EXEMPLARS_NO_RING == 0 {
             thread.open_ring(self.options.threads, self.options.flags & EXEMPLARS_FAULT_TIMES != 0);
@@ -265,7 +267,7 @@ impl Inner {
         thread.open(self.options.threads)
     }
 
-    /// Counts what the thread executes from now on, where that is asked for. Why not, which the interval tells as well.
+    /// Starts counting what the thread executes, if requested. The interval reports the error, too.
     pub(super) fn open_counters(&self, thread: &mut Thread) -> Result<()> {
         if self.options.flags & EXEMPLARS_COUNTERS == 0 {
             return self.uncounted.try_with(|why| *why).ok().flatten().map_or(Ok(()), Err);
@@ -285,7 +287,7 @@ impl Inner {
             && self.octave_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes an observation in, or leaves it in a place of those that wait.
+    /// Takes in an observation, or leaves it in a place to wait.
     fn hand_in(
         &self,
         exemplar: &mut Exemplar,
@@ -322,7 +324,7 @@ impl Inner {
     pub fn offer(&self, value: u64, context: Option<&Context>) -> bool {
         self.histogram.record(value);
         let thread = thread::made();
-        // SAFETY: NULL, or what is kept of this thread.
+        // SAFETY: NULL, or the data of this thread.
         let is_for_octave = unsafe { thread.as_mut() }.is_some_and(|thread| {
             thread.offered = thread.offered.wrapping_add(1);
             thread.offered % OFFERED == 1
@@ -342,7 +344,7 @@ impl Inner {
         self.hand_in(&mut exemplar, [is_slow, is_for_octave, false], None, thread.addr() as u64 >> 8)
     }
 
-    /// See [`ExemplarScope::annotate`]. Waits for a thread that is at work on what is kept.
+    /// See [`ExemplarScope::annotate`]. It waits for a thread that uses the kept observations.
     pub fn annotate(&self, number: u64, context: &Context) -> Result<bool> {
         if number == 0 {
             return Ok(false);
@@ -355,7 +357,7 @@ impl Inner {
     }
 }
 
-/// Where the calling thread runs.
+/// The CPU of the calling thread.
 fn current_cpu() -> u32 {
     // SAFETY: a query without arguments.
     u32::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(NO_CPU)

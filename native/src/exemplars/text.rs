@@ -1,4 +1,4 @@
-//! An interval for people: as text and as Markdown here, as a section of a page in `html.rs`. Writing allocates nothing.
+//! Writes an interval for people: text and Markdown here, HTML in `html.rs`. Writing allocates nothing.
 
 use core::fmt::{self, Display, Write, from_fn};
 
@@ -9,10 +9,10 @@ use super::exemplar::{Context, Exemplar, KNOWN_ACCOUNTS, Missing};
 use super::interval::Interval;
 use super::verdict::Verdict;
 
-/// Exemplars that are shown to people.
+/// Number of exemplars to show.
 const SHOWN: usize = 8;
 
-/// Page faults that are worth a word: they take 50 µs and more.
+/// Number of page faults worth mentioning: they take at least 50 µs.
 const MANY_FAULTS: u64 = 100;
 
 /// Why slow observations have no exemplar.
@@ -28,7 +28,7 @@ pub(super) fn hex(bytes: &[u8]) -> impl Display {
     from_fn(move |f| bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")))
 }
 
-/// Pads what is written in another way.
+/// Pads text that is formatted in another way.
 fn right(what: impl Display, to: usize) -> impl Display {
     from_fn(move |f| {
         let padding = to.saturating_sub(width(&what)?);
@@ -36,12 +36,12 @@ fn right(what: impl Display, to: usize) -> impl Display {
     })
 }
 
-/// What there is, or nothing.
+/// The value, or nothing.
 fn maybe(what: Option<impl Display>) -> impl Display {
     from_fn(move |f| what.as_ref().map_or(Ok(()), |what| what.fmt(f)))
 }
 
-/// The caller's words, but for the last ones that are 0.
+/// The caller's words, without trailing zeros.
 fn words(context: &Context) -> impl Display {
     let [first, second] = context.words;
     from_fn(move |f| match (first, second) {
@@ -51,7 +51,7 @@ fn words(context: &Context) -> impl Display {
     })
 }
 
-/// The verdict, with what of it is beyond the usual: where it is several, the two with most.
+/// The verdict with its excess over the usual. For several causes, the two with the most.
 fn cause_and_excess(verdict: &Verdict, between: &str) -> impl Display {
     from_fn(move |f| {
         f.write_str(verdict.cause.name())?;
@@ -67,11 +67,11 @@ fn cause_and_excess(verdict: &Verdict, between: &str) -> impl Display {
     })
 }
 
-/// Causes in some order, without memory of their own.
+/// Causes in some order, without allocation.
 struct Causes([Cause; Cause::ALL.len()], usize);
 
 impl Causes {
-    /// Those that are wanted, the least by its key first.
+    /// The wanted causes, in ascending order of `key`.
     fn sorted<K: Ord>(is_wanted: impl Fn(Cause) -> bool, key: impl Fn(Cause) -> K) -> Causes {
         let mut causes = Causes(Cause::ALL, 0);
         for cause in Cause::ALL.into_iter().filter(|&cause| is_wanted(cause)) {
@@ -82,7 +82,7 @@ impl Causes {
         causes
     }
 
-    /// Those with some of these nanoseconds, most first.
+    /// Causes that have some of these nanoseconds, in descending order.
     fn of(parts: &Parts) -> Causes {
         let key = |cause: Cause| (core::cmp::Reverse(parts.get(cause)), cause as usize);
         Causes::sorted(|cause| parts.get(cause) > 0, key)
@@ -98,7 +98,7 @@ impl core::ops::Deref for Causes {
 }
 
 impl Interval {
-    /// A value: a time, or a number where values are no times.
+    /// A value as a time, or as a number if values are not times.
     fn shown(&self, value: u64) -> Quantity {
         if self.unit_nanos == 0.0 {
             return Unit::NONE.integer(value);
@@ -106,7 +106,7 @@ impl Interval {
         time((value as f64 * self.unit_nanos).round() as u64)
     }
 
-    /// The causes that have a part of the excess, or are verdicts, the largest first.
+    /// The causes that have a share of the excess or are verdicts, the largest first.
     fn rows(&self) -> Causes {
         let has_row = |cause| self.share(cause).observations > 0 || self.percent(cause) >= 0.5;
         Causes::sorted(has_row, |cause| {
@@ -123,12 +123,12 @@ impl Interval {
         }
     }
 
-    /// The cells of a cause's row: its part of the excess, how many observations have it, what it typically takes, and what it means.
+    /// Cells of a cause's row: share of the excess, number of observations, typical duration, and meaning.
     fn cells(&self, cause: Cause) -> (impl Display, Grouped, impl Display, impl Display) {
         let share = self.share(cause);
         let percent = ((cause as usize) <= PARTS && self.known > 0).then(|| self.percent(cause));
         let meaning = from_fn(move |f| match share.typical_faults {
-            // No time is known of them, so that they are not said to be the cause.
+            // Their time is unknown, so that they are not reported as the cause.
             faults if cause == Cause::OnCpu && faults >= MANY_FAULTS => {
                 write!(f, "ran for longer, with {} page faults", Grouped::from(faults))
             }
@@ -142,7 +142,7 @@ impl Interval {
         )
     }
 
-    /// The answer in a sentence, the causes in a table, the slowest with what leads to their requests, and what is not known.
+    /// Writes the answer in a sentence, the causes in a table, the slowest with their contexts, and unknown things.
     pub fn write_text(&self, out: &mut dyn Write) -> fmt::Result {
         self.write_answer(out)?;
         let rows = self.rows();
@@ -222,7 +222,7 @@ impl Interval {
         if context.words != [0, 0] { write!(out, "  id {}", words(context)) } else { Ok(()) }
     }
 
-    /// Where to look next, if there is something to look for.
+    /// Whether to write hints where to look next.
     fn has_hints(&self) -> bool {
         self.slow > 0 && !self.hints.is_empty()
     }
@@ -260,7 +260,7 @@ impl Interval {
         write!(out, "\nInstructions were counted of {counted} of {known}: {why}.")
     }
 
-    /// The same as Markdown, for reports: a heading, the answer, the causes and the slowest, with what is not known.
+    /// Writes Markdown for reports: a heading, the answer, the causes, the slowest, and unknown things.
     pub fn write_markdown(&self, out: &mut dyn Write) -> fmt::Result {
         out.write_str("### Why the slow ones were slow\n\n")?;
         self.write_answer(out)?;

@@ -21,7 +21,7 @@ fn one(number: u64, [cpu, waiting, queued]: [u64; 3], faults: u32) -> Exemplar {
     Exemplar { number, value: wall, wall_nanos: wall, context, evidence, cpu: NO_CPU, ..Exemplar::default() }
 }
 
-/// Nothing yet of an interval with this threshold in milliseconds.
+/// An empty interval with this threshold in milliseconds.
 fn above(millis: u64) -> Interval {
     Interval { unix_nanos: [1, 2], threshold: millis * MS, unit_nanos: 1.0, ..Interval::default() }
 }
@@ -109,7 +109,7 @@ Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
     assert_eq!(text, expected.to_owned() + MEANWHILE_AND_UNKNOWN);
 }
 
-/// What ends while the interval does is kept before it is counted, or counted before it is kept.
+/// An observation that ends together with the interval may be kept before it is counted, or vice versa.
 #[test]
 fn no_more_are_slow_than_there_are() {
     let slow = [one(101, [MS, 0, 30 * MS], 3), one(102, [MS, 12 * MS, 0], 3), one(103, [11 * MS, 0, 0], 3)];
@@ -125,7 +125,7 @@ fn no_more_are_slow_than_there_are() {
 
 #[test]
 fn nothing_is_said_of_nothing() {
-    // Whatever else the machine did.
+    // The hints do not matter here.
     let hints = Hints { steal: Some(0.5), ..Hints::default() };
     let fast = Interval { observations: 12_345, hints, ..above(8) };
     for (counted, expected) in [

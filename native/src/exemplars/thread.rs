@@ -1,4 +1,4 @@
-//! What is kept of each thread: its checkpoints, and what its accounts are read from.
+//! Data of each thread: its checkpoints, and the sources of its accounts.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,16 +16,16 @@ use crate::clock::{Clock, Unit};
 use crate::os::sys::Kernel;
 use crate::os::thread::{kernel_id, process};
 
-/// A checkpoint is taken when the last is older than this.
+/// A checkpoint is taken if the last one is older than this.
 const INTERVAL_NANOS: u64 = 100_000;
-/// At most one part in so many of a thread's time goes into checkpoints: as much again is what they leave behind, cold caches and predictors
-/// (tried), which is 1 % together. So they come some quarter of a millisecond apart on a slow machine.
+/// Checkpoints take at most one part in this many of a thread's time. Cold caches and predictors afterwards cost as
+/// much again in experiments, 1 % in total. On a slow machine, checkpoints are about a quarter of a millisecond apart.
 const PART: u64 = 200;
 
-/// Where the next thread's numbers of checkpoints begin. No two threads have the same: memory of one that has ended may be the next one's, and a
-/// scope that is handed to it is not to find its own number there.
+/// First number of checkpoints for the next thread. Threads never share numbers: the memory of a dead thread may be
+/// reused, and a scope passed to the new thread must not find its number there.
 static FIRST: AtomicU64 = AtomicU64::new(OF_EACH);
-/// Numbers of a thread: enough for 10,000 checkpoints in each second of three years.
+/// Numbers per thread: enough for 10,000 checkpoints per second during three years.
 const OF_EACH: u64 = 1 << 40;
 
 unsafe extern "C" {
@@ -33,18 +33,18 @@ unsafe extern "C" {
     fn picollo_asm_set_thread_account(thread: *mut c_void);
 }
 
-/// What is kept of a thread. It alone uses it.
+/// Data of a thread, used only by the thread itself.
 #[derive(Debug)]
 pub(super) struct Thread {
-    /// In ticks: when the next checkpoint is due. First, since each scope reads it.
+    /// In ticks: when the next checkpoint is due. This is the first field because each scope reads it.
     pub due: u64,
     /// The number of the last checkpoint.
     pub number: u64,
-    /// A scope is in the middle of something here: a signal handler's is not to disturb it.
+    /// A scope is using this data: a scope in a signal handler must not interfere.
     is_busy: AtomicBool,
     process: u32,
     checkpoints: Box<Checkpoints<Accounts>>,
-    /// The last one was had.
+    /// Whether the last checkpoint has accounts.
     has_accounts: bool,
     schedstat: Option<Schedstat>,
     ring: Option<Ring>,
@@ -54,14 +54,14 @@ pub(super) struct Thread {
     counters: ThreadCounters,
     pub kernel_id: i32,
     interval: u64,
-    /// The second, in ticks, in which slow observations are counted, and how many there were.
+    /// The current second for limiting slow observations, in ticks, and the number of them.
     second: u64,
     looked_into: u32,
-    /// Values that were offered.
+    /// Number of offered values.
     pub offered: u64,
 }
 
-/// Ends with its thread.
+/// Frees the data at the end of its thread.
 struct Owner(Cell<*mut Thread>);
 
 impl Drop for Owner {
@@ -70,7 +70,7 @@ impl Drop for Owner {
         if thread.is_null() {
             return;
         }
-        // SAFETY: of this thread, which ends; a scope in a later destructor finds none.
+        // SAFETY: the data belongs to this thread, which ends; a scope in a later destructor finds NULL.
         unsafe {
             picollo_asm_set_thread_account(core::ptr::null_mut());
             drop(Box::from_raw(core::ptr::slice_from_raw_parts_mut(thread, 1)));
@@ -82,21 +82,21 @@ std::thread_local! {
     static OWNER: Owner = const { Owner(Cell::new(core::ptr::null_mut())) };
 }
 
-/// What is kept of the calling thread; NULL before its first scope, and at its end.
+/// Data of the calling thread; NULL before its first scope, and at its end.
 #[inline(always)]
 pub(super) fn current() -> *mut Thread {
     // SAFETY: reads a thread-local variable that C owns.
     unsafe { picollo_asm_thread_account().cast() }
 }
 
-/// The same, made if there is none; NULL where the thread ends, or there is no memory.
+/// The same, created if needed; NULL if the thread ends, or without memory.
 #[cold]
 pub(super) fn made() -> *mut Thread {
     let thread = current();
     if !thread.is_null() {
         return thread;
     }
-    // The first access registers the destructor, which allocates a few words; glibc ends the process where it cannot.
+    // The first access registers the destructor, which allocates a few words; glibc ends the process if it cannot.
     if !picollo_core::is_at_hand() {
         return thread;
     }
@@ -117,12 +117,12 @@ pub(super) fn ticks_of(nanos: u64) -> u64 {
 }
 
 impl Thread {
-    /// Room for one, and the one. (`Box` would end the process without memory.)
+    /// Creates the data of a thread. (`Box` would end the process without memory.)
     fn new() -> Option<Box<[Thread]>> {
         let mut thread = with_room(1).ok()?;
         thread.push(Thread {
             due: 0,
-            // The first one's is a multiple of this, for all levels to have it.
+            // The first checkpoint's number is a multiple of [`OF_EACH`], so that all levels contain it.
             number: FIRST.fetch_add(OF_EACH, Ordering::Relaxed).wrapping_sub(1),
             is_busy: AtomicBool::new(false),
             process: process(),
@@ -142,12 +142,12 @@ impl Thread {
         Some(thread.into_boxed_slice())
     }
 
-    /// Works on it, unless that is what a signal handler interrupted.
+    /// Runs `work` unless this is a signal handler that interrupted such work.
     pub(super) fn with<R>(&mut self, work: impl FnOnce(&mut Thread) -> R) -> Option<R> {
         if self.is_busy.swap(true, Ordering::Relaxed) {
             return None;
         }
-        // What a handler sees is in order.
+        // A signal handler must see consistent data.
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
         self.renew();
         let result = work(self);
@@ -156,14 +156,14 @@ impl Thread {
         Some(result)
     }
 
-    /// In the child of a fork: what is remembered is its parent's.
+    /// In a forked child, forgets the parent's data.
     fn renew(&mut self) {
         let process = process();
         if self.process == process {
             return;
         }
         self.schedstat = None;
-        // Its memory is not there.
+        // The child does not have its memory.
         self.ring = None;
         (self.has_tried_schedstat, self.has_tried_ring) = (false, false);
         self.counters.forget();
@@ -178,7 +178,7 @@ impl Thread {
         self.process == process()
     }
 
-    /// Takes a checkpoint, and says when the next is due.
+    /// Takes a checkpoint and schedules the next.
     pub(super) fn check(&mut self) {
         let began = Clock::Tsc.ticks();
         let accounts = Accounts::take(self.schedstat.as_ref());
@@ -189,13 +189,13 @@ impl Thread {
         }
         self.counters.check(self.number);
         let now = Clock::Tsc.ticks();
-        // What an interruption takes is not the checkpoint's own.
+        // An interruption is not part of the checkpoint's cost.
         let cost = now.saturating_sub(began).min(ticks_of(20_000));
         self.interval = (self.interval - self.interval / 8 + cost * PART / 8).max(ticks_of(INTERVAL_NANOS));
         self.due = now + self.interval;
     }
 
-    /// What became of the time since a checkpoint, and between these ticks.
+    /// How the time since a checkpoint, and between these ticks, was spent.
     pub(super) fn evidence(&mut self, checkpoint: u64, begin: u64, end: u64) -> Evidence {
         let Some((checkpoint, before)) = self.checkpoints.before(checkpoint) else {
             let why = if self.has_accounts { Missing::Overwritten } else { Missing::Unsupported };
@@ -212,11 +212,11 @@ impl Thread {
         evidence
     }
 
-    /// What the kernel has written down of the switches and faults between these ticks.
+    /// Adds the kernel's records of switches and faults between these ticks.
     fn ask_ring(&self, begin: u64, end: u64, evidence: &mut Evidence) {
         let (Some(ring), Some(bracket)) = (&self.ring, Bracket::take()) else { return };
         let (from, to) = (bracket.raw(begin), bracket.raw(end));
-        // What cannot be placed within a hundredth of it is not known better by this.
+        // If the error exceeds a hundredth of the observation, the ring adds no precision.
         if (from.error + to.error) * 100 > Clock::Tsc.convert(end.saturating_sub(begin), Unit::Nanos) {
             return;
         }
@@ -227,9 +227,9 @@ impl Thread {
         evidence.known |= KNOWN_RING;
         (evidence.off_nanos, evidence.preempted_nanos) = (window.off_nanos, window.preempted_nanos);
         let Some(faults) = window.faults else { return };
-        // Those that the ring has no room for any more may have been quite different ones, and the latest do not stand for them: ten times the
-        // work that ends with a few huge pages would be said to be page faults. The same holds for those inside system calls, which it does
-        // not see. A few that are missing do no harm.
+        // The faults that no longer fit in the ring may have been quite different from the latest ones. Otherwise, ten
+        // times the work that ends with a few huge pages would be reported as page faults. The same holds for faults
+        // inside system calls, which the ring does not show. A few missing ones do no harm.
         if !faults.complete || u64::from(faults.timed) * 10 < evidence.faults() * 9 {
             return;
         }
@@ -237,7 +237,8 @@ impl Thread {
         evidence.known |= KNOWN_FAULT_TIMES;
     }
 
-    /// Has the kernel write down the thread's switches, and page faults, from now on, where it may, and for so many threads.
+    /// Starts the kernel's records of the thread's switches, and of page faults, if allowed, for at most `most`
+    /// threads.
     pub(super) fn open_ring(&mut self, most: u32, has_faults: bool) {
         if self.has_tried_ring {
             return;
@@ -248,23 +249,23 @@ impl Thread {
         self.ring = with_faults.or_else(|| Ring::open(Kernel, most).ok());
     }
 
-    /// Counts what the thread executes from now on, where it may, and for so many threads.
+    /// Starts counting what the thread executes, if allowed, for at most `most` threads.
     pub(super) fn open_counters(&mut self, most: u32) -> Result<()> {
         if self.counters.open(most)? {
-            // What was checked before does not have them.
+            // Earlier checkpoints do not have them.
             self.due = 0;
         }
         Ok(())
     }
 
-    /// Takes a checkpoint for a control that begins, where there are counters: what it executes is known of nothing but the control.
+    /// Takes a checkpoint when a control begins, if there are counters, so that the counts cover only the control.
     pub(super) fn check_control(&mut self) {
         if self.counters.are_open() {
             self.check();
         }
     }
 
-    /// Whether one more slow observation may be looked into in this second.
+    /// Whether one more slow observation may be examined in this second.
     pub(super) fn may_look_into(&mut self, now: u64, rate: u32) -> bool {
         if now.saturating_sub(self.second) > Clock::Tsc.frequency() {
             self.second = now;
@@ -274,7 +275,7 @@ impl Thread {
         self.looked_into <= rate
     }
 
-    /// Opens the file with the thread's accounts of the run queue, if no more than `most` are open. Whether it is.
+    /// Opens the file with the thread's run-queue accounts, if fewer than `most` are open. Returns whether it is open.
     pub(super) fn open(&mut self, most: u32) -> bool {
         if self.schedstat.is_some() || self.has_tried_schedstat {
             return self.schedstat.is_some();
@@ -284,7 +285,7 @@ impl Thread {
             Err(why) => self.has_tried_schedstat = why == NotOpened::Refused,
         }
         if self.schedstat.is_some() {
-            // What was checked before does not have it.
+            // Earlier checkpoints do not have it.
             self.due = 0;
         }
         self.schedstat.is_some()

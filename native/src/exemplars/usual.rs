@@ -1,4 +1,4 @@
-//! What is usual: a random sample of ordinary observations of each kind, and where their time goes.
+//! The usual: a random sample of ordinary observations of each kind, and where their time goes.
 
 use super::cause::{PARTS, Parts};
 use super::exemplar::Exemplar;
@@ -6,11 +6,11 @@ use super::instructions::{Executed, Execution};
 use crate::base::error::Result;
 use crate::base::vectors::with_room;
 
-/// Kinds that are told apart. What comes later has none that is usual.
+/// Number of distinguished kinds. Later ones have no usual values.
 pub const LABELS: usize = 16;
-/// The latest of a kind that are remembered.
+/// Number of recent controls remembered for each kind.
 const REMEMBERED: usize = 64;
-/// Fewer say nothing about what is usual.
+/// Minimum number of controls for usual values.
 pub const LEAST: usize = 5;
 
 #[derive(Clone, Copy, Debug)]
@@ -38,20 +38,20 @@ pub struct Usual {
 /// Where the time of ordinary observations of one kind goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordinary {
-    /// How many it is of.
+    /// Number of controls.
     pub controls: usize,
-    /// The mean of each part, in nanoseconds.
+    /// Mean of each part, in nanoseconds.
     pub mean: [f64; PARTS],
-    /// The standard deviation of each part.
+    /// Standard deviation of each part.
     pub deviation: [f64; PARTS],
-    /// The mean of their page faults.
+    /// Mean of the page faults.
     pub faults: f64,
-    /// What they execute, where it was counted.
+    /// What they execute, if it was counted.
     pub execution: Option<Execution>,
 }
 
 impl Usual {
-    /// Room for all that will be. `OutOfMemory`.
+    /// Allocates all memory in advance. Errors: `OutOfMemory`.
     pub(super) fn new() -> Result<Usual> {
         let mut kinds = with_room(LABELS)?;
         for _ in 0..LABELS {
@@ -60,7 +60,7 @@ impl Usual {
         Ok(Usual { kinds, taken: 0 })
     }
 
-    /// Makes the other the same as this. Allocates nothing: it has room for all that will be.
+    /// Copies this to `other` without allocating, since `other` has all memory already.
     pub fn copy_to(&self, other: &mut Usual) {
         for (kind, copy) in self.kinds.iter().zip(&mut other.kinds) {
             (copy.label, copy.next) = (kind.label, kind.next);
@@ -70,7 +70,7 @@ impl Usual {
         other.taken = self.taken;
     }
 
-    /// Takes a control in, if there are accounts of it.
+    /// Adds a control if it has accounts.
     pub fn take(&mut self, exemplar: &Exemplar) {
         let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return };
         let known =
@@ -90,12 +90,12 @@ impl Usual {
         self.taken += 1;
     }
 
-    /// Controls so far.
+    /// Number of controls so far.
     pub const fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// What is usual for a kind, of observations up to this value; `None` where too few are known.
+    /// The usual values for observations of a kind up to this value; `None` if too few are known.
     pub fn of(&self, label: u32, most: u64) -> Option<Ordinary> {
         let kind = self.kinds.iter().find(|kind| kind.label == label && !kind.controls.is_empty())?;
         let ordinary = || kind.controls.iter().filter(|control| control.value <= most);

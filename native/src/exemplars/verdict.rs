@@ -1,8 +1,9 @@
-//! The cause of an observation, beside what is usual for its kind.
+//! The cause of an observation, compared with the usual for its kind.
 //!
-//! What is in excess of the usual in each part of its time is held against the others: a cause is named if it makes up more than half of the
-//! excess, and does so as well when it is taken as small, and all others as large, as ordinary observations vary. So what is as usual, and
-//! only happens to be a little more than the mean, is no cause, and neither is what hides behind it.
+//! For each part of the time, the excess over the usual is compared with that of the others. A cause is named if it
+//! makes up more than half of the excess. It must still do so if it is as small, and all others are as large, as
+//! ordinary observations vary. So a usual part that happens to exceed the mean a little is not a cause, and neither is
+//! a part that it may hide.
 
 use super::cause::{Cause, PARTS, Parts};
 use super::exemplar::{Evidence, Exemplar, KNOWN_RING};
@@ -10,7 +11,7 @@ use super::instructions;
 use super::json::ratio;
 use super::usual::Ordinary;
 
-/// What is said of an observation.
+/// The conclusion about an observation.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Verdict {
     /// Its cause, [`Cause::Several`] or [`Cause::NotKnown`].
@@ -18,20 +19,21 @@ pub struct Verdict {
     /// Where its time went.
     #[serde(default)]
     pub parts: Parts,
-    /// What of that is more than usual, in nanoseconds; less than usual is 0.
+    /// The excess of each part over the usual, in nanoseconds; 0 if it is less than usual.
     pub excess: Parts,
-    /// Page faults beyond those that are usual.
+    /// Page faults beyond the usual.
     #[serde(skip)]
     pub faults: u64,
-    /// It is not known since what came before it, in the same window of accounts, may have been most of what seems to be in excess.
+    /// The cause is unknown because the time before it, in the same window of accounts, may be most of the apparent
+    /// excess.
     #[serde(skip)]
     pub is_too_short: bool,
-    /// Instructions of a cycle that are usual; 0 where they are not known.
+    /// Usual instructions per cycle; 0 if unknown.
     #[serde(with = "ratio", default)]
     pub usual_ipc: f64,
 }
 
-/// A part of the excess that is not worth a doubt: parts are right to as much.
+/// Smaller shares of the excess need no doubt: parts are only this accurate.
 const LITTLE: f64 = 0.05;
 
 impl Verdict {
@@ -44,7 +46,7 @@ impl Verdict {
         usual_ipc: 0.0,
     };
 
-    /// Of an observation, beside the ordinary ones of its kind.
+    /// Judges an observation by the ordinary ones of its kind.
     pub fn of(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Verdict {
         let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return Verdict::NOTHING };
         let Some(ordinary) = ordinary else { return Verdict { parts, ..Verdict::NOTHING } };
@@ -58,7 +60,7 @@ impl Verdict {
         let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
         let spread: f64 = deviation.iter().sum();
         let before = Before::of(&exemplar.evidence, exemplar.wall_nanos);
-        // What of a part may be of the time before is taken as nothing of it, and as the others'.
+        // Time that may be from before the observation counts for the others, not for the part.
         let named = |before: Before| {
             Cause::ALL.into_iter().take(PARTS).find(|&cause| {
                 let at = cause as usize - 1;
@@ -71,7 +73,8 @@ impl Verdict {
         };
         let mut cause = named(before).unwrap_or(Cause::Several);
         let faults = (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64;
-        // Without the doubt there would be one; or it may be what tells several from one. Where it is little, none has much more than half.
+        // The doubt hides a cause, or it decides between one cause and several. If it is small, no cause has much more
+        // than half.
         let is_in_doubt = || named(Before::NONE).is_some() || !before.has_ring && before.nanos * 2.0 > all;
         if cause == Cause::Several && before.nanos > all * LITTLE && is_in_doubt() {
             return Verdict { parts, is_too_short: true, ..Verdict::NOTHING };
@@ -82,8 +85,8 @@ impl Verdict {
     }
 }
 
-/// What a window of accounts has of the time before the observation. That may have been idleness, or waiting for a CPU, which is in them all the
-/// same; [`Parts::of`] takes it for work.
+/// Time in a window of accounts from before the observation. The thread may have been idle or waited for a CPU then,
+/// which the window includes. [`Parts::of`] assumes work.
 #[derive(Clone, Copy)]
 struct Before {
     nanos: f64,
@@ -94,26 +97,26 @@ impl Before {
     const NONE: Before = Before { nanos: 0.0, has_ring: true };
 
     fn of(evidence: &Evidence, wall_nanos: u64) -> Before {
-        // Who was on the CPU all the time has waited for nothing before.
+        // A thread that was on the CPU all the time did not wait before.
         let off = evidence.window_nanos.saturating_sub(evidence.cpu_nanos);
         let before = evidence.window_nanos.saturating_sub(wall_nanos).min(off);
         Before { nanos: before as f64, has_ring: evidence.knows(KNOWN_RING) }
     }
 
-    /// How much of what a cause has may be of that time.
+    /// How much of a cause's time may be from before the observation.
     fn within(self, cause: Cause) -> f64 {
         match cause {
             // If some of the time before was not work, more of the observation was.
             Cause::OnCpu | Cause::PageFaults | Cause::MoreInstructions | Cause::SlowerInstructions => 0.0,
-            // The kernel's record of switches is of the observation alone, but not the account of the run queue.
+            // The kernel's record of switches covers only the observation, but the account of the run queue does not.
             Cause::OwnWaiting | Cause::OffCpu | Cause::Unexplained if self.has_ring => 0.0,
             _ => self.nanos,
         }
     }
 }
 
-/// Ordinary observations of which more is known than of this one, or less, had their time in other parts of the same sum: waiting that is
-/// split, and not; with a quota, and without. What is usual is laid out as this one is.
+/// Ordinary observations with more or less evidence than this one have their time in other parts of the same sum: with
+/// or without split waiting, with or without a quota. This moves the usual time to the parts that this one has.
 fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) {
     let mut shift = |from: Cause, to: Cause| {
         let (from, to) = (from as usize - 1, to as usize - 1);
@@ -125,7 +128,7 @@ fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) 
             shift(from, Cause::OffCpu);
         }
     } else {
-        // Most likely; if it was not, less is said than could be.
+        // This is most likely. Otherwise, the verdict is weaker than it could be.
         shift(Cause::OffCpu, Cause::OwnWaiting);
     }
     let queues = [Cause::RunQueue, Cause::RunQueueOrQuota, Cause::Throttled];

@@ -1,4 +1,4 @@
-//! Verdicts of evidence that is made up, where the truth is known.
+//! Tests verdicts with made-up evidence for which the truth is known.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::os::testing::Random;
 
 const MS: u64 = 1_000_000;
 
-/// An observation that ran, waited and queued so long, with all that may be known.
+/// An observation with these times of running, waiting and queuing, and with this evidence.
 fn observed(cpu: u64, waiting: u64, queued: u64, known: u32) -> Exemplar {
     let wall = cpu + waiting + queued;
     let of = |bit: u32, value: u64| if known & bit != 0 { value } else { 0 };
@@ -36,7 +36,7 @@ pub(in crate::exemplars) fn usual_of(controls: impl IntoIterator<Item = Exemplar
     usual
 }
 
-/// 1 ms of work, with or without some waiting.
+/// Ordinary observations: 1 ms of work, with or without some waiting.
 fn ordinary(waiting: u64, known: u32) -> Usual {
     usual_of((0..32).map(|i| observed(MS + i * 1000, waiting, 20_000, known)))
 }
@@ -69,7 +69,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 }
 
 proptest! {
-    /// Whatever the system says.
+    /// Parts add up for any evidence.
     #[test]
     fn parts_are_the_whole(evidence in evidence(), wall in prop_oneof![Just(0), Just(u64::MAX), any::<u64>()]) {
         match Parts::of(&evidence, wall) {
@@ -81,7 +81,7 @@ proptest! {
         }
     }
 
-    /// However long it took, and whatever was usual, nothing is named without evidence of it.
+    /// No cause is named without evidence, for any duration and any usual values.
     #[test]
     fn nothing_is_said_without_evidence(evidence in evidence(), wall: u64, label in 0u32..3) {
         let exemplar = Exemplar { value: wall, wall_nanos: wall, label, evidence, ..Exemplar::default() };
@@ -98,20 +98,20 @@ proptest! {
     }
 }
 
-/// Seen on a shared machine, whose host took 1.2 ms: the ring knows of no switch, and the thread's CPU clock went on for 10.69 ms only.
+/// From a shared machine whose host took 1.2 ms: the ring has no switch, and the CPU clock advanced by 10.69 ms.
 #[test]
 fn no_more_is_on_the_cpu_than_the_threads_clock_counted() {
     let evidence =
         Evidence { known: ALL, window_nanos: 12_100_000, cpu_nanos: 10_690_000, ..Evidence::default() };
     let parts = Parts::of(&evidence, 11_900_000).unwrap();
     assert_eq!((parts.get(Cause::OnCpu), parts.get(Cause::Unexplained)), (10_690_000, 1_210_000));
-    // Page faults are part of what it ran.
+    // Page faults are part of the CPU time.
     let known = ALL | KNOWN_FAULT_TIMES;
     let parts = Parts::of(&Evidence { known, fault_nanos: 11_000_000, ..evidence }, 11_900_000).unwrap();
     assert_eq!((parts.get(Cause::OnCpu), parts.get(Cause::PageFaults)), (0, 10_690_000));
 }
 
-/// What is planted, and the answer for each thing that may be withheld.
+/// Planted observations, and the expected verdict if some evidence is withheld.
 #[test]
 fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
     let planted = [
@@ -131,7 +131,7 @@ fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
                     known if known & KNOWN_RUN_DELAY == 0 => without_delay,
                     _ => right,
                 };
-                // Controls with all, and with as little.
+                // Controls with all evidence, and with as little as the observation.
                 for controls in [ALL, known] {
                     let found = verdict(&exemplar, &ordinary(usual_waiting, controls)).cause;
                     let allowed =
@@ -147,12 +147,12 @@ fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
 fn a_request_that_always_waits_and_was_preempted_was_preempted() {
     let exemplar = observed(MS, 10 * MS, 2 * MS, ALL);
     assert_eq!(verdict(&exemplar, &ordinary(10 * MS, ALL)).cause, Cause::RunQueue);
-    // Of two kinds under one label nothing is usual, and that is said.
+    // Two kinds under one label have no usual values, and the verdict shows that.
     let mixed = usual_of((0..64).map(|i| observed(MS, i % 2 * 10 * MS, 0, ALL)));
     assert_eq!(verdict(&exemplar, &mixed).cause, Cause::Several);
 }
 
-/// It was idle before, within the same window of accounts, and then worked a quarter of a millisecond.
+/// The thread was idle before, within the same window of accounts, and then worked a quarter of a millisecond.
 #[test]
 fn idleness_before_a_short_one_is_not_its_own_waiting() {
     let usual = usual_of((0..32).map(|i| observed(50_000 + i, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY)));
@@ -161,25 +161,25 @@ fn idleness_before_a_short_one_is_not_its_own_waiting() {
     short.evidence.voluntary = 1;
     let found = verdict(&short, &usual);
     assert!(found.cause == Cause::NotKnown && found.is_too_short);
-    // It waited for a CPU all that time, or before: the account of the run queue is of the window, whatever else is known.
+    // It waited for a CPU all that time, or before: the account of the run queue always covers the window.
     let mut queued = observed(50_000, 0, 200_000, ALL);
     queued.evidence.window_nanos += 200_000;
     queued.evidence.run_delay_nanos += 150_000;
     assert_eq!(verdict(&queued, &usual).cause, Cause::NotKnown);
-    // As the other, but the kernel has written down that it waited within it.
+    // Like the other, but the kernel recorded that it waited within the observation.
     let mut waited = observed(50_000, 200_000, 0, ALL);
     waited.evidence.window_nanos += 200_000;
     assert_eq!(verdict(&waited, &usual).cause, Cause::OwnWaiting);
-    // It worked all the time, before and within.
+    // It worked all the time, before and during the observation.
     let mut worked = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     worked.evidence.window_nanos += 200_000;
     worked.evidence.cpu_nanos += 200_000;
     assert_eq!(verdict(&worked, &usual).cause, Cause::OnCpu);
-    // Of a long one so little does not matter.
+    // In a long observation, such a short time does not matter.
     let mut long = observed(MS, 20 * MS, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     long.evidence.window_nanos += 200_000;
     assert_eq!(verdict(&long, &usual).cause, Cause::OwnWaiting);
-    // Nor where the run queue has a little more than half, which it has not without what may be of the time before.
+    // Nor does it matter if the run queue has a little more than half only with the doubtful time.
     let mut halves = observed(20 * MS, 0, 20 * MS + 400_000, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     halves.evidence.window_nanos += 300_000;
     halves.evidence.cpu_nanos += 300_000;
@@ -193,7 +193,7 @@ fn too_few_controls_say_nothing() {
     let few = |number| usual_of((0..number).map(|_| observed(MS, 0, 0, ALL)));
     assert_eq!(verdict(&exemplar, &few(LEAST - 1)).cause, Cause::NotKnown);
     assert_eq!(verdict(&exemplar, &few(LEAST)).cause, Cause::OwnWaiting);
-    // Nor do those that were slow themselves.
+    // Controls that were slow themselves do not count.
     let slow = usual_of((0..64).map(|_| observed(MS, 20 * MS, 0, ALL)));
     assert!(slow.of(0, 10 * MS).is_none());
 }
@@ -209,8 +209,8 @@ fn a_quota_is_said_where_it_was_used_up() {
     assert_eq!(verdict(&exemplar, &ordinary(0, ALL)).cause, Cause::Throttled);
 }
 
-/// Observations whose parts all vary by chance, alike: what is named has to be what was more than half of the excess over the true means, but
-/// for one in a hundred.
+/// All parts vary by chance alike. Each named cause must be more than half of the excess over the true means, except in
+/// one case of a hundred.
 #[test]
 fn verdicts_of_equal_things_are_wrong_as_seldom_as_stated() {
     let mut random = Random(42);

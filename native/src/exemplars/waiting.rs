@@ -1,4 +1,5 @@
-//! Places for what a collector could not take in at once, since another thread was at work on it. Nobody waits for them.
+//! Places for observations that a collector could not take in at once because another thread was using it. Nobody
+//! waits.
 
 #[cfg(not(all(loom, test)))]
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -18,36 +19,36 @@ pub(super) struct Pending {
     pub exemplar: Exemplar,
     pub is_slow: bool,
     pub is_for_octave: bool,
-    /// When it began and ended, in ticks, where that is known.
+    /// Beginning and end in ticks, if known.
     pub span: Option<[u64; 2]>,
     /// Of which process it is.
     pub process: u32,
 }
 
-/// See [`Places::put`]. A model waits for as long as it takes.
+/// Maximum number of rounds in [`Places::put`]. A model waits as long as needed.
 const ROUNDS: usize = if cfg!(all(loom, test)) { usize::MAX } else { 100 };
 const PLACES: usize = if cfg!(all(loom, test)) { 1 } else { 32 };
 
-/// Places for observations that came while another thread was at work. The largest of them is never lost.
+/// Places for observations that arrive while another thread uses the collector. The largest of them is never lost.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// So many of them.
+    /// Always [`PLACES`] elements.
     places: Vec<Lock<Option<Pending>>>,
     full: AtomicU32,
 }
 
 impl Places {
-    /// `OutOfMemory`.
+    /// Errors: `OutOfMemory`.
     pub(super) fn new() -> Result<Places> {
         let mut places = with_room(PLACES)?;
         places.extend((0..PLACES).map(|_| Lock::new(None)));
         Ok(Places { places, full: AtomicU32::new(0) })
     }
 
-    /// Puts one into a free place, or into that of a smaller one. Whether it has one.
+    /// Puts an observation into a free place, or replaces a smaller one. Returns whether it has a place.
     pub(super) fn put(&self, pending: &Pending, first: u64) -> bool {
-        // Others hold a place for as long as copying takes, so that one round is nearly always enough. Whoever is refused every time was
-        // smaller than what is there, or met thirty-two that were all taken, a hundred times.
+        // Others lock a place only while they copy, so that one round is nearly always enough. A refused observation
+        // was smaller than all others, or met locked places in a hundred rounds.
         for round in 0..ROUNDS {
             let mut was_refused = false;
             for at in 0..PLACES {
@@ -58,7 +59,7 @@ impl Places {
                         self.full.fetch_add(1, Ordering::Relaxed);
                         true
                     }
-                    // In the first round there may be a free one yet.
+                    // In the first round, another place may be free.
                     Some(smaller) if round > 0 && smaller.exemplar.value < pending.exemplar.value => {
                         *smaller = *pending;
                         true
@@ -80,12 +81,13 @@ impl Places {
         false
     }
 
-    /// Whether there may be any.
+    /// Whether there may be waiting observations.
     pub(super) fn has_any(&self) -> bool {
         self.full.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes out what is there of this process: a child's parent has taken in its own, or will.
+    /// Removes the observations of this process. Those of a parent process are discarded, since the parent takes them
+    /// in itself.
     pub(super) fn drain(&self, mut each: impl FnMut(&mut Pending)) {
         if self.full.load(Ordering::Relaxed) == 0 {
             return;
@@ -100,7 +102,7 @@ impl Places {
         }
     }
 
-    /// Changes the one with this number. Whether it is there. Waits for whoever looks at a place: it may be the one.
+    /// Changes the observation with this number. Returns whether it is here. Waits for locked places: one may hold it.
     pub(super) fn change(&self, number: u64, change: impl Fn(&mut Exemplar)) -> bool {
         self.places.iter().any(|place| {
             let changed = place.with(|place| {
@@ -151,7 +153,7 @@ mod model {
     }
 
     impl Modelled {
-        /// As collectors do.
+        /// Does the same as a collector.
         fn hand_in(&self, value: u64) {
             let taken = self.largest.try_with(|largest| {
                 self.places.drain(|pending| *largest = (*largest).max(pending.exemplar.value));
@@ -162,7 +164,7 @@ mod model {
             }
         }
 
-        /// At the end, when nobody else is there.
+        /// Collects at the end, without other threads.
         fn collect(&self) -> u64 {
             let collected = self.largest.try_with(|largest| {
                 self.places.drain(|pending| *largest = (*largest).max(pending.exemplar.value));
@@ -193,14 +195,14 @@ mod model {
         });
     }
 
-    /// One place for what comes at the same time: the largest is in it at the end, or was taken in.
+    /// There is one place for concurrent observations: at the end, the largest is in it or was taken in.
     #[test]
     fn the_largest_is_never_lost() {
         model(&[&[3, 1], &[2, 5]]);
         model(&[&[1], &[3], &[2]]);
     }
 
-    /// While another thread looks for a place for its own.
+    /// Another thread looks for a place for its observation meanwhile.
     #[test]
     fn contexts_find_what_waits() {
         loom::model(|| {

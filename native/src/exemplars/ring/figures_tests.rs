@@ -1,5 +1,5 @@
-//! What a ring costs, printed: `cargo test -p picollo-native --lib ring::figures -- --ignored --nocapture --test-threads=1`. They are asserted
-//! nowhere: they are the machine's.
+//! Prints the costs of a ring: `cargo test -p picollo-native --lib ring::figures -- --ignored --nocapture
+//! --test-threads=1`. Nothing asserts them because they depend on the machine.
 
 use std::sync::mpsc::channel;
 
@@ -7,7 +7,8 @@ use super::kernel_tests::MANY;
 use super::*;
 use crate::os::testing::{own_cpu, page_faults, pin_to};
 
-/// The least, the median and the 90th percentile of so many runs, each of so many repetitions, in nanoseconds a repetition.
+/// The minimum, median and 90th percentile of `runs` runs with `repetitions` repetitions each, in nanoseconds per
+/// repetition.
 fn figures(name: &str, runs: usize, repetitions: u64, mut run: impl FnMut()) {
     let mut nanos: Vec<f64> = (0..runs)
         .map(|_| {
@@ -21,7 +22,7 @@ fn figures(name: &str, runs: usize, repetitions: u64, mut run: impl FnMut()) {
     eprintln!("{name:44} {least:10.0} {median:10.0} {most:10.0} ns");
 }
 
-/// A message there and back between two threads on one CPU: each goes off it once.
+/// Sends a message there and back between two threads on one CPU: each leaves the CPU once.
 fn ping_pong(name: &str, rings: impl Fn() -> Option<Ring> + Sync) {
     let ((ask, asked), (answer, answered)) = (channel::<()>(), channel::<()>());
     std::thread::scope(|scope| {

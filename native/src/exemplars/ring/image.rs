@@ -1,19 +1,20 @@
 //! A ring that the kernel writes backwards: its records, the newest first.
 //!
-//! Of a ring that is mapped for reading only, the kernel asks nothing: it overwrites the oldest records. `data_head` begins at 0 and
-//! falls by the length of each record, which is then written *at* it. So the newest record is at `data_head`, older ones follow it at
-//! higher offsets, all modulo the length of the ring, and as many bytes hold records as the head has fallen, at most all. The
-//! last of them may be the remains of a record whose head was overwritten: of it, the beginning is there and the end is not.
+//! If a ring is mapped read-only, the kernel overwrites its oldest records without coordination. `data_head` starts at
+//! 0 and falls by the length of each record, which is then written *at* it. So the newest record is at `data_head`, and
+//! older ones follow at higher offsets, modulo the length of the ring. As many bytes hold records as the head has
+//! fallen, up to the length. The last record may be incomplete because newer ones have overwritten its end.
 //!
-//! **When it stays put.** Nothing stops the kernel while a ring is read. What it writes meanwhile goes below the head that was
-//! read first, and eats what is oldest: a head that fell by `n` has overwritten the last `n` bytes of what that first head could see. So
-//! a walk that went `walked` bytes from its head saw what was there if the head fell no further than `length - walked` by its end
+//! **When it stays put.** Nothing stops the kernel while a ring is read. Newer records go below the head that was read
+//! first, and replace the oldest ones: if the head fell by `n`, the last `n` bytes visible from the first head are
+//! overwritten. So a walk of `walked` bytes was valid if the head fell by at most `length - walked` by its end
 //! ([`Records::held`]).
 //!
-//! **Order of memory.** The kernel publishes `data_head` behind a write barrier, after the record, so the load of it acquires; and the
-//! second look comes behind a fence, so that no load of a record moves after it. Between the reservation of room and that publication,
-//! another thread could find bytes overwritten and the head not yet moved; so a ring is only read by the thread that it is about, whose
-//! records are all written while it does not run (or in its page faults): to itself its head is always the last.
+//! **Memory order.** The kernel publishes `data_head` behind a write barrier, after the record, so loading it acquires.
+//! The second load follows a fence, so that no load of a record moves after it. Between reserving space and publishing,
+//! another thread could find overwritten bytes before the head moves. So only the thread that a ring describes reads
+//! it: its records are all written while it does not run (or in its page faults), so that its head is always up to
+//! date.
 
 use core::sync::atomic::{Ordering, fence};
 
@@ -21,34 +22,34 @@ use core::sync::atomic::{Ordering, fence};
 pub(crate) trait Image {
     /// Length in words of 8 bytes: a power of two.
     fn words(&self) -> usize;
-    /// `data_head`, before all that is read behind it.
+    /// `data_head`, loaded before the records behind it.
     fn head(&self) -> u64;
     /// The word with this index, which is less than [`Image::words`].
     fn word(&self, index: usize) -> u64;
 }
 
-/// One record, as far as it matters here.
+/// The relevant parts of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub kind: u32,
     pub misc: u16,
-    /// The word behind its header: the time, of switches and samples that carry nothing else.
+    /// The word behind its header: the time, if a switch or sample carries nothing else.
     pub time: u64,
 }
 
-/// Why there is no further record.
+/// Why there is no older record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// The one before was the first of all.
+    /// The previous one was the first ever.
     First,
     /// Older ones were overwritten.
     Overwritten,
-    /// These bytes are no records.
+    /// The bytes are not valid records.
     Broken,
 }
 
-/// The records of a ring, the newest first. However the bytes are, it ends: every record has a header at least, and the ring no
-/// more bytes than it has.
+/// The records of a ring, the newest first. It ends for any bytes: every record has at least a header, and the ring has
+/// a limited length.
 pub(crate) struct Records<'a, I> {
     image: &'a I,
     head: u64,
@@ -56,7 +57,7 @@ pub(crate) struct Records<'a, I> {
     filled: u64,
     /// Bytes that were read.
     walked: u64,
-    /// The end, once it was met.
+    /// The end, once reached.
     end: Option<End>,
 }
 
@@ -69,13 +70,13 @@ impl<I> Clone for Records<'_, I> {
 impl<I> Copy for Records<'_, I> {}
 
 impl<'a, I: Image> Records<'a, I> {
-    /// Those that are there now.
+    /// All current records.
     pub(crate) fn new(image: &'a I) -> Self {
         Records::within(image, length(image))
     }
 
-    /// Those that are there now, but not the oldest eighth of the ring: for who wants as many as there are, and would see the last of them
-    /// overwritten before he has read it.
+    /// The current records without the oldest eighth of the ring. A reader of many records would otherwise find the
+    /// last ones overwritten before reading them.
     pub(crate) fn latest(image: &'a I) -> Self {
         Records::within(image, length(image) / 8 * 7)
     }
@@ -83,12 +84,12 @@ impl<'a, I: Image> Records<'a, I> {
     fn within(image: &'a I, most: u64) -> Self {
         let head = image.head();
         let filled = head.wrapping_neg().min(most);
-        // Records are whole words, and so the head is.
+        // Records are whole words, so the head must be a multiple of a word.
         let end = (!head.is_multiple_of(8)).then_some(End::Broken);
         Records { image, head, filled, walked: 0, end }
     }
 
-    /// The next older one.
+    /// The next older record.
     pub(crate) fn next(&mut self) -> Result<Record, End> {
         if let Some(end) = self.end {
             return Err(end);
@@ -101,7 +102,7 @@ impl<'a, I: Image> Records<'a, I> {
         if self.walked >= self.filled {
             return Err(if overwritten { End::Overwritten } else { End::First });
         }
-        // `struct perf_event_header`, which never straddles the end of the ring, for that is a multiple of its length.
+        // `struct perf_event_header` never straddles the end of the ring, whose length is a multiple of the header's.
         let header = self.word(0).to_ne_bytes();
         let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
         let misc = u16::from_ne_bytes([header[4], header[5]]);
@@ -122,9 +123,9 @@ impl<'a, I: Image> Records<'a, I> {
         self.image.word((at / 8) as usize & (self.image.words() - 1))
     }
 
-    /// Whether all that was read was still there at the end of reading it. To be asked last.
+    /// Whether all records were still intact after reading them. Call this last.
     pub(crate) fn held(&self) -> bool {
-        // The loads of records come before this one of the head.
+        // Loads of records must come before this load of the head.
         fence(Ordering::Acquire);
         self.head.wrapping_sub(self.image.head()) <= length(self.image) - self.walked
     }

@@ -1,4 +1,4 @@
-//! Records, byte for byte as the kernel lays them out, and bytes that are none.
+//! Tests records, byte for byte as the kernel lays them out, and invalid bytes.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,12 +6,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A ring in memory, and the kernel's way of writing to it. While it is read, more may be written.
+/// A ring in memory with the kernel's way of writing. More may be written while it is read.
 #[derive(Default)]
 pub(crate) struct Memory {
     words: RefCell<Vec<u64>>,
     head: Cell<u64>,
-    /// After so many loads of words, these records come.
+    /// After this many loads of words, these records are written.
     pub meanwhile: RefCell<Option<(usize, Vec<Vec<u64>>)>>,
 }
 
@@ -24,7 +24,7 @@ impl Memory {
         Memory { words: RefCell::new(words), head: Cell::new(head), ..Memory::default() }
     }
 
-    /// The head falls by the record's length, and the record is written at it, around the end where it must.
+    /// Lowers the head by the record's length and writes the record there, around the end if needed.
     pub(crate) fn write(&self, record: &[u64]) {
         let head = self.head.get().wrapping_sub(record.len() as u64 * 8);
         let mut words = self.words.borrow_mut();
@@ -58,14 +58,14 @@ impl Image for Memory {
     }
 }
 
-/// A record with this header, and as many words in all; the first behind the header is the time.
+/// A record with this header and length in words. The first word behind the header is the time.
 pub(crate) fn record(kind: u32, misc: u16, words: usize, time: u64) -> Vec<u64> {
     let mut header = [0; 8];
     header[..4].copy_from_slice(&kind.to_ne_bytes());
     header[4..6].copy_from_slice(&misc.to_ne_bytes());
     header[6..].copy_from_slice(&(words as u16 * 8).to_ne_bytes());
     let mut record = vec![u64::from_ne_bytes(header), time];
-    // What is behind it would mislead who takes it for a record.
+    // The words behind it would mislead a reader that took them for a record.
     record.resize(words.max(2), u64::MAX);
     record.truncate(words);
     record
@@ -86,7 +86,7 @@ fn all(image: &Memory) -> (Vec<Record>, End) {
     }
 }
 
-/// What is read holds for as long as the kernel has not come so far, and no longer.
+/// A walk is valid until the kernel overwrites what it read, and no longer.
 #[test]
 fn a_walk_holds_while_there_is_room() {
     for walked in 0..=8usize {
@@ -101,7 +101,7 @@ fn a_walk_holds_while_there_is_room() {
             assert_eq!(records.held(), walked + moved <= 8, "{walked} {moved}");
         }
     }
-    // A head that rises was never one.
+    // A valid head never rises.
     let image = Memory::new(16);
     image.write(&record(14, 0, 2, 1));
     let records = Records::new(&image);
@@ -112,13 +112,13 @@ fn a_walk_holds_while_there_is_room() {
 #[test]
 fn what_are_no_records_is_told() {
     for words in [record(14, 0, 0, 5), vec![u64::from_ne_bytes([14, 0, 0, 0, 0, 0, 12, 0])]] {
-        // A length of 0, and one that is no whole word.
+        // A length of 0, and one that is not a whole number of words.
         let image = Memory::new(8);
         image.write(&record(14, 0, 2, 5));
         image.write(if words.is_empty() { &[14] } else { &words });
         assert_eq!(all(&image), (Vec::new(), End::Broken));
     }
-    // Longer than all that was ever written.
+    // Longer than everything ever written.
     let image = Memory::new(8);
     image.write(&record(14, 0, 3, 5)[..2]);
     assert_eq!(all(&image), (Vec::new(), End::Broken));
@@ -127,12 +127,12 @@ fn what_are_no_records_is_told() {
 }
 
 proptest! {
-    /// Whatever was written last and fits is found, and nothing else.
+    /// The latest records that fit are found, and no others.
     #[test]
     fn what_fits_is_found(sizes in prop::collection::vec(1usize..7, 0..60), power in 0u32..7) {
         let image = Memory::new(1 << power);
         let written = sizes.iter().enumerate().map(|(n, &size)| record(n as u32, n as u16, size, n as u64));
-        // A record that is longer than the ring is never written.
+        // The kernel never writes a record longer than the ring.
         let written: Vec<_> = written.filter(|record| record.len() <= 1 << power).collect();
         written.iter().for_each(|record| image.write(record));
         let mut room = 1usize << power;

@@ -1,4 +1,4 @@
-//! The real kernel. The oracle is the thread's own CPU clock: what of the time it does not account for, the thread was off the CPU.
+//! Tests with the real kernel. The thread's own CPU clock is the oracle: the remaining time was off the CPU.
 
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::os::testing::{own_cpu, page_faults, pin_to};
 
 pub(super) const MANY: usize = usize::MAX;
 
-/// A ring, where there are any to be had.
+/// A ring, if the system allows one.
 pub(super) fn ring(faults: bool) -> Option<Ring> {
     let ring = if faults { Ring::with_faults(Kernel, MANY) } else { Ring::open(Kernel, MANY) };
     ring.inspect_err(|refused| eprintln!("SKIPPED: {}", refused.explain(&Kernel))).ok()
@@ -23,12 +23,12 @@ fn left() -> u32 {
     Kernel.context_switches().unwrap() as u32
 }
 
-/// How many absences a ring holds: two records of 16 bytes for each, in one page.
+/// How many absences a ring holds: each has two records of 16 bytes, in one page.
 fn holds() -> u32 {
     page_size() as u32 / 32
 }
 
-/// When a piece of work began and ended, and how long it was off the CPU by the thread's CPU clock.
+/// When some work began and ended, and how long the thread was off the CPU by its CPU clock.
 pub(super) fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
     let cpu = || clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
     let (begin, before) = (raw(), cpu());
@@ -37,7 +37,7 @@ pub(super) fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
     (begin, end, (end - begin).saturating_sub(after - before))
 }
 
-/// Within 5 %, and a millisecond: on a machine with other work, and in one that is a guest itself, clocks of CPU time are not exact.
+/// Within 5 % and a millisecond: on a busy machine, and in a guest, clocks of CPU time are not exact.
 pub(super) fn near(found: u64, expected: u64) -> bool {
     found.abs_diff(expected) <= expected / 20 + 1_000_000
 }
@@ -50,16 +50,16 @@ fn sleep_is_seen() {
         let window = ring.window(begin, end);
         assert!(window.complete && window.outs >= 1, "{window:?}");
         assert!(window.off_nanos >= 19_000_000 && near(window.off_nanos, off), "{window:?} {off}");
-        // It went by its own call.
+        // It left the CPU by its own call.
         assert!(window.preempted_nanos <= window.off_nanos - 15_000_000, "{window:?}");
-        // What is before it, and behind it, is not in it.
+        // A window excludes what is before and after it.
         let (begin, end, off) = timed(|| ());
         let window = ring.window(begin, end);
         assert!(window.complete && near(window.off_nanos, off), "{window:?}");
     }
 }
 
-/// Another thread wants the same CPU all the time.
+/// Another thread competes for the same CPU all the time.
 #[test]
 fn preemption_is_seen() {
     let (cpu, stop) = (own_cpu(), AtomicBool::new(false));
@@ -77,7 +77,7 @@ fn preemption_is_seen() {
             let (before, from) = (left(), raw());
             let (begin, end, off) = timed(|| spin(&|| raw() - from >= 60_000_000));
             let window = ring.window(begin, end);
-            // Others of this machine may want the CPU far more often.
+            // Other programs may compete far more often.
             if !window.complete && left() - before >= holds() {
                 continue;
             }
@@ -103,7 +103,7 @@ fn more_than_the_ring_holds_is_not_known() {
     let Some(ring) = ring(false) else { return };
     let holds = holds();
     let naps = |count| {
-        // A nap of no length is now and then over before it has begun: how often it left the CPU is the kernel's word.
+        // A very short sleep may end before the thread leaves the CPU, so this uses the kernel's count.
         let before = left();
         while left() - before < count {
             std::thread::sleep(Duration::from_micros(1));
@@ -111,7 +111,8 @@ fn more_than_the_ring_holds_is_not_known() {
     };
     let (opened, before) = (raw(), left());
     naps(holds / 2);
-    // Exactly as often as the kernel says: it may leave in between, but then once more before and once more after.
+    // The window must match the kernel's count. The thread may leave in between, but then the counts before and after
+    // differ.
     let exact = (0..100).any(|_| {
         let (least, window, most) = (left() - before, ring.window(opened, raw()), left() - before);
         assert!(window.complete && (least..=most).contains(&window.outs), "{least} {window:?} {most}");
@@ -126,7 +127,7 @@ fn more_than_the_ring_holds_is_not_known() {
     assert!(window.complete && near(window.off_nanos, off), "{window:?}");
 }
 
-/// What the program may do to its events at any time: nothing is written from then on, and nothing is said.
+/// A program may disable its events at any time: then there are no more records, and windows are incomplete.
 #[test]
 fn disabled_events_are_noticed() {
     let Some(ring) = ring(false) else { return };
@@ -140,7 +141,7 @@ fn disabled_events_are_noticed() {
     prctl(libc::PR_TASK_PERF_EVENTS_DISABLE);
     let (begin, end, _) = nap();
     assert_eq!(ring.window(begin, end), Window::default());
-    // Nor when it has gone on.
+    // Nor are they complete after enabling them again.
     prctl(libc::PR_TASK_PERF_EVENTS_ENABLE);
     let (begin, end, _) = nap();
     assert_eq!(ring.window(begin, end), Window::default());
@@ -157,7 +158,7 @@ fn only_its_own_thread_may_ask() {
         assert!(ring.window(now, now).complete);
         Some((ring, now))
     });
-    // Its thread is gone, and the ring is not.
+    // The ring outlives its thread.
     let Some((ring, at)) = own.join().unwrap() else { return };
     assert_eq!(ring.window(at, at), Window::default());
     drop(ring);
@@ -166,7 +167,7 @@ fn only_its_own_thread_may_ask() {
 #[test]
 fn faults_are_timed() {
     let Some(ring) = ring(true) else { return };
-    // Beside others a window may miss a switch, and then has no faults.
+    // On a busy machine, a window may miss a switch, and then has no faults.
     let watch = |pages| {
         let one = |_| {
             let mut counted = 0;
@@ -178,10 +179,10 @@ fn faults_are_timed() {
     };
     let (counted, nanos, window, faults) = watch(100);
     assert!(window.complete && faults.complete && faults.unhandled == 0, "{window:?}");
-    // A few more may be the program's own, around them.
+    // The program itself may cause a few more.
     assert!((counted..counted + 20).contains(&(faults.timed as usize)), "{window:?} {counted}");
     assert!(faults.nanos > 50 * 100 && faults.nanos < nanos, "{window:?}");
-    // Of too many the latest are known, and the switches all the same.
+    // If there are too many, the latest are known, and so are the switches.
     let (_, _, window, faults) = watch(2_000);
     assert!(window.complete && !faults.complete, "{window:?}");
     let holds = page_size() as u32 / 16 / 8 * 7;

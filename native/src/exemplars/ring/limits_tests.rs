@@ -1,4 +1,4 @@
-//! Where rings end: descriptors, locked memory, sandboxes, children. Each test has a process of its own.
+//! Tests the limits of rings: descriptors, locked memory, sandboxes, children. Each test runs in a separate process.
 
 use std::process::Command;
 use std::sync::{Arc, Barrier};
@@ -8,7 +8,7 @@ use super::kernel_tests::{MANY, near, raw, ring, timed};
 use super::*;
 use crate::os::testing::{child_exit_code, counters, refuse};
 
-/// Runs a test again, in a process of its own, where this is not it yet. Whether the caller is to go on. Its name is this one.
+/// Runs this test again in a separate process. Returns true in that process. `test` is the caller's name.
 fn alone(test: &str) -> bool {
     const NAME: &str = "PICOLLO_TEST_ALONE";
     let path = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
@@ -27,14 +27,14 @@ fn alone(test: &str) -> bool {
     false
 }
 
-/// As many threads as descriptors would never do for: each has a ring of its own, and sees its own sleep.
+/// There are more threads than descriptors. Each has a separate ring and sees its own sleep.
 #[test]
 fn a_thousand_threads_keep_no_descriptors() {
     if !alone("a_thousand_threads_keep_no_descriptors") {
         return;
     }
     let limit = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
-    // SAFETY: a limit of this process, which is made for it.
+    // SAFETY: a limit of this process, which only runs this test.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }, 0);
     const THREADS: usize = 1_000;
     let all = Arc::new(Barrier::new(THREADS + 1));
@@ -67,21 +67,23 @@ fn a_thousand_threads_keep_no_descriptors() {
         None => {
             assert!(windows.iter().flatten().all(|window| window.complete && window.off_nanos > 900_000));
             assert_eq!(one_more.unwrap_err(), Refused::Cap);
-            // They have been given back.
+            // The rings were released.
             assert!(Ring::open(Kernel, 1).is_ok());
         }
         Some(refused) => eprintln!("SKIPPED: {}", refused.explain(&Kernel)),
     }
 }
 
-/// A user without rights, who may lock next to nothing: refused at some time, and then as before.
+/// A user without privileges who may lock next to no memory: opening fails at some point, and existing rings still
+/// work.
 #[test]
 fn locked_memory_is_a_budget() {
     if !alone("locked_memory_is_a_budget") {
         return;
     }
     let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // A number that nobody else has, whose budget nobody else takes. SAFETY: limits and rights of this process, which is made for it.
+    // This user ID is unused, so that nobody shares its budget. SAFETY: limits and rights of this process, which only
+    // runs this test.
     let nobody = unsafe {
         libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit) == 0
             && libc::setgid(65_534) == 0
@@ -102,14 +104,14 @@ fn locked_memory_is_a_budget() {
     assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
     assert!(refused.explain(&Kernel).message().contains("RLIMIT_MEMLOCK"));
     assert!(counters().is_empty());
-    // Those that there are work, and one is enough for another.
+    // Existing rings work, and releasing one makes room for another.
     let (begin, end, _) = timed(|| std::thread::sleep(Duration::from_millis(1)));
     assert!(rings.iter().all(|ring| ring.window(begin, end).off_nanos > 900_000));
     rings.pop();
     assert!(Ring::open(Kernel, 5_000).is_ok());
 }
 
-/// As containers do it. A ring that was there before goes on.
+/// A sandbox as in containers. Existing rings still work.
 #[test]
 fn a_sandbox_refuses_and_is_named() {
     if !alone("a_sandbox_refuses_and_is_named") {
@@ -129,7 +131,7 @@ fn a_sandbox_refuses_and_is_named() {
     }
 }
 
-/// A child finds none of the ring, leaves alone what it has put in its place, and may have its own.
+/// A child sees no ring, leaves its own memory at that address alone, and may open a ring.
 #[test]
 fn a_child_leaves_it_alone() {
     if !alone("a_child_leaves_it_alone") {
@@ -145,12 +147,12 @@ fn a_child_leaves_it_alone() {
         let hole = ring.switches.0;
         let (protection, fixed) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED_NOREPLACE);
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
-        // SAFETY: where the ring was there is nothing in a child, and if there is, this fails.
+        // SAFETY: a child has nothing at the ring's address; otherwise, this call fails.
         let own = unsafe { libc::mmap(hole.as_ptr().cast(), Mapping::length(), protection, kind, -1, 0) };
         wrong |= i32::from(own != hole.as_ptr().cast()) << 1;
         let mine = Ring::open(Kernel, 1);
         drop(ring);
-        // SAFETY: mapped above; it is still there, or the child dies of it.
+        // SAFETY: mapped above. If it is gone, the child dies here.
         unsafe { own.cast::<u8>().write_volatile(1) };
         let now = raw();
         wrong |= i32::from(!mine.as_ref().is_ok_and(|ring| ring.window(now, now).complete)) << 2;

@@ -1,4 +1,4 @@
-//! What is asked of the system, in which order, and what is left when it refuses.
+//! Tests the system calls of a ring, their order, and the cleanup after a refusal.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use super::window::Faults;
 use super::*;
 use crate::os::kernel::Page;
 
-/// A system that opens and maps until it is told to refuse.
+/// A system that opens and maps until it is set to refuse.
 #[derive(Debug)]
 struct Fake(RefCell<State>);
 
@@ -22,11 +22,11 @@ struct State {
     opened: Vec<Attr>,
     descriptors: Vec<i32>,
     mapped: BTreeMap<usize, Box<[u64]>>,
-    /// The number of the call that is refused.
+    /// The number of the call to refuse, and its error.
     refuse_open: Option<(usize, i32)>,
     refuse_map: Option<(usize, i32)>,
     maps: usize,
-    /// How often the thread has left the CPU, and how often that was asked; whether it leaves between any two times.
+    /// The count of switches, how often it was read, and whether the thread leaves the CPU between any two readings.
     left: Option<u64>,
     asked: u64,
     restless: bool,
@@ -127,8 +127,8 @@ fn nothing_is_left(fake: &Fake) {
     assert!(state.mapped.is_empty() && state.descriptors.is_empty());
 }
 
-/// Software events, of switches the one that counts nothing: times only, dated by CLOCK_MONOTONIC_RAW. Faults have rings of their own. The
-/// descriptors are gone, the mappings stay.
+/// Software events, for switches the one that counts nothing, with only the time, dated by CLOCK_MONOTONIC_RAW. Faults
+/// have separate rings. The descriptors are closed, and the mappings stay.
 #[test]
 fn a_ring_asks_for_what_it_needs() {
     let fakes = [Fake::default(), Fake::default()];
@@ -154,7 +154,7 @@ fn a_ring_asks_for_what_it_needs() {
     fakes.iter().for_each(nothing_is_left);
 }
 
-/// Whichever call fails, nothing is left behind, and it is said why.
+/// If any call fails, nothing is left behind, and the error shows the cause.
 #[test]
 fn refusals_leave_nothing() {
     for number in 1..=4 {
@@ -169,7 +169,7 @@ fn refusals_leave_nothing() {
         assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
         nothing_is_left(&fake);
     }
-    // An interrupted call is repeated, not for ever.
+    // Interrupted calls are repeated, but not forever.
     let fake = Fake::default();
     fake.0.borrow_mut().refuse_open = Some((1, libc::EINTR));
     assert!(matches!(Ring::open(&fake, MANY), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
@@ -198,7 +198,7 @@ fn clocks_of_a_namespace_are_noticed() {
     }
 }
 
-/// The account of the kernel, and what was written: both or neither.
+/// The kernel's count and the records must agree.
 #[test]
 fn a_ring_that_disagrees_with_the_account_says_nothing() {
     let fake = Fake::default();
@@ -211,7 +211,7 @@ fn a_ring_that_disagrees_with_the_account_says_nothing() {
     assert!(known());
     fake.0.borrow_mut().left = Some(1_001);
     assert!(!known());
-    // More than the ring holds: nothing of it is read, for there is no switch that is so early.
+    // More than the ring holds. The window needs no records, since no switch is so early.
     fake.0.borrow_mut().left = Some(1_000 + 500);
     head(500 * 32);
     assert_eq!(ring.account(), Ok(Some(1_000)));

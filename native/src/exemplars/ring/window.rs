@@ -1,63 +1,64 @@
-//! From records to what happened between two moments.
+//! Computes from records what happened between two moments.
 
 use super::image::{End, Image, Record, Records};
 use crate::os::kernel::record;
 
-/// What a thread's ring says of it between two moments. Where it is not complete nothing is known, and all is 0.
+/// What a thread's ring shows between two moments. If it is incomplete, everything is unknown and 0.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Window {
-    /// Whether the ring reaches back to the window's beginning, and every switch in it was seen.
+    /// Whether the ring reaches back to the window's beginning, and no switch in it is missing.
     pub complete: bool,
-    /// How long the thread was off the CPU.
+    /// Time off the CPU.
     pub off_nanos: u64,
-    /// In this part of it, it left the CPU although it could have gone on. **Not all of its waiting for a CPU**: a thread that was woken,
-    /// and then waits for one, left it by its own call.
+    /// The part of it after the thread left the CPU although it could have continued. **This is not all of its waiting
+    /// for a CPU**: a thread that is woken and then waits for a CPU left it by its own call.
     pub preempted_nanos: u64,
-    /// How often it left.
+    /// How often the thread left the CPU.
     pub outs: u32,
-    /// Page faults that it met in user space; `None` unless they were asked for, and the switches are known.
+    /// Page faults in user space; `None` unless they were requested and the switches are known.
     pub faults: Option<Faults>,
 }
 
-/// Page faults in user space: those inside system calls are not seen.
+/// Page faults in user space. Those inside system calls are not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Faults {
-    /// Whether these are all. Otherwise they are the latest ones, which may stand for the others.
+    /// Whether these are all. Otherwise they are the latest ones, which may represent the others.
     pub complete: bool,
-    /// How many were seen to begin and to end.
+    /// Number of faults with a known beginning and end.
     pub timed: u32,
-    /// How many began and were not handled: they became signals.
+    /// Number of faults that began but were not handled: they became signals.
     pub unhandled: u32,
-    /// From beginning to end, of those that were timed.
+    /// Total duration of the timed ones.
     pub nanos: u64,
-    /// In this part of it the thread was off the CPU, waiting for a device or for a CPU.
+    /// The part of it off the CPU, waiting for a device or for a CPU.
     pub off_nanos: u64,
 }
 
-/// What is asked of a window.
+/// The span of a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub begin: u64,
     pub end: u64,
-    /// The rings hold all that happened since.
+    /// The rings have recorded everything since this time.
     pub since: u64,
 }
 
 impl Span {
-    /// How much of it lies between these.
+    /// How much of the time between `from` and `to` lies in the span.
     fn part(&self, from: u64, to: u64) -> u64 {
         to.min(self.end).saturating_sub(from.max(self.begin))
     }
 }
 
-/// By how much records may be out of order, or later than now: the kernel's clock for records is exact to some nanoseconds where it is
-/// updated meanwhile. More than this is another clock, or no time at all.
+/// Maximum disorder of records, and how far they may be in the future. The kernel's clock for records is exact to a few
+/// nanoseconds while it is being updated. A larger difference means another clock, or an invalid time.
 const JITTER: u64 = 1_000;
 
-/// The rings of the page faults of a thread: when they begin, and when they have been handled as minor ones and as major ones.
+/// Rings of a thread's page faults: for their beginning, for the end of minor ones, and for the end of major ones.
 pub(crate) type Faulted<T> = [T; 3];
 
-/// What happened in this span, which `now` ends the latest. Reads each ring once or twice, in bounded time; allocates nothing.
+/// What happened in this span, which ends before `now`. Reads each ring once or twice, in bounded time, without
+/// allocating.
 pub(crate) fn window<I: Image>(
     switches: &I,
     faults: Option<Faulted<&I>>,
@@ -67,9 +68,9 @@ pub(crate) fn window<I: Image>(
     if span.end < span.begin {
         return Window::default();
     }
-    // All heads first, and then the time: the thread may lose its CPU in between, and no record that is seen can be later.
-    // Of faults the ends first: should one come in between, it is one that began and has no end, later than the span, rather than an end that
-    // would be taken for that of an earlier one.
+    // Reads all heads before the time. The thread may lose its CPU in between, and no visible record may be later than
+    // `now`. For faults, it reads the ends first. Then a fault in between has a beginning after the span and no end,
+    // rather than an end that would be matched to an earlier fault.
     let faults = faults.map(|[begun, minor, major]| {
         let [major, minor, begun] = [major, minor, begun].map(Records::latest);
         [begun, minor, major]
@@ -102,15 +103,15 @@ struct Off {
     preempted: bool,
 }
 
-/// The absences of a thread that runs now, the latest first, back to the span's beginning.
+/// The absences of a running thread, the latest first, back to the span's beginning.
 struct Offs<'a, I> {
     records: Records<'a, I>,
     span: Span,
     /// No older record may be later than this.
     last: u64,
-    /// When it came back, while its leaving is looked for.
+    /// When the thread came back, while its leaving is not yet found.
     back: Option<u64>,
-    /// How it ended: whether all is known back to the beginning.
+    /// After the end: whether everything back to the beginning is known.
     ended: Option<bool>,
 }
 
@@ -123,7 +124,7 @@ impl<'a, I: Image> Offs<'a, I> {
         while self.ended.is_none() {
             match self.records.next() {
                 Err(end) => {
-                    // Who opened the ring was running, so nobody came back before the first leaving.
+                    // The thread that opened the ring was running, so it first left the CPU before it came back.
                     let known =
                         end == End::First && self.back.is_none() && self.span.since <= self.span.begin;
                     self.ended = Some(known);
@@ -133,7 +134,7 @@ impl<'a, I: Image> Offs<'a, I> {
                         return Some(off);
                     }
                 }
-                // What was lost may have been a switch.
+                // A lost record may have been a switch.
                 Ok(Record { kind: record::LOST, .. }) => self.ended = Some(false),
                 Ok(_) => {}
             }
@@ -150,7 +151,7 @@ impl<'a, I: Image> Offs<'a, I> {
         self.last = time;
         let before = time <= self.span.begin;
         match (misc & record::OUT != 0, self.back.take()) {
-            // It has run since before the span, as far as it has not left later.
+            // The thread has run since before the span, until a later absence.
             (false, None) if before => self.ended = Some(true),
             (false, None) => self.back = Some(time),
             (true, Some(back)) => {
@@ -159,32 +160,32 @@ impl<'a, I: Image> Offs<'a, I> {
                 }
                 return Some(Off { out: time, back, preempted: misc & record::PREEMPTED != 0 });
             }
-            // It came back twice, or left and runs all the same: a record is missing.
+            // It came back twice, or left and still runs: a record is missing.
             (false, Some(_)) | (true, None) => self.ended = Some(false),
         }
         None
     }
 
-    /// Whether all was seen, and nothing of it overwritten meanwhile. To be asked at the end.
+    /// Whether no record was missing or overwritten meanwhile. Call this at the end.
     fn is_complete(&self) -> bool {
         self.ended == Some(true) && self.records.held()
     }
 }
 
-/// The page faults of a span whose switches are known.
+/// Counts the page faults of a span whose switches are known.
 fn count<I: Image>(records: Faulted<Records<'_, I>>, mut offs: Offs<'_, I>, now: u64) -> Faults {
     let span = offs.span;
     let mut pairs = Pairs::new(records, span, now);
     let mut off = offs.next();
     let mut faults = Faults::default();
     while let Some((begun, handled)) = pairs.next() {
-        // Handled behind the span's beginning, says who gives them; and not begun behind its end.
+        // `pairs` ends at faults handled before the span. This skips faults that began after it.
         if begun > span.end {
             continue;
         }
         faults.timed += 1;
         faults.nanos += span.part(begun, handled);
-        // Both go backwards, and neither overlaps with itself.
+        // Both go backwards, and their elements do not overlap.
         while let Some(at) = off {
             faults.off_nanos += span.part(at.out.max(begun), at.back.min(handled));
             if at.out < begun {
@@ -195,19 +196,19 @@ fn count<I: Image>(records: Faulted<Records<'_, I>>, mut offs: Offs<'_, I>, now:
     }
     faults.unhandled = pairs.unhandled;
     faults.complete = pairs.ended == Some(true);
-    // The switches were known a moment ago; what is read of them again has to hold again.
+    // The switches were known before; the second reading of them must be valid, too.
     if offs.ended == Some(false) || !offs.records.held() || !pairs.held() {
         return Faults::default();
     }
     faults
 }
 
-/// The faults of a thread that runs now, the latest first, back to the span's beginning.
+/// The faults of a running thread, the latest first, back to the span's beginning.
 struct Pairs<'a, I> {
     times: Faulted<Times<'a, I>>,
     span: Span,
     unhandled: u32,
-    /// How it ended: whether all is known back to the beginning.
+    /// After the end: whether everything back to the beginning is known.
     ended: Option<bool>,
 }
 
@@ -217,7 +218,7 @@ impl<'a, I: Image> Pairs<'a, I> {
         Pairs { times, span, unhandled: 0, ended: None }
     }
 
-    /// When it began, and when it had been handled.
+    /// When the next fault began, and when it was handled.
     fn next(&mut self) -> Option<(u64, u64)> {
         while self.ended.is_none() {
             let [Ok(begun), Ok(minor), Ok(major)] = self.times.each_mut().map(Times::peek) else {
@@ -225,7 +226,7 @@ impl<'a, I: Image> Pairs<'a, I> {
                 break;
             };
             let handled = minor.max(major);
-            // What is before the span does not matter, nor does what began before it and should have ended in it: nothing does.
+            // Records before the span do not matter. An unhandled fault from before it has no end in it either.
             if begun.max(handled).is_none_or(|latest| latest <= self.span.begin) {
                 self.ended = Some(true);
                 break;
@@ -238,7 +239,7 @@ impl<'a, I: Image> Pairs<'a, I> {
             self.times[if major > minor { 2 } else { 1 }].take();
             self.times[0].take();
             match (begun, handled, self.times[1].peek().max(self.times[2].peek())) {
-                // The end before this one belongs to an earlier fault, or there is none.
+                // The previous end belongs to an earlier fault, or does not exist.
                 (Some(begun), Some(handled), Ok(Some(before))) if before <= begun => {
                     return Some((begun, handled));
                 }
@@ -249,7 +250,7 @@ impl<'a, I: Image> Pairs<'a, I> {
         None
     }
 
-    /// Whether nothing that was read was overwritten meanwhile. To be asked last.
+    /// Whether nothing was overwritten while reading. Call this last.
     fn held(&self) -> bool {
         self.times.iter().all(|times| times.records.held())
     }
@@ -260,13 +261,13 @@ struct Times<'a, I> {
     records: Records<'a, I>,
     /// No older sample may be later than this.
     last: u64,
-    /// The next one, once it was looked at: `None` behind the first of all, an error where older ones are not known.
+    /// The next one, after a look at it: `None` behind the first of all, an error if older ones are unknown.
     next: Option<Result<Option<u64>, Lost>>,
-    /// Whether the first of all is early enough.
+    /// Whether the rings were open before the span, so that no older sample is missing.
     whole: bool,
 }
 
-/// Older ones are not known.
+/// Older samples are unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Lost;
 
@@ -284,7 +285,7 @@ impl<'a, I: Image> Times<'a, I> {
         next
     }
 
-    /// Goes on behind the next one, but not behind an end.
+    /// Moves past the next one, but not past an end.
     fn take(&mut self) {
         if let Some(Ok(Some(_))) = self.next {
             self.next = None;

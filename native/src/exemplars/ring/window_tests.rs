@@ -1,4 +1,4 @@
-//! Windows against an oracle that has the whole list of what happened.
+//! Tests windows with an oracle that knows everything that happened.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::super::image::tests::{Memory, record};
 use super::*;
 use crate::os::kernel::record as kernel;
 
-/// What a thread does next, with how long it takes.
+/// What a thread does next, and how long it takes.
 #[derive(Clone, Debug)]
 enum Deed {
     Run(u64),
@@ -14,16 +14,16 @@ enum Deed {
         nanos: u64,
         preempted: bool,
     },
-    /// A fault; while it is handled, the thread may be off.
+    /// A fault; the thread may be off the CPU while it is handled.
     Fault {
         before: u64,
         off: Option<u64>,
         after: u64,
         major: bool,
     },
-    /// One that becomes a signal.
+    /// A fault that becomes a signal.
     Bad,
-    /// Something else is written, so many words long.
+    /// Another record with this many words.
     Noise(u32, usize),
 }
 
@@ -41,12 +41,12 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed, 0..40)
 }
 
-/// All that happened, and the rings that it was written to.
+/// Everything that happened, and the records of it.
 struct History {
     since: u64,
     now: u64,
     offs: Vec<(u64, u64, bool)>,
-    /// When each began, and was handled.
+    /// When each began, and when it was handled.
     faults: Vec<(u64, Option<u64>)>,
     switches: Vec<Vec<u64>>,
     begun: Vec<Vec<u64>>,
@@ -108,18 +108,18 @@ impl History {
         Span { begin, end, since: self.since }
     }
 
-    /// What a ring of switches says of the time from `begin` to `end`, now.
+    /// The window from `begin` to `end` of a ring of switches, read now.
     fn seen(&self, switches: &Memory, begin: u64, end: u64) -> Window {
         window(switches, None, self.span(begin, end), || self.now)
     }
 
-    /// Somewhere in it, or a little before.
+    /// A moment in the history, or a little before it.
     fn moment(&self, at: u32) -> u64 {
         let from = self.since - 3;
         from + ((u128::from(self.now - from) * u128::from(at)) >> 32) as u64
     }
 
-    /// The naive one: every absence, cut at the window's edges.
+    /// The naive result: all absences, cut at the window's edges.
     fn truth(&self, begin: u64, end: u64) -> (u64, u64, u32) {
         let parts =
             self.offs.iter().map(|&(out, back, preempted)| (overlap(out, back, begin, end), preempted));
@@ -128,7 +128,7 @@ impl History {
         (parts.iter().map(|part| part.0).sum(), preempted, parts.len() as u32)
     }
 
-    /// Whether a ring of so many words still has a switch from before the window, or has lost nothing.
+    /// Whether a ring of this many words still has a switch from before the window, or has lost nothing.
     fn is_known(&self, words: usize, begin: u64) -> bool {
         let mut room = words;
         for record in self.switches.iter().rev() {
@@ -150,7 +150,7 @@ fn overlap(from: u64, to: u64, begin: u64, end: u64) -> u64 {
 
 fn ring(words: usize, records: &[Vec<u64>]) -> Memory {
     let ring = Memory::new(words);
-    // The kernel writes no record that is longer than its ring.
+    // The kernel writes no record longer than its ring.
     records.iter().filter(|record| record.len() <= words).for_each(|record| ring.write(record));
     ring
 }
@@ -174,8 +174,8 @@ proptest! {
         prop_assert!(found.faults.is_none());
     }
 
-    /// While it is read, the thread loses its CPU, and more is written: what is complete is right, and what does not reach so far is
-    /// complete.
+    /// During the reading, the thread loses its CPU, and more is written. A complete window is right, and it is
+    /// complete if the records are not overwritten.
     #[test]
     fn torn_windows_are_right_or_incomplete(deeds in deeds(), power in 3u32..7, a: u32, b: u32, loads in 0usize..40, more in 0usize..40) {
         let history = History::of(&deeds);
@@ -195,7 +195,7 @@ proptest! {
         }
     }
 
-    /// One record is missing: of windows that reach back to it, nothing is said.
+    /// If a record is missing, windows that reach back to it are incomplete.
     #[test]
     fn missing_records_are_noticed(deeds in deeds(), which: prop::sample::Index, a: u32, b: u32) {
         let mut history = History::of(&deeds);
@@ -226,7 +226,7 @@ proptest! {
             return Ok(());
         }
         let faults = found.faults.unwrap();
-        // The latest first: those that are known are the first of these.
+        // The latest first: the known ones come first.
         let inside = |&&(begun, handled): &&(u64, Option<u64>)| handled.unwrap_or(begun) > begin && begun <= end;
         let inside: Vec<_> = history.faults.iter().rev().filter(inside).copied().collect();
         let timed: Vec<_> = inside.iter().filter_map(|&(begun, handled)| Some((begun, handled?))).collect();
@@ -247,7 +247,7 @@ proptest! {
         prop_assert_eq!(faults.off_nanos, off);
     }
 
-    /// Whatever the bytes: no panic, no loop, and never more time than there is.
+    /// For any bytes: no panic, no endless loop, and never more time than the window has.
     #[test]
     fn any_bytes_are_survived(
         seeds in prop::collection::vec(prop::collection::vec(any::<u64>(), 64), 4),
@@ -257,7 +257,7 @@ proptest! {
         let end = begin.saturating_add(length);
         let rings: Vec<Memory> = seeds.iter().zip(heads).map(|(seed, head)| {
             let words = seed.iter().take(1 << power).enumerate().map(|(at, &word)| match likely {
-                // Headers of records that matter, and times that are near.
+                // Headers of relevant records, and nearby times.
                 true if at % 2 == 0 => record([SWITCH, SAMPLE, 2][word as usize % 3], (word >> 8) as u16, 2, 0)[0],
                 true => now.saturating_sub(word % (64 - at as u64)),
                 false => word,
@@ -285,7 +285,7 @@ fn a_window_that_ends_before_it_begins_is_none() {
     assert_eq!(history.seen(&ring(8, &[]), begin, begin - 1), Window::default());
 }
 
-/// Records of a later time than now are dated by another clock.
+/// Records from the future show that another clock dated them.
 #[test]
 fn another_clock_is_noticed() {
     let history = History::of(&[Deed::Run(5_000), Deed::Off { nanos: 100, preempted: false }, Deed::Run(10)]);
@@ -296,7 +296,7 @@ fn another_clock_is_noticed() {
     assert!(!window(&switches, None, span, || history.now - 3_000).complete);
 }
 
-/// The oldest record that is left is of the very moment at which the window begins.
+/// It suffices if the oldest remaining record is exactly from the beginning of the window.
 #[test]
 fn a_record_of_the_first_moment_is_enough() {
     let deeds = vec![Deed::Off { nanos: 10, preempted: false }; 9];
@@ -309,7 +309,7 @@ fn a_record_of_the_first_moment_is_enough() {
     assert!(!known(out - 1).complete);
 }
 
-/// The clock of records may go back by some nanoseconds: no moment is counted twice for that.
+/// The clock of records may go back by a few nanoseconds: no moment is counted twice.
 #[test]
 fn what_is_out_of_order_is_not_counted_twice() {
     let history = History::of(&[Deed::Run(2_000)]);
@@ -319,8 +319,8 @@ fn what_is_out_of_order_is_not_counted_twice() {
     assert_eq!(numbers(&found), (900, 0, 2));
 }
 
-/// The thread loses its CPU and takes a fault while the clock is read, before or after the time was taken: all of that is later than the
-/// window.
+/// The thread loses its CPU and takes a fault while the clock is read, before or after the time was taken. All of that
+/// is later than the window.
 #[test]
 fn what_comes_while_it_begins_does_no_harm() {
     let deeds = [Deed::Run(50), Deed::Off { nanos: 70, preempted: false }, Deed::Bad, Deed::Run(50)];
@@ -344,7 +344,7 @@ fn what_comes_while_it_begins_does_no_harm() {
     }
 }
 
-/// An end between another end and its beginning belongs to nothing; and what was before the rings were there is not known.
+/// An end between another end and its beginning matches no fault. Faults from before the rings were opened are unknown.
 #[test]
 fn faults_that_make_no_sense_are_not_known() {
     let at = |nanos| record(SAMPLE, 2, 2, 1_000_000_000 + nanos);
@@ -367,7 +367,7 @@ fn faults_that_make_no_sense_are_not_known() {
     assert_eq!(found(&[100], &[200], 50), (false, 0, 0));
 }
 
-/// While faults are read, more is written than there is room for: nothing is said of them.
+/// More is written than fits while faults are read: they are unknown.
 #[test]
 fn torn_faults_are_not_told() {
     let fault = Deed::Fault { before: 5, off: None, after: 5, major: false };

@@ -1,4 +1,4 @@
-//! One connection: a request is read, answered, and the connection closed, all within a time.
+//! One connection: reads a request, answers it, and closes the connection, all within a time limit.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -9,7 +9,7 @@ use picollo_core::text::picture::Xml;
 use crate::request::{self, Refusal, Request};
 use crate::{Answer, Options};
 
-/// What is left until a deadline; an error when nothing is. (A time of zero would mean to wait for ever.)
+/// The time left until a deadline, or an error if none is left. (A timeout of zero would mean to wait forever.)
 pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
     match deadline.checked_duration_since(Instant::now()) {
         Some(left) if !left.is_zero() => Ok(left),
@@ -17,7 +17,7 @@ pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
     }
 }
 
-/// Writes all of it before a deadline, however little is taken at once.
+/// Writes everything before a deadline, in pieces if needed.
 pub(crate) fn write_all(stream: &mut TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         stream.set_write_timeout(Some(left(deadline)?))?;
@@ -31,7 +31,7 @@ pub(crate) fn write_all(stream: &mut TcpStream, mut bytes: &[u8], deadline: Inst
     Ok(())
 }
 
-/// Reads what there is, at most `buffer`, before a deadline. 0: the other side has ended.
+/// Reads what is available, at most the size of `buffer`, before a deadline. Returns 0 if the peer has ended.
 pub(crate) fn read_some(stream: &mut TcpStream, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
     loop {
         stream.set_read_timeout(Some(left(deadline)?))?;
@@ -42,7 +42,7 @@ pub(crate) fn read_some(stream: &mut TcpStream, buffer: &mut [u8], deadline: Ins
     }
 }
 
-/// Reads one request and answers it. Errors are those of the connection, which is then just closed.
+/// Reads one request and answers it. An error means that the connection failed; it is then just closed.
 pub(crate) fn answer(
     stream: &mut TcpStream,
     options: &Options,
@@ -70,12 +70,13 @@ pub(crate) fn answer(
     finish(stream, &response, options)
 }
 
-/// Writes an answer, and closes so that it arrives: what was sent to a closed socket would make the kernel throw it away.
+/// Writes an answer and closes. It reads remaining input first: if input arrives at a closed socket, the kernel
+/// discards the answer.
 pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options) -> io::Result<()> {
     write_all(stream, response, Instant::now() + options.response_time)?;
     stream.shutdown(Shutdown::Write)?;
     let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
-    // As much as a pipeline or a body may have brought, and no more.
+    // The limit suffices for a pipeline or a body.
     for _ in 0..16 {
         if read_some(stream, &mut rest, deadline)? == 0 {
             break;
@@ -84,7 +85,7 @@ pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options)
     Ok(())
 }
 
-/// The head of a request, or what is wrong with it. `None` where the other side ended before it sent one, or was told already.
+/// Reads the head of a request, or returns why it is invalid. `None` if the peer ended first, or was answered already.
 fn read_head(stream: &mut TcpStream, options: &Options) -> io::Result<Option<Result<Request, Refusal>>> {
     let deadline = Instant::now() + options.request_time;
     let (mut head, mut buffer) = (Vec::new(), [0; 2048]);
@@ -92,14 +93,14 @@ fn read_head(stream: &mut TcpStream, options: &Options) -> io::Result<Option<Res
         let read = match read_some(stream, &mut buffer, deadline) {
             Ok(0) => return Ok(None),
             Ok(read) => read,
-            // Told, as far as that still arrives: somebody may be there who is just slow.
+            // The peer may just be slow, so it gets an answer, if that still arrives.
             Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
                 finish(stream, &plain(408, "the request took too long", false), options)?;
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        // What is longer is not looked at: neither its length nor how many pieces it comes in makes the parser work long.
+        // The excess is cut off, so that neither long heads nor many small pieces keep the parser busy.
         head.extend_from_slice(&buffer[..read.min(options.head_bytes - head.len())]);
         if let Some(asked) = request::parse(&head).transpose() {
             return Ok(Some(asked));
@@ -111,9 +112,9 @@ fn read_head(stream: &mut TcpStream, options: &Options) -> io::Result<Option<Res
     }
 }
 
-/// Whether a request may be answered.
+/// Checks whether a request may be answered.
 fn check(request: &Request, options: &Options, is_local: bool) -> Result<(), Refusal> {
-    // A page that somebody else's name server sends to this address must not read what is here.
+    // A page from a foreign name server that resolves to this address must not read the metrics.
     if is_local && !request.host.as_deref().is_none_or(|host| is_own_name(host, &options.hosts)) {
         return Err(Refusal(
             403,
@@ -126,7 +127,7 @@ fn check(request: &Request, options: &Options, is_local: bool) -> Result<(), Ref
     Ok(())
 }
 
-/// Whether a `Host` is an address, `localhost`, or one of the names that were given.
+/// Whether a `Host` is an address, `localhost`, or one of the given names.
 fn is_own_name(host: &str, names: &[String]) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,

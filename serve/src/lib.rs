@@ -1,6 +1,6 @@
-//! The way out of a [`picollo_core::Registry`]: an HTTP endpoint that scrapers read ([`Server`], [`exposition`]), and a push to OpenTelemetry
-//! collectors ([`otlp::Pusher`], [`RegistryExport`]). The push is the feature `otlp`, on by default, and needs a client for HTTP and TLS;
-//! the endpoint needs nothing but the C library.
+//! Exports a [`picollo_core::Registry`]: with an HTTP endpoint for scrapers ([`Server`], [`exposition`]), or a push to
+//! OpenTelemetry collectors ([`otlp::Pusher`], [`RegistryExport`]). The push is the feature `otlp`, on by default, and
+//! needs a client for HTTP and TLS. The endpoint needs only the C library.
 //!
 //! ```no_run
 //! use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! A registry's way out: what it answers to scrapers, and what it pushes.
+//! Answers scrapers from a registry, and pushes it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -38,18 +38,19 @@ pub fn exposition(
     }
 }
 
-/// What a registry has, for a [`Pusher`](crate::otlp::Pusher): cumulative, or what came since the last push that was accepted.
+/// Exports a registry with a [`Pusher`](crate::otlp::Pusher): cumulative counts, or those since the last accepted push.
 #[cfg(feature = "otlp")]
 #[derive(Debug)]
 pub struct RegistryExport {
     registry: Arc<Mutex<Registry>>,
-    /// Made with the settings of the first push.
+    /// Created with the settings of the first push.
     export: Option<OtlpExport>,
 }
 
 #[cfg(feature = "otlp")]
 impl RegistryExport {
-    /// Everything in a registry, also what is added to it later. The first difference has all counts since their metrics were made.
+    /// Exports everything in a registry, including later additions. The first delta covers all counts since their
+    /// metrics were created.
     pub fn new(registry: Arc<Mutex<Registry>>) -> RegistryExport {
         RegistryExport { registry, export: None }
     }
@@ -77,7 +78,7 @@ impl Export for RegistryExport {
     }
 }
 
-/// Nanoseconds since 1970; 0 where the clock is before that.
+/// Nanoseconds since 1970; 0 if the clock is before that.
 pub(crate) fn unix_nanos() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }

@@ -1,4 +1,4 @@
-//! What a scraper asks: the head of an HTTP/1 request (RFC 9112), as far as an endpoint that only reads has to know it.
+//! The head of an HTTP/1 request (RFC 9112), as far as a read-only endpoint needs it.
 
 /// The head of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -6,22 +6,22 @@ pub(crate) struct Request {
     pub(crate) is_head: bool,
     /// Without the query.
     pub(crate) path: String,
-    /// As it came, with the port; of a request with a whole URL the host that this names.
+    /// The `Host` header with its port, or the host of a target that is a whole URL.
     pub(crate) host: Option<String>,
     /// All `Accept` headers, joined by commas.
     pub(crate) accept: String,
 }
 
-/// Why a request is not answered as asked: the status and what it says.
+/// Why a request is rejected: the status and the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal(pub(crate) u16, pub(crate) &'static str);
 
-/// Reads a head from bytes that come piece by piece; `None` as long as not all of it is there. Lines end with LF, before which a CR is
-/// dropped, as RFC 9112 allows; empty lines before the first are ignored.
+/// Parses a head that arrives in pieces; `None` while it is incomplete. Lines end with LF, and a CR before it is
+/// dropped, as RFC 9112 allows. Empty lines before the first are ignored.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; 100];
     let mut request = httparse::Request::new(&mut headers);
-    // What others may read otherwise is an error to it: a space before a colon, a line that goes on with the one before.
+    // The parser rejects ambiguous input: a space before a colon, or a line that continues the previous one.
     match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => return Ok(None),
@@ -91,7 +91,7 @@ mod tests {
             accept: "application/openmetrics-text;version=1.0.0,text/plain".into(),
         };
         assert_eq!(request, expected);
-        // As typed by hand, and through a proxy.
+        // A request typed by hand, and one through a proxy.
         assert!(parsed("\r\nHEAD / HTTP/1.0\n\n").unwrap().is_head);
         let whole = parsed("GET http://evil.example?x HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         assert_eq!((whole.path.as_str(), whole.host.as_deref()), ("/", Some("evil.example")));
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(parse(b"\r\n\r\n"), Ok(None));
     }
 
-    /// What comes a byte at a time is looked at anew each time: that may not grow with the square of what is there.
+    /// The head is parsed again for each byte that arrives, so the time must not grow with the square of its length.
     #[test]
     fn empty_lines_are_cheap() {
         let lines = vec![b'\n'; 65_536];
@@ -140,11 +140,11 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(parse(&lines), Ok(None));
         }
-        // A fraction of a second; two minutes where each line is sought from the beginning.
+        // It takes a fraction of a second, or two minutes if each line is sought from the beginning.
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
     }
 
-    /// Whatever comes, there is an answer.
+    /// Any bytes get an answer.
     #[test]
     fn no_bytes_are_too_odd() {
         let pieces: Vec<&[u8]> = b"GET |/metrics| HTTP/1.1|\r\n|\n|Host:| |http://|\0|\xff\xfe|:|?"

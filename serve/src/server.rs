@@ -1,4 +1,4 @@
-//! An endpoint that scrapers read: one thread that waits, and one for each connection, up to a cap.
+//! An endpoint for scrapers: one thread that listens, and one for each connection, up to a limit.
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::connection::{self, plain};
 
-/// What is sent to a scraper.
+/// An answer to a scraper.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
     /// The media type, as negotiated from the request's `Accept` header.
@@ -26,21 +26,21 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Limits of an endpoint, and what it answers to.
+/// Limits of an endpoint, and the names that it accepts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Where the metrics are: `/metrics`. Of other paths `/` leads there.
+    /// Path of the metrics: `/metrics`. The path `/` links to it.
     pub path: String,
-    /// How many connections are served at once; more are answered 503 at once. 16, and at least 1.
+    /// Maximum number of concurrent connections; others get a 503 at once. 16, and at least 1.
     pub connections: usize,
-    /// How long a request may be, in bytes. 8,192.
+    /// Maximum size of a request in bytes. 8,192.
     pub head_bytes: usize,
-    /// How long a request may take to come, from the first byte to the last. 5 seconds.
+    /// Maximum time to receive a request, from the first byte to the last. 5 seconds.
     pub request_time: Duration,
-    /// How long an answer may take to be taken. 10 seconds.
+    /// Maximum time to send an answer. 10 seconds.
     pub response_time: Duration,
-    /// Names by which the endpoint is known, beside addresses and `localhost`. On a loopback address, requests for other
-    /// hosts are refused: they come from pages in a browser. On other addresses every name will do.
+    /// Names of the endpoint besides addresses and `localhost`. On a loopback address, it rejects requests for other
+    /// hosts: they come from pages in a browser. On other addresses it accepts every name.
     pub hosts: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ type Source = dyn Fn(&str) -> Result<Answer, String> + Send + Sync;
 #[derive(Debug)]
 pub struct Server {
     at: Place,
-    /// The thread that listens ends when this is closed.
+    /// Closing this ends the thread that listens.
     alarm: Option<Alarm>,
     waiting: Option<thread::JoinHandle<()>>,
 }
@@ -71,7 +71,7 @@ pub struct Server {
 #[derive(Clone, Debug)]
 enum Place {
     Tcp(SocketAddr),
-    /// And which file the socket is.
+    /// Path of the socket, and the identity of its file.
     #[cfg(unix)]
     Unix(PathBuf, (u64, u64)),
 }
@@ -83,12 +83,12 @@ enum Listener {
 }
 
 impl Server {
-    /// Listens on `address`, `127.0.0.1:9464` or `unix:/run/service/metrics`, and answers with what `source` makes for an `Accept`
-    /// header (empty where there was none). It is called by several threads at once. What it returns as an error is
-    /// answered as 500, as is a panic.
+    /// Listens on `address`, such as `127.0.0.1:9464` or `unix:/run/service/metrics`. It answers with what `source`
+    /// returns for an `Accept` header (empty if missing). Several threads may call `source` at once. Its errors and
+    /// panics become a 500.
     ///
-    /// On a loopback address every user of the machine can read; a Unix socket is for its owner (mode 0600). A socket
-    /// that nobody listens on any more is replaced; anything else in its place is an error.
+    /// Every user of the machine can read a loopback address; a Unix socket is for its owner (mode 0600). An abandoned
+    /// socket is replaced; anything else in its place is an error.
     pub fn start<S>(address: &str, options: Options, source: S) -> io::Result<Server>
     where
         S: Fn(&str) -> Result<Answer, String> + Send + Sync + 'static,
@@ -108,7 +108,7 @@ impl Server {
         Ok(Server { at, alarm: Some(alarm), waiting: Some(waiting) })
     }
 
-    /// Where it listens: with the port that the system chose, where 0 was asked for.
+    /// Address of the endpoint, with the port that the system chose if 0 was requested.
     pub fn address(&self) -> String {
         match &self.at {
             Place::Tcp(address) => address.to_string(),
@@ -119,9 +119,9 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Waits for the thread that listens. Threads of their own finish the answers that were begun.
+    /// Waits for the thread that listens. Other threads finish the answers that were begun.
     fn drop(&mut self) {
-        // Whoever put another socket in this place keeps it.
+        // If somebody else put a socket in this place, it stays.
         #[cfg(unix)]
         if let Place::Unix(path, file) = &self.at
             && file_of(path).is_ok_and(|found| found == *file)
@@ -135,7 +135,7 @@ impl Drop for Server {
     }
 }
 
-/// Which file is at a path, by device and number.
+/// Identity of the file at a path: device and number.
 #[cfg(unix)]
 fn file_of(path: &Path) -> io::Result<(u64, u64)> {
     let data = std::fs::symlink_metadata(path)?;
@@ -151,7 +151,7 @@ fn listen(address: &str) -> io::Result<(Listener, Place)> {
     }
     let addresses: Vec<_> = address.to_socket_addrs()?.collect();
     let listener = TcpListener::bind(&addresses[..])?;
-    // A connection that was there when a wait ended may be gone when it is accepted.
+    // A connection that ended a wait may be gone before it is accepted.
     listener.set_nonblocking(true)?;
     let at = Place::Tcp(listener.local_addr()?);
     Ok((Listener::Tcp(listener), at))
@@ -166,14 +166,15 @@ fn listen_at_path(path: PathBuf) -> io::Result<(Listener, Place)> {
     {
         std::fs::remove_file(&path)?;
     }
-    // Made under another name, closed to others, and then shown: nobody can connect in between.
+    // The socket is created under another name, closed to others, and then renamed, so that nobody can connect in
+    // between.
     let mut hidden = path.clone().into_os_string();
     hidden.push(format!(".{}", std::process::id()));
     let hidden = PathBuf::from(hidden);
     let listener = UnixListener::bind(&hidden)?;
     listener.set_nonblocking(true)?;
     let shown = std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o600))
-        // A link fails where something is; a renaming would replace it.
+        // A link fails if the name exists; renaming would replace the file.
         .and_then(|()| std::fs::hard_link(&hidden, &path))
         .and_then(|()| file_of(&hidden));
     std::fs::remove_file(&hidden)?;
@@ -181,8 +182,8 @@ fn listen_at_path(path: PathBuf) -> io::Result<(Listener, Place)> {
 }
 
 impl Listener {
-    /// Accepts a connection. One of a Unix socket becomes a `TcpStream`, too: the calls that read, write and close it, and set its
-    /// times, are the same.
+    /// Accepts a connection. A Unix socket becomes a `TcpStream`, too: the calls to read, write, close, and set
+    /// time-outs are equal.
     fn accept(&self) -> io::Result<TcpStream> {
         let stream = match self {
             Listener::Tcp(listener) => listener.accept()?.0,
@@ -193,7 +194,7 @@ impl Listener {
         Ok(stream)
     }
 
-    /// Waits until somebody connects. Returns whether the server goes on.
+    /// Waits until a client connects. Returns whether the server goes on.
     #[cfg(unix)]
     fn wait(&self, end: &End) -> bool {
         let listener = match self {
@@ -202,23 +203,23 @@ impl Listener {
         };
         let wanted = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut both = [wanted(end.as_raw_fd()), wanted(listener)];
-        // SAFETY: two of them, on the stack; both descriptors are open as long as this.
+        // SAFETY: the array has two elements on the stack, and both descriptors stay open during the call.
         while unsafe { libc::poll(both.as_mut_ptr(), 2, -1) } < 0 {
-            // A signal; or too little memory, which takes longer to pass.
+            // A signal, or too little memory, which takes longer to pass.
             thread::sleep(Duration::from_millis(1));
         }
         both[0].revents == 0
     }
 
-    /// Nothing waits for two things at once here, so the thread looks from time to time.
+    /// This system cannot wait for two things at once, so the thread checks from time to time.
     #[cfg(not(unix))]
     fn wait(&self, end: &End) -> bool {
         end.recv_timeout(Duration::from_millis(10)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
     }
 }
 
-/// The two sides of what wakes the thread that listens when the server ends. A connection to the server is not sure to arrive: the path of
-/// its socket may belong to another server by then, and its port may be closed to this process.
+/// The two ends of a channel that wakes the listening thread when the server ends. Connecting to the server might fail:
+/// by then, the path of its socket may belong to another server, and its port may be closed to this process.
 #[cfg(unix)]
 type Alarm = UnixStream;
 #[cfg(unix)]
@@ -239,7 +240,7 @@ struct Service {
     options: Options,
     is_local: bool,
     source: Box<Source>,
-    /// Connections that are being served.
+    /// Number of connections being served.
     open: AtomicUsize,
 }
 
@@ -257,9 +258,9 @@ impl Service {
         while listener.wait(end) {
             match listener.accept() {
                 Ok(stream) => self.take(stream),
-                // Whoever wanted to connect has changed its mind.
+                // The client has closed the connection already.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // No descriptors, most likely: the connection stays where it is, and trying at once again would not help it.
+                // Most likely out of descriptors: the connection stays queued, and an immediate retry would not help.
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
         }
@@ -268,8 +269,8 @@ impl Service {
     fn take(self: &Arc<Self>, mut stream: TcpStream) {
         if self.open.fetch_add(1, Acquire) >= self.options.connections.max(1) {
             self.open.fetch_sub(1, Release);
-            // A few bytes into an empty buffer: nobody waits for that. What was asked is read, as what is unread at a close would take the
-            // answer with it; but this is the thread that accepts, so that only what comes at once is.
+            // A few bytes into an empty buffer do not block. The request is read because unread input at a close would
+            // discard the answer. This thread also accepts, so it only reads what arrives at once.
             let deadline = Instant::now() + Duration::from_millis(20);
             let refusal = plain(503, "too many connections", false);
             let _ = connection::write_all(&mut stream, &refusal, deadline)
@@ -284,10 +285,10 @@ impl Service {
                 catch_unwind(AssertUnwindSafe(|| (service.source)(accept)))
                     .unwrap_or_else(|_| Err("the metrics could not be made: a panic".into()))
             };
-            // What goes wrong with a connection concerns nobody else.
+            // An error of one connection does not concern the others.
             let _ = connection::answer(&mut stream, &service.options, service.is_local, &source);
         });
-        // Without a thread the closure is dropped, and the connection with it.
+        // If no thread could start, this drops the closure and the connection.
         drop(served);
     }
 }

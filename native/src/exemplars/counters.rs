@@ -28,7 +28,7 @@ static OPEN: Count = Count::new();
 const INSTRUCTIONS: u64 = 1;
 const CYCLES: u64 = 0;
 
-/// The frequency of cycles is measured this many times with this many dependent additions: 7 µs at 3.5 GHz. The fastest
+/// The frequency of cycles is measured this many times over this many dependent additions: 7 µs at 3.5 GHz. The best
 /// counts.
 const ROUNDS: u32 = 4;
 const ADDITIONS: u64 = 25_600;

@@ -1,4 +1,4 @@
-//! One request to a collector, and what its answer means.
+//! One request to a collector, and the meaning of its answer.
 
 use std::fmt;
 use std::io::Read;
@@ -10,19 +10,19 @@ use ureq::{Agent, Body, Error};
 
 use crate::otlp::settings::Settings;
 
-/// More of an answer is not looked at.
+/// The rest of an answer is ignored.
 const MOST_OF_AN_ANSWER: u64 = 64 << 10;
 
-/// What a collector made of a push that it accepted.
+/// The result of an accepted push.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// All of it was taken.
+    /// Everything was accepted.
     Accepted,
-    /// Some data points were refused, for good; sending them again would not help.
+    /// Some data points were rejected permanently; sending them again would not help.
     Partly {
-        /// How many data points.
+        /// Number of data points.
         rejected: u64,
-        /// Why, in the collector's words; with 0 rejected it is a warning.
+        /// The collector's reason; with 0 rejected it is a warning.
         message: String,
     },
 }
@@ -30,23 +30,24 @@ pub enum Outcome {
 /// Why a push was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PushError {
-    /// No connection, or it broke, or the time was up. If the time was up after all was sent, the collector may have taken it.
+    /// No connection, a broken one, or a time-out. After a time-out, the collector may have accepted a complete
+    /// request.
     Connection(String),
-    /// An answer that says to try again: 429, 502, 503 or 504.
+    /// An answer that asks to try again: 429, 502, 503 or 504.
     Later {
-        /// The answer's status.
+        /// Status of the answer.
         status: u16,
-        /// What its `Retry-After` says: seconds, or a date.
+        /// Value of `Retry-After`: seconds, or a date.
         after: Option<Duration>,
     },
     /// Any other answer: sending the same again would not help.
     Refused {
-        /// The answer's status; 0 for something that is no answer of HTTP.
+        /// Status of the answer; 0 if it is not an HTTP answer.
         status: u16,
-        /// The beginning of what it says, without control characters.
+        /// Beginning of its text, without control characters.
         message: String,
     },
-    /// What was to be sent could not be made.
+    /// Encoding the request failed.
     Encoding(String),
 }
 
@@ -69,20 +70,20 @@ impl fmt::Display for PushError {
 impl std::error::Error for PushError {}
 
 impl PushError {
-    /// Whether the same may be accepted if it is sent again.
+    /// Whether the same request may succeed later.
     pub fn may_pass(&self) -> bool {
         matches!(self, PushError::Connection(_) | PushError::Later { .. })
     }
 }
 
 impl Settings {
-    /// Posts an `ExportMetricsServiceRequest`, and waits for the answer, at most as long as the settings say. (Looking up a
-    /// name may take longer: the system's resolver has times of its own.)
+    /// Posts an `ExportMetricsServiceRequest` and waits for the answer, at most for the time in the settings. (Looking
+    /// up a name may take longer: the system's resolver has separate time-outs.)
     pub fn post(&self, request: &[u8]) -> Result<Outcome, PushError> {
         let agent: Agent = Agent::config_builder()
             .timeout_global(Some(self.timeout))
             .http_status_as_error(false)
-            // A collector that moved is one to be told of, not one to follow with somebody's token.
+            // A redirect is reported, not followed: the new host must not get the user's token.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .proxy(None)
@@ -101,7 +102,7 @@ impl Settings {
             _ => PushError::Connection(error.to_string()),
         })?;
         match answer.status().as_u16() {
-            // A body that makes no sense does not undo the acceptance.
+            // An unreadable body does not undo the acceptance.
             200..=299 => Ok(partial_success(&body_of(&mut answer)).unwrap_or(Outcome::Accepted)),
             status @ (429 | 502 | 503 | 504) => Err(PushError::Later { status, after: retry_after(&answer) }),
             status => Err(PushError::Refused { status, message: readable(&body_of(&mut answer)) }),
@@ -109,7 +110,7 @@ impl Settings {
     }
 }
 
-/// As much of an answer as anybody looks at, and as there is: the status says it all, what else would come is not worth an error.
+/// Reads the body up to a limit or an error. The status matters, so that a failure to read the body is not an error.
 fn body_of(answer: &mut Response<Body>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = answer.body_mut().as_reader().take(MOST_OF_AN_ANSWER).read_to_end(&mut bytes);
@@ -143,7 +144,7 @@ struct Partial {
     message: String,
 }
 
-/// The `partial_success` of an answer, if it says anything.
+/// The `partial_success` of an answer, if it is not empty.
 fn partial_success(body: &[u8]) -> Option<Outcome> {
     let Partial { rejected, message } = Answered::decode(body).ok()?.partial?;
     if rejected == 0 && message.is_empty() {
@@ -152,7 +153,7 @@ fn partial_success(body: &[u8]) -> Option<Outcome> {
     Some(Outcome::Partly { rejected: rejected.max(0) as u64, message: readable(message.as_bytes()) })
 }
 
-/// The beginning of a text from elsewhere, fit for a log.
+/// The beginning of a foreign text, fit for a log.
 fn readable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(800)]);
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
@@ -170,7 +171,7 @@ mod tests {
         let full = b"\x0a\x0b\x08\xac\x02\x12\x06no\x0away";
         let partly = Outcome::Partly { rejected: 300, message: "no way".into() };
         assert_eq!(partial_success(full), Some(partly));
-        // What is not understood is no reason to say that something was rejected.
+        // An unreadable body does not mean that something was rejected.
         for end in 0..full.len() {
             assert_eq!(partial_success(&full[..end]), None, "{end}");
         }

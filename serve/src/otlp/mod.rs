@@ -1,7 +1,7 @@
 //! Pushes to OpenTelemetry collectors: OTLP over HTTP with protobuf.
 //!
-//! What is sent is made elsewhere; here are the settings ([`Settings`], from the environment as the OpenTelemetry specification names
-//! it), one request ([`Settings::post`]), and the thread that sends again and again ([`Pusher`]).
+//! This module has the settings ([`Settings`], from environment variables of the OpenTelemetry specification), one
+//! request ([`Settings::post`]), and the thread that pushes repeatedly ([`Pusher`]). The data comes from elsewhere.
 
 mod client;
 mod settings;
@@ -19,25 +19,25 @@ pub use settings::Settings;
 
 use crate::registry::unix_nanos;
 
-/// What is pushed.
+/// The source of pushes.
 pub trait Export: Send {
-    /// Takes the counts of now, and makes an `ExportMetricsServiceRequest` of them. Called once a push; what is sent again after an
-    /// answer that says so is the same.
+    /// Encodes the current counts as an `ExportMetricsServiceRequest`. It is called once per push; retries send the
+    /// same request.
     ///
-    /// With delta temporality: the difference to what was sent when [`Export::accepted`] was called last. So a push that fails makes the next
-    /// one's interval longer; nothing is kept in a queue, and nothing is lost. A panic is reported as what could not be encoded, and the
-    /// next push calls this again.
+    /// With delta temporality, it encodes the difference since the last call of [`Export::accepted`]. So a failed push
+    /// extends the next interval: there is no queue, and nothing is lost. A panic is reported as an encoding error, and
+    /// the next push calls this again.
     fn encode(&mut self, settings: &Settings, now_unix_nanos: u64) -> Result<Vec<u8>, String>;
 
-    /// What was encoded last has arrived.
+    /// The last encoded request has arrived.
     fn accepted(&mut self);
 }
 
-/// A thread that pushes; it pushes once more when this is dropped, for what came since.
+/// A thread that pushes. When this is dropped, it pushes once more, for the counts since then.
 ///
-/// Pushes are an interval apart, from beginning to beginning. Where a collector is busy or away, the same is sent again, after 1, 2, 4 …
-/// seconds or what the answer says, until the interval is over. If a time-out comes after the collector has accepted all, it gets
-/// the same counts twice: cumulative ones replace each other; of deltas that interval is counted twice.
+/// Pushes start an interval apart. If a collector is busy or away, the same request is sent again, after 1, 2, 4 …
+/// seconds or as the answer asks, until the interval is over. After a time-out, a collector that has accepted
+/// everything gets the same counts twice: cumulative ones replace each other, but deltas are counted twice.
 #[derive(Debug)]
 pub struct Pusher {
     /// The thread makes its last push when this is dropped.
@@ -46,7 +46,7 @@ pub struct Pusher {
 }
 
 impl Pusher {
-    /// Starts the thread. `tell` is called after each push, by that thread, with what the collector made of it: to log what failed.
+    /// Starts the thread. It passes the result of each push to the callback, for example to log failures.
     pub fn start<E, T>(settings: Settings, mut export: E, mut tell: T) -> std::io::Result<Pusher>
     where
         E: Export + 'static,
@@ -69,7 +69,7 @@ impl Pusher {
 }
 
 impl Drop for Pusher {
-    /// Waits for the last push, which is tried once: as long as one request may take.
+    /// Waits for the last push, which is tried once: at most as long as one request may take.
     fn drop(&mut self) {
         drop(self.alarm.take());
         if let Some(thread) = self.thread.take() {
@@ -78,20 +78,20 @@ impl Drop for Pusher {
     }
 }
 
-/// Waits until a moment or the end of the pusher. Returns whether to go on.
+/// Waits until a moment or the end of the pusher. Returns whether to continue.
 fn wait_until(moment: Instant, end: &Receiver<()>) -> bool {
     let left = moment.saturating_duration_since(Instant::now());
     end.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
 }
 
-/// One push, with what has to be repeated.
+/// One push with its retries.
 fn push(
     settings: &Settings,
     export: &mut impl Export,
     deadline: Instant,
     end: &Receiver<()>,
 ) -> Result<Outcome, PushError> {
-    // A panic costs one push, as it costs one scrape.
+    // A panic costs one push, just like one scrape.
     let encoded = catch_unwind(AssertUnwindSafe(|| export.encode(settings, unix_nanos())));
     let request = encoded.unwrap_or_else(|_| Err("a panic".into())).map_err(PushError::Encoding)?;
     let mut pause = Duration::from_secs(1);

@@ -1,4 +1,5 @@
-//! What the environment says: the variables of the OpenTelemetry specification (protocol/exporter and SDK environment variables).
+//! Reads the environment variables of the OpenTelemetry specification (protocol/exporter and SDK environment
+//! variables).
 
 use std::time::Duration;
 
@@ -9,19 +10,19 @@ use ureq::http::Uri;
 /// Where, how and how often to push.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// The collector: `http://localhost:4318/v1/metrics`.
+    /// URL of the collector: `http://localhost:4318/v1/metrics`.
     pub url: String,
-    /// Sent along, for a collector that wants a token.
+    /// Headers for all requests, such as a token for the collector.
     pub headers: Vec<(String, String)>,
-    /// How long one request may take, its answer included. 10 seconds.
+    /// Maximum duration of a request and its answer. 10 seconds.
     pub timeout: Duration,
-    /// From one push to the next. 60 seconds.
+    /// Time from one push to the next. 60 seconds.
     pub interval: Duration,
-    /// Since when counts are.
+    /// The beginning of the counts: cumulative or delta.
     pub temporality: Temporality,
-    /// The attributes of what pushes, `service.name` among them.
+    /// Attributes of the pushing service, such as `service.name`.
     pub resource: Vec<(String, String)>,
-    /// What was asked for and is not done, a sentence each: for a log.
+    /// Requested features that are not available, a sentence each, for a log.
     pub notes: Vec<String>,
 }
 
@@ -40,15 +41,15 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// As the environment says. `None` where OTEL_SDK_DISABLED says not to push at all; an error for what cannot be done
-    /// (`grpc`), in a sentence that says what to do.
+    /// Reads the settings from the environment. `None` if OTEL_SDK_DISABLED turns pushes off. For an unsupported
+    /// setting (`grpc`), the error is a sentence that says what to do.
     pub fn from_environment() -> Result<Option<Settings>, String> {
         Settings::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// As [`Settings::from_environment`], of what `look_up` finds under a variable's name.
+    /// Like [`Settings::from_environment`], with `look_up` for the variables.
     pub fn from_lookup(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<Settings>, String> {
-        // Empty is the same as not set, as the specification says.
+        // The specification treats empty variables as unset.
         let get =
             |name: &str| look_up(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let of_metrics = |name: &str| {
@@ -101,7 +102,7 @@ impl Settings {
             .as_deref()
         {
             None | Some("cumulative") => {}
-            // Low memory means delta for all that is counted as it happens, as everything here is.
+            // Low memory means delta for everything that is counted as it happens, which is everything here.
             Some("delta" | "lowmemory") => settings.temporality = Temporality::Delta,
             Some(other) => {
                 settings.notes.push(format!("the temporality {other} is not known; pushes are cumulative"))
@@ -118,7 +119,7 @@ impl Settings {
         Ok(Some(settings))
     }
 
-    /// Sets an attribute of the resource, in place of one of this name.
+    /// Sets an attribute of the resource, or replaces it.
     pub fn set_attribute(&mut self, name: &str, value: String) {
         match self.resource.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = value,
@@ -127,7 +128,7 @@ impl Settings {
     }
 }
 
-/// A URL that can be pushed to.
+/// Checks that pushes to this URL are possible.
 fn checked(url: &str) -> Result<String, String> {
     let parsed: Uri =
         url.parse().map_err(|error| format!("{url}: {error}; give a URL such as http://localhost:4318"))?;
@@ -142,11 +143,11 @@ fn checked(url: &str) -> Result<String, String> {
     }
 }
 
-/// `a=1,b=2`, with percent-encoding, as W3C Baggage has it. Of two of a name the last counts.
+/// Parses `a=1,b=2` with percent-encoding, as in W3C Baggage. If a name appears twice, the last one counts.
 fn pairs(variable: &str, text: &str, notes: &mut Vec<String>) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        // What is not UTF-8 is no text.
+        // Invalid UTF-8 is rejected.
         let decoded = |text: &str| percent_decode_str(text.trim()).decode_utf8().ok().map(String::from);
         match part.split_once('=').map(|(name, value)| (decoded(name), decoded(value))) {
             Some((Some(name), Some(value))) => {
@@ -162,7 +163,7 @@ fn pairs(variable: &str, text: &str, notes: &mut Vec<String>) -> Vec<(String, St
 fn milliseconds(name: &str, text: Option<String>, otherwise: Duration, notes: &mut Vec<String>) -> Duration {
     match text.as_deref().map(str::parse) {
         None => otherwise,
-        // A time of zero would be no time at all.
+        // A timeout of zero would be useless.
         Some(Ok(time @ 1..)) => Duration::from_millis(time),
         Some(_) => {
             notes.push(format!("{name} is not a number of milliseconds; it is {}", otherwise.as_millis()));

@@ -1,6 +1,6 @@
-//! Against a collector on loopback that answers as collectors do, and as they should not.
+//! Tests with a collector on loopback that gives proper and improper answers.
 
-// The tests of the command have it, too.
+// The tests of the command include this file, too.
 mod peer;
 
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::otlp::*;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// A collector that gives these answers, and settings for it.
+/// Starts a collector that gives these answers, and returns settings for it.
 pub(crate) fn collector(answers: &[&str]) -> (Settings, mpsc::Receiver<(String, Vec<u8>)>) {
     let (url, requests) = peer::collector(answers);
     (Settings { url, timeout: Duration::from_secs(20), ..Settings::default() }, requests)
@@ -63,7 +63,7 @@ fn answers_are_told_apart() {
         let (settings, _requests) = collector(&[answer]);
         assert_eq!(settings.post(b"x"), expected, "{answer:?}");
     }
-    // A date that is to come: until then.
+    // A future date: wait until then.
     let soon = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(3600));
     let (settings, _requests) = collector(&[&format!("HTTP/1.1 503 Busy\r\nRetry-After: {soon}\r\n\r\n")]);
     match settings.post(b"x") {
@@ -72,7 +72,7 @@ fn answers_are_told_apart() {
         }
         other => panic!("{other:?}"),
     }
-    // An end without a word, nobody there, and silence: worth another try.
+    // No answer, no listener, and silence: another try may succeed.
     let (settings, _requests) = collector(&[""]);
     assert!(settings.post(b"x").unwrap_err().may_pass());
     let (silent, _requests) = collector(&[]);
@@ -82,7 +82,7 @@ fn answers_are_told_apart() {
     assert!(Settings { url, ..Settings::default() }.post(b"x").unwrap_err().may_pass());
 }
 
-/// Nothing is sent in plain to a collector that is to be spoken to by TLS.
+/// If a collector uses TLS, nothing is sent in plain text.
 #[test]
 fn https_begins_with_a_handshake() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -98,7 +98,7 @@ fn https_begins_with_a_handshake() {
     assert_eq!(first.join().unwrap(), [0x16]);
 }
 
-/// Numbers what it encodes, and notes what was accepted.
+/// Numbers its requests, and notes the accepted ones.
 struct Counting {
     last: u64,
     accepted: Arc<Mutex<Vec<u64>>>,
@@ -131,18 +131,18 @@ fn a_pusher_goes_on_whatever_happens_and_pushes_at_the_end() {
     let export = Counting { last: 0, accepted: accepted.clone() };
     let pusher = Pusher::start(settings, export, move |report| tell.send(report.clone()).unwrap()).unwrap();
 
-    // Busy twice: the same again.
+    // Two busy answers: the same request is sent again.
     assert_eq!(reports.recv().unwrap(), Ok(Outcome::Accepted));
     let bodies = || requests.try_iter().map(|(_, body)| body).collect::<Vec<_>>();
     assert_eq!(bodies(), [b"1", b"1", b"1"]);
-    // What cannot be encoded is told, and what is refused is not sent again.
+    // Encoding errors are reported, and rejected requests are not sent again.
     for what in ["on purpose", "a panic"] {
         assert_eq!(reports.recv().unwrap(), Err(PushError::Encoding(what.into())));
     }
     assert!(matches!(reports.recv().unwrap(), Err(PushError::Refused { status: 400, .. })));
     assert_eq!(bodies(), [b"4"]);
     drop(pusher);
-    // Of a slow machine there may be more than one.
+    // On a slow machine there may be more than one.
     assert_eq!(reports.iter().last().unwrap(), Ok(Outcome::Accepted));
     assert_eq!(accepted.lock().unwrap()[..2], [1, 5]);
 }

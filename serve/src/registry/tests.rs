@@ -5,7 +5,7 @@ use crate::otlp::{Outcome, Pusher};
 use picollo_core::Metric;
 use prost::Message;
 
-/// An `ExportMetricsServiceRequest`, as far as these tests look.
+/// The fields of an `ExportMetricsServiceRequest` that these tests need.
 #[derive(Message)]
 struct Request {
     #[prost(message, repeated, tag = "1")]
@@ -105,7 +105,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
     let (mut arrived, mut end) = (0, 5);
     for round in 0..answers.len() as u64 + 2 {
         hits.add(round + 1);
-        // Behind the last answer there is silence.
+        // After the last answer, the collector is silent.
         let to = if round < answers.len() as u64 { &settings } else { &silent };
         let to = crate::otlp::Settings { temporality: Temporality::Delta, ..to.clone() };
         let request = export.encode(&to, 10 * (round + 1)).unwrap();
@@ -114,7 +114,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         assert_eq!(body, request);
         let (Number { value, start, time }, temporality) = point(&body);
         let count = value as u64;
-        // Delta, by the number of the specification.
+        // Delta, by the number in the specification.
         assert_eq!(temporality, 1);
         assert_eq!((arrived + count, start, time), (hits.value(), end, 10 * (round + 1)), "{round}");
         assert_eq!(result.is_ok(), [1, 5, 6, 9].contains(&round), "{round}: {result:?}");
@@ -128,7 +128,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
     assert_eq!(arrived + last.value as u64, hits.value());
 }
 
-/// While a collector says nothing, scrapes are answered, and counting goes on.
+/// While a collector is silent, scrapes are answered, and counting continues.
 #[test]
 fn a_silent_collector_blocks_nobody() {
     let (settings, requests) = collector(&[]);
@@ -139,12 +139,12 @@ fn a_silent_collector_blocks_nobody() {
         let _ = tell.send(result.clone());
     })
     .unwrap();
-    // It has the request, and 20 seconds for an answer.
+    // The collector has the request, and 20 seconds for an answer.
     requests.recv().unwrap();
     hits.add(3);
     let answer = exposition(registry)("application/openmetrics-text;version=1.0.0").unwrap();
     assert!(String::from_utf8(answer.body).unwrap().contains("hits_total 3\n"));
     assert!(reports.try_recv().is_err(), "the push is still waiting");
-    // Its end would wait for the answer.
+    // Dropping it would wait for the answer.
     std::mem::forget(pusher);
 }

@@ -1,4 +1,4 @@
-//! Over real sockets, with peers that behave and peers that do not.
+//! Tests with real sockets, and with peers that behave or misbehave.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -35,7 +35,7 @@ fn connect(server: &Server) -> TcpStream {
     stream
 }
 
-/// All that is answered until the end.
+/// The whole answer to a request.
 fn ask(server: &Server, request: &str) -> String {
     let mut stream = connect(server);
     stream.write_all(request.as_bytes()).unwrap();
@@ -59,7 +59,7 @@ fn metrics_are_answered() {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert_eq!((status(head), body), ("200", "<text/plain>"));
     assert!(head.contains("\r\nContent-Length: 12\r\n"), "{head}");
-    // What the source says cannot begin a header.
+    // Text from the source cannot begin a header.
     assert!(head.contains("Content-Type: text/xSet-Cookie: a\r\n"), "{head}");
 
     let head = ask(&server, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n\r\n");
@@ -85,7 +85,7 @@ fn metrics_are_answered() {
 fn what_comes_after_a_request_is_not_read_as_one() {
     let server = start(quick());
     let one = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    // Large enough that a close with it unread would take the answer with it.
+    // So much unread input that closing would discard the answer.
     let answer = ask(&server, &one.repeat(500));
     assert_eq!(answer.matches("HTTP/1.1 200").count(), 1, "{answer}");
     assert!(answer.ends_with("<>"), "{answer}");
@@ -94,23 +94,23 @@ fn what_comes_after_a_request_is_not_read_as_one() {
 #[test]
 fn the_slow_and_the_large_are_shed() {
     let server = start(quick());
-    // A byte at a time, for ever: the time is that of the whole request.
+    // Endless single bytes: the time limit applies to the whole request.
     let mut slow = connect(&server);
     let began = Instant::now();
     while slow.write_all(b"G").is_ok() && began.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(began.elapsed() < Duration::from_secs(20));
-    // Nothing at all.
+    // No bytes at all.
     assert_eq!(status(&rest(connect(&server))), "408");
-    // Half of it, and an end.
+    // Half a request, and then an end.
     let mut half = connect(&server);
     half.write_all(b"GET /metrics HT").unwrap();
     half.shutdown(Shutdown::Write).unwrap();
     assert_eq!(rest(half), "");
     let large = format!("GET /metrics HTTP/1.1\r\nA: {}", "a".repeat(20_000));
     assert_eq!(status(&ask(&server, &large)), "431");
-    // And it still answers.
+    // The server still answers.
     assert_eq!(status(&ask(&server, "GET /metrics HTTP/1.1\r\n\r\n")), "200");
 }
 
@@ -126,7 +126,7 @@ fn those_who_take_nothing_do_not_stay() {
     .unwrap();
     let mut stuck = connect(&server);
     stuck.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
-    // The one place is free again, though nobody has read anything.
+    // The only place becomes free although the client has read nothing.
     let began = Instant::now();
     while done.load(SeqCst) < 2 {
         assert!(began.elapsed() < Duration::from_secs(20), "the place is still taken");
@@ -143,13 +143,13 @@ fn more_than_the_cap_are_told_so() {
     let server =
         start(Options { connections: 2, request_time: Duration::from_secs(30), ..Options::default() });
     let held = [connect(&server), connect(&server)];
-    // Both are taken in the order in which they came, so this one is the third.
+    // The server accepts in order, so this connection is the third.
     assert_eq!(status(&rest(connect(&server))), "503");
-    // Nor does what it asks keep it from being told, unless it takes long to ask: then the connection is closed already.
+    // A request does not prevent the refusal, unless it is slow: then the connection is closed already.
     let answer = || {
         let (mut stream, mut text) = (connect(&server), String::new());
         let _ = stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n");
-        // What ends in an error may have come as a whole, and may not.
+        // A read that ends in an error may have got the whole answer, or not.
         if stream.read_to_string(&mut text).is_ok() { text } else { String::new() }
     };
     let told = (0..20).filter(|_| status(&answer()) == "503").count();
@@ -170,7 +170,7 @@ fn a_unix_socket_is_for_its_owner() {
     let name = format!("unix:{}", path.display());
     let ask = || {
         let mut stream = UnixStream::connect(&path).unwrap();
-        // Whatever it is called: no page in a browser gets here.
+        // Any `Host` is accepted: no page in a browser can reach a Unix socket.
         stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: picollo\r\n\r\n").unwrap();
         rest(stream)
     };
@@ -178,12 +178,12 @@ fn a_unix_socket_is_for_its_owner() {
     assert_eq!(server.address(), name);
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(status(&ask()), "200");
-    // Nobody takes it from one that listens.
+    // A second server cannot take over the socket of a running one.
     assert!(Server::start(&name, quick(), echo).is_err());
     assert_eq!(status(&ask()), "200");
     drop(server);
     assert!(!path.exists());
-    // One that was left behind is replaced, and a file is not.
+    // An abandoned socket is replaced, but not a file.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let server = Server::start(&name, quick(), echo).unwrap();
@@ -196,7 +196,7 @@ fn a_unix_socket_is_for_its_owner() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// One whose path somebody else has taken ends, and leaves that path alone.
+/// If another server has taken the path, the first one ends without removing it.
 #[test]
 fn a_socket_of_another_server_stays() {
     let folder = std::env::temp_dir().join(format!("picollo-serve-taken-{}", std::process::id()));

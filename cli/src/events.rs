@@ -39,15 +39,15 @@ const CACHE_KIND: u32 = 3;
 /// An event, and whether it can be counted here.
 struct Row {
     name: String,
-    /// `None` where libpfm4 lists it, and it can still not be used.
+    /// `None` if libpfm4 lists the event, but it cannot be used.
     event: Option<Event>,
-    /// What its maker says of it, where libpfm4 knows that.
+    /// The maker's description, if libpfm4 knows it.
     about: Option<String>,
     /// Why it cannot be counted.
     why_not: Option<String>,
 }
 
-/// One that may be listed, before it is tried: its name, and what it counts.
+/// An untested event: its name, and what it counts.
 type Candidate = (String, Option<String>);
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -89,7 +89,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The names that the processor's maker gave its events, with what they count; or why there are none.
+/// The processor maker's event names with descriptions, or the reason for their absence.
 fn of_maker() -> (Vec<(String, String)>, Option<String>) {
     let mut found = Vec::new();
     let result = processor_events(&mut |event| {
@@ -98,7 +98,7 @@ fn of_maker() -> (Vec<(String, String)>, Option<String>) {
     (found, result.err().map(|error| error.message().to_owned()))
 }
 
-/// Opens each. Those that cannot be counted are listed as well, or their number told.
+/// Opens each event. Those that cannot be counted are listed, too, or only their number is returned.
 fn tried(candidates: Vec<Candidate>, lists_all: bool) -> (Vec<Row>, usize) {
     let (mut rows, mut others) = (Vec::new(), 0);
     let options = SessionOptions { flags: SESSION_SYSCALL_ONLY, ..SessionOptions::default() };
@@ -106,7 +106,7 @@ fn tried(candidates: Vec<Candidate>, lists_all: bool) -> (Vec<Row>, usize) {
         let event = Event::parse(&name);
         let opened = event.and_then(|event| Session::create(&options, &[event]));
         let why_not = opened.err().map(|error| error.message().to_owned());
-        // What the processor's own names mean is told anyway: that is what they are looked up for.
+        // The processor's own names are always listed, because users look up their descriptions.
         if why_not.is_none() || lists_all || about.is_some() {
             rows.push(Row { name, event: event.ok(), about, why_not });
         } else {
@@ -116,10 +116,10 @@ fn tried(candidates: Vec<Candidate>, lists_all: bool) -> (Vec<Row>, usize) {
     (rows, others)
 }
 
-/// The kernel's number of what is asked for by a code of the processor, which is told.
+/// The kernel's kind for raw codes of the processor. JSON names the PMU of this kind and of higher ones.
 const RAW_KIND: u32 = 4;
 
-/// An event for programs: its name, what the kernel is asked for, and the PMU that it was encoded for, where libpfm4 did that.
+/// An event as JSON: its name, the request to the kernel, and the PMU if libpfm4 encoded it.
 pub(crate) fn event_json(event: &Event) -> Value {
     let pmu = event.name().split_once("::").filter(|_| event.r#type >= RAW_KIND).map(|(pmu, _)| pmu);
     json!({
@@ -145,7 +145,7 @@ fn text_of(rows: &[Row], says_why: bool) -> String {
         return String::new();
     }
     let has_about = rows.iter().any(|row| row.about.is_some());
-    // Reasons are long: nothing comes behind them.
+    // Reasons are long, so they go last.
     let of = |name: &str, about: &str, counted: String| match has_about {
         true => vec![name.to_owned(), about.to_owned(), counted],
         false => vec![name.to_owned(), counted],
@@ -162,7 +162,7 @@ fn text_of(rows: &[Row], says_why: bool) -> String {
     table(&of("EVENT", "WHAT IT COUNTS", "COUNTED HERE".into()), &rows, &[0, 1, 2], Form::Text)
 }
 
-/// All that have a name, in order, each once.
+/// All events with names, in order, without duplicates.
 fn events() -> Vec<String> {
     let mut events: Vec<Event> = Vec::new();
     for (kind, length) in KINDS {
@@ -179,7 +179,7 @@ fn events() -> Vec<String> {
         let Ok(device_name) = device.file_name().into_string() else { continue };
         for event in fs::read_dir(device.path().join("events")).into_iter().flatten().flatten() {
             let Ok(name) = event.file_name().into_string() else { continue };
-            // Beside an event lie its unit and scale.
+            // Files with a dot hold an event's unit and scale.
             if !name.contains('.') {
                 named.insert(format!("{device_name}/{name}/"));
             }

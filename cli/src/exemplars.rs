@@ -1,4 +1,4 @@
-//! Intervals of collectors of exemplars, from files that services wrote.
+//! Reads intervals of collectors from files that services wrote.
 
 // A fuzz target includes it.
 mod json;
@@ -12,10 +12,10 @@ use picollo_native::exemplars::Interval;
 use crate::failure::Failure;
 use crate::table::printable;
 
-/// Bytes of a file: a day of intervals of a minute is half of it.
+/// Maximum size of a file: one day of one-minute intervals needs half of it.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The intervals in a file of JSON objects, in their order.
+/// The intervals in a file of JSON objects, in order.
 pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
     let name = printable(&path.to_string_lossy());
     let mut bytes = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
     let intervals = std::str::from_utf8(&bytes)
         .map_err(|error| format!("is not UTF-8, from byte {} on", error.valid_up_to() + 1))
         .and_then(json::intervals);
-    // A name in it may be long, and anything.
+    // The message may contain long and arbitrary names from the file.
     intervals.map_err(|fault| {
         let fault: String = fault.chars().take(300).collect();
         format!("{name}: {}", printable(&fault)).into()
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use picollo_native::exemplars::Cause;
 
-    /// An interval as programs are told it.
+    /// An interval as JSON.
     fn whole() -> String {
         let causes = Cause::ALL
             .map(|cause| format!("{{\"cause\":\"{}\",\"observations\":0}}", cause.name()))

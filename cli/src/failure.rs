@@ -1,4 +1,4 @@
-//! Why a command ends early, and how that is told.
+//! Why a command ends early, and how that is reported.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,19 +9,19 @@ use clap::ArgMatches;
 /// Why a command ends.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// In a sentence.
+    /// An error with a message.
     Told(String),
-    /// Whoever read the output has seen enough.
+    /// The reader of the output has closed it.
     NoReader,
 }
 
 impl Failure {
-    /// What went wrong with a file.
+    /// The error of a file operation.
     pub(crate) fn of_file(file: impl Display, error: &io::Error) -> Failure {
         Failure::Told(format!("{file}: {}", plain(error)))
     }
 
-    /// On standard error, in one line.
+    /// Writes the error to standard error, on one line.
     pub(crate) fn tell(&self, command: &str) {
         if let Failure::Told(what) = self {
             let _ = writeln!(io::stderr(), "picollo {command}: {what}");
@@ -62,7 +62,7 @@ impl From<&str> for Failure {
     }
 }
 
-/// What the system says, without its number.
+/// The system's message, without its number.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
@@ -80,13 +80,13 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Prints what a command measured, as text or, with --json, as JSON, which is also what the file of --export-json gets.
+/// Prints a result, as text or, with --json, as JSON. The file of --export-json gets the JSON, too.
 pub(crate) fn print_found(
     matches: &ArgMatches,
     json: impl Fn() -> String,
     text: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
-    // First the file: whoever reads what is printed may stop.
+    // Writes the file first: the reader of the output may close it.
     matches.get_one::<PathBuf>("export-json").map_or(Ok(()), |path| write_file(path, &json()))?;
     print(&if matches.get_flag("json") { json() } else { text() })
 }

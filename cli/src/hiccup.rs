@@ -1,7 +1,7 @@
-//! `picollo hiccup`: how late an idle thread was, that is, how long any thread of this machine might have been stalled.
+//! `picollo hiccup`: how late an idle thread was, which is how long any thread of this machine might have been stalled.
 //!
-//! A thread sleeps for an interval, again and again, and records how much later than asked for it went on. A stall that is longer than the
-//! interval would have delayed more than one sleep: what those would have found is recorded as well (Gil Tene's correction for coordinated
+//! A thread sleeps for an interval repeatedly, and records how late it woke up. A stall longer than the interval would
+//! have delayed more than one sleep, so the delays of those are recorded as well (Gil Tene's correction for coordinated
 //! omission, as in jHiccup).
 
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_millis(1));
     let path = matches.get_one::<PathBuf>("output");
     let mut log = path.map(|path| Log::create(path, matches.get_flag("force"), u64::MAX, 0)).transpose()?;
-    // Before signals are held back, which a program would inherit.
+    // This comes before blocking signals, which the program would inherit.
     let program = start(matches)?;
     let blocked = Blocked::new();
     let end = matches.get_one::<Duration>("for").map(|&time| Instant::now() + time);
@@ -85,9 +85,9 @@ fn start(matches: &ArgMatches) -> Result<Option<Child>, Failure> {
 struct Measured {
     snapshot: Box<Snapshot>,
     seconds: f64,
-    /// The share of the time of its CPUs that the hypervisor took.
+    /// Share of CPU time that the hypervisor took.
     stolen: Option<f64>,
-    /// Nanoseconds that the thread was ready and did not run.
+    /// Nanoseconds that the thread was ready but did not run.
     ready: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ fn measure(
     mut program: Option<Child>,
     log: &mut Option<Log>,
 ) -> Result<(Measured, Option<ExitStatus>), Failure> {
-    /// How long a line of the log is, and how often the program is looked at.
+    /// Duration of a log line, and how often the program is checked.
     const SECOND: Duration = Duration::from_secs(1);
     // HdrHistogram's three digits, up to an hour.
     let options = Options { relative_error: 0.0005, max_trackable: 3_600_000_000_000, ..Options::default() };
@@ -114,7 +114,7 @@ fn measure(
         let asleep = Instant::now();
         let is_last = blocked.wait(Some(interval)) || end.is_some_and(|end| Instant::now() >= end);
         let slept = asleep.elapsed();
-        // A sleep that a signal ended was none.
+        // A sleep that a signal interrupted does not count.
         if slept >= interval {
             histogram.record_corrected((slept - interval).as_nanos() as u64, expected);
         }
@@ -147,10 +147,10 @@ fn measure(
     }
 }
 
-/// A signal that ends this command ends the program, too.
+/// Ends the program if a signal ends this command.
 fn end_of(child: &mut Child) -> Result<ExitStatus, Failure> {
     if let Ok(None) = child.try_wait() {
-        // SAFETY: our own child, which was not waited for.
+        // SAFETY: a child of this process that was not waited for.
         unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
     }
     child.wait().map_err(|error| Failure::of_file("the program", &error))

@@ -99,14 +99,14 @@ pub(crate) fn json_of(open: &Open) -> Value {
     })
 }
 
-/// Whose a segment is, and where it lies.
+/// User and directory of a segment.
 fn whose(path: &Path) -> [String; 2] {
     let user = path.symlink_metadata().map_or_else(|_| "?".into(), |data| places::name_of(data.uid()));
     let directory = path.parent().unwrap_or(path);
     [user, directory.to_string_lossy().into_owned()]
 }
 
-/// How long ago, in its two largest units.
+/// An age in its two largest units.
 fn age(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),

@@ -1,6 +1,6 @@
-//! The `picollo` command. Each module that has `command` and `run` is a subcommand.
+//! The `picollo` command. Each module with `command` and `run` is a subcommand.
 //!
-//! Exit status: 0 if all is well, 1 for an error that was told, 2 for wrong usage, and what a command's help says besides.
+//! Exit status: 0 for success, 1 after an error message, 2 for wrong usage, and others as in a command's help.
 
 mod compare;
 mod counts;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use failure::Failure;
 
-/// A subcommand: its command line, and what runs it and returns the exit status.
+/// A subcommand: its command line, and a function that runs it and returns the exit status.
 type Subcommand = (fn() -> Command, fn(&ArgMatches) -> Result<u8, Failure>);
 
 const SUBCOMMANDS: &[Subcommand] = &[
@@ -58,7 +58,7 @@ fn tree() -> Command {
     tree_of(|_| true)
 }
 
-/// The command line, with some of its subcommands.
+/// The command line with a selection of its subcommands.
 fn tree_of(has: impl Fn(&Command) -> bool) -> Command {
     let command = Command::new("picollo")
         .version(env!("CARGO_PKG_VERSION"))

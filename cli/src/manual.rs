@@ -1,4 +1,4 @@
-//! `picollo manual`: the manual's pages and what shells complete with, for those who package the command.
+//! `picollo manual`: the manual pages and shell completions, for packagers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let pages = share.join("man/man1");
     let written = fs::create_dir_all(&pages).and_then(|()| clap_mangen::generate_to(crate::tree(), &pages));
     written.map_err(|error| Failure::of_file(pages.display(), &error))?;
-    // Completions have no hidden command.
+    // Completions leave out hidden commands.
     let mut shown = crate::tree_of(|one| !one.is_hide_set());
     for &(shell, place) in COMPLETIONS {
         let path = share.join(place);

@@ -1,4 +1,5 @@
-//! Where programs publish: this user's directories, and for those who may look at others', theirs and those of containers.
+//! Where programs publish: this user's directories, and on request those of other users and containers, as far as
+//! allowed.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,7 +15,7 @@ use picollo_native::segment_directories;
 use crate::failure::Failure;
 use crate::values::{flag, option};
 
-/// Which of them.
+/// The directories to search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     directory: Option<PathBuf>,
@@ -35,19 +36,19 @@ impl Places {
         Places { directory: matches.get_one("directory").cloned(), all: matches.get_flag("all") }
     }
 
-    /// Whether others' are asked for as well.
+    /// Whether directories of others are searched, too.
     pub(crate) fn are_others(&self) -> bool {
         self.all
     }
 
-    /// What is named like a segment in them; and which directories cannot be looked into, a sentence each. Where all are asked for, those that
-    /// this user may not read are left out.
+    /// The files in them that have names of segments. `troubles` gets a sentence for each unreadable directory, except
+    /// that with --all those that this user may not read are skipped.
     pub(crate) fn paths(&self, troubles: &mut Vec<String>) -> Vec<PathBuf> {
         let mut all = Vec::new();
         if self.are_others() {
             let mut seen = HashSet::new();
             for directory in directories_of_all() {
-                // By what it is: a directory is found under the root of each of its processes.
+                // Compares by identity: a directory is visible under the root of each of its processes.
                 let Ok(data) = fs::metadata(&directory) else { continue };
                 if data.is_dir() && seen.insert((data.dev(), data.ino())) {
                     all.extend(names_in(&directory).unwrap_or_default());
@@ -62,7 +63,7 @@ impl Places {
         };
         for directory in directories {
             let listed = directory.map_err(Failure::from).and_then(|directory| match names_in(&directory) {
-                // Whoever publishes there makes it.
+                // The first program that publishes there creates it.
                 Err(error) if self.directory.is_none() && error.kind() == ErrorKind::NotFound => {
                     Ok(Vec::new())
                 }
@@ -82,7 +83,8 @@ impl Places {
     }
 }
 
-/// Where segments may be: the usual places, and what processes have in their environment, below each root that a process has.
+/// Possible directories of segments: the usual ones, and those in environments of processes, below the root of each
+/// process.
 fn directories_of_all() -> Vec<PathBuf> {
     let mut found = usual_below(Path::new("/"));
     let mut roots = HashSet::from([root_of(Path::new("/proc/self"))]);
@@ -94,30 +96,30 @@ fn directories_of_all() -> Vec<PathBuf> {
         if roots.insert(root_of(&process.path())) {
             found.extend(usual_below(&root));
         }
-        // Paths as the process sees them.
+        // These are paths as the process sees them.
         let named = named_in(&process.path().join("environ"));
         found.extend(named.iter().map(|path| root.join(path.strip_prefix("/").unwrap_or(path))));
     }
     found
 }
 
-/// A user's name, or number where there is none.
+/// A user's name, or the number if it has none.
 pub(crate) fn name_of(user: u32) -> String {
-    // SAFETY: what is returned is the C library's until the next call, and nobody else calls it.
+    // SAFETY: the C library keeps the result until the next call, and nobody else makes one.
     let entry = unsafe { libc::getpwuid(user).as_ref() };
     let name = entry.map(|entry| {
-        // SAFETY: where there is an entry its name ends in a zero, and it is copied before the next call.
+        // SAFETY: the name of an entry ends in a zero, and it is copied before the next call.
         unsafe { std::ffi::CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
     });
     name.unwrap_or_else(|| user.to_string())
 }
 
-/// What a process sees as its root: the mounts, and the directory.
+/// The root of a process: its mount namespace and directory.
 fn root_of(process: &Path) -> Option<(PathBuf, PathBuf)> {
     Some((fs::read_link(process.join("ns/mnt")).ok()?, fs::read_link(process.join("root")).ok()?))
 }
 
-/// The directories that segments are in unless a program was told otherwise.
+/// The default directories of segments.
 fn usual_below(root: &Path) -> Vec<PathBuf> {
     let inside = |path: &str| fs::read_dir(root.join(path)).into_iter().flatten().flatten();
     let in_memory = inside("dev/shm").filter(|entry| entry.file_name().as_bytes().starts_with(b"picollo-"));
@@ -125,7 +127,7 @@ fn usual_below(root: &Path) -> Vec<PathBuf> {
     in_memory.map(|entry| entry.path()).chain(of_users).collect()
 }
 
-/// The directories that a process was told.
+/// The directories in a process's environment.
 fn named_in(environment: &Path) -> Vec<PathBuf> {
     let bytes = fs::read(environment).unwrap_or_default();
     let of = |variable: &[u8]| {
@@ -141,7 +143,7 @@ fn named_in(environment: &Path) -> Vec<PathBuf> {
     bytes.split(|&byte| byte == 0).filter_map(of).collect()
 }
 
-/// What is named like a segment.
+/// The files that have names of segments.
 fn names_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let is_segment = |path: &PathBuf| {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();

@@ -3,14 +3,14 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
-/// Until there is a bar at all, and between two of its pictures.
+/// Delay before the bar appears, and between updates.
 const PATIENCE: Duration = Duration::from_millis(500);
 const BETWEEN: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
-/// No wider than a terminal usually is.
+/// Width of a usual terminal.
 const LINE: usize = 79;
 
-/// Shows on standard error how much of something is done, if that is a terminal, once it takes long enough to be noticed.
+/// Shows progress on standard error, if that is a terminal and the work takes long enough.
 pub(crate) struct Progress {
     is_on: bool,
     began: Instant,
@@ -24,7 +24,7 @@ impl Progress {
         Progress { is_on: is_on && stderr().is_terminal(), began, next: began + PATIENCE, shown: 0 }
     }
 
-    /// How far it is; the line is only made where it is shown.
+    /// Updates the progress. The line is only created if it is shown.
     pub(crate) fn update(&mut self, line: impl FnOnce(Duration) -> String) {
         let now = Instant::now();
         if self.is_on && now >= self.next {
@@ -35,7 +35,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn clear(&mut self) {
         if self.shown > 0 {
             let _ = write!(stderr(), "\r{:<width$}\r", "", width = self.shown);
@@ -50,14 +50,14 @@ impl Drop for Progress {
     }
 }
 
-/// A bar of a share that is done.
+/// A bar for a share that is done.
 pub(crate) fn bar(share: f64) -> String {
     let share = share.clamp(0.0, 1.0);
     let marks = "#".repeat((share * WIDTH as f64).round() as usize);
     format!("{:3.0}% [{marks:<WIDTH$}]", share * 100.0)
 }
 
-/// How far reading is: bytes that are done, of how many, if that is known.
+/// Progress of reading: bytes done, and the total if known.
 pub(crate) fn of_bytes(done: u64, total: Option<u64>, took: Duration) -> String {
     let rate = done as f64 / took.as_secs_f64().max(1e-9);
     let text = format!("{:.0} MB, {:.0} MB/s", done as f64 / 1e6, rate / 1e6);

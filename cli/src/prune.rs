@@ -1,4 +1,4 @@
-//! `picollo prune`: removes what nobody holds any more.
+//! `picollo prune`: removes abandoned segments.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `picollo push`: what is published, for an OpenTelemetry collector.
+//! `picollo push`: sends published data to an OpenTelemetry collector.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) fn command() -> Command {
     ])
 }
 
-/// What a URL that was given means to the variable that is taken as it is.
+/// Converts a URL from the command line to the variable that is used unchanged.
 fn endpoint(url: &str) -> String {
     let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
     match after_scheme.split_once('/') {
@@ -65,7 +65,7 @@ fn settings(matches: &ArgMatches) -> Result<Option<Settings>, Failure> {
     Ok(Some(settings))
 }
 
-/// Everything that is published when a push is made. A panic on the way leaves nothing behind, and the next push begins anew.
+/// Everything published at the time of a push. A panic discards it, and the next push starts anew.
 struct Published {
     wanted: Wanted,
     made: Option<(Exposed, RegistryExport)>,

@@ -1,5 +1,5 @@
-//! What programs publish, read again and again: of each entry what was recorded since the reading before. The one reader of segments:
-//! an entry or a segment that cannot be read is told of, tried again at the next reading, and ends nothing else.
+//! Reads published data repeatedly: for each entry, what was recorded since the previous reading. All commands use this
+//! reader. An unreadable entry or segment is reported and tried again at the next reading, and does not affect others.
 
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
@@ -24,7 +24,7 @@ pub(crate) fn title(entry: &SegmentEntry) -> String {
     format!("{}{{{}}}", entry.name, labels.join(","))
 }
 
-/// Which segments.
+/// Selects segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Target {
     #[default]
@@ -52,14 +52,14 @@ impl Target {
         }
     }
 
-    /// Whether a file that cannot be read may be one of these, by its name: segment, process, and when that began.
+    /// Whether an unreadable file may be selected, by its name: segment, process, and start of the process.
     fn may_mean(&self, path: &Path) -> bool {
         let Target::Named(target) = self else { return true };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.split('.').take(2).any(|part| part == target)
     }
 
-    /// Whether all that it means has one segment's name, so that titles need not say which.
+    /// Whether all selected segments have the same name, so that titles can omit it.
     fn is_one_name(&self, info: &SegmentInfo) -> bool {
         match self {
             Target::All => false,
@@ -69,10 +69,10 @@ impl Target {
     }
 }
 
-/// What was recorded since the reading before; at the first, since the beginning.
+/// The data since the previous reading; for the first one, since the beginning.
 pub(crate) enum Reading {
     Histogram(Box<Snapshot>),
-    /// How much was added, and all there is.
+    /// The increase, and the total.
     Counter {
         added: u64,
         total: u64,
@@ -83,60 +83,60 @@ pub(crate) enum Reading {
 pub(crate) struct Entry {
     pub(crate) about: SegmentEntry,
     pub(crate) title: String,
-    /// `None` before it could be read once. Whoever takes it out has the next reading begin at the beginning again.
+    /// `None` before the first successful reading. If somebody takes it, the next reading starts from the beginning.
     pub(crate) reading: Option<Reading>,
-    /// Whether the last reading was of this entry, and whether it was the first.
+    /// Whether the last reading included this entry, and whether it was the first.
     pub(crate) is_read: bool,
     pub(crate) is_first: bool,
-    /// The program has taken it out: the last reading was its last.
+    /// The program retired the entry: the last reading was the final one.
     pub(crate) is_retired: bool,
-    /// Whatever the reader's owner knows it by; 0 until it is told.
+    /// For use by the reader's owner; 0 at first.
     pub(crate) number: u64,
 }
 
-/// A segment that is looked at.
+/// An open segment.
 pub(crate) struct Open {
     viewer: Viewer,
     file: (u64, u64),
     pub(crate) info: SegmentInfo,
     pub(crate) entries: Vec<Entry>,
-    /// Whatever the reader's owner calls it.
+    /// For use by the reader's owner.
     pub(crate) label: String,
 }
 
-/// Reads all segments that are meant, also those that come later.
+/// Reads all selected segments, including later ones.
 #[derive(Default)]
 pub(crate) struct Reader {
     places: Places,
     pub(crate) target: Target,
     pid: Option<u32>,
-    /// Entries with this in their title.
+    /// Only entries with this in their title.
     wanted: String,
-    /// Whether what ended before it was seen is read, once.
+    /// Whether to read segments once that ended before they were seen.
     reads_ended: bool,
-    /// In the order in which they were made. Those that have ended stay until the next reading.
+    /// In order of creation. Ended ones stay until the next reading.
     pub(crate) segments: Vec<Open>,
-    /// Files that need not be opened again: of another target, or ended.
+    /// Files that need not be opened again because they are not selected or have ended.
     passed: HashMap<PathBuf, (u64, u64)>,
     looked_at: Option<Instant>,
-    /// What could not be read the last time, a sentence each.
+    /// Errors of the last reading, a sentence each.
     pub(crate) troubles: Vec<String>,
-    /// What was told of these, so that it is told once.
+    /// Reported errors, so that each is reported once.
     told: HashSet<String>,
-    /// From the reading before to the last.
+    /// From the previous reading to the last.
     pub(crate) interval: Interval,
     read_at: Option<Instant>,
 }
 
-/// From when on, and for how long.
+/// Start and duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Interval {
     pub(crate) start_unix_nanos: u64,
-    /// 0 for the first reading, which is since the beginning of each.
+    /// 0 for the first reading, which covers everything from the beginning.
     pub(crate) seconds: f64,
 }
 
-/// The arguments that say what to read.
+/// Arguments that select segments.
 pub(crate) fn arguments() -> Vec<Arg> {
     let mut arguments = places::arguments().to_vec();
     arguments.extend([
@@ -151,7 +151,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
     arguments
 }
 
-/// The argument that says which entries.
+/// The argument that selects entries.
 pub(crate) fn matching() -> Arg {
     option("match", "TEXT", "only entries with this in their name or labels (a=b)")
 }
@@ -165,18 +165,18 @@ impl Reader {
         Reader { places, target, reads_ended: true, ..Reader::default() }
     }
 
-    /// Only what is live, of one process where that is given.
+    /// Reads only live segments, of one process if given.
     pub(crate) fn of_live(places: Places, pid: Option<u32>) -> Reader {
         Reader { pid, reads_ended: false, ..Reader::new(Target::All, places) }
     }
 
-    /// What the command line names, not read yet.
+    /// A reader for the command line, before its first reading.
     pub(crate) fn wanted(matches: &ArgMatches) -> Reader {
         let target = Target::of(matches.get_one::<String>("target").map(String::as_str));
         Reader { pid: matches.get_one("pid").copied(), ..Reader::new(target, Places::of(matches)) }
     }
 
-    /// As the command line says, read once. An error where there is nothing.
+    /// A reader for the command line after its first reading. Fails if there is nothing to read.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Reader, Failure> {
         let text = |name| matches.get_one::<String>(name).map(String::as_str);
         let mut reader = Reader::wanted(matches);
@@ -192,7 +192,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Of what was found those that live, or the one that ended.
+    /// Keeps the live segments, or the only one that has ended.
     fn choose(&mut self, target: Option<&str>) -> Result<(), Failure> {
         let (true, Some(target)) = (!self.is_live(), target.map(printable)) else {
             self.pass();
@@ -209,7 +209,7 @@ impl Reader {
         }
     }
 
-    /// An error where nothing was found that could be read, or is of a target.
+    /// Fails if nothing readable was found.
     pub(crate) fn demand(&self, matches: &ArgMatches) -> Result<(), Failure> {
         match (&self.segments[..], self.troubles.first(), matches.get_one::<String>("target")) {
             ([], Some(trouble), _) => Err(trouble.as_str().into()),
@@ -222,7 +222,7 @@ impl Reader {
         }
     }
 
-    /// Looks no more at those that have ended.
+    /// Drops the segments that have ended.
     fn pass(&mut self) {
         for ended in self.segments.extract_if(.., |segment| !segment.info.is_live) {
             self.passed.insert(ended.viewer.path().to_owned(), ended.file);
@@ -234,10 +234,10 @@ impl Reader {
         self.passed.len()
     }
 
-    /// Says on standard error what could not be read, each once; whether there was anything.
+    /// Reports errors on standard error, each once. Returns whether there were any.
     pub(crate) fn tell(&mut self, command: &str) -> bool {
         for trouble in &self.troubles {
-            // Bounded, since what is told comes from files.
+            // The number is limited because the errors come from files.
             if self.told.len() < 1000 && self.told.insert(trouble.clone()) {
                 Failure::Told(printable(trouble)).tell(command);
             }
@@ -249,7 +249,7 @@ impl Reader {
         self.segments.iter().any(|segment| segment.info.is_live)
     }
 
-    /// Reads everything that there is now, and can be read.
+    /// Reads everything that is readable now.
     pub(crate) fn read(&mut self) {
         self.troubles.clear();
         self.pass();
@@ -263,9 +263,9 @@ impl Reader {
         }
     }
 
-    /// Opens what is new.
+    /// Opens new segments.
     pub(crate) fn look(&mut self) {
-        // All directories of a machine are many.
+        // Searching all directories of a machine takes long.
         let patience = if self.places.are_others() { Duration::from_secs(5) } else { Duration::ZERO };
         if self.looked_at.is_some_and(|before| before.elapsed() < patience) {
             return;
@@ -281,7 +281,7 @@ impl Reader {
         let mut found = Vec::new();
         let mut passed = HashMap::new();
         for path in paths {
-            // What is gone already is no trouble.
+            // A file that is already gone is not an error.
             let file = file_of(&path);
             if file.is_none() && !matches!(self.target, Target::Path(_)) {
                 continue;
@@ -309,12 +309,12 @@ impl Reader {
             }
         }
         self.passed = passed;
-        // In the order in which they began, so that numbers do not depend on names of files.
+        // Sorts by creation time, so that numbers do not depend on file names.
         found.sort_by_key(|open| (open.info.created_unix_nanos, open.info.pid));
         self.segments.extend(found);
     }
 
-    /// What is published in one name and with the same labels, unit and layout, by however many processes: one service's.
+    /// Sums of entries with the same name, labels, unit and layout over all processes, which count as one service.
     pub(crate) fn sums(&self) -> Vec<Sum> {
         let mut sums: Vec<Sum> = Vec::new();
         let mut known: HashMap<String, Vec<usize>> = HashMap::new();
@@ -328,7 +328,7 @@ impl Reader {
                 if like.iter().any(|&at| sums[at].add(entry, &segment.info)) {
                     continue;
                 }
-                // Another unit or layout: not to be added up.
+                // Another unit or layout cannot be added.
                 if !like.is_empty() {
                     title += &format!("#{}", segment.info.pid);
                 }
@@ -349,12 +349,12 @@ impl Open {
 
     fn read(&mut self, wanted: &str, troubles: &mut Vec<String>) {
         self.entries.iter_mut().for_each(|entry| entry.is_read = false);
-        // Whether it lives is asked before the counts: what was recorded until the end is read then.
+        // This comes before reading the counts, so that the counts include everything recorded until the end.
         match self.viewer.refresh().and_then(|()| self.viewer.info()) {
             Ok(info) => self.info = info,
             Err(error) => {
                 troubles.push(error.message().to_owned());
-                // Cut off under us. Where something else is in its place, that is opened.
+                // The file was truncated. If another file has replaced it, that one is opened.
                 self.info.is_live &= file_of(self.viewer.path()) == Some(self.file);
                 return;
             }
@@ -368,7 +368,7 @@ impl Open {
             if entry.is_retired || !entry.title.contains(wanted) {
                 continue;
             }
-            // What was taken out can still be read to its end.
+            // A retired entry can still be read to its end.
             entry.is_retired = self.viewer.entry(index).is_ok_and(|about| about.is_retired);
             entry.is_first = entry.reading.is_none();
             match entry.take(index, &mut self.viewer) {
@@ -406,11 +406,11 @@ impl Entry {
     }
 }
 
-/// What one or several processes publish in one name.
+/// What one or several processes publish under one name.
 pub(crate) struct Sum {
     pub(crate) about: SegmentEntry,
     pub(crate) title: String,
-    /// The name of their segments.
+    /// Name of their segments.
     pub(crate) segment: String,
     pub(crate) reading: Reading,
     pub(crate) pids: Vec<u32>,
@@ -426,7 +426,7 @@ impl Sum {
         Some(Sum { about: entry.about.clone(), title, segment, reading, pids: vec![info.pid] })
     }
 
-    /// Adds another process's, where that can be added; whether it can.
+    /// Adds the entry of another process if possible. Returns whether it was.
     fn add(&mut self, entry: &Entry, info: &SegmentInfo) -> bool {
         let (about, other) = (&mut self.about, &entry.about);
         if self.segment != info.name || about.unit != other.unit || about.divisor != other.divisor {

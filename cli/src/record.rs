@@ -80,16 +80,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
 }
 
-/// The file that is written, and those before it.
+/// The current file and its predecessors.
 pub(crate) struct Log {
     path: PathBuf,
     file: File,
     size: u64,
     most: u64,
     keep: u32,
-    /// The tag of each histogram.
+    /// Tag of each histogram.
     tags: HashMap<String, String>,
-    /// What there is to say of layouts, and was not said yet.
+    /// Notes about layouts that were not shown yet.
     notes: Vec<String>,
 }
 
@@ -106,10 +106,10 @@ impl Log {
         Ok(Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new(), notes: Vec::new() })
     }
 
-    /// The log starts where its first interval does: what is said to be before the start is left out by HdrHistogram's readers.
+    /// Starts the log with its first interval: HdrHistogram's readers skip intervals before the start.
     fn begin(&mut self, start_unix_nanos: u64) -> Result<(), Failure> {
         let mut text = String::new();
-        // No later than the interval as written, which has milliseconds.
+        // Not later than the interval as written, in milliseconds.
         let start = (start_unix_nanos / 1_000_000).saturating_sub(1) as f64 / 1e3;
         let comment = concat!("Logged by picollo ", env!("CARGO_PKG_VERSION"));
         let header = Header { comment, start_seconds: Some(start), base_seconds: Some(0.0) };
@@ -117,13 +117,13 @@ impl Log {
         self.append(&text)
     }
 
-    /// In one write, so that readers find whole lines.
+    /// Appends text with one write, so that readers find whole lines.
     fn append(&mut self, text: &str) -> Result<(), Failure> {
         self.size += text.len() as u64;
         self.file.write_all(text.as_bytes()).map_err(|error| Failure::of_file(self.path.display(), &error))
     }
 
-    /// A line, if there is anything to say.
+    /// Writes a line unless the snapshot is empty.
     pub(crate) fn write_snapshot(
         &mut self,
         title: &str,
@@ -149,7 +149,7 @@ impl Log {
         self.append(&text)
     }
 
-    /// A histogram's tag, which no other has. The first time it is noted what its layout is in logs.
+    /// Returns the unique tag of a histogram. The first time, it notes a different layout in logs.
     fn tag(
         &mut self,
         title: &str,
@@ -181,7 +181,7 @@ impl Log {
         Ok(tag)
     }
 
-    /// Which layouts are others in the log, once for each histogram.
+    /// Histograms with another layout in the log; each is returned once.
     pub(crate) fn notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -217,7 +217,7 @@ impl Log {
     }
 }
 
-/// What cannot stand in a tag is replaced.
+/// Replaces characters that a tag cannot contain.
 fn tag_of(title: &str) -> String {
     let allowed = |character: char| match character {
         ',' => ';',
@@ -227,7 +227,7 @@ fn tag_of(title: &str) -> String {
     title.chars().map(allowed).collect()
 }
 
-/// The same counts in a layout of HdrHistogram's; `None` where it is one.
+/// The same counts in a layout of HdrHistogram; `None` if they already have one.
 fn as_hdr(snapshot: &Snapshot) -> Result<Option<Box<Snapshot>>, Failure> {
     let layout = snapshot.layout();
     if layout.significant_digits() != 0 {

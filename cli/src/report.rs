@@ -1,4 +1,4 @@
-//! `picollo report`: one page with pictures of a running program, or of a log.
+//! `picollo report`: a page with pictures of a running program or of a log.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,11 +34,11 @@ JSON, one or more in a file. Without TARGET it says nothing else.
   picollo report checkout.hlog --match route=/pay -o page.html
   picollo report checkout --exemplars slow.json -o page.html";
 
-/// Columns of a heat map; of longer logs neighbours are added up.
+/// Maximum number of columns of a heat map; for longer logs, neighbors are added.
 const MOST_SLICES: usize = 240;
-/// Histograms on a page.
+/// Maximum number of histograms on a page.
 const MOST_HISTOGRAMS: usize = 100;
-/// Intervals of exemplars on a page.
+/// Maximum number of intervals of exemplars on a page.
 const MOST_INTERVALS: usize = 100;
 
 pub(crate) fn command() -> Command {
@@ -64,14 +64,14 @@ pub(crate) fn command() -> Command {
     ])
 }
 
-/// A histogram, slice by slice.
+/// A histogram as a sequence of slices.
 struct Pictured {
     title: String,
     unit: String,
     slices: Vec<(String, Box<Snapshot>)>,
-    /// All of them together.
+    /// The sum of all slices.
     all: Box<Snapshot>,
-    /// How many intervals a slice is of.
+    /// Number of intervals per slice.
     merged: usize,
     waiting: usize,
 }
@@ -83,7 +83,7 @@ impl Pictured {
     }
 
     fn add(&mut self, when: String, snapshot: &Snapshot) -> Result<(), Failure> {
-        // A log may change its layout: the widest range holds all.
+        // A log may change its layout. The widest range holds all values.
         if snapshot.layout().max_trackable() > self.all.layout().max_trackable() {
             let mut wider = Snapshot::boxed_alone(*snapshot.layout())?;
             wider.merge(&self.all);
@@ -108,7 +108,7 @@ impl Pictured {
                     _ => halved.push((when, slice)),
                 }
             }
-            // An odd number: the last had no neighbour.
+            // The number was odd, so the last slice had no neighbor.
             self.waiting += self.merged;
             self.merged *= 2;
             self.slices = halved;
@@ -121,7 +121,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let text = |name| matches.get_one::<String>(name).map_or("", String::as_str);
     let (target, wanted) = (text("target"), text("match"));
     let is_log = target == "-" || is_log(target);
-    // Before a program is followed for a while: a file that is none should not cost that.
+    // This comes before a program is followed for a while, so that an invalid file fails early.
     let (files, slow) = slow(matches)?;
     let pictured = if target.is_empty() && !files.is_empty() {
         Vec::new()
@@ -142,14 +142,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Whether a name is that of a log: as it was begun, rotated (`.hlog.1`), or compressed.
+/// Whether a name is that of a log: the original, rotated (`.hlog.1`), or compressed.
 fn is_log(target: &str) -> bool {
     let bare = target.strip_suffix(".gz").unwrap_or(target);
     let number = bare.rsplit_once('.').filter(|(_, number)| number.parse::<u32>().is_ok());
     number.map_or(bare, |(bare, _)| bare).ends_with(".hlog")
 }
 
-/// The names of the files of exemplars, and the sections that say what is in them.
+/// The names of the files with exemplars, and the sections about them.
 fn slow(matches: &ArgMatches) -> Result<(String, String), Failure> {
     let (mut names, mut intervals) = (String::new(), Vec::new());
     for path in matches.get_many::<PathBuf>("exemplars").into_iter().flatten() {
@@ -226,12 +226,12 @@ fn take(
         found.insert(tag.into(), Pictured::new(name.into(), unit, &snapshot)?);
     }
     let pictured = found.get_mut(tag).ok_or("a tag that is gone")?;
-    // Times before 1970 are relative: as they are.
+    // Times before 1970 are relative, and are shown as they are.
     let nanos = (interval.start_seconds.max(0.0) * 1e9) as u64;
     pictured.add(time_of_day(nanos), &snapshot)
 }
 
-/// What only this page has.
+/// Styles for this page only.
 const STYLE: &str = "@media print{h2{break-before:page}h2:first-of-type{break-before:auto}}";
 
 fn page(heading: &str, target: &str, pictured: &[Pictured], slow: &str) -> Result<String, std::fmt::Error> {
@@ -285,7 +285,7 @@ mod tests {
             let slices: u64 = pictured.slices.iter().map(|(_, slice)| slice.counts().total).sum();
             assert_eq!((slices, pictured.all.counts().total), (number + 1, number + 1));
         }
-        // As many intervals in each, but for the last.
+        // All except the last contain the same number of intervals.
         let (_, but_the_last) = pictured.slices.split_last().unwrap();
         for (at, (when, slice)) in but_the_last.iter().enumerate() {
             assert_eq!(

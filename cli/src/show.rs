@@ -1,4 +1,4 @@
-//! `picollo show`: what programs have published, since they began or interval by interval.
+//! `picollo show`: published data, since the beginning or by interval.
 
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(reader.tell("show").into())
 }
 
-/// Which processes that is of, where somebody asked for some.
+/// The processes of the output, if the user selected some.
 fn heading(reader: &Reader) -> String {
     let (Some(first), false) = (reader.segments.first(), matches!(reader.target, Target::All)) else {
         return String::new();
@@ -81,7 +81,7 @@ fn heading(reader: &Reader) -> String {
     format!("{} ({}, {processes}, {})\n", first.info.name, first.info.program, list::state(&first.info))
 }
 
-/// What is recorded from now on.
+/// Shows what is recorded from now on, interval by interval.
 fn lines(matches: &ArgMatches, every: Duration) -> Result<u8, Failure> {
     let blocked = Blocked::new();
     let mut reader = Reader::of(matches)?;
@@ -131,7 +131,7 @@ fn line(sum: &Sum, interval: Interval, is_raw: bool) -> String {
     line + "\n"
 }
 
-/// Values at [`RANKS`]; none where nothing was recorded.
+/// Values at [`RANKS`]; `None` if nothing was recorded.
 pub(crate) fn percentiles(snapshot: &Snapshot) -> Option<[u64; RANKS.len()]> {
     let mut values = [0; RANKS.len()];
     let ranks = RANKS.map(|(rank, _)| rank);
@@ -139,7 +139,7 @@ pub(crate) fn percentiles(snapshot: &Snapshot) -> Option<[u64; RANKS.len()]> {
     (snapshot.counts().total > 0).then_some(values)
 }
 
-/// The same for programs, each by its name.
+/// Adds the same to a JSON object, by name.
 pub(crate) fn add_percentiles(object: &mut Value, snapshot: &Snapshot) {
     let values = percentiles(snapshot).map(|values| values.map(Value::from));
     for ((_, name), value) in RANKS.iter().zip(values.unwrap_or(RANKS.map(|_| Value::Null))) {
@@ -147,7 +147,7 @@ pub(crate) fn add_percentiles(object: &mut Value, snapshot: &Snapshot) {
     }
 }
 
-/// The same for people.
+/// The same as text for people.
 fn texts(sum: &Sum, is_raw: bool) -> Option<[String; RANKS.len()]> {
     let Reading::Histogram(snapshot) = &sum.reading else { return None };
     let text = |value: u64| if is_raw { value.to_string() } else { human(value, &sum.about.unit) };
@@ -164,7 +164,7 @@ fn row(sum: &Sum, is_raw: bool) -> Vec<String> {
     row
 }
 
-/// The one form of an entry for programs: values as recorded.
+/// The JSON form of an entry, with values as recorded.
 fn json_of(sum: &Sum) -> Result<Value, Failure> {
     let Sum { about, segment, pids, .. } = sum;
     let labels: Map<String, Value> =
@@ -200,7 +200,7 @@ fn json_of(sum: &Sum) -> Result<Value, Failure> {
     Ok(object)
 }
 
-/// A value for people: as the library writes it, with the name of a unit that it does not know.
+/// A value for people, in the library's form. An unknown unit is appended.
 pub(crate) fn human(value: u64, unit: &str) -> String {
     let known = Unit::new(unit);
     let text = known.integer(value).to_string();

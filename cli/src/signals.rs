@@ -1,13 +1,14 @@
-//! Ending in an orderly way, on SIGINT, SIGTERM and SIGHUP; and waiting for the ends of intervals, until one of them comes.
+//! Ends in an orderly way on SIGINT, SIGTERM and SIGHUP, and waits for the ends of intervals unless one of them
+//! arrives.
 
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
-/// Those that end a command.
+/// The signals that end a command.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Signals, from when this was made: in this thread and those that it starts later they wait until they are asked for.
+/// Blocks signals: from now on, they wait until requested, in this thread and in those that it starts later.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocked(libc::sigset_t);
 
@@ -18,11 +19,12 @@ impl Blocked {
 
     pub(crate) fn of(signals: &[libc::c_int]) -> Blocked {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is made before it is used, and lives on the stack.
+        // SAFETY: the set is initialized before use, and lives on the stack.
         unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             for &signal in signals {
-                // What waits for a signal gets it although it is ignored, and `nohup` means that this goes on without its terminal.
+                // A blocked signal is delivered even if it is ignored. With `nohup`, SIGHUP must stay ignored, so it is
+                // not blocked.
                 if signal != libc::SIGHUP || !is_ignored(signal) {
                     libc::sigaddset(set.as_mut_ptr(), signal);
                 }
@@ -32,25 +34,26 @@ impl Blocked {
         }
     }
 
-    /// From now on they are what they were before: one that came meanwhile ends this process.
+    /// Unblocks the signals. One that arrived meanwhile ends this process.
     pub(crate) fn unblock(&self) {
-        // SAFETY: the set is whole.
+        // SAFETY: the set is initialized.
         unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const self.0, null_mut()) };
     }
 
-    /// Waits for one of them, or until the time is over: whether one came.
+    /// Waits for a signal or the end of the time. Returns whether a signal arrived.
     pub(crate) fn wait(&self, time: Option<Duration>) -> bool {
         self.next(time).is_some()
     }
 
-    /// Does what may have to wait for somebody who never comes, as a pipe that nobody reads: a signal ends the process meanwhile.
+    /// Runs work that may block forever, such as writing to a pipe that nobody reads. A signal ends the process
+    /// meanwhile.
     pub(crate) fn released<R>(&self, work: impl FnOnce() -> R) -> R {
         extern "C" fn end(_: libc::c_int) {
-            // SAFETY: ends the process, and runs nothing that could wait.
+            // SAFETY: this ends the process, and runs nothing that could wait.
             unsafe { libc::_exit(0) };
         }
         let handler = end as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler calls nothing but what handlers may; the set is whole.
+        // SAFETY: the handler calls only async-signal-safe functions; the set is initialized.
         unsafe {
             for signal in
                 ENDING.into_iter().filter(|&signal| libc::sigismember(&raw const self.0, signal) == 1)
@@ -65,11 +68,11 @@ impl Blocked {
         done
     }
 
-    /// Waits for one of them, or until the time is over: which one came.
+    /// Waits for a signal or the end of the time. Returns the signal that arrived.
     pub(crate) fn next(&self, time: Option<Duration>) -> Option<libc::c_int> {
         loop {
             let result = match time {
-                // SAFETY: the set is whole, and nobody wants to know more of the signal.
+                // SAFETY: the set is initialized, and null is allowed for the signal's details.
                 None => unsafe { libc::sigwaitinfo(&raw const self.0, null_mut()) },
                 Some(time) => {
                     let time = libc::timespec {
@@ -88,17 +91,17 @@ impl Blocked {
     }
 }
 
-/// Whether whoever started this had it ignore a signal.
+/// Whether this process inherited an ignored signal.
 fn is_ignored(signal: libc::c_int) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: nothing is changed, and what there is is written to the stack; of zeros it would be the default.
+    // SAFETY: this changes nothing and writes to the stack; all zeros are the default action.
     unsafe {
         libc::sigaction(signal, null(), action.as_mut_ptr());
         action.assume_init().sa_sigaction == libc::SIG_IGN
     }
 }
 
-/// Waits for the ends of intervals, which are not put off by what is done in between.
+/// Waits for the ends of intervals. Work in between does not shift them.
 pub(crate) struct Pace {
     pub(crate) blocked: Blocked,
     interval: Duration,
@@ -110,11 +113,11 @@ impl Pace {
         Pace { blocked, interval, next: Instant::now() + interval }
     }
 
-    /// Waits for the end of the interval; whether a signal came before, or the end of all.
+    /// Waits for the end of the interval. Returns whether a signal or the final end came first.
     pub(crate) fn wait_until(&mut self, end: Option<Instant>) -> bool {
         let now = Instant::now();
         while self.next <= now {
-            // Some were missed: the one that runs is longer.
+            // After missed ends, the current interval is longer.
             self.next += self.interval;
         }
         let until = end.map_or(self.next, |end| end.clamp(now, self.next));

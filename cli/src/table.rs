@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use picollo_core::text::{Grouped, Markdown};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How a table is written.
+/// Output format of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     Text,
@@ -13,7 +13,7 @@ pub(crate) enum Form {
     Csv,
 }
 
-/// Text from elsewhere, without what would act on a terminal: control characters, and those that turn the direction of writing.
+/// Escapes characters that would control a terminal or change the direction of writing.
 pub(crate) fn printable(text: &str) -> String {
     let mut result = String::new();
     for character in text.chars() {
@@ -30,16 +30,16 @@ pub(crate) fn printable(text: &str) -> String {
     result
 }
 
-/// The width of the terminal that standard output is; `None` where it is none.
+/// Width of the terminal on standard output; `None` if it is not a terminal.
 fn screen() -> Option<usize> {
     let is_screen = std::io::stdout().is_terminal();
     let size = if is_screen { ratatui_crossterm::crossterm::terminal::size().ok() } else { None };
     size.map(|(columns, _)| columns.into())
 }
 
-/// A table; the columns `left` are aligned to the left, the others to the right. As text it fits a terminal: long names in columns
-/// on the left are cut in the middle. In a pipe and in other forms every name is whole. A name that is too long for [`USUAL`] columns
-/// makes its own line longer, and no other line.
+/// Formats a table. The columns `left` are left-aligned, others right-aligned. As text it fits a terminal: long names
+/// in left columns are cut in the middle. In a pipe and in other formats, names stay whole. A name too long for
+/// [`USUAL`] columns makes only its own line longer.
 pub(crate) fn table(
     headings: &[impl AsRef<str>],
     rows: &[Vec<String>],
@@ -79,7 +79,7 @@ fn table_within(
         }
         if screen.is_some() {
             let cut = |(cell, &width): (&mut String, &usize)| *cell = fit(cell, width);
-            // Numbers are whole: their columns are as wide as they are.
+            // Numbers are not cut: their columns are wide enough.
             lines.iter_mut().for_each(|line| line.iter_mut().zip(&widths).for_each(cut));
         }
     }
@@ -108,12 +108,12 @@ fn table_within(
     text
 }
 
-/// The narrowest that a column of names becomes, and the width of a terminal that nobody knows.
+/// Minimum width of a column of names, and the width to assume without a terminal.
 const LEAST: usize = 16;
 const USUAL: usize = 80;
 
-/// A name in at most so many columns of a terminal, where some characters take two. Of a long name this keeps two thirds from the
-/// beginning and one third from the end, because labels at the end say more than the middle does.
+/// Fits a name into this many columns of a terminal, where some characters take two. It keeps two thirds from the
+/// beginning and one third from the end, because labels at the end are more useful than the middle.
 pub(crate) fn fit(name: &str, width: usize) -> String {
     if name.width() <= width {
         return name.to_owned();
@@ -124,7 +124,7 @@ pub(crate) fn fit(name: &str, width: usize) -> String {
     begin + "\u{2026}" + &end
 }
 
-/// The first characters that take at most so many columns.
+/// The first characters that fit in this many columns.
 fn within(characters: impl Iterator<Item = char>, width: usize) -> String {
     let mut used = 0;
     let is_inside = |character: &char| {
@@ -142,7 +142,7 @@ fn csv(cell: &str) -> String {
     }
 }
 
-/// A number with so many decimals, and commas between thousands where that is asked for.
+/// A number with this many decimals, optionally with commas between thousands.
 pub(crate) fn number(value: f64, decimals: usize, with_commas: bool) -> String {
     let text = format!("{value:.decimals$}");
     let (sign, digits) = text.split_at(text.starts_with('-') as usize);
@@ -153,7 +153,7 @@ pub(crate) fn number(value: f64, decimals: usize, with_commas: bool) -> String {
     }
 }
 
-/// A count, all of its digits.
+/// A count with all digits.
 pub(crate) fn count(count: u64, with_commas: bool) -> String {
     if with_commas { Grouped::from(count).to_string() } else { count.to_string() }
 }
@@ -162,7 +162,7 @@ pub(crate) fn count(count: u64, with_commas: bool) -> String {
 mod tests {
     use super::*;
 
-    /// Names make way for numbers where a terminal is narrow, down to a width.
+    /// Names are cut to make room for numbers on a narrow terminal, down to a minimum.
     #[test]
     fn long_names_are_cut_on_a_terminal() {
         let name = format!("{}{{route=/pay}}", "n".repeat(300));
@@ -183,11 +183,11 @@ mod tests {
         assert!(narrow.lines().all(|line| line.width() == LEAST + 2 + 5 + 2 + 7), "{narrow}");
         assert!(table_within(&headings, &rows, &[0], Form::Csv, Some(10)).contains(&name));
         assert_eq!((fit("abc", 3), fit("abcdefg", 4)), ("abc".to_owned(), "ab\u{2026}g".to_owned()));
-        // Half a character does not fit, on either side.
+        // Half a character does not fit on either side.
         assert_eq!(fit("支付支付支付", 8), "支付\u{2026}付");
     }
 
-    /// A pipe gets whole names, and one long name does not widen the lines of the others.
+    /// A pipe gets whole names, and one long name does not widen other lines.
     #[test]
     fn one_long_name_widens_its_own_line_of_a_pipe() {
         let name = "n".repeat(300);

@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
-/// A subcommand whose help is this text, and its first line where there is little room.
+/// A subcommand with this help text, whose first line is the short form.
 pub(crate) fn subcommand(name: &'static str, help: &'static str) -> Command {
     Command::new(name).about(help.lines().next().unwrap_or_default()).long_about(help)
 }
@@ -17,15 +17,15 @@ pub(crate) fn option(name: &'static str, value: &'static str, help: &'static str
     Arg::new(name).long(name).value_name(value).help(help)
 }
 
-/// An option without one.
+/// An option without a value.
 pub(crate) fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Units of time by which values in nanoseconds are divided.
+/// Units of time, as divisors of values in nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// A time as it was given.
+/// A time on the command line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Time {
     /// Seconds since 1970.
@@ -34,14 +34,14 @@ pub(crate) enum Time {
     Relative(f64),
 }
 
-/// What values are divided by, and the name of the unit that makes of nanoseconds.
+/// Divisor of values, and the name of the unit that nanoseconds become.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Scale {
     pub(crate) divisor: f64,
     pub(crate) unit: &'static str,
 }
 
-/// A duration after the beginning, `@` and seconds since 1970, or a time of the clock; without a zone that is UTC.
+/// A duration after the beginning, `@` and seconds since 1970, or a date and time; without a zone in UTC.
 pub(crate) fn time(text: &str) -> Result<Time, String> {
     let number = text.strip_prefix('@').unwrap_or(text);
     if let Ok(seconds) = number.parse::<f64>() {
@@ -68,7 +68,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A duration that may be none.
+/// A duration that may be zero.
 pub(crate) fn age(text: &str) -> Result<Duration, String> {
     let in_units = || {
         let span = text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours());
@@ -82,7 +82,7 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Bytes: a number, with k, M or G and perhaps B.
+/// A size in bytes: a number, with k, M or G and optionally B.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let upper = text.trim().to_ascii_uppercase();
     let bare = upper.strip_suffix('B').unwrap_or(&upper);
@@ -98,12 +98,12 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A time in UTC, as ISO 8601 has it, to the second.
+/// A time in UTC in the form of ISO 8601, in seconds.
 pub(crate) fn clock(unix_nanos: u64) -> String {
     Timestamp::from_second((unix_nanos / 1_000_000_000) as i64).unwrap_or_default().to_string()
 }
 
-/// Percentiles, with commas between them.
+/// Percentiles, separated by commas.
 pub(crate) fn ranks(text: &str) -> Result<Vec<f64>, String> {
     text.split(',')
         .map(|part| part.trim().parse::<f64>().ok().filter(|rank| (0.0..=100.0).contains(rank)))
@@ -111,7 +111,7 @@ pub(crate) fn ranks(text: &str) -> Result<Vec<f64>, String> {
         .ok_or_else(|| format!("{text} are no percentiles: numbers from 0 to 100, with commas between them"))
 }
 
-/// Events, with commas between them. Those between slashes are of one: `cpu/event=0x3c,umask=0x1/`.
+/// Events, separated by commas. Commas between slashes belong to one event: `cpu/event=0x3c,umask=0x1/`.
 pub(crate) fn events(text: &str) -> Result<Vec<String>, String> {
     let mut is_within = false;
     let found: Vec<String> = text
@@ -127,7 +127,7 @@ pub(crate) fn events(text: &str) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// What to divide by: a unit, or a number.
+/// A divisor: a unit, or a number.
 pub(crate) fn scale(text: &str) -> Result<Scale, String> {
     if let Some(&(unit, divisor)) = UNITS.iter().find(|(unit, _)| *unit == text) {
         return Ok(Scale { divisor, unit });

@@ -1,4 +1,4 @@
-//! Figures of two commands, as instructions per cycle: of each, and by how much they differ.
+//! Figures of two commands, such as instructions per cycle: for each command, and their difference.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use crate::stat::Measure;
 use crate::stat::figures::{self, Derived};
 use crate::table::{Form, table};
 
-/// A figure of A, of B, and of B less that of A.
+/// A figure of A, of B, and the difference B − A.
 pub(super) struct OfBoth {
     sides: [Derived; 2],
     difference: Derived,
 }
 
-/// All figures, known or not, with intervals of the look that ended it.
+/// All figures, known or not, with intervals of the final look's confidence.
 pub(super) fn of(measured: &Measured, arguments: &Arguments) -> Vec<OfBoth> {
     let (blocks, confidence) = (measured.counting(), measured.look_confidence);
     let [a, b] = [0, 1].map(|side: usize| -> Vec<Measure> {
@@ -26,7 +26,7 @@ pub(super) fn of(measured: &Measured, arguments: &Arguments) -> Vec<OfBoth> {
     sides.zip(differences).map(|((a, b), difference)| OfBoth { sides: [a, b], difference }).collect()
 }
 
-/// Those that are known of both; nothing where there are none.
+/// The figures that are known for both; may be empty.
 pub(super) fn text(figures: &[OfBoth], arguments: &Arguments) -> String {
     let rows: Vec<Vec<String>> = figures.iter().filter_map(row).collect();
     if rows.is_empty() {
@@ -43,7 +43,7 @@ fn row(OfBoth { sides: [a, b], difference }: &OfBoth) -> Option<Vec<String>> {
     Some([&[a.figure.name.to_owned()], &sides[..]].concat())
 }
 
-/// All of them; of those that are not known, why not.
+/// All figures, or why they are unknown.
 pub(super) fn json(figures: &[OfBoth]) -> Value {
     let of = |OfBoth { sides: [a, b], difference }: &OfBoth| {
         let all = json!({

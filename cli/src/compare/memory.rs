@@ -13,13 +13,13 @@ use super::{Arguments, Measured};
 use crate::failure::Failure;
 use crate::table::printable;
 
-/// What the command line says of saved runs.
+/// The options for saved runs.
 pub(super) struct Memory {
     save: Option<Baseline>,
     against: Option<Baseline>,
-    /// Of the baselines.
+    /// Names of the baselines.
     names: [String; 2],
-    /// What the command is called in them.
+    /// Name of the benchmark in them.
     benchmark: String,
 }
 
@@ -36,7 +36,7 @@ impl Memory {
         Ok(Memory { save: open(save)?, against: open(against)?, names, benchmark })
     }
 
-    /// An error where there is no earlier run to judge by: before anything is run for it.
+    /// Fails if there is no earlier run to compare with, before anything is run.
     pub(super) fn demand(&self) -> Result<(), Failure> {
         let Some(baseline) = &self.against else { return Ok(()) };
         let earlier = baseline.runs()?;
@@ -53,7 +53,7 @@ impl Memory {
         format!("{}: no earlier run of this machine has {}", self.names[1], printable(&self.benchmark))
     }
 
-    /// What earlier runs say of these blocks, of the newer command.
+    /// Judges the newer command's blocks by earlier runs.
     pub(super) fn judge(
         &self,
         measured: &Measured,
@@ -63,7 +63,7 @@ impl Memory {
         let earlier = baseline.runs()?;
         let options = arguments.judging(super::metric::TIME * 1e12);
         let mut against = judge(&earlier, &self.benchmark, &histogram(measured)?, &environment(), &options)?;
-        // These are no turns: what disturbed is in the one and not in the others.
+        // These runs did not alternate: a disturbance affects one side and not the other.
         if measured.is_disturbed
             && let Some(found) = &mut against.comparison
         {
@@ -72,9 +72,8 @@ impl Memory {
         Ok(Some(against))
     }
 
-    /// Adds these blocks as a run, and says so. One that is slower than the runs it was judged by would only be the first of a
-    /// slower
-    /// history, which nobody would be told of any more: it is left out.
+    /// Adds these blocks as a run, and reports that. A run that is slower than earlier ones is not saved: it would
+    /// begin a slower history, in which later runs would no longer be reported as slower.
     pub(super) fn save(&self, measured: &Measured, is_out: bool) -> Result<String, Failure> {
         let Some(baseline) = &self.save else { return Ok(String::new()) };
         if is_out {
@@ -90,7 +89,7 @@ impl Memory {
         Ok(format!("Saved as {}; {} has {count} run{plural}.\n", path.display(), self.names[0]))
     }
 
-    /// What earlier runs say, in sentences.
+    /// The comparison with earlier runs, in sentences.
     pub(super) fn text(&self, against: &Against, is_second_look: bool) -> String {
         let name = &self.names[1];
         let mut text = match &against.comparison {
@@ -109,7 +108,7 @@ impl Memory {
         text
     }
 
-    /// The same for programs: times in seconds.
+    /// The same as JSON: times in seconds.
     pub(super) fn json(&self, against: &Against, is_second_look: bool) -> Value {
         let comparison = against.comparison.as_ref().map(|found| {
             json!({
@@ -133,13 +132,13 @@ impl Memory {
     }
 }
 
-/// Whether it is slower than it was.
+/// Whether the run is slower than earlier ones.
 pub(super) fn is_slower(against: &Against) -> bool {
     let verdict = |found: &RunComparison| Verdict::from_code(found.verdict);
     against.comparison.as_ref().map(verdict) == Some(Verdict::Slower)
 }
 
-/// Wall times of the newer command, in picoseconds, one of each block: the means of two runs.
+/// Wall times of the newer command, in picoseconds, one per block: means of two runs.
 fn histogram(measured: &Measured) -> Result<Box<Snapshot>, Failure> {
     let histogram = SingleWriterHistogram::create(&Options::default())?;
     let mut writer = histogram.writer()?;

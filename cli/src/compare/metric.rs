@@ -1,4 +1,4 @@
-//! What is measured of each run, and how people read it.
+//! The metrics of each run, and how they are shown to people.
 
 use picollo_core::text::Unit;
 
@@ -10,27 +10,27 @@ pub(crate) enum Kind {
     Count,
 }
 
-/// Something that is measured.
+/// A quantity that is measured.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Metric {
     pub(crate) name: String,
     pub(crate) key: String,
     pub(crate) kind: Kind,
-    /// What cannot be told apart: of equal programs it differs by as much.
+    /// Differences up to this occur between equal programs.
     pub(crate) resolution: f64,
 }
 
-/// Where a process lies in memory, and how long its name is.
+/// The place of a process in memory and the length of its name change times by this much.
 pub(super) const TIME: f64 = 2e-5;
-/// KiB: the kernel adds up memory in steps of 64 pages.
+/// In KiB: the kernel counts memory in steps of 64 pages.
 const MEMORY: f64 = 256.0;
-/// A tick or a wake-up more or less.
+/// One tick or wake-up more or less.
 const COUNT: f64 = 1.0;
 
-/// How many metrics come before the events.
+/// Number of metrics before the events.
 pub(crate) const OF_PROCESS: usize = 11;
 
-/// What the kernel says of every process, in the order of [`super::runner::Run::values`].
+/// The kernel's values for every process, in the order of [`super::runner::Run::values`].
 const OF_PROCESSES: [(&str, &str, Kind, f64); OF_PROCESS] = [
     ("Wall time", "wall", Kind::Seconds, TIME),
     ("CPU time", "cpu", Kind::Seconds, TIME),
@@ -41,13 +41,13 @@ const OF_PROCESSES: [(&str, &str, Kind, f64); OF_PROCESS] = [
     ("  from disk", "major_faults", Kind::Count, COUNT),
     ("Waits", "waits", Kind::Count, COUNT),
     ("Preemptions", "preemptions", Kind::Count, COUNT),
-    // Of the first thread of the first process.
+    // For the first thread of the first process.
     ("Run queue", "run_queue", Kind::Seconds, TIME),
-    // Wall time that is neither CPU time nor on a run queue. Several threads may hide it.
+    // Wall time that is neither CPU time nor time on a run queue. Several threads may hide it.
     ("Waiting", "waiting", Kind::Seconds, TIME),
 ];
 
-/// Where the wall time is among the metrics.
+/// Position of the wall time among the metrics.
 pub(crate) const WALL: usize = 0;
 
 /// All metrics: those of processes, then the events.
@@ -59,14 +59,14 @@ pub(crate) fn all(events: &[String]) -> Vec<Metric> {
 }
 
 impl Kind {
-    /// For people.
+    /// Text for people.
     pub(crate) fn write(self, value: f64) -> String {
         match self {
             Kind::Seconds => Unit::new("s").number(value).to_string(),
             Kind::Kibibytes => {
                 let scales = [(1024.0 * 1024.0, "GiB"), (1024.0, "MiB"), (1.0, "KiB")];
                 let (by, name) = scales.into_iter().find(|(by, _)| value >= *by).unwrap_or((1.0, "KiB"));
-                // Three digits, but for 1,023 KiB.
+                // Three digits, except for up to 1,023 KiB.
                 let of = if value / by < 999.5 { Unit::COUNT } else { Unit::NONE };
                 format!("{} {name}", of.number(value / by).at_most(1))
             }
@@ -77,18 +77,19 @@ impl Kind {
 }
 
 impl Metric {
-    /// Whether a value is not known above the memory with which a program began.
+    /// Whether a value does not exceed the memory with which a program began, so that it is only an upper bound.
     pub(crate) fn is_bound(&self, value: f64) -> bool {
         self.key == "memory" && value <= floor() + MEMORY
     }
 
-    /// For people. A process starts with the peak memory of who started it, so that what is not above that is known as a bound only.
+    /// Text for people. A process starts with the peak memory of its parent, so that a value not above that is only a
+    /// bound.
     pub(crate) fn write(&self, value: f64) -> String {
         format!("{}{}", if self.is_bound(value) { "≤ " } else { "" }, self.kind.write(value))
     }
 }
 
-/// KiB: the peak memory of this program so far, with which Linux lets each program begin that it starts; 0 where the kernel does not say.
+/// In KiB: the peak memory of this program so far, with which Linux starts its child processes; 0 if it is unknown.
 fn floor() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

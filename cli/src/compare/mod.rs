@@ -65,7 +65,7 @@ Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when 
 /// Exit status with --fail-if-slower.
 pub(crate) const SLOWER: u8 = 3;
 
-/// Where --fail-if-slower has nothing to go by.
+/// Printed if --fail-if-slower has no proof to use.
 const EXCUSED: &str = "--fail-if-slower: not failed, as nothing is proven on so noisy a machine.";
 
 pub(crate) fn command() -> Command {
@@ -110,7 +110,7 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| format!("{text} is no number"))
 }
 
-/// Seconds, as many as a benchmark may have.
+/// Parses a budget in seconds, within the limits of a benchmark.
 fn budget(text: &str) -> Result<f64, String> {
     let seconds = crate::values::age(text)?.as_secs_f64();
     Some(seconds)
@@ -125,7 +125,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
         .ok_or(format!("must be between 0 and 1: {text}"))
 }
 
-/// What the command line says.
+/// The options of the command.
 struct Arguments {
     names: [String; 2],
     warm_up: u32,
@@ -135,17 +135,17 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// How something is judged that cannot be told apart below a resolution.
+    /// Options for judging a metric that has this resolution.
     fn judging(&self, resolution: f64) -> CompareOptions {
         let BenchmarkOptions { confidence, relative_threshold, .. } = self.options;
         CompareOptions { confidence, relative_threshold, resolution, ..CompareOptions::default() }
     }
 }
 
-/// What A and B took in one block, metric by metric: the means of two runs each.
+/// The values of A and B in one block, for each metric: means of two runs each.
 type Block = [Vec<Option<f64>>; 2];
 
-/// What else the machine did, for programs; what is not known is null.
+/// What else the machine did, as JSON; unknown values are null.
 pub(crate) fn noise(noise: &BenchmarkNoise) -> Value {
     json!({
         "disturbed": noise.disturbed_count,
@@ -159,17 +159,17 @@ pub(crate) fn noise(noise: &BenchmarkNoise) -> Value {
     })
 }
 
-/// All blocks, what they say of the wall time, and what else the machine did.
+/// All blocks, the comparison of their wall times, and what else the machine did.
 struct Measured {
     blocks: Vec<Block>,
-    /// Those that are left out.
+    /// Positions of the blocks that are left out.
     left_out: Vec<usize>,
     noise: BenchmarkNoise,
     /// In seconds.
     wall: BlockComparison,
-    /// The confidence of the look that ended it: all that is judged there has that.
+    /// Confidence of the final look, which all judgments use.
     look_confidence: f64,
-    /// More than half of the blocks were disturbed: times say nothing but in comparison.
+    /// More than half of the blocks were disturbed: times are only meaningful in comparison.
     is_disturbed: bool,
 }
 
@@ -180,7 +180,7 @@ impl Measured {
     }
 }
 
-/// A metric's comparison, with the blocks that it is of; `None` where it was not measured in every block.
+/// The comparison of a metric; `None` if it was not measured in every block.
 struct Compared {
     metric: Metric,
     found: Option<BlockComparison>,
@@ -204,10 +204,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     };
     let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let a = command("a").unwrap_or_default();
-    // Alone it is both sides: how far they differ is what its own noise makes.
+    // A single command is compared with itself: the difference shows its own noise.
     let (is_alone, b) = (command("b").is_none(), command("b").unwrap_or(a));
     let directory = command("baselines").unwrap_or_default();
-    // What it is called in a baseline: as the user says, else by the words of its command line.
+    // Name in a baseline: the user's, or else the words of the command line.
     let benchmark = texts("name").into_iter().last().unwrap_or_else(|| b.to_owned());
     let memory = Memory::new(directory, command("save"), command("against"), benchmark)?;
     if matches.get_flag("fail-if-slower") && !matches.get_flag("allow-missing") {
@@ -225,7 +225,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let in_turns = |measured: &Measured| !is_alone && measured.wall.verdict() == Verdict::Slower;
     let first_look = against.as_ref().map(|against| memory::is_slower(against) || in_turns(&measured));
     if first_look == Some(true) {
-        // Once more, before anything fails: a disturbance does not last. With both commands that is a look at both, in turns, and it decides.
+        // Measures again before failing, since disturbances do not last. With two commands, the second look alternates
+        // both and decides.
         measured = measure(&mut runner, &arguments)?;
         compared = compare(&measured, &arguments)?;
         against = memory.judge(&measured, &arguments)?;
@@ -294,21 +295,21 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
 }
 
-/// By instructions alone.
+/// Compares only instructions.
 fn by_counts(matches: &ArgMatches, names: &[String; 2]) -> Result<u8, Failure> {
     let command = |name: &str| {
         split(matches.get_one::<String>(name).map_or("", String::as_str), matches.get_flag("shell"))
     };
     let why = Why::count(matches, names, &[command("a")?, command("b")?], false)?;
     print_found(matches, || format!("{:#}\n", why.json()), || why.text(LINES))?;
-    // Exact counts need no margin, unless somebody asks for one.
+    // Exact counts need no margin unless the user asks for one.
     let is_given = matches.value_source("threshold") == Some(ValueSource::CommandLine);
     let threshold = matches.get_one::<f64>("threshold").copied().filter(|_| is_given).unwrap_or(0.0);
     let is_slower = why.more().is_some_and(|share| share > threshold);
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
 }
 
-/// What else differs, where B is slower or faster and what it executes does not explain a tenth of that.
+/// Finds other differences if B is slower or faster, and its instructions do not explain a tenth of that.
 fn unexplained(
     matches: &ArgMatches,
     why: &Why,
@@ -325,13 +326,13 @@ fn unexplained(
     }
     let differ = report::differences(compared);
     let what = format!("That does not explain {:+.1} % of the time. {differ}", share * 100.0);
-    // Where the processor would wait for memory, if its caches were like that.
+    // Shows where the processor would wait for memory with such caches.
     let misses = !why.counts_python();
     let misses = misses.then(|| Why::count(matches, &arguments.names, &runner.commands, true)).transpose()?;
     Ok(Some((what, misses)))
 }
 
-/// What the command line says, as the library has it.
+/// Converts the command line to options of the library.
 fn options(matches: &ArgMatches) -> BenchmarkOptions {
     let number = |name: &str| matches.get_one::<f64>(name).copied();
     let count = |name: &str| matches.get_one::<u32>(name).copied().unwrap_or(1);
@@ -340,17 +341,17 @@ fn options(matches: &ArgMatches) -> BenchmarkOptions {
     BenchmarkOptions {
         flags: BENCHMARK_NO_OVERHEAD | if keeps_disturbed { BENCHMARK_KEEP_DISTURBED } else { 0 },
         budget_seconds: number("budget").unwrap_or_default(),
-        // Of runs that others are judged by it has to be known, whatever the answer is.
+        // Runs for later comparisons need a known precision, whatever the result is.
         precision: match number("precision") {
             Some(asked) if asked > 0.0 => asked,
             Some(_) => -1.0,
             None if is_remembered => 0.005,
             None => 0.0,
         },
-        // 0 is the library's default of one per cent, and no threshold at all is below that.
+        // 0 would be the library's default of one per cent; a negative value means no threshold.
         relative_threshold: number("threshold").filter(|&threshold| threshold > 0.0).unwrap_or(-1.0),
         resolution_seconds: metric::TIME,
-        // 0 is a tenth of the budget: as good as nothing.
+        // 0 would be a tenth of the budget; this is practically nothing.
         warm_up_seconds: 1e-9,
         repetitions: 1,
         confidence: number("confidence").unwrap_or_default(),
@@ -360,7 +361,7 @@ fn options(matches: &ArgMatches) -> BenchmarkOptions {
     }
 }
 
-/// What the blocks say, metric by metric.
+/// Compares the blocks, metric by metric.
 fn compare(measured: &Measured, arguments: &Arguments) -> Result<Vec<Compared>, Failure> {
     let (blocks, metrics) = (measured.counting(), metric::all(&arguments.events).into_iter().enumerate());
     metrics
@@ -374,10 +375,10 @@ fn compare(measured: &Measured, arguments: &Arguments) -> Result<Vec<Compared>, 
         .collect()
 }
 
-/// Runs both, until enough is known.
+/// Runs both commands until enough is known.
 fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failure> {
     let mut last = [f64::NAN; 2];
-    // The stepper has a round of its own before it counts.
+    // The stepper adds one round before it counts.
     for _ in 1..arguments.warm_up {
         for (which, last) in last.iter_mut().enumerate() {
             *last = runner.run(which)?.wall;
@@ -403,7 +404,7 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
             samples.push((step.side, run));
         }
     }
-    // Without what was begun of a block when the budget was spent.
+    // Drops an incomplete block if the budget was spent during it.
     let (blocks, _) = samples.as_chunks::<4>();
     let blocks: Vec<Block> = blocks.iter().map(block_of).collect();
     let noise = benchmark.noise()?;
@@ -416,7 +417,7 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
     Ok(Measured { blocks, left_out, noise, wall, look_confidence, is_disturbed })
 }
 
-/// What was in picoseconds.
+/// Converts from picoseconds.
 fn in_seconds(mut found: BlockComparison) -> BlockComparison {
     for time in [
         &mut found.median_a,

@@ -1,4 +1,4 @@
-//! What a comparison of two commands says: for people, and for programs.
+//! The results of a comparison of two commands, for people and as JSON.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use super::runner::Runner;
 use super::{Arguments, Compared, Measured};
 use crate::table::{Form, printable, table};
 
-/// A difference: in per cent of A, or as it is where A is nothing, or hardly more.
+/// A difference in per cent of A, or absolute if A is zero or almost zero.
 fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
     let base = found.median_a;
-    // Nothing is less than nothing.
+    // No value can be below zero.
     let value = if value.is_finite() { value.max(-base) } else { value };
     if !value.is_finite() {
         "n/a".into()
@@ -36,7 +36,7 @@ fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
     }
 }
 
-/// A verdict, in words.
+/// A verdict in words.
 pub(super) fn said(verdict: u32, flags: u32) -> &'static str {
     match Verdict::from_code(verdict) {
         Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => "unproven: noisy",
@@ -82,7 +82,7 @@ fn row(Compared { metric, found }: &Compared) -> Vec<String> {
 
 const BELOW_RESOLUTION: &str = "below what this measurement can tell";
 
-/// What there is to report.
+/// The data for a report.
 pub(super) struct Report<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) runner: &'a Runner,
@@ -91,7 +91,7 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The table, with what it is of.
+    /// The table, with the commands and the number of runs.
     pub(super) fn text(&self, took: Duration) -> String {
         let Report { arguments, runner, measured, compared } = *self;
         let mut text = String::new();
@@ -102,7 +102,7 @@ impl Report<'_> {
         let (blocks, took) = (measured.blocks.len(), took.as_secs_f64());
         let plural = if blocks == 1 { "" } else { "s" };
         text += &format!("{} runs of each in {blocks} block{plural}, {took:.1} s\n\n", 2 * blocks);
-        // What neither has a trace of is not worth a line.
+        // Rows in which both values are zero are left out.
         let has_trace = |compared: &Compared| {
             compared.metric.key != "major_faults"
                 || compared.found.is_none_or(|found| found.median_a != 0.0 || found.median_b != 0.0)
@@ -129,7 +129,7 @@ impl Report<'_> {
         let mut metrics = Map::new();
         for (at, Compared { metric, found }) in compared.iter().enumerate() {
             let value = found.map_or(Value::Null, |found| {
-                // What is not finite is null.
+                // Infinite values become null.
                 json!({
                     "a": found.median_a,
                     "b": found.median_b,
@@ -171,7 +171,7 @@ impl Report<'_> {
     }
 }
 
-/// The answer: the library's, but for what is to be done where there were too few runs.
+/// The library's answer, or what to do if there were too few runs.
 pub(super) fn sentence(arguments: &Arguments, found: &BlockComparison) -> String {
     let [a, b] = &arguments.names;
     let is_too_few = has(found, COMPARISON_TOO_FEW) && !has(found, COMPARISON_NOISY);
@@ -182,7 +182,7 @@ pub(super) fn sentence(arguments: &Arguments, found: &BlockComparison) -> String
     printable(&found.answer(a, b, Unit::new("s")).to_string()) + "\n"
 }
 
-/// Which of the things that make a program wait differ, in a sentence.
+/// A sentence about the differences that can make a program wait.
 pub(super) fn differences(compared: &[Compared]) -> String {
     let keys =
         ["page_faults", "major_faults", "waiting", "waits", "preemptions", "run_queue", "memory", "system"];

@@ -1,4 +1,4 @@
-//! Starts commands, and measures what they take.
+//! Starts commands and measures them.
 
 use std::fmt::Display;
 use std::io;
@@ -17,14 +17,14 @@ use serde_json::Value;
 use crate::events::event_json;
 use crate::failure::{Failure, plain};
 
-/// What one run took, in the order of the metrics; `None` where an event was not counted.
+/// The values of one run, in the order of the metrics; `None` if an event was not counted.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Run {
     pub(crate) values: Vec<Option<f64>>,
     pub(crate) wall: f64,
 }
 
-/// A command's parts. `with_shell`: it is one for `sh -c`.
+/// Splits a command into words. With `with_shell`, it becomes one for `sh -c`.
 pub(crate) fn split(command: &str, with_shell: bool) -> Result<Vec<String>, Failure> {
     if with_shell {
         return Ok(vec!["sh".into(), "-c".into(), command.into()]);
@@ -36,7 +36,7 @@ pub(crate) fn split(command: &str, with_shell: bool) -> Result<Vec<String>, Fail
     }
 }
 
-/// Starts the two commands.
+/// Runs the two commands.
 pub(crate) struct Runner {
     pub(crate) commands: Vec<Vec<String>>,
     shows_output: bool,
@@ -44,12 +44,12 @@ pub(crate) struct Runner {
     input: Option<PathBuf>,
     session: Option<Session>,
     readings: Vec<Reading>,
-    /// Which events were counted a part of the time only, in any run.
+    /// Which events were counted only part of the time, in any run.
     scaled: Vec<bool>,
 }
 
 impl Runner {
-    /// Of commands in parts.
+    /// Creates a runner for commands that are split into words.
     pub(crate) fn of(
         commands: Vec<Vec<String>>,
         matches: &ArgMatches,
@@ -59,7 +59,7 @@ impl Runner {
             None
         } else {
             let events = events.iter().map(|event| Event::parse(event)).collect::<Result<Vec<_>, _>>()?;
-            // Counts what is started from now on, too.
+            // This also counts processes that are started from now on.
             let flags = SESSION_INHERIT | SESSION_SKIP_UNAVAILABLE;
             Some(Session::create(&SessionOptions { flags, ..SessionOptions::default() }, &events)?)
         };
@@ -123,7 +123,7 @@ impl Runner {
         Ok(self.session.as_mut().map_or(Ok(()), |session| session.read(ReadMode::Syscall))?)
     }
 
-    /// What the events are, under the names that they were asked for by.
+    /// The events as JSON, under the names that the user gave.
     pub(crate) fn events_json(&self, names: &[String]) -> Value {
         let of = |(at, name): (usize, &String)| {
             let event = self.session.as_ref()?.event(at).ok()?;
@@ -132,13 +132,13 @@ impl Runner {
         Value::Object(names.iter().enumerate().filter_map(of).collect())
     }
 
-    /// Why events are not counted, or not in the kernel, each sentence once.
+    /// Why events are not counted, or not in the kernel; each sentence once.
     pub(crate) fn missing(&self) -> Vec<String> {
         let Some(session) = &self.session else { return Vec::new() };
         let mut messages = Vec::new();
         for (at, reading) in self.readings.iter().enumerate() {
             let Ok(info) = session.event_info(at) else { continue };
-            // In which group an event is counted is of no interest here.
+            // The group in which an event is counted does not matter here.
             let matters = !reading.is_counted() || info.flags & EVENT_INFO_USER_ONLY != 0;
             let message = info.message().to_owned();
             if matters && !message.is_empty() && !messages.contains(&message) {
@@ -148,7 +148,7 @@ impl Runner {
         messages
     }
 
-    /// Which events had no counter of their own all the time, in a sentence.
+    /// A sentence about events that were counted only part of the time.
     pub(crate) fn multiplexed(&self) -> Option<String> {
         let session = self.session.as_ref()?;
         let scaled = (0..self.scaled.len()).filter(|&at| self.scaled[at]);
@@ -163,11 +163,11 @@ impl Runner {
     }
 }
 
-/// Waits for a child, which stays there to be waited for, and returns for how many seconds it was ready and had no processor.
+/// Waits for a child without reaping it, and returns for how many seconds it was ready but had no CPU.
 fn time_on_run_queue(pid: u32) -> Option<f64> {
-    // SAFETY: numbers all of it, for which zeros are as good as any.
+    // SAFETY: the structure holds only numbers, for which zeros are valid.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the place is ours, and the call writes to nothing else.
+    // SAFETY: the structure is on the stack, and the call writes to nothing else.
     while unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) } != 0 {
         if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return None;
@@ -176,13 +176,13 @@ fn time_on_run_queue(pid: u32) -> Option<f64> {
     Some(on_run_queue(pid)? as f64 / 1e9)
 }
 
-/// Nanoseconds that a thread was ready and had no processor, by its name in `/proc`.
+/// Nanoseconds that a thread was ready but had no CPU, by its name in `/proc`.
 pub(crate) fn on_run_queue(thread: impl Display) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
     text.split(' ').nth(1)?.parse().ok()
 }
 
-/// What a command reads: a file from its start, or nothing.
+/// Standard input of a command: a file from its start, or nothing.
 pub(crate) fn input(file: Option<&Path>) -> Result<Stdio, Failure> {
     match file {
         None => Ok(Stdio::null()),
@@ -192,7 +192,7 @@ pub(crate) fn input(file: Option<&Path>) -> Result<Stdio, Failure> {
     }
 }
 
-/// Whether a command did what it should.
+/// Checks that a command succeeded.
 pub(crate) fn check(status: ExitStatus, parts: &[String], ignores_failure: bool) -> Result<(), Failure> {
     if status.success() || ignores_failure {
         return Ok(());
@@ -204,18 +204,19 @@ pub(crate) fn check(status: ExitStatus, parts: &[String], ignores_failure: bool)
     Err(format!("{}: {how}; --show-output shows what it said, --ignore-failure goes on", shown(parts)).into())
 }
 
-/// A command as a shell would be given it.
+/// A command in the syntax of a shell.
 pub(crate) fn shown(parts: &[String]) -> String {
     shlex::try_join(parts.iter().map(String::as_str)).unwrap_or_else(|_| parts[0].clone())
 }
 
-/// Waits for a child, and for what it took: the standard library does not say that.
+/// Waits for a child and returns its resource usage, which the standard library does not offer.
 fn wait(pid: u32) -> io::Result<(ExitStatus, libc::rusage)> {
     let mut status = 0;
-    // SAFETY: numbers all of it, for which zeros are as good as any.
+    // SAFETY: the structure holds only numbers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
-        // SAFETY: both places are ours, and the call writes to nothing else. The child is ours to wait for: nobody else does.
+        // SAFETY: both variables are on the stack, and the call writes to nothing else. Nobody else waits for this
+        // child.
         let waited = unsafe { libc::wait4(pid as libc::pid_t, &mut status, 0, &mut usage) };
         if waited == pid as libc::pid_t {
             return Ok((ExitStatus::from_raw(status), usage));

@@ -1,4 +1,4 @@
-//! What is left out and what is unproven, of blocks that are made up.
+//! Tests of left-out blocks and unproven results, with made-up blocks.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn what_is_left_out_does_not_count() {
     assert!((cpu.difference - 1.0).abs() < 1e-5 && cpu.coverage >= 0.992, "{cpu:?}");
 }
 
-/// Of the wall time the library's judgement stands, whatever it was; and what the program did in it has its own.
+/// The library's verdict on the wall time stands, whatever it was. The metrics of the program have their own verdicts.
 #[test]
 fn noise_proves_nothing() {
     let wall = BlockComparison { flags: COMPARISON_NOISY, ..BlockComparison::default() };

@@ -4,20 +4,21 @@ use std::collections::BTreeMap;
 
 use picollo_core::{Encoding, Error, Snapshot};
 
-/// What is added up apart. Fields that do not matter are empty.
+/// The key of a sum. Irrelevant fields are empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Group {
     pub(super) tag: String,
     pub(super) window: i64,
 }
 
-/// Sums are kept ready up to so many counters, of 16 bytes; the others wait as bytes, which are much fewer.
+/// Maximum number of counters in decoded sums, 16 bytes each. Other sums are kept encoded, which takes much less
+/// memory.
 const READY: usize = 1 << 21;
 
-/// More than any snapshot has: the finest layout of all 64 bits has 46 · 2^19.
+/// More counters than any snapshot has: the finest layout of all 64 bits has 46 · 2^19.
 pub(crate) const ANY_COUNTERS: u64 = 1 << 25;
 
-/// A sum in the buckets of what came first, over the ranges of all, by low ends: as HdrHistogram's tools add up a log.
+/// A sum with the buckets of the first histogram and the ranges of all, added by low ends like HdrHistogram's tools do.
 enum Sum {
     Ready(Box<Snapshot>),
     Waiting(Vec<u8>),
@@ -52,7 +53,7 @@ impl Sum {
         Ok(())
     }
 
-    /// The sum, to be read or added to.
+    /// The decoded sum, for reading or adding.
     fn ready(&mut self) -> Result<&mut Box<Snapshot>, Error> {
         if let Sum::Waiting(bytes) = self {
             *self = Sum::Ready(Snapshot::decode(bytes, ANY_COUNTERS)?);
@@ -71,12 +72,12 @@ impl Sum {
     }
 }
 
-/// Sums by group. Where they become too large, all but the last that was added to wait as bytes.
+/// Sums by group. If they become too large, all except the last one used are encoded.
 pub(super) struct Groups {
     sums: BTreeMap<Group, Sum>,
     counters: usize,
     most: usize,
-    /// What values are to be multiplied by, in histograms of doubles.
+    /// Factor for values of histograms of doubles.
     pub(super) ratio: f64,
 }
 

@@ -172,7 +172,7 @@ fn table_of(
     })
 }
 
-/// Distributions, with a comment before each where there are several.
+/// Distributions, with a comment before each if there are several.
 fn hgrm_of(
     matches: &ArgMatches,
     reading: &Reading,
@@ -204,7 +204,7 @@ fn name_of(matches: &ArgMatches, reading: &Reading, group: &Group) -> String {
     parts.join(", ")
 }
 
-/// A number without zeros at the end.
+/// A number without trailing zeros.
 fn short(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -1,4 +1,4 @@
-//! Goes through all logs, and picks what was asked for.
+//! Reads all logs and selects intervals.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::progress::{Progress, of_bytes};
 use crate::table::printable;
 use crate::values::Time;
 
-/// So many unreadable lines are told one by one.
+/// Maximum number of unreadable lines to report one by one.
 const TOLD: u64 = 10;
-/// So many tags are named where none was picked.
+/// Maximum number of tags to remember for the message if no interval was selected.
 const NAMED: usize = 100;
-/// Times are written with three decimals. Half a millisecond more or less is the rounding of their sums.
+/// Times are written with three decimals. Half a millisecond is the rounding error of their sums.
 const ROUNDING: f64 = 0.0005;
 
-/// What to pick, how to group it, and what was read so far.
+/// What to select, how to group it, and the data so far.
 pub(super) struct Reading {
-    /// None: all of them.
+    /// If `None`, all tags.
     wanted: Option<Vec<String>>,
     start: Option<Time>,
     end: Option<Time>,
@@ -31,7 +31,7 @@ pub(super) struct Reading {
     /// In seconds.
     window: Option<f64>,
     skip_errors: bool,
-    /// When the first log begins.
+    /// Beginning of the first log.
     pub(super) origin: Option<f64>,
     tags: BTreeSet<String>,
     seen: u64,
@@ -39,10 +39,10 @@ pub(super) struct Reading {
     pub(super) groups: Groups,
 }
 
-/// What is wrong with a line.
+/// Why a line is invalid.
 type Fault = String;
 
-/// A line that is not even that.
+/// The message for a line that has no interval.
 pub(crate) const NO_INTERVAL: &str =
     "this is no interval of a log: [Tag=...,] begin, length, maximum and a histogram";
 
@@ -76,7 +76,7 @@ impl Reading {
             let mut state = Reader::new(&[]);
             while let Some(line) = source.line()? {
                 let mut reader = state.on(line);
-                // Not by `for`: the reader is asked where it is.
+                // This is not a `for` loop because it asks the reader for its position.
                 while let Some(interval) = reader.next() {
                     let result =
                         interval.map_err(|_| NO_INTERVAL.into()).and_then(|interval| self.take(&interval));
@@ -93,7 +93,7 @@ impl Reading {
                     }
                 }
                 done += line.len() as u64;
-                // Of what is packed there is more than the file has bytes.
+                // Compressed files contain more bytes than their size.
                 let total = total.filter(|&total| done <= total);
                 progress.update(|took| format!("{}  {}", of_bytes(done, total, took), printable(&name)));
                 state = reader.on(&[]);
@@ -148,7 +148,7 @@ impl Reading {
             None => 0,
             Some(width) => {
                 let after = start - self.origin.unwrap_or(0.0);
-                // Anything may be written in a log, also times that no window can have.
+                // A log may contain arbitrary times, even ones that fit in no window.
                 if after.is_nan() || after.abs() >= 1e12 {
                     return Err(format!("this is no time: {start:e}"));
                 }
@@ -158,13 +158,13 @@ impl Reading {
         Ok(Group { tag: if self.by_tag { tag.to_owned() } else { String::new() }, window })
     }
 
-    /// Begin and end of a window, in seconds after the origin.
+    /// Beginning and end of a window, in seconds after the origin.
     pub(super) fn span_of(&self, group: &Group) -> (f64, f64) {
         let width = self.window.unwrap_or(0.0);
         (group.window as f64 * width, (group.window + 1) as f64 * width)
     }
 
-    /// There is nothing to show.
+    /// Explains why there is nothing to show.
     pub(super) fn why_nothing(&self, files: usize) -> String {
         if self.seen == 0 {
             return format!(

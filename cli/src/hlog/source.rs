@@ -1,4 +1,4 @@
-//! Logs as text, line by line, wherever they come from and however they are packed.
+//! Logs as lines of text, from any source, compressed or not.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -8,14 +8,14 @@ use picollo_core::log::{from_utf16, is_utf16};
 
 use crate::failure::{Failure, plain};
 
-/// How much is read at once.
+/// Bytes to read at once.
 const PIECE: usize = 1 << 18;
-/// No line of a log is as long: the largest histogram takes some 30 MB.
+/// Longer than any line of a log: the largest histogram takes about 30 MB.
 const LONGEST_LINE: u64 = 1 << 28;
 
 /// The text of a log.
 pub(crate) struct Source {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) name: String,
     input: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// `-` is standard input.
+    /// Opens a file; `-` is standard input.
     pub(crate) fn open(file: &str) -> Result<Source, Failure> {
         let (name, mut raw): (_, Box<dyn Read>) = if file == "-" {
             ("<stdin>", Box::new(io::stdin()))
@@ -40,7 +40,7 @@ impl Source {
         Ok(Source { name: name.into(), input, line: Vec::new(), begins: true })
     }
 
-    /// The next line, with its end; all lines where they end with CR alone. `None` at the end.
+    /// The next line with its end, or all lines if they end with CR alone. `None` at the end.
     pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Failure> {
         self.line.clear();
         let read = self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.line);
@@ -49,7 +49,7 @@ impl Source {
             return Err(format!("{name}: a line has {LONGEST_LINE} bytes or more: this is no log").into());
         }
         if std::mem::take(&mut self.begins) && is_utf16(&self.line) {
-            // Few logs are written so, and those of one program run.
+            // Few logs use this form, and they hold one run of a program.
             self.input.read_to_end(&mut self.line).map_err(|error| self.failure(&error))?;
             let text = from_utf16(&self.line).map_err(|error| format!("{}: {error}", self.name))?;
             self.line = text.unwrap_or_default().into_bytes();

@@ -1,24 +1,26 @@
-//! Where the buckets end that scrapers without native histograms get.
+//! Bucket bounds for scrapers without native histograms.
 
 use picollo_core::Layout;
 
-/// Bounds of every histogram.
+/// Bounds for all histograms.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Bounds {
-    /// So many in each power of two, in equal steps: 1, 2 or 4. A histogram's own buckets end there, so that counts are exact.
+    /// This many per power of two, in equal steps: 1, 2 or 4. The histogram's own buckets end there, so that counts are
+    /// exact.
     PerPower(u64),
-    /// At these values, as they are served.
+    /// At these values, in the served unit.
     At(Vec<f64>),
 }
 
 impl Default for Bounds {
-    /// Between two of them values differ by 25 % at most, and so much a percentile is off at most that a server takes from between them.
+    /// Values within a bucket differ by at most 25 %, which limits the error of a percentile that a server
+    /// interpolates.
     fn default() -> Bounds {
         Bounds::PerPower(4)
     }
 }
 
-/// As many as a metric may have.
+/// Maximum number of bounds of a metric.
 const MOST: usize = 500;
 
 impl Bounds {
@@ -49,7 +51,7 @@ impl Bounds {
         let mut bounds: Vec<u64> = match self {
             Bounds::At(values) => values.iter().map(|value| (value * divisor).round() as u64).collect(),
             Bounds::PerPower(number) => {
-                // Below a unit no bucket ends.
+                // No bucket ends below a unit.
                 let lowest = layout.lowest_recordable().max((1 << layout.unit()) - 1).max(1);
                 let powers = (number.trailing_zeros()..64).map(|power| 1u64 << power);
                 let bounds =
@@ -76,7 +78,7 @@ mod tests {
         }
     }
 
-    /// The default's error is what its comment says, and counts at bounds are exact in every layout.
+    /// The default has the error in its comment, and counts at bounds are exact in every layout.
     #[test]
     fn bounds_are_ends_of_buckets_and_close_together() {
         for error in [0.1, 0.05, 0.01, 0.001] {

@@ -1,4 +1,4 @@
-//! A registry that has what all live segments have.
+//! A registry with the data of all live segments.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +13,24 @@ use crate::failure::Failure;
 use crate::places::Places;
 use crate::reader::{Entry, Reader, Reading};
 
-/// What is left out of an exposition, and why.
+/// Why entries are left out of an exposition.
 const REASONS: [&str; 2] = ["conflict", "unreadable"];
 
-/// What somebody wants to be served.
+/// Options of what to serve.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// Who tells what is left out.
+    /// The command that reports what is left out.
     pub(crate) command: &'static str,
     pub(crate) places: Places,
-    /// Of one process.
+    /// Only this process.
     pub(crate) pid: Option<u32>,
-    /// Processes that publish in one name are not summed.
+    /// Does not sum processes that publish under one name.
     pub(crate) by_process: bool,
     pub(crate) is_native: bool,
     pub(crate) bounds: Bounds,
 }
 
-/// All that is published now, in a registry.
+/// A registry with everything that is published now.
 pub(crate) struct Exposed {
     wanted: Wanted,
     reader: Reader,
@@ -38,16 +38,16 @@ pub(crate) struct Exposed {
     processes: Processes,
     series: HashMap<u64, Series>,
     by_name: HashMap<Key, u64>,
-    /// Of each metric, by its name: what was written first.
+    /// For each metric name, the first help text.
     helps: HashMap<String, String>,
     live: MetricGauge,
     left_out: [MetricGauge; REASONS.len()],
 }
 
-/// What tells a series from others: the labels that were added, and the entry's name and labels.
+/// Distinguishes series: the added labels, and the entry's name and labels.
 type Key = (Vec<(String, String)>, String, Vec<(String, String)>);
 
-/// What one or several processes publish, added up: what a process had recorded stays in the sum when it ends.
+/// The sum of one or several processes. What a process recorded stays in the sum when it ends.
 struct Series {
     family: String,
     unit: String,
@@ -91,7 +91,7 @@ impl Exposed {
         self.registry.clone()
     }
 
-    /// Brings the registry to what is published now. What is left out is told on standard error, once.
+    /// Updates the registry. It reports left-out entries on standard error, each once.
     pub(crate) fn refresh(&mut self) {
         self.reader.read();
         let unreadable = self.reader.troubles.len();
@@ -117,7 +117,7 @@ impl Exposed {
             let is_live = open.info.is_live;
             for entry in &mut open.entries {
                 if let Err(conflict) = self.add(&mut registry, entry, &added, is_live) {
-                    // The next reading is of everything again: it may be the first that is taken.
+                    // The next reading starts from the beginning: it may be the first that is accepted.
                     entry.reading = None;
                     self.reader.troubles.push(format!("left out: {conflict}"));
                 }
@@ -132,7 +132,7 @@ impl Exposed {
         self.reader.tell(self.wanted.command);
     }
 
-    /// Adds what was recorded since the scrape before to its series.
+    /// Adds what was recorded since the previous scrape to its series.
     fn add(
         &mut self,
         registry: &mut Registry,
@@ -148,7 +148,7 @@ impl Exposed {
             return Ok(());
         }
         let Some(reading) = &entry.reading else { return Ok(()) };
-        // A series that was taken out is made anew, of everything.
+        // A removed series is created anew, with everything.
         if !self.series.contains_key(&entry.number) {
             entry.number = self.series_of(registry, entry, added)?;
         }
@@ -162,7 +162,7 @@ impl Exposed {
         Ok(())
     }
 
-    /// The series that an entry belongs to, made now if there is none.
+    /// The series of an entry, created if needed.
     fn series_of(
         &mut self,
         registry: &mut Registry,
@@ -228,7 +228,7 @@ impl Exposed {
         Ok(id)
     }
 
-    /// Takes out the series of which no process is left.
+    /// Removes the series without processes.
     fn take_out(&mut self, registry: &mut Registry) {
         registry.retain(|id| self.series.get(&id).is_none_or(|series| series.is_present));
         let before = self.series.len();
@@ -240,7 +240,7 @@ impl Exposed {
     }
 }
 
-/// An empty histogram of a snapshot's layout: small, as it has memory only for what was recorded.
+/// An empty histogram with a snapshot's layout. It is sparse, so it only uses memory for recorded values.
 fn empty_like(snapshot: &Snapshot) -> picollo_core::Result<SharedHistogram> {
     let layout = snapshot.layout();
     SharedHistogram::create(&Options {

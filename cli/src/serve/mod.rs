@@ -1,4 +1,4 @@
-//! `picollo serve`: what is published, for Prometheus.
+//! `picollo serve`: serves published data to Prometheus.
 
 mod bounds;
 mod exposed;
@@ -85,7 +85,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// A port alone is one of this machine's.
+/// A port alone means this machine's loopback address.
 fn address_of(text: &str) -> String {
     if text.parse::<u16>().is_ok() { format!("127.0.0.1:{text}") } else { text.to_owned() }
 }
@@ -103,8 +103,7 @@ fn cannot_listen(address: &str, error: &std::io::Error) -> Failure {
     })
 }
 
-/// Answers one scrape, at a time: what was read is what is answered. A panic on the way leaves nothing behind, and the next scrape begins
-/// anew.
+/// Answers one scrape at a time, from one reading. A panic discards the state, and the next scrape starts anew.
 fn scrape(
     exposed: &Mutex<Option<Exposed>>,
     make: &dyn Fn() -> Result<Exposed, Failure>,
@@ -118,8 +117,8 @@ fn scrape(
     answer
 }
 
-/// Writes a file beside, and renames it: whoever reads sees the old one or the new one, and nothing that somebody has put in its way is
-/// written to.
+/// Writes a temporary file and renames it. Readers see the old or the new file, and a file that somebody placed at the
+/// path is replaced, not written to.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let beside = tempfile::Builder::new()
@@ -148,7 +147,7 @@ mod tests {
         let place = Mutex::new(None);
         let make = || exposed(&directory);
         assert!(scrape(&place, &make, "").is_ok());
-        // One that panics while it has what is exposed.
+        // A scrape that panics while it holds the state.
         let panics = std::thread::scope(|scope| {
             scope
                 .spawn(|| {

@@ -1,11 +1,11 @@
-//! What scrapers know as the name, unit and labels of what a segment has.
+//! Names, units and labels of segment entries for scrapers.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use picollo_native::{SegmentEntry, SegmentInfo};
 
-/// As Prometheus wants it: base units, in the name too.
+/// The conventions of Prometheus: base units, also in the name.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Exported {
     pub(crate) name: String,
@@ -14,7 +14,7 @@ pub(crate) struct Exported {
     pub(crate) labels: Vec<(String, String)>,
 }
 
-/// Units of time, and how many of them are a second.
+/// Units of time, and how many of them make a second.
 const TIMES: [(&[&str], f64); 4] = [
     (&["ns", "nanoseconds"], 1e9),
     (&["us", "µs", "μs", "microseconds"], 1e6),
@@ -23,12 +23,14 @@ const TIMES: [(&[&str], f64); 4] = [
 ];
 
 impl Exported {
-    /// Times become seconds, whatever they were recorded in: `request` in `ns` is `request_seconds`, so that a program in
-    /// nanoseconds and one in microseconds have one metric. Other units are appended to the name where it does not end with them.
+    /// Times become seconds, whatever their recorded unit: `request` in `ns` becomes `request_seconds`, so that a
+    /// program in nanoseconds and one in microseconds share a metric. Other units are appended to the name unless it
+    /// ends with them.
     pub(crate) fn of(entry: &SegmentEntry, added: &[(String, String)]) -> Exported {
         let divisor = if entry.divisor == 0.0 { 1.0 } else { entry.divisor };
         let (unit, divisor) = match TIMES.iter().find(|(names, _)| names.contains(&&*entry.unit)) {
-            // Either what is recorded is to be divided and is not yet, or it already is, and the unit is that of the quotient.
+            // Either the recorded values are still to be divided, or the divisor is already set, and the unit is that
+            // of the quotient.
             Some((_, per_second)) if divisor == 1.0 || divisor == *per_second => {
                 ("seconds".to_owned(), *per_second)
             }
@@ -67,7 +69,7 @@ fn has_suffix(name: &str, unit: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty())
 }
 
-/// Underscores for what is in no name. Dots, hyphens and slashes are OpenTelemetry's, which metrics' names may have.
+/// Replaces invalid characters by underscores. OpenTelemetry also allows dots, hyphens and slashes in names of metrics.
 fn plain(name: &str, of_metric: bool) -> String {
     let is_allowed = |character: char| {
         character.is_ascii_alphanumeric() || character == '_' || (of_metric && ":.-/".contains(character))
@@ -80,12 +82,12 @@ fn plain(name: &str, of_metric: bool) -> String {
     plain
 }
 
-/// Which process of a program one is: the first has the program's name, further ones a number behind it. A number that was given up is
-/// given to the next, so that a program that starts again goes on with its series.
+/// Labels for the processes of a program: the first gets the program's name, others a number behind it. A released
+/// number is reused, so that a restarted program continues its series.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(HashMap<String, Vec<Option<Process>>>);
 
-/// Process, its start, and which machine or container: by the directory.
+/// PID, start time, and the directory, which distinguishes machines and containers.
 pub(crate) type Process = (u32, u64, PathBuf);
 
 pub(crate) fn process_of(path: &Path, info: &SegmentInfo) -> Process {
@@ -93,7 +95,7 @@ pub(crate) fn process_of(path: &Path, info: &SegmentInfo) -> Process {
 }
 
 impl Processes {
-    /// Gives up the numbers of all that are not there any more.
+    /// Releases the numbers of ended processes.
     pub(crate) fn keep(&mut self, is_there: impl Fn(&Process) -> bool) {
         for place in self.0.values_mut().flatten() {
             place.take_if(|process| !is_there(process));
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(processes.label("shop", process(71)), "shop-2");
         processes.keep(|process| process.0 != 70);
         assert_eq!(processes.label("shop", process(72)), "shop-3");
-        // Starts again.
+        // A restarted process.
         assert_eq!(processes.label("shop", process(99)), "shop");
     }
 }

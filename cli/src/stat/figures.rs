@@ -1,4 +1,4 @@
-//! Figures of what was measured, and their values.
+//! Figures of the measured values.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::Measure;
 use crate::compare::metric;
 
-/// A figure, and what it is of.
+/// A figure with its value.
 pub(crate) struct Derived {
     pub(crate) figure: &'static Figure,
-    /// Or why it is not known.
+    /// The value, or why it is unknown.
     pub(crate) value: Result<FigureEstimate, String>,
 }
 
-/// Their values, of what was measured in each run.
+/// Figures from the measures of all runs.
 pub(crate) fn of(measures: &[Measure], confidence: f64) -> Vec<Derived> {
     let mut columns = Columns::of(measures);
     let value = |figure| {
@@ -30,7 +30,7 @@ pub(crate) fn of(measures: &[Measure], confidence: f64) -> Vec<Derived> {
     derived(value)
 }
 
-/// By how much they are larger of B, of what was measured in the same blocks; each with what it is of.
+/// The differences of B from A, from measures of the same blocks.
 pub(crate) fn differences(a: &[Measure], b: &[Measure], confidence: f64) -> Vec<Derived> {
     let mut columns = [Columns::of(a), Columns::of(b)];
     let value = |figure| {
@@ -45,15 +45,15 @@ fn derived(mut value: impl FnMut(&'static Figure) -> Result<FigureEstimate, Stri
     FIGURES.iter().map(|figure| Derived { figure, value: value(figure) }).collect()
 }
 
-/// The values of an event, run by run; `None` where it was not counted.
+/// The values of an event, run by run; `None` if it was not counted.
 type Column = Vec<Option<f64>>;
 
-/// The values of events, by how they are spelled.
+/// The values of events by their spelling.
 struct Columns<'a> {
     measures: &'a [Measure],
-    /// Those of the measures that are events.
+    /// The measures that are events.
     events: Vec<(Event, &'a Measure)>,
-    /// What was looked up.
+    /// Cache of lookups.
     known: HashMap<String, Option<Column>>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Columns<'a> {
         self.known.get(spelling).cloned().flatten()
     }
 
-    /// A row of a figure's events for each run.
+    /// The values of a figure's events, row by row for each run.
     fn rows(&mut self, figure: &Figure) -> Result<Vec<f64>, String> {
         let mut found = Vec::new();
         for name in figure.events {
@@ -83,7 +83,7 @@ impl<'a> Columns<'a> {
         Ok((0..runs).flat_map(cell).collect())
     }
 
-    /// What the kernel says of processes, or what was counted.
+    /// The kernel's value for processes, or the count of an event.
     fn look_up(&self, spelling: &str) -> Option<Column> {
         let of = |key: &str| {
             self.measures
@@ -112,7 +112,7 @@ impl<'a> Columns<'a> {
 }
 
 impl Derived {
-    /// For programs, with the name of what an interval is of; where it is not known, why not.
+    /// As JSON, or why it is unknown. `of` names the number of runs or blocks behind the interval.
     pub(crate) fn json(&self, of: &str) -> Value {
         match &self.value {
             Ok(found) => {
@@ -122,7 +122,7 @@ impl Derived {
         }
     }
 
-    /// For people: the value, with its unit, and its interval; or why it is not known.
+    /// Text for people: the value with its unit, and its interval; or why it is unknown.
     pub(crate) fn text(&self, write: fn(f64) -> String) -> Result<[String; 2], String> {
         let found = self.value.as_ref().map_err(String::clone)?;
         let write = |value: f64| if value.is_finite() { write(value) } else { "n/a".into() };
@@ -132,12 +132,12 @@ impl Derived {
     }
 }
 
-/// Four digits that count.
+/// Four significant digits.
 pub(crate) fn number(value: f64) -> String {
     Unit::NONE.number(value).to_string()
 }
 
-/// What is known, or why not, in words.
+/// The value, or why it is unknown, in words.
 fn said(
     figure: &Figure,
     found: picollo_core::Result<Result<FigureEstimate, Unknown>>,

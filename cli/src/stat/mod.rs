@@ -31,7 +31,7 @@ programs it has the lines that they execute.
 
 Exit status: 0, 1 for an error, 2 for wrong usage.";
 
-/// What is counted where nobody says what.
+/// Default events.
 const EVENTS: [&str; 6] =
     ["cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"];
 
@@ -59,7 +59,7 @@ pub(crate) fn command() -> Command {
         .args(counts::arguments())
 }
 
-/// What is counted: what the user says, else what is usual, where there is a PMU and somebody wants to see it.
+/// Events to count: the user's, or else the defaults if there is a PMU and they are shown.
 pub(crate) fn events(matches: &ArgMatches, is_wanted: bool) -> Vec<String> {
     let asked = matches.get_many::<Vec<String>>("event").into_iter().flatten().flatten().cloned();
     let events: Vec<String> = asked.collect();
@@ -69,31 +69,31 @@ pub(crate) fn events(matches: &ArgMatches, is_wanted: bool) -> Vec<String> {
     }
 }
 
-/// Something that was measured in each run.
+/// A measured quantity in each run.
 pub(crate) struct Measure {
     metric: Metric,
-    /// `None` where it was not counted.
+    /// `None` if it was not counted.
     pub(crate) values: Vec<Option<f64>>,
     mean: Option<FigureEstimate>,
 }
 
-/// The mean of what each run has.
+/// The mean over the runs.
 const MEAN: Figure =
     Figure { name: "mean", unit: "", events: &["value", "runs"], about: "", value: |sums| sums[0] / sums[1] };
 
 impl Measure {
     pub(crate) fn new(metric: Metric, values: Vec<Option<f64>>, confidence: f64) -> Measure {
         let numbers: Vec<f64> = values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
-        // The mean is the ratio of a sum to the number of runs.
+        // The mean is a sum divided by the number of runs.
         let rows: Vec<f64> = numbers.iter().flat_map(|&number| [number, 1.0]).collect();
         let mean = estimate_figure(&MEAN, FigureCounts::in_order(&MEAN, &rows), confidence);
         let mean = mean.ok().and_then(Result::ok);
-        // Of some runs alone it would be of other runs than the rest.
+        // A mean of only some runs would not match the others.
         let mean = mean.filter(|_| values.iter().all(Option::is_some));
         Measure { metric, values, mean }
     }
 
-    /// The standard deviation of the runs.
+    /// Standard deviation of the runs.
     fn spread(&self) -> Option<f64> {
         let mean = self.mean?.value;
         let squares: f64 = self.values.iter().flatten().map(|value| (value - mean) * (value - mean)).sum();

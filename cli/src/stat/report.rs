@@ -1,4 +1,4 @@
-//! What `picollo stat` says: for people, and for programs.
+//! The results of `picollo stat`, for people and as JSON.
 
 use picollo_native::BenchmarkNoise;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ pub(super) struct Report<'a> {
     pub(super) derived: Vec<Derived>,
     pub(super) notes: Vec<String>,
     pub(super) confidence: f64,
-    /// What was counted, by name.
+    /// The counted events, by name.
     pub(super) events: Value,
     pub(super) noise: BenchmarkNoise,
 }
@@ -77,7 +77,7 @@ fn row(measure: &Measure) -> Vec<String> {
         return vec![name, "not counted".into(), String::new(), String::new()];
     };
     if metric.is_bound(mean.value) {
-        // How that varies says nothing of the command.
+        // The variation of a bound is not a property of the command.
         return vec![name, metric.write(mean.value), String::new(), String::new()];
     }
     let write = |value: f64| if value.is_finite() { metric.kind.write(value.max(0.0)) } else { "n/a".into() };

@@ -1,4 +1,5 @@
-//! One histogram on the whole screen: its curve of percentiles over that since the start, and a heat map of the last minutes.
+//! One histogram on the whole screen: percentiles of the last interval and since the start, and a heat map of the last
+//! minutes.
 
 use picollo_core::{Snapshot, ValueSelection};
 use ratatui_core::buffer::Buffer;
@@ -12,10 +13,10 @@ use super::watch::Watch;
 use crate::show::RANKS;
 use crate::table::count;
 
-/// Room for the values beside a picture.
+/// Width for values beside a picture.
 const MARGIN: u16 = 10;
 const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
-/// The curve ends at as many nines: 99.99 %.
+/// The curve ends at this many nines: 99.99 %.
 const NINES: f64 = 4.0;
 const MOST_POINTS: usize = 256;
 
@@ -54,7 +55,7 @@ pub(crate) fn draw(
     draw_heat(buffer, heat, row, watch);
 }
 
-/// Room for a picture of some lines: title above, its columns right of the margin, a line below.
+/// The area of a picture: it leaves a title above, a margin on the left, and a line below.
 fn inside(area: Rect) -> Option<Rect> {
     (area.height >= 4 && area.width > MARGIN + 10).then(|| Rect {
         x: area.x + MARGIN,
@@ -64,7 +65,7 @@ fn inside(area: Rect) -> Option<Rect> {
     })
 }
 
-/// Percentiles from left to right, so that each nine has as much room; values upward, logarithmic.
+/// Percentiles from left to right, with equal space per nine; values upward, logarithmic.
 fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapshot>) {
     let Some(picture) = inside(area) else { return };
     put(buffer, area, 0, "value at percentile   ● last interval   · since start", STRONG);
@@ -101,7 +102,7 @@ fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapsho
     }
 }
 
-/// Time to the right, values upward; the darker, the more of its interval is there.
+/// Time to the right, values upward. Darker means a larger part of the interval.
 fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch) {
     let Some(picture) = inside(area) else { return };
     let columns = row.coarse.len().min(picture.width.into());
@@ -115,7 +116,7 @@ fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch) {
         put(buffer, area, 1, "  nothing was recorded", FAINT);
         return;
     };
-    // As many buckets in a line as are needed.
+    // Each line combines as many buckets as needed.
     let number = last.logical_index - first.logical_index + 1;
     let per_line = number.div_ceil(picture.height.into()).max(1);
     let lines = number.div_ceil(per_line) as u16;

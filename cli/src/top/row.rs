@@ -1,4 +1,4 @@
-//! One histogram or counter on the screen: what it was in the last interval, and before.
+//! One histogram or counter on the screen: its last interval, and what came before.
 
 use std::collections::VecDeque;
 
@@ -10,18 +10,18 @@ use crate::show::{RANKS, percentiles};
 use crate::table::printable;
 
 const P99: usize = 2;
-/// Each distribution of the last minutes has four buckets for each power of two.
+/// Distributions of the last minutes have four buckets per power of two.
 const COARSE_SCALE: u32 = 2;
-/// The largest that one of them may be, with what the allocator adds.
+/// Maximum size of one of them, including the allocator's overhead.
 pub(crate) const COARSE_BYTES: usize = 8 * 4 * 64 + 512;
 
-/// What happened in an interval.
+/// Values of an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Last {
-    /// Also those that were out of range.
+    /// Including values out of range.
     pub(crate) count: u64,
     pub(crate) per_second: f64,
-    /// At [`RANKS`]; none where nothing was recorded in range.
+    /// At [`RANKS`]; `None` if nothing was recorded in range.
     pub(crate) values: Option<[u64; RANKS.len()]>,
     pub(crate) out_of_range: u64,
     pub(crate) lost: u64,
@@ -31,23 +31,23 @@ pub(crate) struct Last {
 pub(crate) struct Row {
     pub(crate) pid: u32,
     pub(crate) entry: SegmentEntry,
-    /// Process, name and labels, without anything that acts on a terminal.
+    /// Process, name and labels, with escaped control characters.
     pub(crate) title: String,
     pub(crate) is_live: bool,
-    /// Of an interval that is over; before there is one, since the beginning.
+    /// The last complete interval; before there is one, everything since the beginning.
     pub(crate) last: Last,
     pub(crate) is_since_start: bool,
-    /// Of all.
+    /// Count since the beginning.
     pub(crate) total: u64,
-    /// Of the last minute; `None` where nothing was recorded.
+    /// For the last minute; `None` if nothing was recorded.
     pub(crate) p99s: VecDeque<Option<u64>>,
     /// Distributions of the last minutes.
     pub(crate) coarse: VecDeque<Box<Snapshot>>,
-    /// The interval's counts.
+    /// Counts of the interval.
     pub(crate) snapshot: Option<Box<Snapshot>>,
-    /// Of one that ended: everything since its beginning.
+    /// For an ended entry: everything since its beginning.
     pub(crate) whole: Option<Box<Snapshot>>,
-    /// What was recorded since this began to look, or between the last two marks; and where there is a mark, since then.
+    /// Records from the start of watching or between the last two marks; `since` has those after a mark.
     before: Option<Box<Snapshot>>,
     since: Option<Box<Snapshot>>,
 }
@@ -68,13 +68,13 @@ impl Row {
         self.entry.kind == SegmentKind::Counter
     }
 
-    /// Takes how much a counter has counted, and what it is at.
+    /// Updates a counter with its increase and its value.
     pub(crate) fn count(&mut self, count: u64, now: u64, seconds: f64) {
         self.last = Last { count, per_second: per_second(count, seconds), ..Last::default() };
         self.total = now;
     }
 
-    /// Takes what an interval has. `points` are kept of the line, `columns` of distributions.
+    /// Adds an interval. Keeps `points` values for the line, and `columns` distributions.
     pub(crate) fn take(&mut self, snapshot: &Snapshot, seconds: f64, points: usize, columns: usize) {
         self.snapshot = snapshot.boxed_copy().ok();
         let counts = snapshot.counts();
@@ -101,10 +101,10 @@ impl Row {
         }
     }
 
-    /// From now on changes are shown against what was before: since this began to look, or since the mark before.
+    /// From now on, changes are relative to what came before: since the start of watching, or since the previous mark.
     pub(crate) fn mark(&mut self) {
         let before = self.since.take().or_else(|| self.before.take());
-        // Nothing so far is something to compare with as soon as there is more.
+        // An empty histogram can be compared as soon as there is more.
         self.before = before.or_else(|| empty_like(self.snapshot.as_ref()?));
         self.since = self.before.as_deref().and_then(empty_like);
     }
@@ -119,13 +119,13 @@ impl Row {
         self.since.is_some()
     }
 
-    /// How a quantile since the mark differs from before; an error where there is too little for that, and nothing without a mark.
+    /// Change of a quantile since the mark: an error if there are too few values, `None` without a mark.
     pub(crate) fn change(&self, quantile: f64) -> Option<picollo_core::Result<Comparison>> {
         let options = CompareOptions { quantile, ..CompareOptions::default() };
         Some(self.before.as_ref()?.compare(self.since.as_ref()?, &options))
     }
 
-    /// No writer is left: what it had stays.
+    /// Marks the entry as ended, and keeps its data.
     pub(crate) fn end(&mut self, whole: Option<Box<Snapshot>>) {
         (self.is_live, self.whole) = (false, whole);
     }
@@ -135,7 +135,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
-/// Adds the latest, and forgets the oldest.
+/// Adds the latest value, and drops the oldest.
 fn push<T>(queue: &mut VecDeque<T>, latest: T, most: usize) {
     while queue.len() >= most.max(1) {
         queue.pop_front();

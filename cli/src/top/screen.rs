@@ -1,4 +1,5 @@
-//! The picture: a bar, the rows or one of them, and what keys do. Everything is drawn into cells; what is on the screen already is not sent.
+//! The picture: a bar, the rows or one of them, and hints for keys. It is drawn into cells; unchanged cells are not
+//! sent.
 
 use std::collections::VecDeque;
 
@@ -15,17 +16,17 @@ use super::watch::Watch;
 use crate::show::RANKS;
 use crate::table::{fit, printable};
 
-// Colors are those of the terminal: they are readable on dark and on light.
+// These are the terminal's own colors, so that they are readable on dark and on light.
 pub(super) const PLAIN: Style = Style::new();
 pub(super) const BAR: Style = PLAIN.add_modifier(Modifier::REVERSED);
 pub(super) const STRONG: Style = PLAIN.add_modifier(Modifier::BOLD);
 pub(super) const FAINT: Style = PLAIN.add_modifier(Modifier::DIM);
-/// Also over what is faint.
+/// Also for faint rows.
 pub(super) const LINE: Style = PLAIN.fg(Color::Cyan).remove_modifier(Modifier::DIM);
 const BETTER: Style = STRONG.fg(Color::Green);
 const WORSE: Style = STRONG.fg(Color::Red);
 
-/// What is in a column.
+/// Contents of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Sorted(Column),
@@ -33,14 +34,14 @@ enum Cell {
     Change,
 }
 
-/// `3.29 ms`, and `1.23 M/s`, after a space.
+/// Width of `3.29 ms`, and of `1.23 M/s`, after a space.
 const VALUE: u16 = 8;
 const RATE: u16 = 9;
-/// `+12.3 % [+9.1, +15.4] slower`.
+/// Width of `+12.3 % [+9.1, +15.4] slower`.
 const CHANGE: u16 = 31;
 const NARROWEST_NAME: u16 = 14;
 
-/// Columns and their widths that fit, the name first.
+/// Columns that fit, with their widths, the name first.
 fn columns(width: u16, is_marked: bool) -> Vec<(Cell, u16)> {
     let line = if width >= 140 { 31 } else { 9 };
     let value = |rank| (Cell::Sorted(Column::Value(rank)), VALUE);
@@ -49,7 +50,7 @@ fn columns(width: u16, is_marked: bool) -> Vec<(Cell, u16)> {
     let all = [rate, value(0), value(1), value(2), value(3), value(4), (Cell::Line, line), change];
     let mut left = width.saturating_sub(NARROWEST_NAME);
     let mut fits = [false; 8];
-    // Those that matter most come first.
+    // The most important ones come first.
     for at in [3, 7, 0, 1, 5, 4, 2, 6] {
         fits[at] = (1..=left).contains(&all[at].1);
         left -= if fits[at] { all[at].1 } else { 0 };
@@ -61,7 +62,7 @@ fn columns(width: u16, is_marked: bool) -> Vec<(Cell, u16)> {
     columns
 }
 
-/// Draws everything, without colors where NO_COLOR asks for that.
+/// Draws everything, without colors if NO_COLOR is set.
 pub(crate) fn draw(buffer: &mut Buffer, watch: &mut Watch, state: &mut State, has_colors: bool) {
     draw_colored(buffer, watch, state);
     if !has_colors {
@@ -176,7 +177,7 @@ fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown
                 None => heading(cell, state),
                 Some(number) => content(cell, width, &watch.rows[number], state, watch),
             };
-            // Bars upside down would say the opposite.
+            // Inverted bars would mean the opposite.
             let is_inverse = is_selected && cell != Cell::Line;
             let style = if is_inverse { style.patch(BAR) } else { style };
             let text = match cell {
@@ -225,7 +226,7 @@ fn content(cell: Cell, width: u16, row: &Row, state: &State, watch: &Watch) -> (
     }
 }
 
-/// A change in one line, and how it looks.
+/// A change on one line, and its style.
 pub(crate) fn change(row: &Row, quantile: f64) -> (String, Style) {
     match row.change(quantile) {
         None => (String::new(), PLAIN),
@@ -242,14 +243,14 @@ pub(crate) fn change(row: &Row, quantile: f64) -> (String, Style) {
 }
 
 fn change_text(found: &Comparison) -> String {
-    // No value falls by more than all of it, whatever an interval around few of them says.
+    // No value can fall by more than 100 %, even if an interval of few values says so.
     let share = |difference: f64| (difference / (found.a.value.max(1) as f64) * 100.0).max(-100.0);
     let number = |percent: f64| match percent.abs() {
         100.0.. => format!("{percent:+.0}"),
         _ => format!("{percent:+.1}"),
     };
     let verdict = match Verdict::from_code(found.verdict) {
-        // The values may be of anything.
+        // The values may be other than times.
         Verdict::Faster => "less",
         Verdict::Slower => "more",
         Verdict::NoEvidence if found.flags & COMPARISON_WITHIN_MARGIN != 0 => "same",
@@ -263,14 +264,14 @@ fn change_text(found: &Comparison) -> String {
     }
 }
 
-/// Text in a line of an area, cut off at its end.
+/// Writes text on a line of an area, cut off at its end.
 pub(crate) fn put(buffer: &mut Buffer, area: Rect, line: u16, text: &str, style: Style) {
     if line < area.height {
         buffer.set_stringn(area.x, area.y + line, text, area.width.into(), style);
     }
 }
 
-/// The same, with the line's rest in that style.
+/// The same, with that style for the rest of the line.
 fn fill(buffer: &mut Buffer, area: Rect, line: u16, text: &str, style: Style) {
     if line < area.height {
         buffer.set_style(Rect { x: area.x, y: area.y + line, width: area.width, height: 1 }, style);
@@ -278,7 +279,7 @@ fn fill(buffer: &mut Buffer, area: Rect, line: u16, text: &str, style: Style) {
     put(buffer, area, line, text, style);
 }
 
-/// Ranks and their names for other tables of a row.
+/// Values at the ranks, for other tables of a row.
 pub(crate) fn values_of(row: &Row) -> [String; RANKS.len()] {
     match row.last.values {
         Some(values) => values.map(|one| value(one, &row.entry.unit)),
@@ -286,13 +287,13 @@ pub(crate) fn values_of(row: &Row) -> [String; RANKS.len()] {
     }
 }
 
-/// A value with its unit, in nine characters or little more: times as `3.29 ms`, others as `1.23 M`.
+/// A value with its unit, in about nine characters: times as `3.29 ms`, others as `1.23 M`.
 pub(crate) fn value(value: u64, unit: &str) -> String {
     let unit = Unit::new(unit);
     if unit.is_time() { unit.integer(value).to_string() } else { Unit::COUNT.integer(value).to_string() }
 }
 
-/// How often a second.
+/// A rate per second.
 pub(crate) fn rate(per_second: f64) -> String {
     let is_whole = per_second.fract() == 0.0 && (0.0..1e15).contains(&per_second);
     let text = if is_whole {
@@ -310,8 +311,8 @@ pub(crate) fn rate(per_second: f64) -> String {
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The latest to the right, logarithmic between the smallest and the largest; where there are more than `width`, the largest of
-/// neighbours.
+/// Values with the latest on the right, on a logarithmic scale from the smallest to the largest. If there are more than
+/// `width`, each bar shows the largest of its neighbors.
 fn sparkline(values: &VecDeque<Option<u64>>, width: usize, most: usize) -> String {
     let per_bar = most.div_ceil(width.max(1)).max(1);
     let newest_first: Vec<Option<u64>> = values.iter().rev().copied().collect();
@@ -329,7 +330,7 @@ fn sparkline(values: &VecDeque<Option<u64>>, width: usize, most: usize) -> Strin
     shown.iter().rev().map(bar).collect()
 }
 
-/// Logarithm to base two of a value, 0 for 0.
+/// The logarithm to base two of a value, 0 for 0.
 pub(crate) fn log(value: u64) -> f64 {
     (value.max(1) as f64).log2()
 }
@@ -365,7 +366,7 @@ mod tests {
         values.extend([1, 2, 4, 8, 16, 32, 64, 128].map(Some));
         values.push_back(None);
         assert_eq!(sparkline(&values, 9, 9), "▁▂▃▄▅▆▇█ ");
-        // Of three each the largest; the newest to the right.
+        // Each bar is the largest of three, with the newest on the right.
         assert_eq!(sparkline(&values, 3, 9), "▁▅█");
         assert_eq!(sparkline(&[Some(7); 5].into(), 5, 5), "▄▄▄▄▄");
     }

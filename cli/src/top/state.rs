@@ -1,4 +1,4 @@
-//! What somebody has chosen to see, and what keys do.
+//! What the user has selected, and the effect of keys.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::row::Row;
 use crate::show::RANKS;
 use crate::table::count;
 
-/// All rows, by their numbers.
+/// All rows by number.
 type Rows = BTreeMap<u64, Row>;
 
-/// What rows are sorted by.
+/// The column for sorting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Column {
     #[default]
@@ -36,11 +36,11 @@ impl Column {
     }
 }
 
-/// Quantiles that changes are told of.
+/// Quantiles for which changes are shown.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// A key for the order of names in which `web-2` is before `web-10`, as digits compare as numbers, and a name before those that begin with
-/// it, whatever labels it has.
+/// A sort key for names. It compares digits as numbers, so that `web-2` comes before `web-10`. A name comes before
+/// longer names that begin with it, whatever labels it has.
 fn natural(title: &str) -> String {
     let mut key = String::new();
     for part in title.split_inclusive(|letter: char| !letter.is_ascii_digit()) {
@@ -56,26 +56,26 @@ fn natural(title: &str) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) sorted_by: Column,
-    /// Names from z to a, numbers from small to large.
+    /// Names from z to a, numbers in ascending order.
     pub(crate) is_inverted: bool,
     pub(crate) filter: String,
     /// Keys go into the filter.
     pub(crate) is_typing: bool,
     pub(crate) is_paused: bool,
-    /// The row with this number is the one that keys are for.
+    /// Keys apply to the row with this number.
     pub(crate) selected: Option<u64>,
     /// One row fills the screen.
     pub(crate) is_open: bool,
     pub(crate) is_help: bool,
     pub(crate) quantile: f64,
-    /// The first row on the screen, and how many there is room for.
+    /// The first row on the screen, and the number of rows that fit.
     pub(crate) top: usize,
     pub(crate) page: usize,
-    /// A line of what was done.
+    /// A message about the last action.
     pub(crate) message: String,
 }
 
-/// What a key asks for that is not the state's own.
+/// Actions of keys that go beyond the state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     None,
@@ -92,7 +92,7 @@ impl State {
         State { quantile: 0.99, page: 1, ..State::default() }
     }
 
-    /// Numbers of the rows that are shown, in their order.
+    /// Numbers of the shown rows, in order.
     pub(crate) fn shown(&self, rows: &Rows) -> Vec<u64> {
         let wanted = self.filter.to_lowercase();
         let is_wanted = |row: &Row| wanted.is_empty() || row.title.to_lowercase().contains(&wanted);
@@ -114,7 +114,7 @@ impl State {
         shown
     }
 
-    /// Where the selected row is among those that are shown; the first where it is not.
+    /// Position of the selected row among the shown ones; 0 if it is not shown.
     pub(crate) fn place(&self, shown: &[u64]) -> usize {
         shown.iter().position(|&number| Some(number) == self.selected).unwrap_or(0)
     }

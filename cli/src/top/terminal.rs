@@ -1,4 +1,4 @@
-//! The screen while somebody looks at it.
+//! The terminal during `picollo top`.
 
 use std::io::{self, Stdout, Write, stdout};
 use std::path::Path;
@@ -23,12 +23,12 @@ use crate::failure::Failure;
 use crate::record;
 use crate::signals::Blocked;
 
-/// How long a change of the terminal's size, or a signal, may wait to be noticed.
+/// Maximum delay before a resize or a signal is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// How long the screen's thread has to come to its end, once it was asked to.
+/// Time for the screen's thread to finish after it was asked to.
 const GRACE: Duration = Duration::from_millis(600);
 
-/// The terminal is in raw mode, with another screen.
+/// The terminal is in raw mode, with the alternate screen.
 static IS_RAW: AtomicBool = AtomicBool::new(false);
 
 fn prepare() -> io::Result<()> {
@@ -37,10 +37,10 @@ fn prepare() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, cursor::Hide)
 }
 
-/// Gives the terminal back as it was, once.
+/// Restores the terminal, once.
 fn restore() {
     if IS_RAW.swap(false, SeqCst) {
-        // First what needs no room in a terminal that takes nothing at the moment.
+        // This comes first because it works even if the terminal accepts no output.
         let _ = disable_raw_mode();
         if state_of(libc::STDOUT_FILENO, libc::POLLOUT, Duration::ZERO) & libc::POLLOUT != 0 {
             let _ = execute!(stdout(), LeaveAlternateScreen, cursor::Show);
@@ -48,7 +48,7 @@ fn restore() {
     }
 }
 
-/// The terminal is given back whatever happens; what a panic says would be lost with the other screen.
+/// Restores the terminal in any case. A panic's message would be lost with the alternate screen.
 struct Raw;
 
 impl Raw {
@@ -69,28 +69,28 @@ impl Drop for Raw {
     }
 }
 
-/// What is so of a descriptor, within a time: of `wanted`, and whether nobody is at the other end.
+/// The state of a descriptor within a time: whether `wanted` applies, and whether the other end is closed.
 fn state_of(fd: libc::c_int, wanted: libc::c_short, time: Duration) -> libc::c_short {
     let mut one = libc::pollfd { fd, events: wanted, revents: 0 };
-    // SAFETY: one of them, on the stack.
+    // SAFETY: one structure on the stack.
     unsafe { libc::poll(&raw mut one, 1, time.as_millis() as libc::c_int) };
     one.revents
 }
 
-/// Whether the terminal is gone: its other end is closed. What crossterm reads of such a one is nothing, again and again.
+/// Whether the other end of the terminal is closed. Then crossterm would repeatedly read nothing.
 fn is_gone(state: libc::c_short) -> bool {
     state & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0
 }
 
-/// What a signal asks for.
+/// What a signal requests.
 #[derive(Default)]
 struct Asked {
     end: AtomicBool,
     pause: AtomicBool,
 }
 
-/// Takes signals, and looks whether the terminal is still there, in a thread of its own: the one of the screen may wait for a terminal that
-/// never answers again.
+/// Takes signals and checks for the terminal, in a separate thread: the screen's thread may wait for a terminal that
+/// never answers.
 fn guard(signals: &Blocked, asked: &Asked) {
     loop {
         match signals.next(Some(PATIENCE)) {
@@ -103,12 +103,12 @@ fn guard(signals: &Blocked, asked: &Asked) {
     asked.end.store(true, SeqCst);
     std::thread::sleep(GRACE);
     restore();
-    // A log has whole intervals: each is one write.
-    // SAFETY: ends the process, and runs nothing that could wait.
+    // A log has whole intervals, because each is one write.
+    // SAFETY: this ends the process, and runs nothing that could wait.
     unsafe { libc::_exit(1) };
 }
 
-/// Stops, as a program without a screen does, until somebody has it go on.
+/// Stops like a program without a screen until it is continued.
 fn stop() -> io::Result<()> {
     restore();
     // SAFETY: a set on the stack, and a signal to this thread, where it acts at once.
@@ -129,7 +129,7 @@ fn lost(error: io::Error) -> Failure {
 
 pub(crate) fn run(watch: &mut Watch) -> Result<(), Failure> {
     let signals = Blocked::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGTSTP]);
-    // As <https://no-color.org> has it: set to anything but nothing.
+    // As in <https://no-color.org>: set and not empty.
     let has_colors = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut state = State::new();
     let mut log = None;
@@ -157,7 +157,7 @@ fn follow(
     asked: &Asked,
     has_colors: bool,
 ) -> Result<(), Failure> {
-    // What somebody started to look at was read before.
+    // The first reading took place before.
     let mut next = Instant::now() + watch.interval;
     let mut is_changed = true;
     loop {
@@ -176,7 +176,7 @@ fn follow(
         }
         let now = Instant::now();
         if now >= next {
-            // After a pause of the machine there is one interval that is longer, not many that are empty.
+            // After a pause of the machine, one longer interval follows instead of many empty ones.
             next = (next + watch.interval).max(now);
             if !state.is_paused {
                 watch.read();
@@ -213,7 +213,7 @@ fn follow(
     }
 }
 
-/// What is shown goes into a .hlog, too.
+/// Records the shown intervals in a .hlog.
 struct Log {
     path: String,
     log: record::Log,
@@ -222,14 +222,14 @@ struct Log {
 }
 
 impl Log {
-    /// A new file in this directory, named after the moment.
+    /// Creates a file in the current directory, named after the time.
     fn start() -> Result<Log, Failure> {
         let path = format!("picollo-top-{}.hlog", unix_nanos() / 1_000_000_000);
         let log = record::Log::create(Path::new(&path), false, u64::MAX, 0)?;
         Ok(Log { path, log, intervals: 0, coarser: false })
     }
 
-    /// The interval that was read last, of all histograms in which something happened.
+    /// Writes the last interval of all histograms with records.
     fn write(&mut self, watch: &Watch) -> Result<(), Failure> {
         let Some(seconds) = watch.seconds else { return Ok(()) };
         let start = unix_nanos().saturating_sub((seconds * 1e9) as u64);
@@ -245,14 +245,14 @@ impl Log {
         Ok(())
     }
 
-    /// What there is to say of it.
+    /// A summary of the log.
     fn about(&self) -> String {
         let coarser = if self.coarser { ", in the coarser digits that HdrHistogram has" } else { "" };
         format!("{}: {} intervals{coarser}", self.path, self.intervals)
     }
 }
 
-/// Begins to record, or ends.
+/// Starts or ends recording.
 fn record_or_end(log: &mut Option<Log>) -> String {
     match log.take() {
         Some(log) => format!("recorded: {}", log.about()),
@@ -296,7 +296,7 @@ mod tests {
         assert!(terminal.wait_for("planted"), "{:?}", terminal.text());
         let text = terminal.text();
         let at = |what: &str| text.rfind(what).unwrap_or_else(|| panic!("no {what:?} in {text:?}"));
-        // After the other screen, and not followed by anything that takes it away.
+        // The message comes after leaving the alternate screen, and nothing removes it.
         assert!(
             at("\u{1b}[?1049h") < at("\u{1b}[?1049l") && at("\u{1b}[?1049l") < text.find("planted").unwrap()
         );

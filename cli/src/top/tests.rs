@@ -1,4 +1,4 @@
-//! Pictures of rows that are known, on screens of several sizes.
+//! Tests pictures of known rows on screens of several sizes.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn entry(name: &str, labels: &[(&str, &str)], kind: SegmentKind) -> SegmentEntry
     SegmentEntry { kind, labels, name: name.into(), unit: "ns".into(), ..SegmentEntry::default() }
 }
 
-/// A histogram and the row that shows it.
+/// A histogram and its row.
 struct Shown {
     histogram: SharedHistogram,
     snapshot: Box<Snapshot>,
@@ -44,7 +44,7 @@ impl Shown {
         shown
     }
 
-    /// What is recorded in a second.
+    /// One second with these records.
     fn interval(&mut self, values: &[(u64, u64)]) {
         values.iter().for_each(|&(value, count)| self.histogram.record_n(value, count));
         self.histogram.update(&mut self.snapshot, Since::PreviousUpdate).unwrap();
@@ -104,7 +104,7 @@ fn rows_of_an_interval() {
     let shown = lines(&mut watch, &mut state, (80, 24));
     assert!(shown[0].starts_with("picollo top  4 entries  last 1.0 s"), "{shown:#?}");
     assert!(shown[1].starts_with("HISTOGRAM▾") && shown[1].ends_with("p99 1min"), "{shown:#?}");
-    // By name; the routes' ends are seen.
+    // Sorted by name; the ends of the routes are visible.
     assert!(shown[2].contains("/list}"), "{shown:#?}");
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let pay = words(&shown[3]).join(" ");
@@ -113,7 +113,7 @@ fn rows_of_an_interval() {
     assert_eq!(words(&shown[4])[1..], ["7", "/s"], "{shown:#?}");
     assert_eq!(words(&shown[5])[1..], ["0", "/s", "-", "-", "-", "-", "-"], "{shown:#?}");
     assert!(shown[23].contains("q quit"), "{shown:#?}");
-    // Wide: all columns, and all of the names.
+    // A wide screen has all columns and whole names.
     let shown = lines(&mut watch, &mut state, (200, 60));
     for title in ["RATE", "p50", "p90", "p99", "p99.9", "max", "p99 1min"] {
         assert!(shown[1].contains(title), "{shown:#?}");
@@ -129,7 +129,7 @@ fn sorted_filtered_and_moved() {
     assert!(first(&mut watch, &mut state).contains("/pay"), "by rate");
     press(&mut state, &watch, "i");
     assert!(first(&mut watch, &mut state).contains("scan"), "the least");
-    // p50, p90, p99, p99.9, max, and around to the name.
+    // p50, p90, p99, p99.9, max, and back to the name.
     for _ in 0..5 {
         press(&mut state, &watch, ">");
         assert!(first(&mut watch, &mut state).contains("/pay"));
@@ -148,10 +148,10 @@ fn sorted_filtered_and_moved() {
     assert!(lines(&mut watch, &mut state, (120, 24))[2].is_empty(), "letters are typed, not obeyed");
     key(&mut state, &watch, KeyCode::Esc);
     assert!(!lines(&mut watch, &mut state, (120, 24))[5].is_empty());
-    // Esc goes back, and no further.
+    // Esc goes back, but no further.
     assert_eq!(key(&mut state, &watch, KeyCode::Esc), Action::None);
     assert_eq!(state.message, "q quits");
-    // A counter has nothing to open, and says so.
+    // A counter cannot be opened, and shows a message.
     press(&mut state, &watch, "/jobs");
     key(&mut state, &watch, KeyCode::Enter);
     key(&mut state, &watch, KeyCode::Enter);
@@ -223,7 +223,7 @@ fn names_do_nothing_to_the_terminal() {
 fn one_histogram() {
     let mut pay = Shown::new("shop", "request", &[]);
     for second in 0..40 {
-        // A second kind of request that begins later, eight times as slow.
+        // A second kind of request begins later and is eight times as slow.
         let slow = if second < 20 { 0 } else { 300 };
         pay.interval(&[(1_000_000, 1000), (8_000_000, slow)]);
     }
@@ -234,13 +234,13 @@ fn one_histogram() {
     assert!(shown[1].starts_with("shop/request") && shown[2].starts_with("1.30 k/s  p50 1.00 ms"), "{all}");
     assert!(shown[3].starts_with("process 1234  46,000 in all"), "{all}");
     assert!(shown[4].starts_with("value at percentile"), "{all}");
-    // The curve: 1 ms below, 8 ms from the 77th percentile on, which is before the first nine.
+    // The curve is at 1 ms, and at 8 ms from the 77th percentile on, which is before the first nine.
     let picture = |from: usize, to: usize| shown[from..to].to_vec();
     let curve = picture(5, 12);
     let (top, bottom) = (&curve[0], curve.iter().rfind(|line| line.contains('●')).unwrap());
     assert!(top.contains("8.0") && top.contains("●") && bottom.contains("1.00 ms"), "{all}");
     assert!(bottom.find('●').unwrap() < top.find('●').unwrap(), "{all}");
-    // The heat map: both for the right half, the fast ones alone before.
+    // The heat map shows both on the right half, and only the fast ones before.
     let heat = shown.iter().position(|line| line.starts_with("the last 40 s")).unwrap();
     let marks = |line: &str| line.chars().filter(|c| "░▒▓█".contains(*c)).count();
     let counts: Vec<usize> =
@@ -270,13 +270,13 @@ fn changes_since_a_mark() {
     assert!(line("p/idle").ends_with("too few yet"), "{shown:#?}");
     press(&mut state, &watch, "c");
     assert!(lines(&mut watch, &mut state, (80, 24))[1].contains("p50 SINCE"));
-    // Without the mark all is as before.
+    // Without the mark, everything is as before.
     watch.rows.values_mut().for_each(Row::unmark);
     assert!(!lines(&mut watch, &mut state, (80, 24))[1].contains("SINCE"));
     assert!(watch.rows.values().all(|row| !row.has_mark()));
 }
 
-/// An interval around few values, or values that are far apart, reaches below nothing.
+/// An interval around few values, or around distant ones, extends below zero.
 #[test]
 fn nothing_falls_by_more_than_all_of_it() {
     let mut row = Shown::new("p", "wide", &[]);
@@ -299,14 +299,14 @@ fn names_are_in_their_natural_order_and_columns_hold_wide_characters() {
     let shown = lines(&mut watch, &mut state, (80, 24));
     let names: Vec<&str> = shown[2..7].iter().map(|line| line.split('{').next().unwrap()).collect();
     assert_eq!(names, ["p/web", "p/web-02", "p/web-2", "p/web-2a", "p/web-10"], "{shown:#?}");
-    // A wide character has two cells, of which the second is a space.
+    // A wide character has two cells; the second is a space.
     let at = |line: &str| line.find("/s").map(|at| line[..at].chars().count());
     assert!(shown[2..7].iter().all(|line| line.contains('…') && at(line) == at(&shown[2])), "{shown:#?}");
 }
 
 #[test]
 fn memory_is_bounded() {
-    // A hundred histograms over minutes, in layouts of all values.
+    // A hundred histograms over minutes, with layouts of all values.
     let histogram =
         SharedHistogram::create(&Options { max_trackable: u64::MAX, ..Options::default() }).unwrap();
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();

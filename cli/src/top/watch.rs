@@ -1,4 +1,4 @@
-//! The rows of `picollo top`, of all segments that are asked for.
+//! The rows of `picollo top`, for all selected segments.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -9,24 +9,24 @@ use picollo_native::unix_nanos;
 use super::row::{COARSE_BYTES, Row};
 use crate::reader::{Open, Reader, Reading};
 
-/// Memory for distributions of the last minutes, of all rows together.
+/// Memory for the distributions of the last minutes, for all rows together.
 const MOST_COARSE: usize = 20 << 20;
 const MOST_COLUMNS: usize = 300;
-/// More that ended are forgotten, the oldest first.
+/// Maximum number of ended rows; the oldest are dropped.
 pub(crate) const MOST_ENDED: usize = 200;
 
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) reader: Reader,
     pub(crate) interval: Duration,
-    /// How many segments of a name there have been.
+    /// Number of segments with the same name so far.
     names: HashMap<String, u32>,
-    /// By numbers that stay, in the order in which they came.
+    /// By permanent numbers, in order of appearance.
     pub(crate) rows: BTreeMap<u64, Row>,
     last_number: u64,
-    /// How long the last interval was; none before there is one.
+    /// Duration of the last interval; `None` before the first.
     pub(crate) seconds: Option<f64>,
-    /// What could not be read the last time, in a sentence.
+    /// Error of the last reading, in a sentence.
     pub(crate) trouble: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Watch {
         Watch { reader, interval, ..Watch::default() }
     }
 
-    /// How many points the line of the last minute has.
+    /// Number of points in the line of the last minute.
     pub(crate) fn points(&self) -> usize {
         (60.0 / self.interval.as_secs_f64()).ceil().clamp(2.0, 600.0) as usize
     }
@@ -44,7 +44,7 @@ impl Watch {
         (MOST_COARSE / (self.rows.len().max(1) * COARSE_BYTES)).clamp(10, MOST_COLUMNS)
     }
 
-    /// Reads everything. The first time counts are since the beginning of each.
+    /// Reads everything. The first reading covers everything from the beginning.
     pub(crate) fn read(&mut self) {
         self.reader.read();
         self.trouble = self.reader.troubles.first().cloned();
@@ -105,12 +105,12 @@ impl Watch {
         });
     }
 
-    /// Takes those that ended off the screen.
+    /// Removes the ended rows from the screen.
     pub(crate) fn forget_ended(&mut self) {
         self.rows.retain(|_, row| row.is_live);
     }
 
-    /// Everything since the beginning of one, for its curve.
+    /// All records of an entry since its beginning, for its curve.
     pub(crate) fn since_start(&mut self, number: u64) -> Option<Box<Snapshot>> {
         let find = |open: &Open| open.entries.iter().position(|entry| entry.number == number);
         let (open, index) =
@@ -133,13 +133,13 @@ mod tests {
     use crate::places::Places;
     use crate::reader::Target;
 
-    /// A directory of its own, with one segment to copy.
+    /// A separate directory with one segment to copy.
     struct Place {
         directory: PathBuf,
         bytes: Vec<u8>,
     }
 
-    /// Where docs/segment-format.md has the identity, the process and its start, and entries and objects.
+    /// Offsets in docs/segment-format.md: the identity, the process and its start, and entries and objects.
     const IDENTITY: u64 = 40;
     const PID: u64 = 72;
     const START_TIME: u64 = 80;
@@ -165,7 +165,7 @@ mod tests {
             Place { bytes: fs::read(segment.path()).unwrap(), directory }
         }
 
-        /// A copy under a name and an identity of its own, which lives as long as the file is open.
+        /// A copy with a separate name and identity. It is live as long as the file is open.
         fn copy(&self, number: u32) -> (File, PathBuf) {
             let path = self.directory.join(format!("copied.{number}.1"));
             let file = File::create_new(&path).unwrap();
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Descriptors of files in a directory, also of such that are deleted. Other tests have descriptors of theirs.
+    /// Number of descriptors for files in a directory, including deleted ones. Other tests use other directories.
     fn descriptors(directory: &Path) -> usize {
         let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
         links
@@ -216,12 +216,12 @@ mod tests {
             let (file, path) = place.copy(number);
             watch.read();
             assert_eq!(watch.rows.values().filter(|row| row.is_live).count(), 2, "{:?}", watch.trouble);
-            // The end of every other one is seen while its file is there, and that file stays.
+            // Every other one ends while its file exists, and the file stays.
             drop(file);
             if number % 2 == 0 {
                 watch.read();
                 assert!(watch.rows.values().all(|row| !row.is_live));
-                // Let the directory not grow.
+                // This keeps the directory small.
                 if number > 100 {
                     fs::remove_file(path).unwrap();
                 }
@@ -231,7 +231,7 @@ mod tests {
             }
             assert!(watch.rows.len() <= MOST_ENDED + 2);
             watch.read();
-            // The original, which this process has mapped, and none of the others.
+            // Only the original, which this process has mapped.
             let held = descriptors(&place.directory) - descriptors(&place.directory.join("original"));
             assert_eq!(held, 0, "{number}");
         }
@@ -239,7 +239,7 @@ mod tests {
         assert!(watch.reader.passed() <= 50, "{}", watch.reader.passed());
     }
 
-    /// Once, and not at each reading: also without its name it is read on.
+    /// A segment is opened once, not for each reading, and reading continues even without its name.
     #[test]
     fn a_segment_is_opened_once() {
         let place = Place::new("once");
@@ -274,13 +274,13 @@ mod tests {
         };
         assert_eq!(rows(&watch), [("second".to_owned(), true, 1)]);
         assert!(watch.trouble.as_ref().unwrap().contains("copied.1.1"), "{:?}", watch.trouble);
-        // Mended, it is there, too.
+        // After repair, it is readable again.
         let at = OBJECTS as usize;
         file.write_all_at(&place.bytes[at..at + 64], OBJECTS).unwrap();
         watch.read();
         assert_eq!(rows(&watch), [("second".to_owned(), true, 1), ("first".to_owned(), true, 1)]);
         assert_eq!(watch.trouble, None);
-        // Cut off, it is tried again; and once it is gone it has ended.
+        // A truncated file is tried again. Once it is gone, the segment has ended.
         file.set_len(4096).unwrap();
         watch.read();
         assert!(watch.trouble.is_some() && watch.rows.values().all(|row| row.is_live));

@@ -13,18 +13,18 @@ fn compared(key: &str, values: &[(f64, f64)]) -> Compared {
 
 #[test]
 fn rows_agree() {
-    // From nothing to 1.9 ms is not "0.0 %".
+    // An increase from 0 to 1.9 ms must not show as "0.0 %".
     let cells = row(&compared("system", &[(0.0, 1.9e-3); 40]));
     assert_eq!((cells[1].as_str(), cells[2].as_str(), cells[4].as_str()), ("0 s", "1.90 ms", "more"));
     assert!(cells[3].starts_with("+1.90 ms ["), "{cells:?}");
-    // Ticks: medians of 0 and of 1.9 ms, and a median difference of nothing, agree.
+    // With ticks, medians of 0 and of 1.9 ms agree with a median difference of 0.
     let (none, tick) = (0.0, 1.9e-3);
     let mut ticks = [(none, none), (none, tick), (tick, tick)].repeat(7);
     ticks.extend([(none, tick), (tick, none)].repeat(3));
     ticks.extend([(tick, tick); 2]);
     let found = compared("system", &ticks).found.unwrap();
     assert!((found.median_b - found.median_a - found.difference).abs() < 1e-12, "{found:?}");
-    // Five times faster, and now and then by more than that: a time does not fall by more than all of it.
+    // Five times faster, and sometimes even more: a time cannot fall by more than 100 %.
     let faster: Vec<(f64, f64)> = (0..10).map(|at| (1e-3 * f64::from(1 + at % 3), 2e-4)).collect();
     let cells = row(&compared("user", &faster));
     assert!(cells[3].starts_with('−') && !cells[3].contains("−10") && cells[4] == "less", "{cells:?}");

@@ -8,10 +8,10 @@ use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
 use picollo_native::baseline::{Baseline, Run, environment};
 
 fn picollo(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
-    // This machine may be busy with other tests.
+    // Other tests may keep this machine busy.
     let output = command(&["compare", "--keep-disturbed", "--budget", "30"])
         .current_dir(directory)
-        // Too few for a verdict of two commands, unless somebody asks for more.
+        // Too few for a verdict on two commands, unless a test asks for more.
         .args(if arguments.contains(&"--max-blocks") {
             &[][..]
         } else {
@@ -21,12 +21,12 @@ fn picollo(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
         .output()
         .unwrap();
     let (status, out, errors) = told(&output);
-    // What it may say of that is not what is tried here.
+    // These tests ignore what the command reports about disturbances.
     let is_of_noise = |line: &&str| !line.contains(" disturbed: ");
     (status, out.split_inclusive('\n').filter(is_of_noise).collect(), errors)
 }
 
-/// Runs as they would have been saved here, of a command that took so many picoseconds.
+/// Saves runs of a command that took this many picoseconds, as if measured on this machine.
 fn remember(directory: &Path, name: &str, benchmark: &str, picos: u64, count: usize) {
     let histogram = SingleWriterHistogram::create(&Options::default()).unwrap();
     histogram.writer().unwrap().record(picos);
@@ -38,7 +38,7 @@ fn remember(directory: &Path, name: &str, benchmark: &str, picos: u64, count: us
     }
 }
 
-/// A check that has nothing to go by has not passed; and nothing is run, or saved, for it.
+/// A check without a baseline fails, and then nothing is run or saved.
 #[test]
 fn a_missing_baseline_fails() {
     let guard = Place::new("missing");
@@ -66,12 +66,12 @@ fn a_missing_baseline_fails() {
     std::fs::write(&unlike, saved).unwrap();
     missing("1 earlier run was left out, of a machine with another processor");
     std::fs::remove_file(unlike).unwrap();
-    // The first run, said to be one; and the second, which there are too few for.
+    // The first run, which is declared as such; and a second one, with too few runs for a verdict.
     for (more, runs) in [(&["--allow-missing"][..], 2), (&[], 3)] {
         let (status, out, error) = checked(more);
         assert!(status == 0 && out.contains(&format!("main has {runs} runs")), "{out}{error}");
     }
-    // Who does not ask for a check is told, and no more.
+    // Without --fail-if-slower, a missing baseline is only reported.
     let (status, out, _) = picollo(place, &["--against", "none", "true"]);
     assert!(status == 0 && out.contains("none: the baseline has no run yet\n"), "{out}");
     assert_eq!(picollo(place, &["--allow-missing", "true", "true"]).0, 2);
@@ -99,7 +99,7 @@ fn runs_are_saved_and_judged() {
     let (status, out, _) = picollo(place, &["--against", "main", "true"]);
     assert!(status == 0 && out.contains("main: 1 earlier run of 5: too few for a verdict\n"), "{out}");
 
-    // No process takes a microsecond, and this one no hour.
+    // No process takes a microsecond, and this one does not take an hour.
     remember(place, "short", "true", 1_000_000, 5);
     remember(place, "long", "true", 3_600_000_000_000_000, 5);
     let (status, out, _) = picollo(place, &["--against", "short", "--fail-if-slower", "true"]);
@@ -115,7 +115,7 @@ fn runs_are_saved_and_judged() {
     assert_eq!(json["against"]["comparison"]["verdict"], "slower");
     assert_eq!(json["against"]["comparison"]["runs"], 5);
 
-    // What is slower is measured a second time.
+    // A slower result is measured again.
     for (name, looks) in [("long", 1), ("short", 2)] {
         remember(place, name, "counted", if name == "long" { 3_600_000_000_000_000 } else { 1_000_000 }, 5);
         let _ = std::fs::remove_file(place.join("runs"));
@@ -125,7 +125,8 @@ fn runs_are_saved_and_judged() {
         assert_eq!(runs, 10 * looks, "{name}");
     }
 
-    // Of two commands B is judged, and what fails is decided by A and B in turns, whatever is remembered; by a second look at both.
+    // With two commands, B is judged by earlier runs. Alternating A and B, with a second look at both, decides what
+    // fails.
     let old_and_new = |name: &str, more: &[&str], commands: [&str; 2]| {
         remember(place, name, "new", if name == "all" { 3_600_000_000_000_000 } else { 1_000_000 }, 5);
         let _ = std::fs::remove_file(place.join("runs"));
@@ -135,21 +136,21 @@ fn runs_are_saved_and_judged() {
         (status, out, runs)
     };
     let (count, slow) = ("echo >> runs", "echo >> runs; sleep 0.3");
-    // Slower in turns, though faster than all that is remembered.
+    // Slower than A when alternating, but faster than all earlier runs.
     let eight = ["--min-blocks", "8", "--max-blocks", "8", "--against", "all"];
     let (status, out, runs) = old_and_new("all", &eight, [count, slow]);
     assert!(out.contains("all: faster: -"), "{out}");
-    // Two to warm up, and eight blocks of four. Nothing fails at a first look.
+    // Two to warm up, and eight blocks of four. A first look never fails.
     let looks = if out.contains("all: slower at a first look") { 2 } else { 1 };
     assert_eq!(runs, 34 * looks, "{out}");
     assert_eq!(status == 3, out.contains("slower than old ("), "{out}");
     assert!(status == 0 || looks == 2, "{out}");
-    // Slower than what is remembered, and not in turns: measured again, and nothing fails. It is saved as a witness of that.
+    // Slower than earlier runs, but not than A: it is measured again, does not fail, and is saved as evidence.
     let (status, out, runs) =
         old_and_new("none", &["--against", "none", "--save", "none"], ["echo >> runs; sleep 0.1", count]);
     assert!(out.contains("none: slower: +") && out.contains("none has 6 runs"), "{out}");
     assert_eq!((status, runs), (0, 20), "{out}");
-    // Neither: one look.
+    // Neither is slower: one look suffices.
     let (status, _, runs) = old_and_new("all", &["--against", "all"], [slow, count]);
     assert_eq!((status, runs), (0, 10));
 

@@ -1,4 +1,4 @@
-//! Services that publish, each in a process of its own: this test program, which starts itself.
+//! Services that publish, each in a separate process: this test program, which starts itself.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use picollo_core::log::Reader;
 use picollo_core::{Metric, Options, Snapshot};
 use picollo_native::{Segment, SegmentOptions};
 
-/// A directory of its own in memory.
+/// A separate directory in memory.
 pub struct Place(pub PathBuf);
 
 impl Place {
@@ -26,7 +26,7 @@ impl Place {
         self.path(name)
     }
 
-    /// A segment of this process in it.
+    /// Creates a segment of this process in it.
     pub fn segment(&self, name: &str) -> Segment {
         let directory = self.0.to_str().unwrap();
         Segment::create(&SegmentOptions { name, directory, max_bytes: 6 << 20, ..SegmentOptions::default() })
@@ -40,7 +40,7 @@ impl Drop for Place {
     }
 }
 
-/// A running service; it is killed with this.
+/// A running service; dropping this kills it.
 pub struct Service(pub Child);
 
 impl Drop for Service {
@@ -51,12 +51,12 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// `what` is for [`a_service`]: entries, each `kind name unit value count help`, with semicolons between them.
+    /// `what` lists entries for [`a_service`], each `kind name unit value count help`, separated by semicolons.
     pub fn start(place: &Place, name: &str, what: &str) -> Service {
         Service::start_by(Command::new(std::env::current_exe().unwrap()), place, name, what)
     }
 
-    /// The same with a mount namespace and a `/dev/shm` of its own, as a container has; only for root.
+    /// The same with a separate mount namespace and `/dev/shm`, like in a container; only for root.
     pub fn start_contained(place: &Place, name: &str, what: &str) -> Service {
         let mut command = Command::new("unshare");
         command.args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm && exec \"$@\"", "sh"]);
@@ -75,19 +75,19 @@ impl Service {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().ends_with("ready")), "a service that does not start");
-        // Kept open: the test harness there prints at its end.
+        // The pipe stays open because the service's test harness prints at its end.
         std::thread::spawn(move || lines.for_each(drop));
         Service(child)
     }
 
-    /// Ends in an orderly way, or so.
+    /// Asks the service to end, and waits for it.
     pub fn end(mut self) {
         drop(self.0.stdin.take());
         self.0.wait().unwrap();
     }
 }
 
-/// What a service does; nothing where nobody started one.
+/// The code of a service; it does nothing in a normal test run.
 #[test]
 fn a_service() {
     let Ok(what) = std::env::var("TEST_SERVICE") else { return };
@@ -113,7 +113,7 @@ fn a_service() {
     }
     println!("ready");
     std::io::stdout().flush().unwrap();
-    // Each line: how often to record which value into the histogram with which number.
+    // Each line has the number of a histogram, a value, and how often to record it.
     for line in std::io::stdin().lines() {
         let line = line.unwrap();
         let numbers: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
@@ -135,14 +135,14 @@ pub fn picollo(directory: &Path, arguments: &[&str]) -> Output {
     command(arguments).env("PICOLLO_DIR", directory).output().unwrap()
 }
 
-/// Status, and what was printed.
+/// Status, output and errors.
 pub fn told(output: &Output) -> (i32, String, String) {
     let (shown, errors) = text(output);
     (output.status.code().unwrap(), shown, errors)
 }
 
 pub fn send(child: &Child, signal: i32) {
-    // SAFETY: our own child, which was not waited for.
+    // SAFETY: a child of this process that was not waited for.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
 }
 
@@ -152,7 +152,7 @@ pub fn read_log(path: impl AsRef<Path>) -> Vec<(String, Box<Snapshot>)> {
     let (mut found, mut reader, mut scratch) = (Vec::new(), Reader::new(&bytes), Vec::new());
     while let Some(interval) = reader.next() {
         let interval = interval.unwrap();
-        // Other readers leave out what began before the log did.
+        // Other readers skip intervals that began before the log.
         assert!(reader.start_seconds().unwrap() <= interval.start_seconds, "{}", path.as_ref().display());
         let snapshot = interval.decoder(&mut scratch, 1 << 20).unwrap().boxed().unwrap();
         found.push((interval.tag.unwrap().to_owned(), snapshot));

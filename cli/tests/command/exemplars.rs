@@ -1,4 +1,4 @@
-//! `picollo report --exemplars`: what a collector wrote as JSON becomes a part of a page.
+//! `picollo report --exemplars`: the JSON of a collector becomes a part of a page.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::common::{Place, picollo, told};
 use picollo_core::{Metric, Options, SharedHistogram};
 use picollo_native::exemplars::{Collector, Context, ExemplarOptions, Interval};
 
-/// Status, and what was told on standard error.
+/// Status, and the output on standard error.
 fn report(place: &Place, arguments: &[&str]) -> (i32, String) {
     let (status, shown, errors) = told(&picollo(&place.0, &[&["report"], arguments].concat()));
     assert_eq!(shown, "");
@@ -54,7 +54,7 @@ fn a_page_says_what_the_collector_says() {
     let page = place.path("page.html");
     assert_eq!(report(&place, &["--exemplars", &file, "-o", &page]), (0, String::new()));
     let text = fs::read_to_string(&page).unwrap();
-    // There is one writer: the same bytes as of the interval itself, once for each object.
+    // The page has the same bytes that the interval writes, once for each object.
     let section = html(&interval);
     assert_eq!(text.matches(&section).count(), 2, "{section}\n\n{text}");
     assert!(section.contains("Why observations above 5.0") && section.contains("<td>3000</td>"), "{section}");
@@ -62,7 +62,7 @@ fn a_page_says_what_the_collector_says() {
     assert!(text.contains("slow &lt;b&gt;&amp;.json</h1>") && !text.contains("<b>"), "{text}");
     assert!(text.starts_with("<!DOCTYPE html>") && text.ends_with("</section>\n</body></html>\n"), "{text}");
 
-    // Beside the histograms of a program.
+    // Together with the histograms of a program.
     let segment = place.segment("checkout");
     let metric = Metric { name: "latency", unit: "ns", ..Metric::default() };
     segment.histogram(&metric, &Options::default()).unwrap().record(7);
@@ -92,7 +92,7 @@ fn a_page_needs_something_to_be_of() {
         assert!(found == status && text.contains(told), "{text}");
     }
     assert!(!Path::new(&page).exists());
-    // Of long files, the last.
+    // Only the last intervals of long files are shown.
     let marked =
         |threshold: &str| interval.replacen("\"threshold\":5", &format!("\"threshold\":{threshold}"), 1);
     let rest = format!("{interval}\n").repeat(129);

@@ -1,4 +1,4 @@
-//! Figures in `picollo compare`: of what was measured, on both sides.
+//! Figures in `picollo compare`: they match the measurements on both sides.
 
 use std::process::Output;
 
@@ -40,7 +40,7 @@ fn figures_are_of_the_sums_of_both() {
 
 #[test]
 fn what_is_not_counted_is_no_zero_and_not_shown() {
-    // This machine's kernel counts no such event.
+    // The kernel of this machine does not count such events.
     let options = ["--event=L1-icache-load-misses", "true", "true"];
     let never = &json(&options)["figures"]["zen4-retiring"];
     for side in ["a", "b", "difference"] {
@@ -51,7 +51,7 @@ fn what_is_not_counted_is_no_zero_and_not_shown() {
     assert!(text.contains("\ncpus") && !text.contains("zen4-retiring"), "{text}");
 }
 
-/// An event that there is without a PMU.
+/// An event that exists without a PMU.
 #[test]
 fn events_are_in_figures() {
     let found = json(&["--event=minor-faults", "--event=instructions:u", "true", "true"]);
@@ -61,7 +61,7 @@ fn events_are_in_figures() {
         "{}",
         metrics["minor-faults"]
     );
-    // Counted or not known, never nothing.
+    // A figure is counted or unknown, but never zero.
     let ipc = &found["figures"]["ipc"]["a"];
     assert!(
         ipc["value"].as_f64().is_some_and(|value| value > 0.0) || ipc["why_not"].as_str().is_some(),

@@ -1,4 +1,4 @@
-//! Commands that follow a program: `show --every`, `record`, `report`, and those that look after what is left: `prune`.
+//! Commands that follow a program: `show --every`, `record`, `report`; and `prune`, which removes abandoned segments.
 
 use std::collections::HashMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn wait_for(file: &str) {
     }
 }
 
-/// The total of each tag in a log, and the largest value.
+/// Total and largest value of each tag in a log.
 fn totals(path: impl AsRef<Path>) -> HashMap<String, (u64, u64)> {
     let mut found: HashMap<String, (u64, u64)> = HashMap::new();
     for (tag, snapshot) in read_log(path) {
@@ -56,9 +56,9 @@ fn intervals_are_differences_and_new_histograms_are_new() {
     let mut child = start_by(kept, &place.0);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    // What was there before belongs to no interval.
+    // Earlier records belong to no interval.
     assert_eq!(next()["count"], 0);
-    // Whoever started it has it go on when its terminal is closed.
+    // `nohup` lets it continue when its terminal is closed.
     send(&child, libc::SIGHUP);
     first.record_n(3_290_000, 7);
     let second = histogram(&segment, "later", &Options::default());
@@ -67,7 +67,7 @@ fn intervals_are_differences_and_new_histograms_are_new() {
     while of_first < 7 || of_second < 9 {
         let line = next();
         let count = line["count"].as_u64().unwrap();
-        // The one after a late one is shorter, as the ends of intervals are not put off.
+        // An interval after a late one is shorter, as late ends do not shift later ones.
         longest = line["seconds"].as_f64().unwrap().max(longest);
         assert_eq!(line["labels"]["route"], "/pay");
         if line["name"] == "request" {
@@ -82,7 +82,7 @@ fn intervals_are_differences_and_new_histograms_are_new() {
     }
     assert_eq!((of_first, of_second), (7, 9));
     assert!(longest >= 0.1, "{longest}");
-    // What was taken out is shown with all that it had until then, and then no more.
+    // A retired entry is shown with its final records, and then no more.
     second.record_n(7, 3);
     let labels = [("route", "/pay"), ("method", "GET")];
     segment.retire(&Metric { name: "later", unit: "ns", labels: &labels, ..Metric::default() }).unwrap();
@@ -115,7 +115,7 @@ fn lines_for_people_have_units() {
     assert!(shown.contains("request{method=GET,route=/pay}") && shown.contains(" ms"), "{shown}");
 }
 
-/// A pipe that takes nothing more keeps nobody from ending what writes into it.
+/// A full pipe does not prevent a command from ending.
 #[test]
 fn signals_end_it_while_nobody_reads() {
     let place = Place::new("unread");
@@ -125,7 +125,7 @@ fn signals_end_it_while_nobody_reads() {
     names.iter().for_each(|name| histogram(&segment, name, &small).record(1));
     let mut child = start(&place.0, &["show", "unread", "--every", "10ms", "--json"]);
     let out = std::os::fd::AsRawFd::as_raw_fd(child.stdout.as_ref().unwrap());
-    // SAFETY: an open pipe of ours; room for a page, which one interval more than fills.
+    // SAFETY: an open pipe of this process. It has room for a page, which one interval overfills.
     assert!(unsafe { libc::fcntl(out, libc::F_SETPIPE_SZ, 4096) } >= 4096);
     let mut unread: libc::c_int = 0;
     while unread < 4096 {
@@ -153,7 +153,7 @@ fn a_log_has_all_that_was_recorded_over_restarts() {
     );
     let mut child = start(&place.0, &["record", "logged", "-o", log, "--interval", "100ms"]);
     let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
-    // The log is made when the program was found. Of what was there before nothing is in it.
+    // The log is created when the program is found. It contains nothing from before.
     wait_for(log);
     service.end();
     assert!(errors.any(|line| line.unwrap().contains("has ended")));
@@ -179,12 +179,12 @@ fn a_log_has_all_that_was_recorded_over_restarts() {
     assert_eq!(found["request"].0, 5);
     assert_eq!(found["with;comma<b>"].0, 3);
     assert!((1000..1100).contains(&found["request"].1), "{found:?}");
-    // It is a log for others as well.
+    // Other commands can read the log.
     let output = picollo(&place.0, &["hlog", log, "--by-tag"]);
     assert!(output.status.success() && text(&output).0.contains("with;comma"), "{:?}", text(&output));
     let refused = picollo(&place.0, &["record", "logged", "-o", log, "--for", "1"]);
     assert_eq!(refused.status.code(), Some(1));
-    // And it becomes a page.
+    // It can also become a page.
     let page = place.path("page.html");
     let output = picollo(&place.0, &["report", log, "-o", &page]);
     assert!(output.status.success(), "{:?}", text(&output));
@@ -196,7 +196,7 @@ fn a_log_has_all_that_was_recorded_over_restarts() {
 fn logs_are_rotated_and_lose_nothing() {
     let place = Place::new("rotate");
     let segment = place.segment("rotated");
-    // HdrHistogram's layout, so that nothing is told of it.
+    // With HdrHistogram's layout, there are no notes.
     let options = Options { relative_error: 0.0005, ..Options::default() };
     let recorded = histogram(&segment, "request", &options);
     let log = &*place.path("b.hlog");
@@ -211,7 +211,7 @@ fn logs_are_rotated_and_lose_nothing() {
         recorded.record(1 + number * 1000);
         total += 1;
         std::thread::sleep(Duration::from_micros(500));
-        // Before the first is dropped.
+        // Ends before the first file is dropped.
         if fs::exists(place.0.join("b.hlog.3")).unwrap() {
             break;
         }
@@ -229,13 +229,14 @@ fn logs_are_rotated_and_lose_nothing() {
     assert_eq!(sum, total);
 }
 
-/// Three processes that publish in one name, as workers that were spawned and not forked: one service, unless one of them is asked for.
+/// Three processes publish under one name, like spawned workers: they count as one service unless one of them is
+/// selected.
 #[test]
 fn workers_that_were_spawned_are_one_service() {
     let place = Place::new("workers");
     let what = "histogram request ns 1000000 100 x;counter jobs - 0 7 x";
     let mut workers: Vec<Service> = (0..2).map(|_| Service::start(&place, "web", what)).collect();
-    // One of them has another unit, which is not to be added to the others'.
+    // One of them has another unit, which must not be added to the others.
     workers.push(Service::start(&place, "web", &format!("{what};histogram other us 5 1 x")));
     let other = Service::start(&place, "web", "histogram other ns 5 1 x");
     let json = |arguments: &[&str]| json(&picollo(&place.0, arguments));
@@ -269,7 +270,7 @@ fn workers_that_were_spawned_are_one_service() {
     for worker in &mut workers {
         writeln!(worker.0.stdin.as_mut().unwrap(), "0 3290000 10").unwrap();
     }
-    // A fourth that starts meanwhile is one of them, with all that it has.
+    // A fourth one starts meanwhile and is included with all its records.
     workers.push(Service::start(&place, "web", what));
     while totals(log).get("request").is_none_or(|(total, _)| *total < 130) {
         std::thread::sleep(Duration::from_millis(20));
@@ -285,7 +286,7 @@ fn workers_that_were_spawned_are_one_service() {
     assert!(html.contains("<td>430</td>") && html.matches("<h2>").count() == 1, "{html}");
     drop(other);
 
-    // Of several that have ended nobody knows which is meant.
+    // If several have ended, the user must choose one.
     workers.into_iter().for_each(drop);
     let output = picollo(&place.0, &["show", "web"]);
     assert_eq!(output.status.code(), Some(1));

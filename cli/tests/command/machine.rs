@@ -30,7 +30,7 @@ fn events_are_named_and_tried() {
     assert!(has("Hardware:CpuCycles") && has("Software:PageFaults"), "{names:?}");
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "a name comes twice");
     for event in all.as_array().unwrap() {
-        // Each can be given to others by this name, but for codes of libpfm4's that are doubted.
+        // Each name can be passed to others, except for libpfm4's doubtful codes.
         let name = event["name"].as_str().unwrap();
         assert!(event["config"].is_null() || picollo_native::Event::parse(name).is_ok(), "{name}");
         assert_eq!(event["available"], event["why_not"].is_null(), "{event}");
@@ -47,7 +47,7 @@ fn events_are_named_and_tried() {
     assert!(near.ends_with(". Did you mean cycles?\n"), "{near}");
 }
 
-/// With libpfm4 told that this is another machine, the names of its maker are listed and counted under, or why not is said.
+/// If libpfm4 is told that this is another machine, its maker's names are listed and used, or the reason is shown.
 #[test]
 fn events_of_the_processors_maker() {
     let forced = |arguments: &[&str]| {
@@ -56,7 +56,7 @@ fn events_of_the_processors_maker() {
     let listed = forced(&["events", "l1_miss"]);
     let (shown, refused) = text(&listed);
     if refused.contains("is not installed here") {
-        // Past the test program, which would swallow it.
+        // Bypasses the test program, which would capture the output.
         let _ = std::io::stderr()
             .write_all(b"SKIPPED: libpfm4 is not installed (ci/setup.sh tests installs it)\n");
         let plain = text(&run(&["events"])).0;
@@ -72,16 +72,16 @@ fn events_of_the_processors_maker() {
         assert_eq!(row[key], value, "{row}");
     }
     assert!(row["type"] == 4 && row["about"].as_str().unwrap().contains("missed the L1D"), "{row}");
-    // One whose code is doubted is listed as well, with the reason.
+    // An event with a doubtful code is listed, too, with the reason.
     let doubted = json(&forced(&["events", "UOPS_RETIRED.STALL_CYCLES", "--json"]));
     let why = doubted[0]["why_not"].as_str().unwrap();
     assert!(doubted[0]["available"] == false && why.contains("two codes"), "{doubted}");
-    // Without a pattern their number is told, so that the kernel's are not lost among them.
+    // Without a pattern, only their number is shown, so that the kernel's events are not lost among them.
     let plain = text(&forced(&["events"])).0;
     assert!(plain.contains("more are the processor's own") && !plain.contains("skx::"), "{plain}");
     let near = text(&forced(&["events", "mem_load_retired.l1_mizz"])).1;
     assert!(near.ends_with(". Did you mean MEM_LOAD_RETIRED.L1_MISS?\n"), "{near}");
-    // What was counted is kept with what was found.
+    // Results include the events that were counted.
     let asked = ["--json", "--event=MEM_LOAD_RETIRED.L1_MISS:u", "--event=page-faults"];
     let stat = json(&forced(&[&["stat", "--runs=2"], &asked[..], &["true"]].concat()));
     let compare = json(&forced(&[&["compare", "--budget=1"], &asked[..], &["true", "true"]].concat()));
@@ -94,7 +94,7 @@ fn events_of_the_processors_maker() {
     }
 }
 
-/// A program whose status is kept, and which stops its parent: sleeps that were not slept meanwhile are counted, too.
+/// The program stops its parent, and its status is returned. Sleeps that were missed meanwhile are counted, too.
 #[test]
 fn stalls_are_found_and_corrected() {
     let place = Place::new("stall");
@@ -116,6 +116,6 @@ fn stalls_are_found_and_corrected() {
     let text = text(&run(&["hiccup", "--for", "0.1"])).0;
     assert!(text.contains("How late a thread was that slept for 1.00 ms at a time"), "{text}");
     assert!(text.contains("run queue: "), "{text}");
-    // A stall of half a second stands for sleeps of 1 ms that were late by 499 ms, 498, and so on.
+    // A stall of half a second represents sleeps of 1 ms that were late by 499 ms, 498 ms, and so on.
     assert!(late >= 300, "{late} of {object}");
 }

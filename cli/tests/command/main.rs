@@ -1,4 +1,4 @@
-//! The command, from outside.
+//! Tests the command from outside.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs)]
 

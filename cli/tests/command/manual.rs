@@ -1,4 +1,4 @@
-//! The manual's pages and the completions: every command has its own, and shells take them.
+//! The manual pages and the completions: every command has its own, and shells accept them.
 
 use std::path::Path;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn every_command_has_a_page_and_completions() {
     }
     assert!(!scripts.iter().any(|script| read(script).contains("manual")), "what is hidden is not offered");
 
-    // What bash offers for `picollo pr`, and for an option of one.
+    // What bash offers for `picollo pr`, and for an option of a command.
     let ask = format!(
         "source '{}'; COMP_WORDS=(picollo pr); COMP_CWORD=1; _picollo picollo pr picollo; echo \"${{COMPREPLY[*]}}\"; \
          COMP_WORDS=(picollo hlog --by); COMP_CWORD=2; _picollo picollo --by hlog; echo \"${{COMPREPLY[*]}}\"",

@@ -1,4 +1,4 @@
-//! A program in a terminal of its own.
+//! Runs a program in a separate terminal.
 #![allow(dead_code)]
 
 use std::fs::File;
@@ -9,37 +9,37 @@ use std::process::{Child, Command, ExitStatus};
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
-/// Longer than any machine is busy.
+/// Longer than any delay of a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Pty {
     pub child: Child,
-    /// The other end of the terminal; `None` once it was closed. Nothing reads it but [`Pty::wait_until`]: otherwise what is written stays in
-    /// the terminal, until that is full.
+    /// The other end of the terminal; `None` once it is closed. Only [`Pty::wait_until`] reads it: otherwise the output
+    /// stays in the terminal until that is full.
     master: Option<File>,
     written: Vec<u8>,
 }
 
 impl Pty {
-    /// With 80 columns and 24 lines. A terminal that controls its program sends signals to it.
+    /// Starts a program with 80 columns and 24 lines. A controlling terminal sends signals to it.
     pub fn start(mut command: Command, controls: bool) -> Pty {
         let (mut master, mut slave) = (0, 0);
         let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: numbers and a size on the stack; what is not asked for is null.
+        // SAFETY: numbers and a size on the stack; unneeded results are null.
         let result = unsafe {
             libc::openpty(&raw mut master, &raw mut slave, null_mut(), null_mut(), &raw const size)
         };
         assert_eq!(result, 0, "no terminals here");
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: just opened, and owned by nobody else.
         let (master, slave) = unsafe { (File::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) };
-        // SAFETY: an open descriptor of ours, which programs that are started must not have.
+        // SAFETY: an open descriptor of this process, which must not be inherited by programs.
         unsafe { libc::fcntl(master.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
-        // SAFETY: system calls alone.
+        // SAFETY: only system calls.
         unsafe {
             command.pre_exec(move || {
                 libc::setsid();
-                // Whoever runs the tests may have been started by `nohup`.
+                // The tests may have been started by `nohup`.
                 libc::signal(libc::SIGHUP, libc::SIG_DFL);
                 if controls {
                     libc::ioctl(0, libc::TIOCSCTTY as _, 0);
@@ -48,17 +48,17 @@ impl Pty {
             });
         }
         let child = command.spawn().unwrap();
-        // Its copies of the terminal.
+        // This closes its copies of the terminal.
         drop(command);
         Pty { child, master: Some(master), written: Vec::new() }
     }
 
-    /// All that was read so far.
+    /// Everything read so far.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.written).into_owned()
     }
 
-    /// Waits until this was written; whether it was.
+    /// Waits for this output. Returns whether it appeared.
     pub fn wait_for(&mut self, what: &str) -> bool {
         self.wait_until(|text| text.contains(what))
     }
@@ -68,12 +68,12 @@ impl Pty {
         while !is_so(&self.text()) && Instant::now() < end {
             let Some(master) = &mut self.master else { break };
             let mut one = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one of them, on the stack.
+            // SAFETY: one structure on the stack.
             unsafe { libc::poll(&raw mut one, 1, 50) };
             let mut bytes = [0; 4096];
             match if one.revents == 0 { Ok(0) } else { master.read(&mut bytes) } {
                 Ok(length) => self.written.extend_from_slice(&bytes[..length]),
-                // Nobody has the other end any more.
+                // The other end is closed.
                 Err(_) => break,
             }
         }
@@ -90,13 +90,13 @@ impl Pty {
         unsafe { libc::ioctl(self.master.as_ref().unwrap().as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
     }
 
-    /// Takes the terminal away.
+    /// Closes the terminal.
     pub fn close(&mut self) {
         self.master = None;
     }
 
     pub fn signal(&self, signal: i32) {
-        // SAFETY: our own child, which was not waited for.
+        // SAFETY: a child of this process that was not waited for.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
     }
 

@@ -1,4 +1,4 @@
-//! `picollo list` and `picollo show`, of a segment of this process.
+//! `picollo list` and `picollo show` with a segment of this process.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -59,7 +59,7 @@ fn what_cannot_be_shown_is_told_in_one_line() {
     for command in ["list", "show"] {
         assert_eq!(text(&picollo(&place.0, &[command])), ("nobody publishes here\n".into(), String::new()));
     }
-    // What is in the way of an answer is said, and is no such answer.
+    // An obstacle is reported as an error, not as an empty list.
     let file = format!("/dev/shm/picollo-cli-file-{}", std::process::id());
     std::fs::write(&file, "").unwrap();
     let output = picollo(file.as_ref(), &["list"]);
@@ -73,7 +73,7 @@ fn what_cannot_be_shown_is_told_in_one_line() {
     let (listed, errors) = text(&output);
     assert!(output.status.code() == Some(1) && listed.lines().count() == 2, "{listed}");
     assert!(errors.contains("broken.1.2: is no segment") && errors.lines().count() == 1, "{errors}");
-    // What others publish is shown nevertheless.
+    // Other segments are still shown.
     let (shown, errors) = text(&picollo(&place.0, &["show"]));
     assert!(shown.contains("x/a") && errors.contains("broken.1.2: is no segment"), "{shown}{errors}");
     for (arguments, why) in [
@@ -91,7 +91,7 @@ fn what_cannot_be_shown_is_told_in_one_line() {
     }
 }
 
-/// An entry that is damaged costs itself: commands go on with the others, and say which it is.
+/// A damaged entry only affects itself: commands continue with the others, and report it.
 #[test]
 fn one_entry_that_cannot_be_read_ends_nothing() {
     let place = Place::new("damaged");
@@ -106,7 +106,7 @@ fn one_entry_that_cannot_be_read_ends_nothing() {
     let make = |name| segment.histogram(&Metric { name, ..Metric::default() }, &Options::default()).unwrap();
     let (_bad, good, _worse) = (make("bad"), make("good"), make("worse"));
     good.record_n(5, 33);
-    // Where docs/segment-format.md has the header of the first histogram, and the state of the third entry.
+    // Offsets in docs/segment-format.md: the header of the first histogram, and the state of the third entry.
     let file = File::options().write(true).open(segment.path()).unwrap();
     for at in [4096 + 4096 * 1024, 4096 + 2 * 1024] {
         file.write_all_at(&[0xff; 64], at).unwrap();
@@ -122,7 +122,7 @@ fn one_entry_that_cannot_be_read_ends_nothing() {
         let output = picollo(&place.0, arguments);
         let (shown, errors) = text(&output);
         assert!(shown.contains(expected) && output.status.code() == Some(status), "{shown}{errors}");
-        // However often it was tried.
+        // Errors are reported once, no matter how often it was tried.
         assert!(errors.lines().count() == 2 && errors.contains("shop."), "{arguments:?}: {errors}");
     }
     assert!(std::fs::read_to_string(page).unwrap().contains("<h2>good</h2>"));
@@ -130,7 +130,7 @@ fn one_entry_that_cannot_be_read_ends_nothing() {
     assert!(shown.contains("picollo_left_out{reason=\"unreadable\"} 2.0\n"), "{shown}");
 }
 
-/// Two variables may name one directory, one of them through a link: what is in it counts once.
+/// Two variables may name the same directory, one of them through a link: its segments count once.
 #[test]
 fn a_directory_of_two_names_is_one() {
     let place = Place::new("linked");
@@ -147,7 +147,7 @@ fn a_directory_of_two_names_is_one() {
     assert_eq!(list.as_array().unwrap().iter().filter(|one| one["name"] == "shop").count(), 1, "{list}");
 }
 
-/// A directory of this user that is not looked into is no place where nobody publishes.
+/// If a directory of this user is rejected, the commands must not report that nobody publishes.
 #[test]
 fn a_directory_that_is_not_looked_into_is_told() {
     let place = Place::new("closed");
@@ -167,11 +167,11 @@ fn a_directory_that_is_not_looked_into_is_told() {
 fn what_others_publish() {
     let place = Place::new("others");
     let segment = place.segment("elsewhere");
-    // Not in this command's environment, but in that of a process that runs: a service of this user.
+    // The directory is not in this command's environment, but in that of a running service of this user.
     let service = Service::start(&place, "served", "");
     let nowhere = std::path::Path::new("/dev/shm/picollo-nowhere");
     let list = json(&picollo(nowhere, &["list", "--all", "--json"]));
-    // Each once, however many processes see it.
+    // Each is listed once, even if several processes see it.
     for name in ["served", "elsewhere"] {
         let of_name = list.as_array().unwrap().iter().filter(|one| one["name"] == name);
         assert_eq!(of_name.count(), 1, "{list}");
@@ -179,7 +179,7 @@ fn what_others_publish() {
     let (listed, _) = text(&picollo(nowhere, &["list", "--all"]));
     let line = listed.lines().find(|line| line.starts_with("elsewhere")).unwrap();
     assert!(line.contains(place.0.to_str().unwrap()) && listed.starts_with("NAME"), "{listed}");
-    // Whatever looks at one of them finds it there, and nowhere else.
+    // Commands for one of them find it there, and nowhere else.
     let (page, log) = (&*place.path("page.html"), &*place.path("log.hlog"));
     segment
         .histogram(&Metric { name: "a", ..Metric::default() }, &Options::default())
@@ -228,7 +228,7 @@ fn what_a_container_publishes() {
     assert!(found.to_string().contains(&format!("/proc/{pid}/root{}", place.0.display())), "{found}");
     let shown = json(&picollo(&place.0, &["show", "contained", "--all", "--json"]));
     assert_eq!(shown["entries"][0]["summary"]["total_count"], 77);
-    // This user's own, without --all, are those here.
+    // Without --all, only this user's segments outside containers are listed.
     let (listed, _) = text(&picollo(&place.0, &["list"]));
     assert!(!listed.contains("contained"), "{listed}");
 }

@@ -1,4 +1,4 @@
-//! `picollo serve` and `picollo push`, of services that are processes of their own.
+//! `picollo serve` and `picollo push` with services in separate processes.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,12 +9,12 @@ use std::process::Stdio;
 use crate::collector::collector;
 use crate::common::{Place, Service, command, picollo, send, text};
 
-/// What services are called: as this program, in the 15 characters that Linux keeps.
+/// Program name of the services: that of this program, in the 15 characters that Linux keeps.
 fn program() -> String {
     std::fs::read_to_string("/proc/self/comm").unwrap().trim_end().to_owned()
 }
 
-/// The samples of an exposition by name and labels, and the types of its families; no series and no family may come twice.
+/// The samples by name and labels, and the types by family. Fails if a series or a family appears twice.
 fn parse(text: &str) -> (HashMap<String, f64>, HashMap<String, String>) {
     let (mut samples, mut types) = (HashMap::new(), HashMap::new());
     for line in text.lines() {
@@ -38,7 +38,7 @@ fn three_services() {
     let first = Service::start(&place, "one", &format!("{NS};counter jobs - 0 7 Jobs"));
     let _second =
         Service::start(&place, "two", "histogram request us 3290 50 Otherwise told;counter jobs - 0 8 Jobs");
-    // A counter where others have a histogram; another unit under the name that the others come to have.
+    // A counter where others have a histogram, and another unit under the name that others get.
     let _third = Service::start(
         &place,
         "three",
@@ -52,7 +52,7 @@ fn three_services() {
     let (samples, types, shown, errors) = once();
     let at = |name: &str, segment: &str| samples[&format!("{name}{{segment=\"{segment}\"}}")];
     assert_eq!(["one", "two", "three"].map(|segment| at("jobs_total", segment)), [7.0, 8.0, 9.0], "{shown}");
-    // Both in seconds.
+    // Both are in seconds.
     assert_eq!(["one", "two"].map(|segment| at("request_seconds_count", segment)), [100.0, 50.0]);
     assert!((at("request_seconds_sum", "one") / 100.0 - 0.00329).abs() < 0.000_033);
     assert!((at("request_seconds_sum", "two") / 50.0 - 0.00329).abs() < 0.000_033);
@@ -69,7 +69,7 @@ fn three_services() {
 
     let (bounded, _) = text(&picollo(&place.0, &["serve", "--once", "--bounds", "0.001,0.1"]));
     assert_eq!(bounded.matches("request_seconds_bucket{segment=\"one\"").count(), 3, "{bounded}");
-    // A file is replaced at once; nothing else is left there.
+    // Writing replaces a file atomically and leaves nothing else behind.
     let file = place.0.join("x.prom");
     let elsewhere = place.0.join("elsewhere");
     std::fs::write(&elsewhere, "old").unwrap();
@@ -77,14 +77,14 @@ fn three_services() {
     assert_eq!(picollo(&place.0, &["serve", "--once", "-o", file.to_str().unwrap()]).status.code(), Some(0));
     assert_eq!(parse(&std::fs::read_to_string(&file).unwrap()).0, samples);
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "old");
-    // Three segments, the two files, and no other.
+    // Three segments, the two files, and nothing else.
     assert_eq!(std::fs::read_dir(&place.0).unwrap().count(), 5);
     let (_, errors) = text(&picollo(&place.0, &["serve", "--once", "-o", "/not-there/x.prom"]));
     assert!(errors.ends_with("picollo serve: /not-there/x.prom: No such file or directory\n"), "{errors}");
     first.end();
 }
 
-/// `picollo serve` while it runs, and what it printed.
+/// A running `picollo serve`, and its output.
 struct Serving(Service, String);
 
 impl Serving {
@@ -109,7 +109,7 @@ impl Serving {
         exchange(TcpStream::connect(("127.0.0.1", self.port())).unwrap(), host)
     }
 
-    /// As a service manager does.
+    /// Terminates it like a service manager.
     fn terminate(mut self) -> Option<i32> {
         send(&self.0.0, libc::SIGTERM);
         self.0.0.wait().unwrap().code()
@@ -160,13 +160,13 @@ fn scrapes_follow_what_is_live() {
     }
     let second = Service::start(&place, "two", NS);
     assert_eq!(counts(), of(&[("", 111.0), ("-2", 100.0)]));
-    // The first ends, and one that starts again takes its number.
+    // The first ends, and a restarted one takes its number.
     drop(first);
     assert_eq!(counts(), of(&[("-2", 100.0)]));
     let _again = Service::start(&place, "one", NS);
     assert_eq!(counts(), of(&[("", 100.0), ("-2", 100.0)]));
     drop(second);
-    // Pages in browsers ask for other hosts.
+    // Pages in browsers use other hosts.
     assert!(serving.get("evil.example").starts_with("HTTP/1.1 403"), "{}", serving.get("evil.example"));
     assert_eq!(serving.terminate(), Some(0));
 }
@@ -190,7 +190,7 @@ fn addresses() {
     assert!(errors.contains("--listen takes a port, an address with a port, or unix:PATH"), "{errors}");
 }
 
-/// Workers that were spawned, and publish in one name: one series, which goes on when one of them ends.
+/// Spawned workers publish under one name: they form one series, which continues when one of them ends.
 #[test]
 fn processes_of_one_name_are_summed() {
     let place = Place::new("summed");
@@ -206,18 +206,18 @@ fn processes_of_one_name_are_summed() {
     let pid = workers[0].0.id().to_string();
     let (shown, _) = text(&picollo(&place.0, &["serve", "--once", "--pid", &pid]));
     assert_eq!(parse(&shown).0["request_seconds_count{segment=\"web\"}"], 100.0, "{shown}");
-    // What it records until its end is in the sum, and stays.
+    // Everything it records until its end is in the sum, and stays.
     writeln!(workers[0].0.stdin.as_mut().unwrap(), "0 50000 11").unwrap();
     workers.remove(0).end();
     assert_eq!(all(), (Some(311.0), Some(21.0), 0.0));
     workers.push(Service::start(&place, "web", &what));
     assert_eq!(all(), (Some(411.0), Some(28.0), 0.0));
-    // One of another layout or unit is not to be added, and is counted.
+    // An entry with another layout or unit is not added, but counted as left out.
     let odd = Service::start(&place, "web", "histogram request us 5 1 x");
     let (count, jobs, left_out) = all();
     assert_eq!((count, jobs, left_out), (Some(411.0), Some(28.0), 1.0));
     drop(odd);
-    // Without any process there is no service.
+    // Without processes, the series is gone.
     workers.into_iter().for_each(|worker| worker.end());
     assert_eq!(all(), (None, None, 0.0));
 }
@@ -252,7 +252,7 @@ fn pushes() {
     for text in ["request_seconds", "jobs", "the-shop", "process", "How long"] {
         assert!(has(&body, text), "no {text}");
     }
-    // The environment's collector; one that refuses for good.
+    // The collector from the environment, which permanently refuses.
     let child = push(&["--once"], &[("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", &format!("{base}/other"))]);
     let (head, _) = requests.recv().unwrap();
     let output = child.wait_with_output().unwrap();
@@ -260,7 +260,7 @@ fn pushes() {
     let (_, errors) = text(&output);
     assert_eq!((output.status.code(), errors.lines().count()), (Some(1), 1), "{errors}");
     assert!(errors.contains("refused (status 400)"), "{errors}");
-    // Again and again, and once more at the end.
+    // Pushes repeatedly, and once more at the end.
     let mut child = push(&["--otlp", base, "--interval", "50ms"], &[]);
     for _ in 0..3 {
         assert!(has(&requests.recv().unwrap().1, "request_seconds"));

@@ -1,4 +1,4 @@
-//! `picollo stat`: what a command takes.
+//! `picollo stat`: measures a command.
 
 use std::process::Output;
 
@@ -20,7 +20,7 @@ fn error(arguments: &[&str]) -> String {
     text(&output).1
 }
 
-/// Figures are of the sums of what the runs took, and all of them hold together.
+/// Figures match the sums over the runs, and are consistent.
 #[test]
 fn figures_are_of_what_was_measured() {
     let found = json(&["--runs=5", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]);
@@ -42,7 +42,7 @@ fn figures_are_of_what_was_measured() {
     assert!((cpus - cpu / wall).abs() < 1e-9 && cpus > 0.0, "{cpus}");
 }
 
-/// What a small program had at its most is not known above what it began with, which is this command's own.
+/// The peak memory of a small program is only known to be at most that of this command, which it inherits.
 #[test]
 fn memory_of_a_small_program_is_a_bound() {
     let line = |program: &[&str]| {
@@ -55,7 +55,7 @@ fn memory_of_a_small_program_is_a_bound() {
     assert!(large.contains(" MiB") && !large.contains('≤'), "{large}");
 }
 
-/// What was not counted is never 0, and said once where there is no PMU.
+/// An uncounted event is never 0. Without a PMU, that is reported once.
 #[test]
 fn what_is_not_counted_is_not_known() {
     let has_pmu = picollo_native::probe().pmu_available == 1;
@@ -84,7 +84,7 @@ fn commands_fail_and_read_and_are_of_a_shell() {
     // Each run reads it from its start.
     assert_eq!(json(&["--runs=3", "--input", &input, "--shell", "read x && test $x = 1"])["run_count"], 3);
     assert_eq!(stat(&["--runs=2"]).status.code(), Some(2));
-    // Beside what is printed, a file has the same for programs.
+    // A file gets the JSON in addition to the printed text.
     let beside = place.path("beside");
     let (text, _) = text(&stat(&["--runs=2", "--export-json", &beside, "true"]));
     let written: Value = serde_json::from_slice(&std::fs::read(beside).unwrap()).unwrap();

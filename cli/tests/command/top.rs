@@ -1,4 +1,4 @@
-//! `picollo top` in a terminal that goes away, and with signals; `ci/observe.sh` looks at what it shows.
+//! `picollo top` with signals, and in a terminal that is closed. `ci/observe.sh` tests its contents.
 
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -23,7 +23,8 @@ fn top(place: &Place, controls: bool) -> Pty {
     pty
 }
 
-/// Starts it, does something to it, and it ends within a second: on a busy machine once in so many tries.
+/// Starts it and does something to it, so that it ends within a second. On a busy machine, one success in ten tries
+/// suffices.
 fn ends_within_a_second(
     place: &Place,
     controls: bool,
@@ -59,7 +60,7 @@ fn signals_end_it_and_give_the_terminal_back() {
     }
 }
 
-/// Also where no signal says so, as the terminal is not the one that controls it.
+/// It also ends without a signal, if the terminal is not its controlling one.
 #[test]
 fn it_ends_with_its_terminal() {
     let place = Place::new("top-closed");
@@ -68,12 +69,12 @@ fn it_ends_with_its_terminal() {
     }
 }
 
-/// Its screen's thread waits for a terminal that takes nothing.
+/// Its screen's thread waits for a terminal that accepts no output.
 #[test]
 fn signals_end_it_while_nobody_reads() {
     let place = Place::new("top-stuck");
     let mut pty = top(&place, true);
-    // Each draws all of the screen.
+    // Each redraws the whole screen.
     for _ in 0..200 {
         pty.resize(79);
         pty.signal(libc::SIGWINCH);
@@ -84,7 +85,7 @@ fn signals_end_it_while_nobody_reads() {
     pty.end();
 }
 
-/// A shell with job control takes the terminal while it is stopped, and gives it back.
+/// A shell with job control takes the terminal while it is stopped, and returns it afterwards.
 #[test]
 fn it_stops_and_goes_on() {
     let place = Place::new("top-stopped");

@@ -257,7 +257,7 @@ impl Collector {
         }
     }
 
-    /// Ends the interval, returns it, and begins the next one.
+    /// Ends the interval, returns it as [`Collector::ended`] does later, and begins the next one.
     ///
     /// `OutOfMemory`: nothing is lost, and the next call tells the same interval, or one that is longer; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
     pub fn collect(&self) -> Result<Counted<Interval>> {

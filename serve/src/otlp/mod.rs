@@ -46,7 +46,7 @@ pub struct Pusher {
 }
 
 impl Pusher {
-    /// Starts the thread. It passes the result of each push to the callback, for example to log failures.
+    /// Starts the thread, which passes the result of each push to the callback, for example to log failures.
     pub fn start<E, T>(settings: Settings, mut export: E, mut tell: T) -> std::io::Result<Pusher>
     where
         E: Export + 'static,

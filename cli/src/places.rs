@@ -1,5 +1,4 @@
-//! Where programs publish: this user's directories, and on request those of other users and containers, as far as
-//! allowed.
+//! Where programs publish: this user's directories, and on request those of others and of containers.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -83,8 +82,7 @@ impl Places {
     }
 }
 
-/// Possible directories of segments: the usual ones, and those in environments of processes, below the root of each
-/// process.
+/// Possible directories of segments: the usual ones and those in environments, below the root of each process.
 fn directories_of_all() -> Vec<PathBuf> {
     let mut found = usual_below(Path::new("/"));
     let mut roots = HashSet::from([root_of(Path::new("/proc/self"))]);

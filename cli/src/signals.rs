@@ -1,5 +1,4 @@
-//! Ends in an orderly way on SIGINT, SIGTERM and SIGHUP, and waits for the ends of intervals unless one of them
-//! arrives.
+//! Ends in an orderly way on SIGINT, SIGTERM and SIGHUP, and waits for ends of intervals unless one arrives.
 
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
@@ -23,8 +22,7 @@ impl Blocked {
         unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             for &signal in signals {
-                // A blocked signal is delivered even if it is ignored. With `nohup`, SIGHUP must stay ignored, so it is
-                // not blocked.
+                // A blocked signal arrives even if it is ignored. Under `nohup`, SIGHUP must stay ignored.
                 if signal != libc::SIGHUP || !is_ignored(signal) {
                     libc::sigaddset(set.as_mut_ptr(), signal);
                 }
@@ -45,8 +43,7 @@ impl Blocked {
         self.next(time).is_some()
     }
 
-    /// Runs work that may block forever, such as writing to a pipe that nobody reads. A signal ends the process
-    /// meanwhile.
+    /// Runs work that may block forever, such as writing to an unread pipe. A signal ends the process meanwhile.
     pub(crate) fn released<R>(&self, work: impl FnOnce() -> R) -> R {
         extern "C" fn end(_: libc::c_int) {
             // SAFETY: this ends the process, and runs nothing that could wait.

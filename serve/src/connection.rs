@@ -70,8 +70,7 @@ pub(crate) fn answer(
     finish(stream, &response, options)
 }
 
-/// Writes an answer and closes. It reads remaining input first: if input arrives at a closed socket, the kernel
-/// discards the answer.
+/// Writes an answer and closes. It first reads the rest: input at a closed socket makes the kernel discard the answer.
 pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options) -> io::Result<()> {
     write_all(stream, response, Instant::now() + options.response_time)?;
     stream.shutdown(Shutdown::Write)?;

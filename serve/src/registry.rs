@@ -49,8 +49,7 @@ pub struct RegistryExport {
 
 #[cfg(feature = "otlp")]
 impl RegistryExport {
-    /// Exports everything in a registry, including later additions. The first delta covers all counts since their
-    /// metrics were created.
+    /// Exports all of a registry, even later additions. The first delta covers all counts since metrics were created.
     pub fn new(registry: Arc<Mutex<Registry>>) -> RegistryExport {
         RegistryExport { registry, export: None }
     }

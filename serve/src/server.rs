@@ -166,8 +166,7 @@ fn listen_at_path(path: PathBuf) -> io::Result<(Listener, Place)> {
     {
         std::fs::remove_file(&path)?;
     }
-    // The socket is created under another name, closed to others, and then renamed, so that nobody can connect in
-    // between.
+    // The socket is created under another name and closed to others first, so that nobody can connect in between.
     let mut hidden = path.clone().into_os_string();
     hidden.push(format!(".{}", std::process::id()));
     let hidden = PathBuf::from(hidden);

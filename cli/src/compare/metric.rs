@@ -82,8 +82,7 @@ impl Metric {
         self.key == "memory" && value <= floor() + MEMORY
     }
 
-    /// Text for people. A process starts with the peak memory of its parent, so that a value not above that is only a
-    /// bound.
+    /// Text for people. A process inherits its parent's peak memory, so that a value not above that is only a bound.
     pub(crate) fn write(&self, value: f64) -> String {
         format!("{}{}", if self.is_bound(value) { "≤ " } else { "" }, self.kind.write(value))
     }

@@ -225,8 +225,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let in_turns = |measured: &Measured| !is_alone && measured.wall.verdict() == Verdict::Slower;
     let first_look = against.as_ref().map(|against| memory::is_slower(against) || in_turns(&measured));
     if first_look == Some(true) {
-        // Measures again before failing, since disturbances do not last. With two commands, the second look alternates
-        // both and decides.
+        // Measures again before failing: disturbances do not last. With two commands, the second look alternates and
+        // decides.
         measured = measure(&mut runner, &arguments)?;
         compared = compare(&measured, &arguments)?;
         against = memory.judge(&measured, &arguments)?;

@@ -215,8 +215,7 @@ fn wait(pid: u32) -> io::Result<(ExitStatus, libc::rusage)> {
     // SAFETY: the structure holds only numbers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
-        // SAFETY: both variables are on the stack, and the call writes to nothing else. Nobody else waits for this
-        // child.
+        // SAFETY: both variables are on the stack, and nothing else is written. Nobody else waits for this child.
         let waited = unsafe { libc::wait4(pid as libc::pid_t, &mut status, 0, &mut usage) };
         if waited == pid as libc::pid_t {
             return Ok((ExitStatus::from_raw(status), usage));

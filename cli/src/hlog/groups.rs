@@ -11,8 +11,7 @@ pub(super) struct Group {
     pub(super) window: i64,
 }
 
-/// Maximum number of counters in decoded sums, 16 bytes each. Other sums are kept encoded, which takes much less
-/// memory.
+/// Maximum number of counters in decoded sums, 16 bytes each. Other sums are kept encoded, which takes less memory.
 const READY: usize = 1 << 21;
 
 /// More counters than any snapshot has: the finest layout of all 64 bits has 46 · 2^19.

@@ -5,16 +5,14 @@ use picollo_core::Layout;
 /// Bounds for all histograms.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Bounds {
-    /// This many per power of two, in equal steps: 1, 2 or 4. The histogram's own buckets end there, so that counts are
-    /// exact.
+    /// This many per power of two, in equal steps: 1, 2 or 4. The histogram's own buckets end there: counts are exact.
     PerPower(u64),
     /// At these values, in the served unit.
     At(Vec<f64>),
 }
 
 impl Default for Bounds {
-    /// Values within a bucket differ by at most 25 %, which limits the error of a percentile that a server
-    /// interpolates.
+    /// Values within a bucket differ by at most 25 %, which limits the error of interpolated percentiles.
     fn default() -> Bounds {
         Bounds::PerPower(4)
     }

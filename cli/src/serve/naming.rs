@@ -23,14 +23,13 @@ const TIMES: [(&[&str], f64); 4] = [
 ];
 
 impl Exported {
-    /// Times become seconds, whatever their recorded unit: `request` in `ns` becomes `request_seconds`, so that a
-    /// program in nanoseconds and one in microseconds share a metric. Other units are appended to the name unless it
-    /// ends with them.
+    /// Times become seconds, whatever their recorded unit: `request` in `ns` becomes `request_seconds`, so that
+    /// programs in nanoseconds and in microseconds share a metric. Other units are appended unless the name ends with
+    /// them.
     pub(crate) fn of(entry: &SegmentEntry, added: &[(String, String)]) -> Exported {
         let divisor = if entry.divisor == 0.0 { 1.0 } else { entry.divisor };
         let (unit, divisor) = match TIMES.iter().find(|(names, _)| names.contains(&&*entry.unit)) {
-            // Either the recorded values are still to be divided, or the divisor is already set, and the unit is that
-            // of the quotient.
+            // Either the values are still to be divided, or the divisor is already set and the unit is the quotient's.
             Some((_, per_second)) if divisor == 1.0 || divisor == *per_second => {
                 ("seconds".to_owned(), *per_second)
             }

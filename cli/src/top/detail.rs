@@ -1,5 +1,4 @@
-//! One histogram on the whole screen: percentiles of the last interval and since the start, and a heat map of the last
-//! minutes.
+//! One histogram on the whole screen: percentiles of the last interval and overall, and a heat map of the last minutes.
 
 use picollo_core::{Snapshot, ValueSelection};
 use ratatui_core::buffer::Buffer;

@@ -1,5 +1,4 @@
-//! The picture: a bar, the rows or one of them, and hints for keys. It is drawn into cells; unchanged cells are not
-//! sent.
+//! The picture: a bar, the rows or one of them, and hints for keys. It is drawn into cells; only changed ones are sent.
 
 use std::collections::VecDeque;
 

@@ -125,8 +125,7 @@ fn runs_are_saved_and_judged() {
         assert_eq!(runs, 10 * looks, "{name}");
     }
 
-    // With two commands, B is judged by earlier runs. Alternating A and B, with a second look at both, decides what
-    // fails.
+    // With two commands, B is judged by earlier runs. Alternating A and B, with a second look at both, decides failure.
     let old_and_new = |name: &str, more: &[&str], commands: [&str; 2]| {
         remember(place, name, "new", if name == "all" { 3_600_000_000_000_000 } else { 1_000_000 }, 5);
         let _ = std::fs::remove_file(place.join("runs"));

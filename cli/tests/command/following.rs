@@ -229,8 +229,7 @@ fn logs_are_rotated_and_lose_nothing() {
     assert_eq!(sum, total);
 }
 
-/// Three processes publish under one name, like spawned workers: they count as one service unless one of them is
-/// selected.
+/// Three processes publish under one name, like spawned workers: they are one service unless one of them is selected.
 #[test]
 fn workers_that_were_spawned_are_one_service() {
     let place = Place::new("workers");

@@ -23,8 +23,7 @@ fn top(place: &Place, controls: bool) -> Pty {
     pty
 }
 
-/// Starts it and does something to it, so that it ends within a second. On a busy machine, one success in ten tries
-/// suffices.
+/// Starts it and does something to it that ends it within a second. On a busy machine, one of ten tries suffices.
 fn ends_within_a_second(
     place: &Place,
     controls: bool,

@@ -75,8 +75,7 @@ pub struct Against {
 impl Baseline {
     /// The baseline with this name in a directory, usually `.picollo` in the current one. It need not exist yet.
     ///
-    /// Fails with `InvalidArgument` if the name is empty, begins with a dot, or contains a slash or a control
-    /// character.
+    /// Fails with `InvalidArgument` if the name is empty, begins with a dot, or has a slash or control character.
     pub fn new(directory: &Path, name: &str) -> Result<Baseline> {
         let is_odd = |c: char| c == '/' || c == '\\' || c.is_control();
         if name.is_empty() || name.starts_with('.') || name.contains(is_odd) || name.len() > 200 {
@@ -100,16 +99,14 @@ impl Baseline {
     /// Histograms are written with three significant digits, in steps of a thousandth.
     ///
     /// Errors: `InvalidArgument` for a run without benchmarks, for duplicate names, and for values that a log cannot
-    /// hold: out of a histogram's range or at least 2^62; `Empty` for an empty histogram; `Os` if the file cannot be
-    /// written.
+    /// hold: out of range or at least 2^62; `Empty` for an empty histogram; `Os` if the file cannot be written.
     pub fn save(&self, run: &Run) -> Result<PathBuf> {
         file::save(&self.directory, run)
     }
 
     /// The newest [`MOST_RUNS`] runs, the oldest first; empty if the baseline does not exist.
     ///
-    /// Errors: `Os` if a file cannot be read, `Corrupt` if it is not such a log or has another unit. No file is
-    /// skipped.
+    /// Errors: `Os` if a file cannot be read, `Corrupt` if it is not such a log or has another unit. None is skipped.
     pub fn runs(&self) -> Result<Vec<SavedRun>> {
         file::runs(&self.directory)
     }

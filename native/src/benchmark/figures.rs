@@ -129,8 +129,7 @@ mod tests {
     use super::*;
     use crate::session::reading::{READING_SCALED, Reading};
 
-    /// A benchmark with planted counts of two events, in two samples of ten calls of each side. An empty sample counts
-    /// ten.
+    /// A benchmark with planted counts of two events, in two samples of ten calls per side. An empty sample counts ten.
     fn planted(events: &[&str], values: &[[u64; 2]], flags: u32) -> Benchmark {
         let events: Vec<Event> = events.iter().map(|event| Event::parse(event).unwrap()).collect();
         let options =

@@ -176,8 +176,8 @@ impl Benchmark {
 
     fn is_enough(&self) -> bool {
         let blocks = &self.judged;
-        // If blocks depend on each other, few may be independent. Then even all blocks give an interval of less
-        // confidence than requested.
+        // If blocks depend on each other, few may be independent. Then even their extremes lack the requested
+        // confidence.
         if blocks.coverage < self.look_confidence {
             return false;
         }

@@ -15,8 +15,8 @@
 //! Between blocks, the benchmark watches what others do to the machine. It leaves out both sides of disturbed blocks,
 //! by a rule that uses only the time and not the measured values (`noise.rs`). If more than half of the blocks were
 //! disturbed, all of them count: A and B alternated, so that the disturbance affects both and widens the interval. If
-//! that interval is inconclusive, the verdict is *unproven: noisy* ([`COMPARISON_NOISY`]). [`Benchmark::noise`] reports
-//! the cause.
+//! that is inconclusive, the verdict is *unproven: noisy* ([`COMPARISON_NOISY`]). [`Benchmark::noise`] reports the
+//! cause.
 //!
 //! It ends when the answer can no longer change, or when the budget is spent (`judge.rs`).
 //!
@@ -174,8 +174,7 @@ impl Benchmark {
         Ok(benchmark)
     }
 
-    /// Returns the next sample to run, or `None` at the end. It reads the clock last: the sample begins when this
-    /// returns.
+    /// Returns the next sample to run, or `None` at the end. The clock is read last: the sample begins at the return.
     ///
     /// A sample that was started but not finished is discarded.
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
@@ -346,8 +345,8 @@ impl Benchmark {
         (&self.blocks[0], &self.blocks[1])
     }
 
-    /// Which of [`Benchmark::blocks`] were disturbed from outside: at the end for all blocks, before that for those
-    /// judged last.
+    /// Which of [`Benchmark::blocks`] were disturbed from outside: at the end for all, before that for those judged
+    /// last.
     pub fn disturbed(&self) -> &[bool] {
         &self.disturbed
     }

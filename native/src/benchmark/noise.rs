@@ -218,8 +218,7 @@ impl Trace {
     }
 }
 
-/// Watches runs of a single program by the rule for blocks of a benchmark: see
-/// [`Benchmark::noise`](super::Benchmark::noise).
+/// Watches runs of one program by the rule for blocks: see [`Benchmark::noise`](super::Benchmark::noise).
 ///
 /// It leaves no run out: without a second program for comparison, that would favor short runs.
 pub struct NoiseWatch {

@@ -137,8 +137,7 @@ fn ticks_alone_disturb_nothing() {
     assert_eq!(disturbed(&trace(1, &[both], |_, _| ()), 1000), [0..=990], "one CPU, and two for it");
 }
 
-/// Without the pressure, others disturb if no CPU is idle. Without the other values nothing is known, which disturbs
-/// nothing.
+/// Without the pressure, others disturb if no CPU is idle. Without the rest, nothing is known to disturb.
 #[test]
 fn what_is_missing() {
     let busy = Stretch { own: 0.67, others: 1.33, waited: 1.0, ..QUIET };

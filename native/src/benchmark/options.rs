@@ -24,8 +24,8 @@ pub struct BenchmarkOptions {
     pub budget_seconds: f64,
     /// Seconds to warm up for, both together; 0: a tenth of the budget.
     pub warm_up_seconds: f64,
-    /// Target duration of a sample in seconds; 0: 0.0002, or a hundredth of the budget if that is less. At most an
-    /// eighth of it.
+    /// Target duration of a sample in seconds; 0: 0.0002, but at most a hundredth of the budget. Never above an eighth
+    /// of it.
     pub sample_seconds: f64,
     /// 0: it ends when the answer can no longer change. Above: when half the width of the interval of the difference is at most this
     /// share of A, or a tenth of the resolution. Negative: only with the budget.
@@ -34,9 +34,8 @@ pub struct BenchmarkOptions {
     pub confidence: f64,
     /// Differences up to this share of A do not matter; 0: 0.01; negative: no such threshold.
     pub relative_threshold: f64,
-    /// Seconds per call that cannot be distinguished. 0: half a nanosecond, two cycles, which the place of a loop in
-    /// memory may change, or a hundredth of an empty call if that is more; nothing with [`BENCHMARK_NO_OVERHEAD`].
-    /// Negative: nothing.
+    /// Seconds per call that cannot be distinguished. 0: half a nanosecond, two cycles, which a loop's place in memory
+    /// may change, or a hundredth of an empty call if more; none with [`BENCHMARK_NO_OVERHEAD`]. Negative: none.
     pub resolution_seconds: f64,
 }
 

@@ -105,8 +105,7 @@ impl Benchmark {
         Ok(result)
     }
 
-    /// What else the machine did so far, and how many blocks were left out for it. Errors: as for
-    /// [`Benchmark::result`].
+    /// What else the machine did so far, and how many blocks were left out. Errors: as for [`Benchmark::result`].
     pub fn noise(&self) -> Result<BenchmarkNoise> {
         let judged = self.result()?.blocks;
         let length = self.blocks[0].len();

@@ -138,8 +138,7 @@ impl BenchmarkNoise {
 }
 
 impl fmt::Display for BenchmarkNoise {
-    /// Writes a sentence: how many blocks were left out, and what disturbed them. Writes nothing if no block was
-    /// disturbed.
+    /// Writes a sentence about left-out blocks and what disturbed them, or nothing if no block was disturbed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BenchmarkNoise { block_count, disturbed_count, left_out_count, .. } = *self;
         if disturbed_count == 0 {

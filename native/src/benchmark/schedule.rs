@@ -33,8 +33,7 @@ const EMPTY_EVERY: usize = 5;
 /// Costs that differ by less get the same number of calls: the overhead is then the same and cancels exactly.
 const UNLIKE: f64 = 4.0;
 
-/// A sample is long enough if this many samples confirm it. A single one may have been interrupted, unless it was far
-/// too long for an interruption.
+/// Confirmations for a sample to be long enough. One may be an interruption, unless it was far too long for that.
 const CONFIRMED: u32 = 2;
 const NO_INTERRUPTION: u64 = 100;
 
@@ -211,7 +210,7 @@ impl Schedule {
         self.order = ((mixed ^ (mixed >> 31)) >> 63) as usize;
     }
 
-    /// Restarts the first block with one call per sample because the budget is spent. Returns false if that is the case
+    /// Restarts the first block with one call per sample because the budget is spent. Returns false if it was so
     /// already.
     pub(super) fn shorten(&mut self) -> bool {
         if self.is_fixed || self.repetitions == [1; 2] {

@@ -527,8 +527,7 @@ fn without_pressure() {
     }
 }
 
-/// A rule that leaves out blocks by the times of one side, such as those in which A was interrupted, fails these
-/// simulations.
+/// A rule that leaves out blocks by the times of one side, such as those in which A was interrupted, fails here.
 #[test]
 fn a_rule_that_looks_at_one_side_is_caught() {
     let (mut slower, runs) = (0, 40);

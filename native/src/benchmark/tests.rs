@@ -50,8 +50,7 @@ fn in_blocks(steps: &[Step]) -> String {
     told.replace("ABBA", ".").replace("BAAB", ".")
 }
 
-/// A coin decides the order of each block, differently for each benchmark: both are equally frequent, whatever came
-/// before.
+/// A coin decides the order of each block, differently for each benchmark: both are equally frequent in any context.
 #[test]
 fn the_order_is_left_to_chance() {
     let limits =
@@ -111,8 +110,7 @@ fn what_is_run_when() {
 
 #[test]
 fn overhead_is_subtracted_and_drift_does_not_matter() {
-    // A call of A takes 100 ns, and one of B 103. A sample adds 30 ns, and half a nanosecond per call. All get slower
-    // and slower.
+    // A call of A takes 100 ns, and one of B 103. A sample adds 30 ns, and 0.5 ns per call. All get slower and slower.
     let (mut random, mut samples) = (Random(1), 0.0);
     let options =
         BenchmarkOptions { max_blocks: 500, min_blocks: 200, budget_seconds: 1e3, ..Default::default() };
@@ -228,8 +226,7 @@ fn errors_say_which_event_and_why() {
         }
         // Replaces the event by a descriptor that cannot be read.
         let mut pipe = [0; 2];
-        // SAFETY: the array has room for both. The replaced descriptor belongs to this benchmark, which closes its
-        // replacement.
+        // SAFETY: the array has room for both. This benchmark owns the replaced descriptor, and closes its replacement.
         unsafe {
             assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
             assert_eq!(libc::dup2(pipe[1], fd), fd);

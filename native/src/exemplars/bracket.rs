@@ -71,9 +71,8 @@ impl Clocks for System {
 }
 
 impl Bracket {
-    /// Takes a bracket now; `None` if it is wider than 5 µs in all four tries. It takes about 100 ns if nothing
-    /// interrupts it. It neither blocks nor allocates, except that the first use of the clock calibrates it
-    /// ([`Clock::init`]).
+    /// Takes a bracket now; `None` if it is wider than 5 µs in four tries. It takes about 100 ns without interruptions.
+    /// It neither blocks nor allocates, except that the first use of the clock calibrates it ([`Clock::init`]).
     pub(crate) fn take() -> Option<Bracket> {
         Bracket::of(&System)
     }

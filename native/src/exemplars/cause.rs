@@ -91,9 +91,9 @@ impl Parts {
             return None;
         }
         let mut parts = Parts::default();
-        // The ring covers exactly the observation. The accounts do not, because the clocks are not read at the same
-        // instant. The ring does not show time that a host or an interrupt took. The kernel does not charge it to the
-        // thread, nor does this.
+        // The ring covers exactly the observation. The accounts do not: the clocks are not read at the same instant.
+        // The ring does not show time that a host or an interrupt took. The kernel does not charge it to the thread,
+        // nor does this.
         let (window, off) = match evidence.knows(KNOWN_RING) {
             true => (wall_nanos, evidence.off_nanos.min(wall_nanos)),
             false => (evidence.window_nanos, evidence.window_nanos.saturating_sub(evidence.cpu_nanos)),
@@ -109,8 +109,8 @@ impl Parts {
                     (false, _) => Cause::RunQueue,
                 };
                 parts.add(cause, ready);
-                // A thread that never gave up the CPU did not wait. The remaining time is in no account, such as time
-                // stolen from a whole machine.
+                // A thread that never gave up the CPU did not wait. The rest is in no account, like time stolen from a
+                // machine.
                 parts.add(if waited { Cause::OwnWaiting } else { Cause::Unexplained }, off - ready);
             }
             (false, _) => parts.add(Cause::OffCpu, off),

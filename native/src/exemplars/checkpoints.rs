@@ -1,8 +1,7 @@
 //! The checkpoints that a thread remembers: all recent ones, and ever fewer of the older ones.
 //!
-//! An outer scope may contain thousands of inner ones that take checkpoints. It still finds one from shortly before its
-//! beginning. Levels work like the bits of a binary counter: level `n` has the latest checkpoints whose number 2^n
-//! divides.
+//! An outer scope may contain thousands of inner ones with checkpoints. It still finds one from shortly before its
+//! start. Levels work like the bits of a binary counter: level `n` has the latest checkpoints whose number 2^n divides.
 
 /// Checkpoints per level.
 const EACH: usize = 16;

@@ -73,8 +73,7 @@ struct Counts {
     /// Sums at the beginning of the interval, and the time of that in ticks.
     sums: Sums,
     began: u64,
-    /// An interval that ended but could not be returned for lack of memory. The next call returns it, and the current
-    /// interval goes on.
+    /// An interval that ended without memory to return it. The next call returns it, and the current interval goes on.
     untold: Option<Untold>,
     ended: Option<Counted<Interval>>,
 }
@@ -98,9 +97,8 @@ pub struct Inner {
     pub(super) threshold: AtomicU64,
     pub(super) octave_due: AtomicU64,
     pub(super) control_due: AtomicU64,
-    /// How many scopes to skip when a control is due, chosen at random. A control often becomes due during a long
-    /// scope. Without skipping, it would be the scope after a long one, which in a repeating order is always of the
-    /// same kind.
+    /// How many scopes to skip when a control is due, at random. Often it becomes due during a long scope. Without
+    /// skipping, it would be the scope after a long one, which in a repeating order is always of the same kind.
     pub(super) control_passes: AtomicU64,
     pub(super) histogram: SharedHistogram,
     pub(super) unit: Unit,
@@ -219,8 +217,7 @@ impl Collector {
         ExemplarScope { collector: &self.0, raw }
     }
 
-    /// Records a value that was timed elsewhere, and keeps it if it is slow. There is no evidence of what its thread
-    /// did.
+    /// Records a value that was timed elsewhere, and keeps it if it is slow. There is no evidence about its thread.
     pub fn offer(&self, value: u64, context: Option<&Context>) -> bool {
         self.0.offer(value, context)
     }

@@ -28,8 +28,7 @@ static OPEN: Count = Count::new();
 const INSTRUCTIONS: u64 = 1;
 const CYCLES: u64 = 0;
 
-/// The frequency of cycles is measured this many times over this many dependent additions: 7 µs at 3.5 GHz. The best
-/// counts.
+/// Rounds of measuring the frequency of cycles over these dependent additions: 7 µs at 3.5 GHz. The fastest counts.
 const ROUNDS: u32 = 4;
 const ADDITIONS: u64 = 25_600;
 
@@ -191,8 +190,7 @@ impl Counters {
 impl Drop for Counters {
     fn drop(&mut self) {
         if self.counted.is_of_this_process() {
-            // SAFETY: not used after this. In a forked child, these descriptors may belong to other files, so this is
-            // skipped.
+            // SAFETY: not used after this. A forked child skips this: its descriptors may be other files.
             unsafe { ManuallyDrop::drop(&mut self.session) };
         }
     }

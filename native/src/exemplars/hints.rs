@@ -1,5 +1,4 @@
-//! Hints: what else happened on the whole machine, which the accounts of a thread do not show. They supplement the
-//! causes.
+//! Hints: what else happened on the machine, which a thread's accounts do not show. They supplement the causes.
 //!
 //! They compare two readings of the kernel's sums for the whole machine, at the beginning and the end of an interval.
 //! The sums include other programs and events unrelated to slow observations: a hint shows where to look.
@@ -111,8 +110,8 @@ fn number(text: &str, name: &str) -> Option<u64> {
 }
 
 impl Hints {
-    /// Writes a sentence if anything is worth mentioning: "Meanwhile, on the whole machine: 12% of the CPU time was
-    /// stolen by the host."
+    /// Writes a sentence if it is worthwhile: "Meanwhile, on the whole machine: 12% of the CPU time was stolen by the
+    /// host."
     pub(super) fn write_text(&self, out: &mut dyn Write) -> fmt::Result {
         let mut begin = "Meanwhile, on the whole machine: ";
         let mut part = |out: &mut dyn Write, text: fmt::Arguments<'_>| {

@@ -27,8 +27,7 @@ const LEFT: &str = " style=\"text-align:left\"";
 const PROSE: &str = " style=\"text-align:left;white-space:normal;min-width:9em\"";
 const WRAPPED: &str = " style=\"white-space:normal\"";
 
-/// Escapes its input and writes one text before the first line and another before each later line. Empty lines are
-/// skipped.
+/// Escapes its input and writes one text before the first line and another before later ones. It skips empty lines.
 struct Lines<'a> {
     out: &'a mut dyn Write,
     before: &'static [&'static str; 2],

@@ -90,8 +90,7 @@ Not known of 1: ended on another thread than they were begun on.
 #[test]
 fn bars_are_as_long_as_what_they_show() {
     let html = html(&interval());
-    // The run queue has 34 of 64 ms. The slowest has 30 ms of that and 1 ms on the CPU; a bar of 13 ms is shorter in
-    // proportion.
+    // The run queue has 34 of 64 ms. The slowest has 30 ms of that and 1 ms on the CPU; a bar of 13 ms is shorter.
     for bar in [
         "<rect x=\"0.0\" width=\"531.2\" height=\"10\" fill=\"#d55e00\"/></svg></td><td>53%",
         "<rect x=\"0.0\" width=\"967.7\" height=\"10\" fill=\"#d55e00\"/><rect x=\"967.7\" width=\"32.3\" height=\"10\" fill=\"#9a6b00\"/></svg>run",

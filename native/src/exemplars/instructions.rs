@@ -65,8 +65,7 @@ pub struct Execution {
     instructions: f64,
     cycles: f64,
     cpu_nanos: f64,
-    /// Standard deviations in cycles: of the numbers of instructions, and of the cycles beyond those usual for as many
-    /// instructions.
+    /// Standard deviations in cycles: of the instructions, and of cycles beyond the usual for as many instructions.
     more_deviation: f64,
     slower_deviation: f64,
 }

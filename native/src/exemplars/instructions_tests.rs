@@ -93,8 +93,7 @@ fn causes_are_told_apart() {
         ("fewer, and far slower", USUAL, of(3e6, 5.0), Slower, [0.0, 4.0, 0.0]),
         ("more, and faster", USUAL, of(6e7, 0.25), More, [4.0, 0.0, 0.0]),
         ("half and half", USUAL, of(15e6, 0.8), Several, [1.5, 1.5, 0.0]),
-        // For requests that are mostly system calls, twice the instructions are a twentieth of a millisecond, whatever
-        // the kernel took.
+        // With mostly system calls, twice the instructions are a twentieth of a millisecond, whatever the kernel took.
         (KERNEL, heavy, Work { instructions: 12e5, kernel: 8.0 * MS, ..heavy }, OnCpu, [0.1, 0.0, 4.0]),
         ("waited", USUAL, waiting(USUAL), OwnWaiting, [0.0; 3]),
         ("waited, and worked more", USUAL, waiting(of(18e6, 0.5)), OwnWaiting, [2.0, 0.0, 0.0]),

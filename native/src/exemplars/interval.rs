@@ -58,9 +58,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Combines the `counted` numbers with `exemplars`, of which the first `slowest` are the slowest, and with a sample
-    /// of `of_slow` slow observations. If no threshold was known, the slowest stand for the slow ones. Errors:
-    /// `OutOfMemory`.
+    /// Combines the `counted` numbers with `exemplars`, the first `slowest` of which are the slowest, and with a sample
+    /// of `of_slow` slow ones. Without a known threshold, the slowest stand for the slow ones. Errors: `OutOfMemory`.
     pub(super) fn new(
         counted: Interval,
         exemplars: &[Exemplar],

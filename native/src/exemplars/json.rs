@@ -20,8 +20,7 @@ use super::interval::{Interval, Share};
 use super::verdict::Verdict;
 use crate::base::error::{Error, Status};
 
-/// Larger counts of observations are invalid: at a thousand million per second they take over a hundred days. Sums of
-/// valid ones fit.
+/// Larger counts are invalid: at a thousand million per second they take over a hundred days. Sums of valid ones fit.
 const MAX_COUNT: u64 = 1 << 53;
 /// Maximum number of units per second. Up to this, dividing by a number and writing it gives the same number.
 const MAX_UNITS_PER_SECOND: u64 = 1_000_000_000_000_000;

@@ -25,8 +25,7 @@ pub(super) fn random_below(state: &mut u64, end: u64) -> u64 {
 pub(super) struct Kept {
     most: usize,
     slowest: Vec<Exemplar>,
-    /// Value, number (among equal values, the earlier is the slower) and place of each of the slowest. The smallest is
-    /// on top.
+    /// Value, number (among equal values, the earlier is the slower) and place of the slowest. The smallest is on top.
     order: BinaryHeap<Reverse<(u64, Reverse<u64>, usize)>>,
     octaves: Vec<Option<Exemplar>>,
     sampled: Vec<Exemplar>,
@@ -166,8 +165,8 @@ mod tests {
 
     #[test]
     fn samples_are_fair() {
-        // Each hundredth of the slow ones is sampled equally often: chi-square with 99 degrees of freedom exceeds 148
-        // once in a thousand.
+        // Each hundredth is sampled equally often: chi-square with 99 degrees of freedom exceeds 148 once in a
+        // thousand.
         let mut kept = Kept::new(0, 7).unwrap();
         let all = 100_000;
         for number in 1..=all {

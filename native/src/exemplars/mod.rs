@@ -1,5 +1,4 @@
-//! Why was this one slow? Keeps observations with the context of their requests and the evidence of where their time
-//! went.
+//! Why was this one slow? Keeps observations with their requests' context and the evidence of where their time went.
 
 mod accounts;
 mod bracket;
@@ -39,8 +38,7 @@ pub use verdict::Verdict;
 
 pub use picollo_core::Counted;
 
-/// Checks whether the kernel records this thread's switches for collectors. If not, the error explains why and what to
-/// do.
+/// Checks whether the kernel records this thread's switches. If not, the error explains why and what to do.
 pub fn switch_records() -> crate::base::error::Result<()> {
     let sys = crate::os::sys::Kernel;
     ring::Ring::open(sys, usize::MAX).map(drop).map_err(|refused| refused.explain(&sys))

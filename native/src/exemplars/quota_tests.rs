@@ -87,8 +87,7 @@ fn growth_is_told_of_what_it_may_have_been_in() {
     );
     quota.seen(Some(5), 2 * t);
     quota.seen(Some(7), 3 * t);
-    // If the earlier reading was within, all growth was. If it was before, perhaps. If it was after, or the last one
-    // was before: no.
+    // If the first reading was within, all growth was. If it was before, perhaps. If both were outside: none.
     assert_eq!(quota.within(2 * t - 5, 3 * t - 5), Some((2, true)));
     assert_eq!(quota.within(2 * t + 5, 3 * t - 5), Some((2, false)));
     assert_eq!(quota.within(t, 2 * t), Some((0, false)));

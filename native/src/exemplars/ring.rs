@@ -4,13 +4,12 @@
 //! page is mapped read-only, and holds the latest 256 records, 128 absences. After a slow observation, its window must
 //! be read soon: a window that the ring no longer holds is *incomplete*, and its values are unknown.
 //!
-//! The kernel often refuses the event, see [`Refused`]. Then only precision is lost: the kernel's accounts are less
-//! exact.
+//! The kernel often refuses the event, see [`Refused`]. Only precision is lost: the accounts are less exact.
 //!
 //! **A woken thread that waits for a CPU was not preempted.** The thread's accounts (`run_delay`) show how much of an
 //! absence was waiting for a CPU. The ring shows exactly when, how long and how often it was away.
 //!
-//! **It proves itself.** The kernel also counts how often a thread left the CPU (`getrusage`), and the head of the ring
+//! **It proves itself.** The kernel also counts how often a thread left the CPU (`getrusage`), and the ring's head
 //! shows how many records were ever written. If they disagree, as after `PR_TASK_PERF_EVENTS_DISABLE`, all windows are
 //! incomplete.
 //!
@@ -217,21 +216,19 @@ impl Image for Mapping {
     }
 
     fn head(&self) -> u64 {
-        // SAFETY: the first page has this word, and stays mapped as long as the ring; a forked child does not call
-        // this.
+        // SAFETY: the first page has this word, and is mapped as long as the ring; a forked child does not call this.
         unsafe { self.0.byte_add(DATA_HEAD).cast::<AtomicU64>().as_ref() }.load(Ordering::Acquire)
     }
 
     fn word(&self, index: usize) -> u64 {
         let at = page_size() + (index & (self.words() - 1)) * 8;
-        // SAFETY: as above; the second page has this many words. The load is relaxed and atomic, since the kernel may
-        // write meanwhile.
+        // SAFETY: as above; the second page has this many words. Relaxed and atomic, since the kernel may write
+        // meanwhile.
         unsafe { self.0.byte_add(at).cast::<AtomicU64>().as_ref() }.load(Ordering::Relaxed)
     }
 }
 
-/// Whether the kernel dates records by this process's `CLOCK_MONOTONIC_RAW`. In a time namespace, they differ by a
-/// constant.
+/// Whether the kernel dates records by this process's `CLOCK_MONOTONIC_RAW`. Time namespaces add a constant.
 fn clocks_agree<S: Files>(sys: &S) -> bool {
     let mut buffer = [0; 256];
     match sys.read_file("/proc/self/timens_offsets", &mut buffer) {

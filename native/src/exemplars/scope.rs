@@ -1,9 +1,9 @@
 //! The path of an observation: a scope that begins and ends, or a value that was timed elsewhere.
 //!
-//! A scope that is not slow costs two readings of the clock, a record, and four comparisons: its beginning with the due
-//! times of a checkpoint and a control, its duration with a threshold, and its end with the due time of one kept for
-//! its octave. All other code is cold. It does not wait for other threads, and allocates only for a thread's first
-//! scope.
+//! A scope that is not slow costs two readings of the clock, a record, and four comparisons: its beginning with the
+//! times at which a checkpoint and a control are due, its duration with a threshold, and its end with the time at which
+//! one is kept for its octave. Other code is cold: it does not wait for other threads, and only a thread's first scope
+//! allocates.
 
 use core::sync::atomic::Ordering;
 
@@ -218,8 +218,7 @@ impl Inner {
             })
         });
         let evidence = evidence.unwrap_or(Evidence::none(Missing::Unsupported));
-        // With so many slow ones, those that are neither among the slowest nor the latest of their octave are only
-        // counted.
+        // With so many slow ones, those neither among the slowest nor the latest of their octave are only counted.
         if evidence.missing == Missing::TooMany
             && !is_for_octave
             && value <= self.of_slowest.load(Ordering::Relaxed)

@@ -237,8 +237,7 @@ impl Thread {
         evidence.known |= KNOWN_FAULT_TIMES;
     }
 
-    /// Starts the kernel's records of the thread's switches, and of page faults, if allowed, for at most `most`
-    /// threads.
+    /// Starts the kernel's records of the thread's switches and page faults, if allowed, for up to `most` threads.
     pub(super) fn open_ring(&mut self, most: u32, has_faults: bool) {
         if self.has_tried_ring {
             return;

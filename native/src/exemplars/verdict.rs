@@ -24,8 +24,7 @@ pub struct Verdict {
     /// Page faults beyond the usual.
     #[serde(skip)]
     pub faults: u64,
-    /// The cause is unknown because the time before it, in the same window of accounts, may be most of the apparent
-    /// excess.
+    /// The cause is unknown: time before it in the same window of accounts may be most of the apparent excess.
     #[serde(skip)]
     pub is_too_short: bool,
     /// Usual instructions per cycle; 0 if unknown.
@@ -73,8 +72,8 @@ impl Verdict {
         };
         let mut cause = named(before).unwrap_or(Cause::Several);
         let faults = (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64;
-        // The doubt hides a cause, or it decides between one cause and several. If it is small, no cause has much more
-        // than half.
+        // The doubt hides a cause, or decides between one cause and several. If it is small, none has much more than
+        // half.
         let is_in_doubt = || named(Before::NONE).is_some() || !before.has_ring && before.nanos * 2.0 > all;
         if cause == Cause::Several && before.nanos > all * LITTLE && is_in_doubt() {
             return Verdict { parts, is_too_short: true, ..Verdict::NOTHING };

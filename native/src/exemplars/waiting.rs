@@ -1,5 +1,4 @@
-//! Places for observations that a collector could not take in at once because another thread was using it. Nobody
-//! waits.
+//! Places for observations that a collector could not take in because another thread was using it. Nobody waits.
 
 #[cfg(not(all(loom, test)))]
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -86,8 +85,7 @@ impl Places {
         self.full.load(Ordering::Relaxed) != 0
     }
 
-    /// Removes the observations of this process. Those of a parent process are discarded, since the parent takes them
-    /// in itself.
+    /// Removes this process's observations. Those of a parent process are discarded: the parent takes them in itself.
     pub(super) fn drain(&self, mut each: impl FnMut(&mut Pending)) {
         if self.full.load(Ordering::Relaxed) == 0 {
             return;

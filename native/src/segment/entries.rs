@@ -1,5 +1,4 @@
-//! Entries of a segment for writers: checking options, finding entries by name, and creating them under the directory
-//! lock.
+//! Entries of a segment for writers: checks options, finds entries by name, and creates them under the directory lock.
 
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -273,8 +272,7 @@ impl Segment {
         Ok(Some((body, true)))
     }
 
-    /// Gives a per-CPU histogram this process's own table if it has none. The caller holds the lock, which excludes
-    /// others.
+    /// Gives a per-CPU histogram this process's own table if it has none. The caller holds the lock to exclude others.
     fn have_table(&self, body: &Body) -> Result<()> {
         if body.kind != SegmentKind::Histogram as u32 || body.mode != mode::PER_CPU {
             return Ok(());

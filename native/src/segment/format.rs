@@ -1,8 +1,7 @@
 //! The layout of a segment. docs/segment-format.md documents it for authors of other readers.
 //!
-//! It consists of a header, a directory of entries of equal size, and the objects of the entries at multiples of
-//! [`PAGE`]. All positions are offsets from the beginning of the file. All numbers use the byte order of the machine
-//! that created it.
+//! It consists of a header, a directory of entries of equal size, and their objects at multiples of [`PAGE`]. All
+//! positions are offsets from the beginning of the file. All numbers use the byte order of the machine that created it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use picollo_core::SharedStripedCounter;
@@ -45,8 +44,7 @@ pub(crate) const fn flags(interlocked: bool, live_reset: bool) -> u32 {
     (if interlocked { INTERLOCKED } else { 0 }) | (if live_reset { LIVE_RESET } else { 0 })
 }
 
-/// Bytes of the file that are locked with open file description locks: one while a process lives, one to create
-/// entries.
+/// Bytes of the file to lock with open file description locks: one while a process lives, one to create entries.
 pub(crate) const LIFE_BYTE: i64 = 0;
 pub(crate) const DIRECTORY_BYTE: i64 = 1;
 

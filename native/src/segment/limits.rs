@@ -41,8 +41,7 @@ fn check_in(bytes: u64, groups: &Groups) -> Result<()> {
     ))
 }
 
-/// Bytes that a group has left, including what the kernel could drop if needed. `None` without a limit or without
-/// access.
+/// Bytes that a group has left, including what the kernel could drop if needed. `None` if unlimited or unreadable.
 fn left_in(version: &Version, folder: &Path, bytes: u64) -> Option<u64> {
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let limit = file(version.limit)?.trim().parse::<u64>().ok()?;

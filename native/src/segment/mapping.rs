@@ -40,8 +40,7 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// The latest mapping of this process. The list has no lock: a fork in another thread could leave one locked in the
-/// child.
+/// The latest mapping of this process. The list has no lock, which a fork in another thread could leave locked.
 static MAPPED: AtomicPtr<Mapping> = AtomicPtr::new(null_mut());
 
 /// All mappings of this process.
@@ -113,8 +112,7 @@ impl Mapping {
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: the file begins with a header in a reserved page, and the mapping stays. The fields that change are
-        // atomic.
+        // SAFETY: the file begins with a header in a reserved page, and the mapping stays. Changing fields are atomic.
         unsafe { self.base.cast().as_ref() }
     }
 
@@ -236,8 +234,7 @@ pub(crate) struct DirectoryLock(pub(crate) File);
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // Unlocks explicitly: a child forked meanwhile has a descriptor of the same description and would keep it
-        // locked.
+        // Unlocks explicitly: a child forked meanwhile has the same description and would keep it locked.
         let _ = file::lock(&self.0, DIRECTORY_BYTE, Lock::None);
     }
 }
@@ -276,8 +273,8 @@ fn watch_process() {
             mapping.populate(start, end.saturating_sub(start).min(MOST_AT_FORK));
         }
     }
-    // Concurrent callers all register, so that none waits for another, which a fork may leave behind. Twice does no
-    // harm.
+    // Concurrent callers all register, so that none waits for another, which a fork may leave behind. Twice is
+    // harmless.
     static IS_DONE: AtomicBool = AtomicBool::new(false);
     if IS_DONE.load(Ordering::Acquire) {
         return;

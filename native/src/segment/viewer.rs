@@ -331,8 +331,8 @@ impl Viewer {
         };
         let result = copied.and_then(|size| {
             let memory = image.words().as_mut_ptr().cast::<u8>();
-            // SAFETY: the copy belongs to this viewer and has this size; `attach` checks its contents. Nobody records
-            // into it.
+            // SAFETY: the copy is this viewer's and has this size; `attach` checks its contents. Nobody records into
+            // it.
             let histogram = unsafe { SharedHistogram::attach_unguarded(memory, size as usize) };
             // SAFETY: as above.
             let alone = unsafe { SingleWriterHistogram::attach(memory, size as usize) };

@@ -14,8 +14,7 @@ use super::mapping::{self, Mapping};
 use crate::base::error::{Result, failure};
 use crate::os::wall::unix_nanos;
 
-/// A file in memory that holds histograms and counters. Others can read them while this program runs and after it
-/// crashed.
+/// A file in memory with histograms and counters. Others can read it while this program runs and after a crash.
 ///
 /// Recording into a segment costs the same as elsewhere: the handles are the same. The file stays mapped until the
 /// process ends. A forked child writes into the same segment, and other processes can [attach](Segment::attach).
@@ -104,8 +103,7 @@ impl Segment {
         made
     }
 
-    /// Attaches to a segment of another process by its path. If the path is empty, `PICOLLO_SEGMENT` in the environment
-    /// names it.
+    /// Attaches to another process's segment by its path. An empty path means the one in `PICOLLO_SEGMENT`.
     ///
     /// Errors: `Permission` if the file or its directory is not this user's alone; `Corrupt` and `Incompatible` if it
     /// is not a segment, or not one of this build; `Busy` while it is being removed; `Os`.

@@ -30,8 +30,7 @@ pub enum Outcome {
 /// Why a push was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PushError {
-    /// No connection, a broken one, or a time-out. After a time-out, the collector may have accepted a complete
-    /// request.
+    /// No connection, a broken one, or a time-out, after which the collector may have accepted a complete request.
     Connection(String),
     /// An answer that asks to try again: 429, 502, 503 or 504.
     Later {

@@ -1,5 +1,4 @@
-//! Reads the environment variables of the OpenTelemetry specification (protocol/exporter and SDK environment
-//! variables).
+//! Reads the environment variables of the OpenTelemetry specification (protocol/exporter, and those of the SDK).
 
 use std::time::Duration;
 

@@ -7,8 +7,7 @@ use super::kernel_tests::MANY;
 use super::*;
 use crate::os::testing::{own_cpu, page_faults, pin_to};
 
-/// The minimum, median and 90th percentile of `runs` runs with `repetitions` repetitions each, in nanoseconds per
-/// repetition.
+/// Minimum, median and 90th percentile of `runs` runs with `repetitions` each, in nanoseconds per repetition.
 fn figures(name: &str, runs: usize, repetitions: u64, mut run: impl FnMut()) {
     let mut nanos: Vec<f64> = (0..runs)
         .map(|_| {

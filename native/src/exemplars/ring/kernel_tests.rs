@@ -111,8 +111,7 @@ fn more_than_the_ring_holds_is_not_known() {
     };
     let (opened, before) = (raw(), left());
     naps(holds / 2);
-    // The window must match the kernel's count. The thread may leave in between, but then the counts before and after
-    // differ.
+    // The window must match the kernel's count. If the thread leaves in between, the counts before and after differ.
     let exact = (0..100).any(|_| {
         let (least, window, most) = (left() - before, ring.window(opened, raw()), left() - before);
         assert!(window.complete && (least..=most).contains(&window.outs), "{least} {window:?} {most}");

@@ -74,8 +74,7 @@ fn a_thousand_threads_keep_no_descriptors() {
     }
 }
 
-/// A user without privileges who may lock next to no memory: opening fails at some point, and existing rings still
-/// work.
+/// A user without privileges who may lock next to no memory: opening fails at some point, existing rings still work.
 #[test]
 fn locked_memory_is_a_budget() {
     if !alone("locked_memory_is_a_budget") {

@@ -5,8 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::mpsc;
 
-/// Starts a collector that gives these answers, one per connection, and then none. Returns its URL and the received
-/// requests.
+/// Starts a collector that gives these answers, one per connection, and then none. Returns its URL and the requests.
 pub fn collector(answers: &[&str]) -> (String, mpsc::Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

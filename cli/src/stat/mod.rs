@@ -1,4 +1,4 @@
-//! `picollo stat`: what a command takes, in some runs of it.
+//! `picollo stat`: measures several runs of a command.
 
 pub(crate) mod figures;
 mod report;

@@ -47,7 +47,7 @@ fn events_are_named_and_tried() {
     assert!(near.ends_with(". Did you mean cycles?\n"), "{near}");
 }
 
-/// If an environment variable makes libpfm4 assume another machine, its maker's names are listed and used, or the reason is shown.
+/// If an environment variable makes libpfm4 assume another machine, its maker's names work, or the reason is shown.
 #[test]
 fn events_of_the_processors_maker() {
     let forced = |arguments: &[&str]| {

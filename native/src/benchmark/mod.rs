@@ -370,8 +370,8 @@ impl Benchmark {
     }
 }
 
-/// Runs `a` and `b` until the difference is known well enough, or the time is up. The optimizer keeps their return values,
-/// and so the calls. Other code that it may remove, such as a loop whose result nobody uses, should go through
+/// Runs `a` and `b` until the difference is known well enough, or the time is up. The optimizer keeps their return
+/// values, and so the calls. Other code that it may remove, such as a loop whose result nobody uses, should go through
 /// [`core::hint::black_box`]. A closure that returns nothing and does nothing is reported to take no time
 /// ([`BENCHMARK_NOTHING_A`]).
 ///

@@ -2,9 +2,9 @@
 //!
 //! **The rule.** Each block has a window of at least a tenth of a second around it. The block is disturbed if more than
 //! a twentieth of its window was taken by the host (steal) or by other programs while something had to wait for a CPU.
-//! The latter is the smaller of others' CPU time and of the pressure, as neither alone takes anything: others may run
-//! on idle CPUs, and threads of a program may wait for each other. If the pressure is unknown, others' CPU time counts
-//! as far as it exceeds the idle time. Times in ticks may be a tick wrong at either end, so a tick is subtracted.
+//! The latter is the smaller of others' CPU time and of the pressure. Neither alone takes anything: others may run on
+//! idle CPUs, and threads of a program may wait for each other. If the pressure is unknown, others' CPU time counts as
+//! far as it exceeds the idle time. Times in ticks may be a tick wrong at either end, so a tick is subtracted.
 //!
 //! **Why it favors neither side.** It looks only at a time, for whole blocks that contain both sides in one order and
 //! its mirror image. It leaves out both sides of a block. So for equal programs, the differences are as often above

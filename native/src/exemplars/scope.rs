@@ -1,9 +1,8 @@
 //! The path of an observation: a scope that begins and ends, or a value that was timed elsewhere.
 //!
-//! A scope that is not slow costs two readings of the clock, a record, and four comparisons: its beginning with the
-//! times at which a checkpoint and a control are due, its duration with a threshold, and its end with the time at which
-//! one is kept for its octave. Other code is cold: it does not wait for other threads, and only a thread's first scope
-//! allocates.
+//! A scope that is not slow costs two readings of the clock, a record, and four comparisons. It compares its beginning
+//! with the due times of a checkpoint and a control, its duration with a threshold, and its end with the due time of one
+//! kept for its octave. Other code is cold. It does not wait for other threads; only a thread's first scope allocates.
 
 use core::sync::atomic::Ordering;
 

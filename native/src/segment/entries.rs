@@ -503,7 +503,7 @@ impl Segment {
     /// Returns the counter with this name and these labels, or creates it at zero. Errors as for
     /// [`Segment::histogram`].
     pub fn counter(&self, metric: &Metric<'_>) -> Result<MetricCounter> {
-        // SAFETY: of this mode, at the beginning of a page, in a mapping that stays.
+        // SAFETY: the counter has this mode, and lies at the beginning of a page, in a mapping that stays.
         unsafe { Ok(MetricCounter::attach(self.counter_at(metric, mode::ONE_WORD)?)) }
     }
 

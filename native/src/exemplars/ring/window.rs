@@ -57,7 +57,8 @@ const JITTER: u64 = 1_000;
 /// Rings of a thread's page faults: for their beginning, for the end of minor ones, and for the end of major ones.
 pub(crate) type Faulted<T> = [T; 3];
 
-/// What happened in this span, which ends before `now`. It takes bounded time and does not allocate.
+/// What happened in this span, which ends before `now`. It reads each ring once or twice, in bounded time, and
+/// allocates nothing.
 pub(crate) fn window<I: Image>(
     switches: &I,
     faults: Option<Faulted<&I>>,

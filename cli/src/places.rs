@@ -40,8 +40,8 @@ impl Places {
         self.all
     }
 
-    /// The files in them that have names of segments. `troubles` gets a sentence for each unreadable directory, except
-    /// that with --all those that this user may not read are skipped.
+    /// The files in these places that have names of segments. `troubles` gets a sentence for each unreadable directory,
+    /// except that with --all those that this user may not read are skipped.
     pub(crate) fn paths(&self, troubles: &mut Vec<String>) -> Vec<PathBuf> {
         let mut all = Vec::new();
         if self.are_others() {

@@ -70,7 +70,7 @@ pub(crate) fn answer(
     finish(stream, &response, options)
 }
 
-/// Writes an answer and closes. It first reads the rest: input at a closed socket makes the kernel discard the answer.
+/// Writes an answer, reads the rest, and closes: input at a closed socket makes the kernel discard the answer.
 pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options) -> io::Result<()> {
     write_all(stream, response, Instant::now() + options.response_time)?;
     stream.shutdown(Shutdown::Write)?;

@@ -15,10 +15,10 @@
             work()
     print(session)
 
-The package calls the shared library ``libpicollo`` through ctypes. It looks for it at the path in the environment variable
-``PICOLLO_LIBRARY``, else inside the package, in the build of the repository that the package lies in, and where the system's
-loader looks. ``picollo.library_path`` tells which one it took. Single calls are made in C where the package's extension module was
-built: ``picollo.extension_path`` tells.
+The package calls the shared library ``libpicollo`` through ctypes. It searches, in this order: the path in the
+environment variable ``PICOLLO_LIBRARY``, the package, the build of the repository that contains the package, and the
+system loader's directories. ``picollo.library_path`` is the library in use. If the optional extension module was built,
+it makes single calls in C; ``picollo.extension_path`` is its path.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ __version__ = "0.1.0"
 #: Version of the library in use.
 library_version: str = _held.version().decode("ascii")
 
-#: What a program calls. Everything else that calls return or raise is here too, for annotations: ``picollo.Percentile``,
-#: ``picollo.NotCountedError``; :mod:`picollo.errors` has all errors.
+#: The names that programs call. All other types that calls return or raise are here too, for annotations:
+#: ``picollo.Percentile``, ``picollo.NotCountedError``. :mod:`picollo.errors` has all errors.
 __all__ = [
     "Baseline",
     "Benchmark",

@@ -1,5 +1,5 @@
-"""The command line: ``picollo COMMAND ...`` and ``python -m picollo COMMAND ...`` run the native command, which comes with the
-package; ``picollo --help`` lists what it does."""
+"""The command line: ``picollo COMMAND ...`` and ``python -m picollo COMMAND ...`` run the native command, which the
+package includes. ``picollo --help`` lists what it does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = "picollo.exe" if sys.platform == "win32" else "picollo"
 
 
 def find(package: Path) -> Optional[Path]:
-    """The command: that of the environment variable, or of the package, or else the repository's build."""
+    """Returns the command from the environment variable, else from the package, else from the repository's build."""
     override = os.environ.get(ENVIRONMENT_VARIABLE)
     if override:
         return Path(override)
@@ -26,7 +26,7 @@ def find(package: Path) -> Optional[Path]:
 
 
 def command() -> NoReturn:
-    """What ``picollo`` and ``python -m picollo`` run."""
+    """Runs the native command for ``picollo`` and ``python -m picollo``."""
     native = find(Path(__file__).resolve().parent)
     if native is None:
         sys.exit(
@@ -36,7 +36,7 @@ def command() -> NoReturn:
     try:
         if sys.platform == "win32":
             sys.exit(subprocess.run([native, *sys.argv[1:]]).returncode)
-        # Signals and the exit status are its own then.
+        # The command then handles signals and the exit status itself.
         os.execv(native, ["picollo", *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"picollo: {native}: {error.strerror}")

@@ -1,4 +1,4 @@
-"""Arguments, checked before the library sees them: ctypes would cut integers to size, and zero often means a default there."""
+"""Checks arguments before the library sees them: ctypes would truncate integers, and zero is often a default there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import _structs as structs
 
-#: The library's numbers of modes.
+#: The library's codes for modes.
 MODES = {
     "interlocked": structs.MODE_INTERLOCKED,
     "single_writer": structs.MODE_SINGLE_WRITER,
@@ -34,7 +34,7 @@ def u64(value: Any, name: str) -> int:
 
 
 def identifier(given: Union[str, bytes], size: int, name: str) -> Any:
-    """The id of a trace or a span, of hexadecimal digits or of bytes; zeroes for none."""
+    """The id of a trace or a span, from hexadecimal digits or bytes; zeroes without one."""
     try:
         raw = bytes.fromhex(given) if isinstance(given, str) else bytes(memoryview(given))
     except ValueError:
@@ -47,7 +47,7 @@ def identifier(given: Union[str, bytes], size: int, name: str) -> Any:
 
 
 def choice(value: str, choices: Mapping[str, Code], name: str) -> Code:
-    """What a name stands for."""
+    """Returns the code that a name stands for."""
     try:
         return choices[value]
     except (KeyError, TypeError):
@@ -67,16 +67,16 @@ def checked_counter_bits(value: int) -> int:
 
 
 def checked_error(value: float, least: float = 1e-6) -> float:
-    """Zero and NaN mean the default to the library, and it cuts others to its range; whoever writes them here means something else."""
+    """Rejects values that the library would replace: zero and NaN by its default, others by its limits."""
     number = float(value)
-    # A histogram made with the least reports the power of two below, and 0.1 may be of single precision.
+    # A histogram made with the least error reports the power of two below it, and 0.1 may have single precision.
     if not least * 0.6 <= number <= 0.1 * 1.000001:
         raise ValueError(f"relative_error must be a proportion within {least:g} .. 0.1, such as 0.01 for 1 %, not {value!r}")
     return number
 
 
 def _digits_code(digits: Optional[int]) -> int:
-    """The library's number for digits, of which 0 is its default."""
+    """The library's code for a number of digits; 0 is the library's default."""
     if digits is None:
         return 0
     return _one_of(digits, range(6), "significant_digits") or structs.ZERO_DIGITS
@@ -95,7 +95,7 @@ def histogram_options(
     whole_array: bool = False,
     unit: int = 1,
 ) -> structs.HistogramOptions:
-    """The options for the library, of the parameters of :class:`Histogram`."""
+    """Converts the parameters of :class:`Histogram` to the library's options."""
     if relative_error is not None and significant_digits is not None:
         raise ValueError(f"give relative_error or significant_digits, and not both: {relative_error!r} and {significant_digits!r}")
     if isinstance(unit, str):
@@ -122,7 +122,7 @@ def histogram_options(
 
 
 def parameters(options: structs.HistogramOptions) -> dict[str, Any]:
-    """What of the parameters is in no layout."""
+    """The parameters that a layout does not contain."""
     return {
         "mode": _name_of(options.mode, MODES),
         "storage": _name_of(options.storage, _STORAGES),
@@ -133,7 +133,7 @@ def parameters(options: structs.HistogramOptions) -> dict[str, Any]:
 
 
 def described(options: structs.HistogramOptions) -> str:
-    """The options in the words of the parameters, for messages."""
+    """The options as parameters, for messages."""
     digits = 0 if options.significant_digits == structs.ZERO_DIGITS else options.significant_digits
     precision = (
         f"significant_digits={digits}"

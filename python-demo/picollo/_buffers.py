@@ -1,4 +1,4 @@
-"""Batches of values, taken from the caller's memory where it lies."""
+"""Batches of values, read from the caller's memory in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SIZE = 8
 
 
 class Batch(NamedTuple):
-    """Where the values lie. They stay there while the batch is alive."""
+    """The address of the values. They stay there while the batch is alive."""
 
     address: int
     length: int
@@ -41,7 +41,7 @@ class _PyBuffer(ctypes.Structure):
     ]
 
 
-#: PyBUF_ANY_CONTIGUOUS: rows or columns first, the order of values makes no difference.
+#: PyBUF_ANY_CONTIGUOUS: row-major or column-major, as the order of values makes no difference.
 _ANY_CONTIGUOUS = 0x98
 
 _get_buffer: Any = None
@@ -56,7 +56,7 @@ if sys.implementation.name == "cpython":
 
 
 class _Export:
-    """A buffer held open through the C API, as ctypes takes the address of writable C-contiguous ones alone."""
+    """A buffer held open through the C API, because ctypes takes the address only of writable C-contiguous buffers."""
 
     __slots__ = ("_release", "_view", "address")
 
@@ -77,7 +77,7 @@ def _export(view: memoryview) -> tuple[int, Any]:
     if view.c_contiguous and not view.readonly:
         first = ctypes.c_char.from_buffer(view)
         return ctypes.addressof(first), first
-    if _get_buffer is None:  # not CPython: there is no other way to the address
+    if _get_buffer is None:  # not CPython: this is the only way to get the address
         return _copy(view)
     export = _Export(view)
     return export.address, export
@@ -89,7 +89,7 @@ def _copy(view: memoryview) -> tuple[int, Any]:
 
 
 def _in_place(view: memoryview) -> Batch:
-    """The batch of a contiguous view of items of 8 bytes; copied where it is not aligned."""
+    """The batch of a contiguous view of 8-byte items; copied if it is not aligned."""
     length = view.nbytes // _SIZE
     if length == 0:
         return Batch(0, 0, None)
@@ -100,7 +100,7 @@ def _in_place(view: memoryview) -> Batch:
 
 
 def _without_masked(values: Any) -> Any:
-    """What is not masked of a masked array, whose buffer would give all of it; anything else as it is."""
+    """Returns the unmasked values of a masked array, whose buffer has the masked ones too; anything else unchanged."""
     masked = sys.modules.get("numpy.ma")
     if masked is None or not isinstance(values, masked.MaskedArray):
         return values
@@ -108,8 +108,8 @@ def _without_masked(values: Any) -> Any:
 
 
 def batch_of(values: Any, name: str = "values") -> Batch:
-    """The batch that ``values`` holds: in place for buffers of 64-bit integers, converted for other iterables of ints. What a
-    masked array masks is left out.
+    """The batch that ``values`` holds: in place for buffers of 64-bit integers, converted for other iterables of ints.
+    Masked values of a masked array are left out.
 
     :raises TypeError: for buffers of anything else; the message says how to convert.
     :raises ValueError: for negative values and for buffers that are not contiguous.
@@ -160,7 +160,7 @@ def _wrong_type(view: memoryview, name: str) -> str:
 
 
 def _refuse_negative(view: memoryview, name: str) -> None:
-    """Signed integers may be read as unsigned ones where none is negative."""
+    """Signed integers may be read as unsigned if all are at least 0."""
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         smallest = int(numpy.asarray(view).min())
@@ -171,7 +171,7 @@ def _refuse_negative(view: memoryview, name: str) -> None:
 
 
 def _converted(values: Any, name: str) -> Batch:
-    """A list, tuple, range, generator, ... of ints, or what numpy can make an array of."""
+    """Converts a list, tuple, range, generator, ... of ints, or anything that numpy can convert to an array."""
     as_array = getattr(values, "__array__", None)
     if as_array is not None and not isinstance(values, type):
         return batch_of(as_array(), name)
@@ -188,23 +188,23 @@ def _converted(values: Any, name: str) -> Batch:
 
 
 def double_batch_of(values: Any, name: str = "values") -> Batch:
-    """The batch of doubles that ``values`` holds: in place for contiguous buffers of doubles, converted for everything else
-    that is made of numbers. What a masked array masks is left out.
+    """The batch of doubles that ``values`` holds: in place for contiguous buffers of doubles, converted for all other
+    collections of numbers. Masked values of a masked array are left out.
 
-    :raises TypeError: for what is not, complex numbers, strings and dates among it; the message says how to convert.
+    :raises TypeError: for anything else, such as complex numbers, strings and dates; the message says how to convert.
     """
     values = _without_masked(values)
     if isinstance(values, (str, bytes, bytearray, dict)):
         raise TypeError(f"{name} must be a buffer of doubles or an iterable of numbers, not {type(values).__name__}")
     kind = _kind_of_array(values)
-    # numpy would make doubles of nearly anything, strings and dates among it, and of complex numbers half.
+    # numpy would convert nearly anything to doubles, even strings and dates, and would take half of a complex number.
     if kind is not None and kind not in _KINDS_OF_NUMBERS:
         raise TypeError(_no_doubles(values.dtype, kind, name))
     if kind == "O":
         return _converted_doubles(values.ravel().tolist(), name)
     try:
         view = memoryview(values)
-    except (TypeError, ValueError):  # no buffer, or one that memoryview has no name for
+    except (TypeError, ValueError):  # no buffer, or a format that memoryview does not support
         as_array = getattr(values, "__array__", None)
         if as_array is not None and not isinstance(values, type) and kind is None:
             return double_batch_of(as_array(), name)
@@ -220,12 +220,12 @@ def double_batch_of(values: Any, name: str = "values") -> Batch:
     return _in_place(view)
 
 
-#: Floating point, integers, booleans, and objects, which are looked at one by one.
+#: Floating point, integers, booleans, and objects; the code checks objects one by one.
 _KINDS_OF_NUMBERS = "fiubO"
 
 
 def _kind_of_array(values: Any) -> Optional[str]:
-    """The kind of what a numpy array holds, ``None`` for anything else."""
+    """The kind of a numpy array's items, ``None`` for anything else."""
     numpy = sys.modules.get("numpy")
     is_array = numpy is not None and isinstance(values, (numpy.ndarray, numpy.generic))
     return values.dtype.kind if is_array else None

@@ -1,10 +1,10 @@
-"""The calls that programs make most often, in C where the optional module ``_speed`` is there.
+"""The most frequent calls, in C if the optional module ``_speed`` is available.
 
-A Python function through ctypes takes some 200 ns, the same in C 40. Each function that has a twin in C is complete by itself, and is
-what runs without the module. With it, the twin takes the ordinary case and leaves all others to the function.
+A Python function through ctypes takes about 200 ns, the same in C 40. Each function with a twin in C is complete, and
+runs without the module. With the module, the twin handles the ordinary case and passes others to the function.
 
-``_speed`` comes with the wheel where there was a compiler and Python's headers; ``build-extension.sh`` makes it for the repository. It
-is for CPython with the GIL, and for one interpreter of a process; elsewhere, and where it does not fit, ctypes does it all.
+The wheel has ``_speed`` if there was a compiler with Python's headers; ``build-extension.sh`` builds it here. It
+supports CPython with the GIL, and one interpreter in a process. Otherwise, ctypes makes all calls.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, Callable, Optional, TypeVar, cast
 from . import _structs as structs
 from ._library import LibraryError, held
 
-#: A path, which has to work then, or ``off``.
+#: A path, which must then work, or ``off``.
 ENVIRONMENT_VARIABLE = "PICOLLO_EXTENSION"
 
 _NAME = "_speed.abi3.so"
-#: As in _speed.c.
+#: The same as in _speed.c.
 _REVISION = 2
 
 _Class = TypeVar("_Class", bound=type)
@@ -42,7 +42,7 @@ def candidates(package: Path) -> list[str]:
 
 
 def _connected(path: str) -> ModuleType:
-    """The module at this path, which knows the library's functions then."""
+    """Loads the module at this path and connects it to the library's functions."""
     if sys.implementation.name != "cpython" or "t" in getattr(sys, "abiflags", ""):
         raise ImportError("it is for CPython with the GIL")
     name = f"{__package__}._speed"
@@ -66,12 +66,12 @@ def _load() -> tuple[Optional[str], Any]:
     return None, None
 
 
-#: Path of the module in use, and the module; ``None`` where ctypes does it all.
+#: Path of the module in use, and the module; ``None`` if ctypes makes all calls.
 path, _speed = _load()
 
 
 class HandleBase:
-    """What has a handle."""
+    """Base class of objects with a handle."""
 
     __slots__ = ("_pointer",)
 
@@ -81,7 +81,7 @@ if _speed:
 
 
 def methods_in_c(*names: str) -> Callable[[_Class], _Class]:
-    """Gives a class of handles the methods' twins."""
+    """Replaces methods of a class of handles by their twins in C."""
 
     def decorate(cls: _Class) -> _Class:
         if _speed:
@@ -95,7 +95,7 @@ def methods_in_c(*names: str) -> Callable[[_Class], _Class]:
 
 
 def function_in_c(function: _Function) -> _Function:
-    """The twin of a function of a module."""
+    """Returns the twin in C of a module's function."""
     if not _speed:
         return function
     module = sys.modules[function.__module__]
@@ -104,7 +104,7 @@ def function_in_c(function: _Function) -> _Function:
 
 
 def scope_in_c(cls: _Class) -> _Class:
-    """The twin of :class:`.scope.Scope`."""
+    """Returns the twin in C of :class:`.scope.Scope`."""
     if not _speed:
         return cls
     for name in ("__doc__", "__aenter__", "__aexit__"):
@@ -113,7 +113,7 @@ def scope_in_c(cls: _Class) -> _Class:
 
 
 def _doc(function: Callable[..., Any], first: str) -> str:
-    """What a function in C says of itself: the signature, in the form in which Python reads it from there, and the text."""
+    """The docstring of a function in C: the signature, in the form from which Python reads it, and the text."""
     signature = inspect.signature(function)
     parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
     listed = ", ".join([first, *map(str, parameters)])

@@ -1,4 +1,4 @@
-"""Results that read a struct of the library, which they have in ``_raw``: each member is a field, with its documentation."""
+"""Results that wrap a struct of the library in ``_raw``: each member is a field with its documentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Field(Generic[T]):
-    """A property that nobody sets, made from the object and from what the property is called."""
+    """A read-only property, computed from the object and the property's name."""
 
     def __init__(self, read: Callable[[Any, str], T], doc: str) -> None:
         self._read, self.__doc__ = read, doc
@@ -34,7 +34,7 @@ def integer(doc: str, *, member: str = "") -> Field[int]:
 
 
 def flag(bit: int, doc: str) -> Field[bool]:
-    """Whether this bit of ``flags`` is set, of the struct or of the tuple itself."""
+    """Whether this bit of ``flags`` is set, in the struct or in the tuple itself."""
     return Field(lambda one, name: bool(getattr(one, "_raw", one).flags & bit), doc)
 
 

@@ -1,4 +1,4 @@
-"""What objects of the library have in common: they are closed, and those that threads share are locked."""
+"""Shared base of the library's objects: they can be closed, and those that threads share have locks."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Self = TypeVar("Self", bound="Handle")
 
 
 class Handle(HandleBase):
-    """An object of the library, which lives until it is closed or nothing refers to it any more."""
+    """An object of the library. It lives until it is closed or nothing refers to it any more."""
 
     __slots__ = ("__weakref__",)
 
-    #: What it is called when it is closed.
+    #: The name of the object in messages after it is closed.
     _KIND: ClassVar[str]
-    #: ``None``: it is closed, or could not be made.
+    #: ``None`` if it is closed, or could not be made.
     _pointer: Optional[c_void_p]
 
     def close(self) -> None:
-        """Frees it now rather than when nothing refers to it any more. May be called again."""
+        """Frees it now instead of when nothing refers to it any more. May be called again."""
         self._pointer = None
 
     def _handle(self) -> c_void_p:
@@ -47,7 +47,7 @@ class Handle(HandleBase):
 
 
 class _Closed:
-    """Takes the place of a handle, and is nothing that ctypes would take for one."""
+    """Takes the place of a handle; ctypes refuses it as one."""
 
     __slots__ = ("message",)
 
@@ -56,11 +56,11 @@ class _Closed:
 
 
 class Recorder(Handle):
-    """A histogram. Its pointer goes to the library without a look at it, as every look would cost time."""
+    """A histogram. It passes its pointer to the library unchecked, as every check would cost time."""
 
     __slots__ = ("_name",)
 
-    #: The library's function that tells the memory in use.
+    #: The library's function that returns the memory in use.
     _FOOTPRINT: ClassVar[Any]
 
     _pointer: Any
@@ -82,9 +82,9 @@ class Recorder(Handle):
         return size.value
 
     def close(self) -> None:
-        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again.
+        """Releases the memory now instead of when nothing refers to the histogram any more. May be called again.
 
-        What was made from it, as snapshots and scopes, stays usable.
+        Snapshots and scopes made from it stay usable.
         """
         if not self.closed:
             self._pointer = _Closed("the histogram is closed")
@@ -122,7 +122,7 @@ class Recorder(Handle):
 
 
 def ask(snapshot: Any, function: Any, kind: Any, what: str, *arguments: Any) -> Any:
-    """What a function of the library says of a snapshot: a struct or number of this kind."""
+    """Returns the result of a library function for a snapshot: a struct or number of this kind."""
     found = kind()
     with snapshot._lock:
         status = function(snapshot._handle(), *arguments, byref(found))
@@ -131,7 +131,7 @@ def ask(snapshot: Any, function: Any, kind: Any, what: str, *arguments: Any) -> 
 
 
 class Lock:
-    """A lock, which a thread may take again. In the child of a fork it is free: nobody there would give back what another thread held."""
+    """A reentrant lock. It is free in a forked child, where nobody would release a lock of another thread."""
 
     __slots__ = ("_lock", "__weakref__")
 
@@ -159,16 +159,16 @@ if hasattr(os, "register_at_fork"):
 
 
 def new_lock(is_held: bool = True) -> ContextManager[Any]:
-    """A lock that lets calls on one object follow one another.
+    """A lock that serializes the calls on one object.
 
-    :param is_held: whether calls keep the GIL. What that keeps apart needs no lock.
+    :param is_held: whether calls keep the GIL. If the GIL already serializes them, no lock is needed.
     """
     return contextlib.nullcontext() if is_held and HAS_GIL else Lock()
 
 
 @contextlib.contextmanager
 def locked(*snapshots: Any) -> Iterator[None]:
-    """Holds the locks of all. In one order for all threads, so that no two wait for each other (a.merge(b) while b.merge(a))."""
+    """Holds all locks, in one order, so that no two threads wait for each other (a.merge(b) and b.merge(a))."""
     with contextlib.ExitStack() as locks:
         for snapshot in sorted(snapshots, key=id):
             locks.enter_context(snapshot._lock)

@@ -1,8 +1,8 @@
 """Finds and loads ``libpicollo``, and declares its functions.
 
-Two views of one library. ``held`` calls keep the GIL (:class:`ctypes.PyDLL`): cheaper, and under the GIL no two threads can
-be in them at once, so single-writer histograms stay single-writer. ``released`` calls let other threads run meanwhile
-(:class:`ctypes.CDLL`): for work long enough to be noticed.
+There are two views of one library. ``held`` calls keep the GIL (:class:`ctypes.PyDLL`). They are cheaper, and no two
+threads can be in them at once, so single-writer histograms stay single-writer. ``released`` calls
+(:class:`ctypes.CDLL`) let other threads run meanwhile: for noticeably long work.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def _file_name() -> str:
 
 
 def candidates(package: Path) -> list[tuple[str, str]]:
-    """Where to look, best first: what to hand to the loader, and why it is looked at.
+    """Where to look, best first: the name for the loader, and the reason for looking there.
 
-    With the environment variable set, nothing else is tried: whoever names a library wants that one or an error.
+    If the environment variable is set, nothing else is tried: whoever names a library wants that one or an error.
     """
     override = os.environ.get(ENVIRONMENT_VARIABLE)
     if override:
@@ -63,14 +63,14 @@ def candidates(package: Path) -> list[tuple[str, str]]:
     repository = package.parent.parent
     for part in ("target/stage/lib", "target/release"):
         found.append((str(repository / part / name), "the repository's build"))
-    if sys.platform == "linux":  # where the name without a version comes with the headers only
+    if sys.platform == "linux":  # where only the development package has the name without a version
         found.append((f"{name}.{_SONAME_VERSION}", "the system's loader"))
     found.append((name, "the system's loader"))
     return found
 
 
 def _reason_against(library: ctypes.CDLL) -> Optional[str]:
-    """Why this library does not fit the package; ``None`` when it does."""
+    """Why this library does not fit the package; ``None`` if it does."""
     try:
         version = library.picollo_abi_version
     except AttributeError:
@@ -127,11 +127,11 @@ class Owner:
 
 
 def own(handle: c_void_p, free: Any) -> c_void_p:
-    """Ties the life of a new handle to the pointer object that passes it to C.
+    """Ties the lifetime of a new handle to the pointer object that passes it to C.
 
-    A call's arguments are alive for the time of the call. So a handle that another thread closes in the middle of a call
-    (or between looking it up and calling) is freed only after that call.
+    A call's arguments stay alive until the call returns. So if another thread closes a handle in the middle of a call,
+    or between lookup and call, the handle is freed only after that call.
     """
-    # An exact c_void_p, as subclasses take a slower way through ctypes; it has an attribute dictionary of its own.
+    # This must be exactly c_void_p, as subclasses are slower in ctypes; each one has an attribute dictionary.
     handle.owner = Owner(handle.value or 0, free)  # type: ignore[attr-defined]
     return handle

@@ -1,4 +1,4 @@
-"""The text of a log in UTF-8, whatever it is read from: by whole lines, in bounded memory."""
+"""The text of a log in UTF-8, from any source: in whole lines, with bounded memory."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import zlib
 from itertools import chain
 from typing import Any, Iterator, Optional
 
-#: So much is read at once.
+#: The number of bytes read at once.
 PIECE = 1 << 18
-#: No line of a log that someone can use is longer: one of six million different counts has less.
+#: No useful line of a log is longer: one with six million different counts is shorter.
 LONGEST_LINE = 1 << 27
 
 _GZIP = b"\x1f\x8b"
-#: What HdrHistogram.NET writes, and a Windows shell that redirects what a tool writes.
+#: Encodings of HdrHistogram.NET's logs, and of Windows shells that redirect a tool's output.
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 class TooLong(Exception):
-    """A line is longer than anyone can use."""
+    """A line exceeds the maximum length."""
 
 
 class LineSource:
-    """The text of a log in UTF-8, whatever it is read from, by whole lines."""
+    """The text of a log in UTF-8, from any source, in whole lines."""
 
     def __init__(self, source: Any) -> None:
         self._closes = contextlib.ExitStack()
@@ -42,12 +42,12 @@ class LineSource:
             raw = self._closes.enter_context(open(source, "rb"))
         else:
             raise TypeError(f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}")
-        # What is there, rather than waiting for more of it.
+        # Takes the available bytes instead of waiting for more.
         self._read = getattr(raw, "read1", raw.read)
         self._lines: Optional[Iterator[bytes]] = self._all_lines()
 
     def _pieces(self) -> Iterator[bytes]:
-        """As they are in the file."""
+        """The pieces of the file, unchanged."""
         while (piece := self._read(PIECE)) != "" and piece != b"":
             if isinstance(piece, str):
                 piece = piece.encode("utf-8", "surrogatepass")
@@ -56,7 +56,7 @@ class LineSource:
             yield bytes(piece)
 
     def _text(self) -> Iterator[bytes]:
-        """Unpacked, and in UTF-8."""
+        """The pieces, decompressed and in UTF-8."""
         first, pieces = _begun(self._pieces())
         if first.startswith(_GZIP):
             first, pieces = _begun(_unpacked(chain((first,), pieces)))
@@ -64,7 +64,7 @@ class LineSource:
         if codec is None:
             yield from chain((first,), pieces)
             return
-        # Halves of characters become U+FFFD; one at the end waits for its other half.
+        # Invalid halves of characters become U+FFFD; one at the end of a piece waits for its other half.
         decoder = codecs.getincrementaldecoder(codec)("replace")
         for piece in chain((first[2:],), pieces):
             yield decoder.decode(piece).encode("utf-8")
@@ -73,7 +73,7 @@ class LineSource:
         rest: list[bytes] = []
         length = 0
         for piece in self._text():
-            # A line may end in \r\n, with the piece between them.
+            # A piece may end between \r and \n.
             end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
             if end:
                 yield b"".join((*rest, piece[:end]))
@@ -86,9 +86,9 @@ class LineSource:
             yield last
 
     def lines(self) -> Optional[bytes]:
-        """Whole lines, as many as there are in a piece; at last what has no line end, and then ``None``."""
+        """Returns the whole lines of a piece, at the end the rest without a line end, and then ``None``."""
         if self._lines is None:
-            # Where a read failed or was interrupted, the rest must not look like the end.
+            # If a read failed or was interrupted, the rest must not look like the end.
             raise OSError(f"{self.name}: an earlier read failed")
         lines, self._lines = self._lines, None
         text = next(lines, None)
@@ -101,7 +101,7 @@ class LineSource:
 
 
 def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The beginning, and what follows. One byte is too few to tell what they are, and so may the first be of a text file."""
+    """The beginning, and the rest. One byte cannot identify the format, but the first piece may be that short."""
     first = b""
     for piece in pieces:
         first += piece
@@ -111,10 +111,10 @@ def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
 
 
 def _unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """What was compressed by gzip, in one part or in several."""
+    """Decompresses gzip data of one or more parts."""
     unpacking = zlib.decompressobj(31)
     for piece in pieces:
-        # There may be padding behind each part.
+        # Padding may follow each part.
         while piece := piece.lstrip(b"\0") if unpacking.eof else piece:
             if unpacking.eof:
                 unpacking = zlib.decompressobj(31)

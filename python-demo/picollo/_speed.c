@@ -1,11 +1,11 @@
-/* The calls that Python programs make most often, in C: recording one value, scopes, reading the clock.
+/* The most frequent calls of Python programs, in C: recording one value, scopes, reading the clock.
  *
- * An optional module, see _extension.py. It is told the addresses of the library that ctypes has loaded, and is linked to none. Here is
- * the ordinary case of each call only. Everything else, as arguments by name, integers that do not fit, objects that are no int, closed
- * histograms, goes to the Python function that the C function stands for, which is kept beside it as _plain_NAME. So what is accepted
- * and what is raised is decided in one place, with this module and without.
+ * This optional module (see _extension.py) links to no library; ctypes passes it the addresses of the loaded library's
+ * functions. It handles only the ordinary case of each call. All else, such as keyword arguments, integers that do not
+ * fit, objects that are no int, and closed histograms, goes to the Python function that the C function replaces, kept
+ * beside it as _plain_NAME. So one place decides what is accepted and which errors are raised.
  *
- * Limited API of CPython 3.9. The GIL is held throughout: no other thread closes a histogram in the middle of a call, and single-writer
+ * Limited API of CPython 3.9. The GIL is held throughout: no other thread can close a histogram during a call, and single-writer
  * histograms stay single-writer.
  */
 #define PY_SSIZE_T_CLEAN
@@ -22,19 +22,19 @@
 #error "without the GIL these calls are made through ctypes"
 #endif
 
-/* In the limited API from 3.10 on. 3.9, which does not change any more, has the same under the same number. */
+/* Part of the limited API since 3.10. 3.9, which does not change any more, has the same under the same number. */
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
 
-/* Raised together with the number in _extension.py when what passes between the two changes. */
+/* Raise together with the number in _extension.py when the interface between the two changes. */
 #define REVISION 2
 
 /* As in picollo.h. _library.py has compared the library's ABI version. */
 enum { MONOTONIC = 0, TSC = 1 };
 enum { UNIT_TICKS = 0, UNIT_NANOS = 1, UNIT_MICROS = 2, UNIT_MILLIS = 3 };
 
-/* A picollo_scope, of which nothing is known but that it fits. */
+/* A picollo_scope. This module knows only that it fits. */
 typedef struct {
     uint64_t opaque[8];
 } raw_scope;
@@ -47,13 +47,13 @@ typedef struct {
     uint64_t (*ticks)(uint32_t clock);
 } functions;
 
-/* One for the process: method descriptors of the limited API of 3.9 do not lead to their module. */
+/* One for the process: method descriptors of 3.9's limited API do not lead to their module. */
 static functions library;
 /* The one interpreter that uses this module; others use ctypes. */
 static PyInterpreterState *interpreter;
-/* What ctypes passes for a handle: exactly c_void_p. Compared only. */
+/* The type that ctypes passes for a handle: exactly c_void_p. Only compared. */
 static PyTypeObject *pointer_type;
-/* Made once, and the same for each import of the module. */
+/* Made once and shared by all imports of the module. */
 static PyTypeObject *handle_type, *scope_type;
 
 /* ── the way through Python ────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -83,7 +83,7 @@ done:
     return result;
 }
 
-/* Whether it is exactly an int from 0 to 2**64 - 1. */
+/* Returns whether the object is exactly an int from 0 to 2**64 - 1. */
 static int is_u64(PyObject *object, uint64_t *out)
 {
     if (!PyLong_CheckExact(object)) return 0;
@@ -97,11 +97,11 @@ static int is_u64(PyObject *object, uint64_t *out)
 
 /* ── handles ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The base of picollo._handle.Handle: an attribute _pointer, and the address that is in it. */
+/* The base of picollo._handle.Handle: an attribute _pointer, and the address in it. */
 typedef struct {
     PyObject_HEAD
     PyObject *pointer;
-    /* NULL unless pointer is a c_void_p, as it is no more once the handle is closed. */
+    /* NULL unless pointer is a c_void_p; once the handle is closed, it is not. */
     void *address;
 } handle;
 
@@ -128,7 +128,7 @@ static void handle_dealloc(handle *self)
     Py_DECREF(type);
 }
 
-/* The address in a c_void_p; NULL with an exception where that fails, and without one where it is NULL. */
+/* Returns the address in a c_void_p. Returns NULL with an exception on failure, without one for a null pointer. */
 static void *address_in(PyObject *pointer)
 {
     PyObject *value = PyObject_GetAttrString(pointer, "value");
@@ -153,7 +153,7 @@ static int handle_set_pointer(handle *self, PyObject *pointer, void *closure)
     Py_XINCREF(pointer);
     self->address = address;
     self->pointer = pointer;
-    /* Last, as this may free the histogram and run whatever waits for that. */
+    /* Last, because this may free the histogram and run finalizers that wait for it. */
     Py_XDECREF(before);
     return 0;
 }
@@ -193,7 +193,7 @@ static PyType_Spec handle_spec = {
 
 typedef struct {
     PyObject_HEAD
-    /* Keeps the histogram alive. It refers to nothing that leads back here, so scopes are no business of the garbage collector. */
+    /* Keeps the histogram alive. It refers to nothing that leads back here, so the garbage collector can ignore it. */
     PyObject *pointer;
     void *histogram;
     uint32_t clock, unit;
@@ -372,7 +372,7 @@ static PyMethodDef methods[] = {
 };
 static PyMethodDef ticks_definition = FAST_DEFINITION(ticks);
 
-/* The text stays as long as the process, as definitions must. The first one serves all that follow. */
+/* The text lives as long as the process, because definitions do. The first text serves all later calls. */
 static int set_doc(PyMethodDef *definition, const char *text)
 {
     if (definition->ml_doc != NULL) return 0;
@@ -386,7 +386,7 @@ static int set_doc(PyMethodDef *definition, const char *text)
     return 0;
 }
 
-/* method(class, name, doc): what class.name is to be. The Python function goes on as class._plain_name. */
+/* method(class, name, doc): the replacement for class.name. The Python function remains as class._plain_name. */
 static PyObject *module_method(PyObject *module, PyObject *args)
 {
     PyObject *type;
@@ -406,7 +406,7 @@ static PyObject *module_method(PyObject *module, PyObject *args)
     return NULL;
 }
 
-/* function(module, doc): what module.ticks is to be. */
+/* function(module, doc): the replacement for module.ticks. */
 static PyObject *module_function(PyObject *self, PyObject *args)
 {
     PyObject *module, *name, *function = NULL;
@@ -470,7 +470,7 @@ static int add_type(PyObject *module, const char *name, PyTypeObject **type, PyT
     return -1;
 }
 
-/* Called for each import, as the module has no state of its own and does not say that it cannot be made again. */
+/* Runs at each import: the module has no state, and does not declare that it cannot be created again. */
 PyMODINIT_FUNC PyInit__speed(void)
 {
     PyObject *module;

@@ -1,4 +1,4 @@
-"""Text out of and into the library."""
+"""Passes text to and from the library."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _FIRST_CAPACITY = 4096
 
 
 def read_text(call: Callable[[Any, int, Any], int], what: str) -> str:
-    """The text that ``call(buffer, capacity, out_length)`` writes, however long it is."""
+    """Returns the text that ``call(buffer, capacity, out_length)`` writes, of any length."""
     return read_bytes(call, what).decode("utf-8")
 
 
 def read_bytes(call: Callable[[Any, int, Any], int], what: str, capacity: int = _FIRST_CAPACITY) -> bytes:
-    """The bytes that ``call(buffer, capacity, out_length)`` writes, however many they are."""
+    """Returns the bytes that ``call(buffer, capacity, out_length)`` writes, of any length."""
     while True:
         buffer = ctypes.create_string_buffer(capacity)
         length = ctypes.c_size_t()
@@ -31,7 +31,7 @@ def read_bytes(call: Callable[[Any, int, Any], int], what: str, capacity: int = 
 
 
 def c_text(text: str, what: str) -> bytes:
-    """UTF-8 for the library, whose texts end at the first NUL."""
+    """UTF-8 for the library, whose strings end at the first NUL."""
     if not isinstance(text, str):
         raise TypeError(f"{what} must be a str, not {type(text).__name__}")
     if "\0" in text:
@@ -45,14 +45,14 @@ def c_name(raw: bytes) -> str:
 
 
 def titled(title: str, unit: str) -> str:
-    """A title with a unit behind it, as the library's text for people finds it: ``Latency (ns)``."""
+    """A title followed by its unit, as the library's text for people expects it: ``Latency (ns)``."""
     if not isinstance(unit, str):
         raise TypeError(f"unit must be a str, not {type(unit).__name__}")
     return f"{title} ({unit})" if unit else title
 
 
 class Texts:
-    """What the library writes, for people and for programs. ``str()`` is the short text for people; notebooks render Markdown."""
+    """Texts from the library, for people and programs. ``str()`` is short, for people; notebooks use Markdown."""
 
     __slots__ = ()
 
@@ -60,20 +60,21 @@ class Texts:
         raise NotImplementedError
 
     def markdown(self, title: Optional[str] = None) -> str:
-        """Markdown tables, under a heading if there is a title (default: the histogram's name, or the title it was made with)."""
+        """Markdown tables, under a heading if there is a title (default: the histogram's name, or the initial
+        title)."""
         return self._format(structs.TEXT_MARKDOWN, title)
 
     def text(self, title: Optional[str] = None, unit: str = "") -> str:
-        """A few lines for people, the answer first: ``print(h.summary().text(unit="ns"))``.
+        """A few lines for people, the most important first: ``print(h.summary().text(unit="ns"))``.
 
-        :param unit: what values are counted in: ``ps``, ``ns``, ``us``, ``ms``, ``s``, ``bytes``, ``cycles``, ``instructions``. Numbers
-            are then rounded to three digits (``4.51 µs``); of other units, and of none, they are as they are. A title may end with it as
-            well: ``"Latency (ns)"``.
+        :param unit: of the values: ``ps``, ``ns``, ``us``, ``ms``, ``s``, ``bytes``, ``cycles``, ``instructions``.
+            Numbers are then rounded to three digits (``4.51 µs``). With any other unit, or without one, they stay
+            exact. A title may also end with it: ``"Latency (ns)"``.
         """
         return self._format(structs.TEXT_HUMAN, titled(self._own_title() if title is None else title, unit))
 
     def _own_title(self) -> str:
-        """The title where none is given."""
+        """The default title."""
         raise NotImplementedError
 
     def line(self, title: Optional[str] = None) -> str:

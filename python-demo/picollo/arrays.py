@@ -1,6 +1,6 @@
-"""Buckets as numpy arrays, and summaries for pandas. Neither is needed by the rest of the package.
+"""Buckets as numpy arrays, and summaries for pandas. The rest of the package needs neither.
 
-Nothing here goes through the buckets one by one in Python: the arrays are the library's own output, or made from it by numpy.
+Python never iterates over the buckets here: the library writes the arrays, or numpy computes them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def need(module: str, why: str) -> Any:
-    """An optional module, or an error that says how to get it."""
+    """Imports an optional module, or raises an error that says how to get it."""
     from importlib import import_module
 
     try:
@@ -37,12 +37,12 @@ class CountsAndEdges(NamedTuple):
     """What :func:`numpy.histogram` returns: ``counts[i]`` values are at least ``edges[i]`` and below ``edges[i + 1]``."""
 
     counts: UInt64Array
-    #: One more than there are counts. The open end of the very last bucket, 2**64, does not fit: there it is 2**64 - 1.
+    #: One more than the counts. The open end of the very last bucket, 2**64, does not fit: there it is 2**64 - 1.
     edges: UInt64Array
 
 
 def bucket_array(buckets: ctypes.Array[Any]) -> Array:
-    """A structured array on the memory that the library wrote."""
+    """A structured array over the memory that the library wrote."""
     numpy = need("numpy", "an array")
     dtype = numpy.dtype([(name, numpy.dtype(kind)) for name, kind in buckets._type_._fields_])
     if not len(buckets):
@@ -69,9 +69,9 @@ def to_frame(summaries: Iterable[Summary], index: Optional[Iterable[Any]] = None
         picollo.to_frame([a.summary(), b.summary()])
         picollo.to_frame(deltas, index=[delta.timestamp for delta in deltas])
 
-    Integers stay exact (``UInt64``, which has room for "none"); mean and deviation are doubles.
+    Integers stay exact (``UInt64``, which can hold missing values); mean and deviation are doubles.
 
-    :param index: the labels of the rows (default: the summaries' names, or numbers where none has one).
+    :param index: the labels of the rows (default: the summaries' names, or numbers if no summary has one).
     :raises ImportError: without pandas.
     """
     pandas = need("pandas", "a frame")

@@ -1,7 +1,7 @@
-"""Saved runs of benchmarks, and new ones against them. See ``docs/baselines.md``, which has the format of the files.
+"""Saves runs of benchmarks and compares new runs with them. ``docs/baselines.md`` describes the file format.
 
-Logs are read, and runs are judged, by the library (:func:`picollo.read_log`, :func:`picollo.compare_runs`); what is here is which runs count.
-The command has the same in Rust, and ``native/tests/baselines`` the files that both must judge alike.
+The library reads the logs and judges the runs (:func:`picollo.read_log`, :func:`picollo.compare_runs`). This module
+selects the runs. The command does the same in Rust; both must agree on the files in ``native/tests/baselines``.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .snapshot import Snapshot
 
 __all__ = ["Against", "Baseline", "Median", "SavedRun", "environment"]
 
-#: Of a baseline, the newest so many runs are looked at.
+#: Only this many of a baseline's newest runs are read.
 MOST_RUNS = 100
 
-#: Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.
+#: If unchanged code may be called slower or faster more often than this, for any distribution of runs, a note says so.
 _MUCH = 0.1
 
-#: These make another machine: its times are not compared.
+#: If one of these differs, it is another machine, and its times are not compared.
 _OF_MACHINE = ("cpu", "cpus")
-#: These may change what things take: that they changed is said.
+#: These may change times: a note reports each change.
 _OF_SYSTEM = ("host", "kernel", "governor", "compiler")
 
 _KEY = "picollo."
-#: What says that a log holds picoseconds, and so is a run.
+#: The comment that marks a log as a run: its values are picoseconds.
 _UNIT = {"unit": "ps"}
-#: Characters of a value; a comment's line has 117.
+#: The maximum number of characters of a value; a comment line has 117.
 _VALUE = 80
 _CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _NOTED = re.compile(rf"^#\[{re.escape(_KEY)}([^:]*):(.*)\]\s*$", re.MULTILINE)
@@ -46,40 +46,40 @@ class Median(NamedTuple):
 
     #: In picoseconds.
     value: float
-    #: How wide the bucket is that it was found in.
+    #: The width of the bucket that contains it.
     width: float
 
 
 class SavedRun(NamedTuple):
-    """A run that was saved."""
+    """A saved run."""
 
     #: Its file.
     path: Path
-    #: What it was measured on.
+    #: The environment of the measurement.
     environment: dict[str, str]
     #: By the name of the benchmark.
     medians: dict[str, Median]
 
 
 class Against(NamedTuple):
-    """What a baseline says of a new run of a benchmark."""
+    """The verdict of a baseline on a new run of a benchmark."""
 
-    #: The verdict; ``None`` where no earlier run of this machine has the benchmark.
+    #: The verdict; ``None`` if no earlier run on this machine has the benchmark.
     comparison: Optional[RunComparison]
-    #: What to know beside it: runs that were left out, and how the machine differs from the last run.
+    #: Notes: which runs were left out, and how the machine differs from the last run.
     notes: list[str]
 
 
 class Baseline:
-    """Runs that were saved under a name: a directory with a file for each run, a log of histograms of picoseconds with a line for each
-    benchmark, tagged with its name. ``picollo compare --save`` writes the same::
+    """Runs saved under a name: a directory with a file for each run. Each file is a log of histograms of picoseconds
+    with a line for each benchmark, tagged with its name. ``picollo compare --save`` writes the same::
 
         baseline = picollo.Baseline("main")
         result = picollo.benchmark(function, function, precision=0.002)
         print(baseline.judge("function", result.a))
         baseline.save({"function": result.a})
 
-    :param directory: where baselines are.
+    :param directory: the parent directory of baselines.
     """
 
     def __init__(self, name: str, directory: Union[str, "os.PathLike[str]"] = ".picollo") -> None:
@@ -91,12 +91,12 @@ class Baseline:
     def save(
         self, histograms: Mapping[str, Union[Histogram, Snapshot]], environment: Optional[Mapping[str, str]] = None
     ) -> Path:
-        """Adds a run, in a file of its own that appears at once or not at all, and returns its path.
+        """Adds a run, in a new file that appears at once or not at all, and returns its path.
 
         Histograms are written with three significant digits, in steps of a thousandth.
 
-        :param environment: what it was measured on (default: :func:`environment`).
-        :raises ValueError: for no benchmark, and one without a name or without observations.
+        :param environment: the environment of the measurement (default: :func:`environment`).
+        :raises ValueError: for no benchmark, or a benchmark without a name or without observations.
         """
         if not histograms:
             raise ValueError("a run to save has no benchmark in it")
@@ -111,7 +111,7 @@ class Baseline:
         self.directory.mkdir(parents=True, exist_ok=True)
         now = time.time_ns()
         stem = f"{now:020}-{os.getpid()}"
-        # Readers look at what ends with .hlog only.
+        # Readers ignore files that do not end with .hlog.
         begun, path = self.directory / f"{stem}.begun", self.directory / f"{stem}.hlog"
         try:
             with open(begun, "xb") as file:
@@ -125,10 +125,10 @@ class Baseline:
         return path
 
     def runs(self) -> list[SavedRun]:
-        """Its runs, the oldest first: the newest 100. None where there is no such baseline.
+        """Returns the newest 100 runs, oldest first. The list is empty if there is no such baseline.
 
-        :raises LogError: for a file that is no such log, or one of another unit.
-        :raises OSError: for what cannot be read.
+        :raises LogError: for a file that is no such log, or has another unit.
+        :raises OSError: for a file that cannot be read.
         """
         if not self.directory.exists():
             return []
@@ -147,11 +147,12 @@ class Baseline:
         relative_threshold: float = 0.01,
         resolution: float = 0.0,
     ) -> Against:
-        """Judges a run of a benchmark by the earlier ones: see :func:`compare_runs`. Runs on a machine with another processor are left out.
+        """Judges a run of a benchmark by earlier ones (see :func:`compare_runs`), only those on the same processor
+        model.
 
-        :param earlier: :meth:`runs`, for those who judge several.
-        :param resolution: seconds that cannot be told apart.
-        :raises EmptyError: when nothing was recorded.
+        :param earlier: :meth:`runs`, if you judge several benchmarks.
+        :param resolution: differences up to this many seconds cannot be distinguished.
+        :raises EmptyError: if nothing was recorded.
         """
         now = _here() if environment is None else environment
         value, width = _median(snapshot_of(histogram, "a baseline judges snapshots and histograms"))
@@ -172,7 +173,7 @@ class Baseline:
             were = "runs were" if others > 1 else "run was"
             notes.append(f"{others} earlier {were} left out, of a machine with another processor")
         for key in _OF_SYSTEM:
-            # Of all of them, and not of the last alone: each is one of those that judge.
+            # From all runs, not only the last: each of them takes part in the judgment.
             after = _of(now, key)
             unlike = [before for before in (_of(environment, key) for environment in counted) if before != after]
             if unlike:
@@ -199,8 +200,9 @@ class Baseline:
 
 
 def environment() -> dict[str, str]:
-    """The machine and the interpreter: ``cpu``, ``cpus``, ``host``, ``kernel``, ``governor``, ``compiler``, ``load`` (of the last minute) and
-    ``pressure`` (the share of the last ten seconds in which something waited for a processor, in per cent). What is not known is empty.
+    """The machine and the interpreter: ``cpu``, ``cpus``, ``host``, ``kernel``, ``governor``, ``compiler``, ``load``
+    (of the last minute) and ``pressure`` (the percentage of the last ten seconds in which something waited for a
+    processor). Unknown values are empty.
     """
     pressure = re.search(r"avg10=(\S+)", _line("/proc/pressure/cpu"))
     affinity = getattr(os, "sched_getaffinity", None)
@@ -216,7 +218,7 @@ def environment() -> dict[str, str]:
     }
 
 
-#: Where a parameter has its name.
+#: An alias for functions with a parameter of the same name.
 _here = environment
 
 
@@ -232,7 +234,7 @@ def _line(path: str) -> str:
 
 
 def _cpu(info: str) -> str:
-    """The processor by name; where it has none, as on Arm, by its numbers."""
+    """The processor's name; if it has none, as on Arm, its numbers."""
 
     def value(key: str) -> str:
         found = re.search(rf"^{key}\s*:(.*)$", info, re.MULTILINE)
@@ -243,7 +245,7 @@ def _cpu(info: str) -> str:
 
 
 def _unknown(runs: list[SavedRun]) -> str:
-    """Why no run has a benchmark."""
+    """Explains why no run has a benchmark."""
     if not runs:
         return "the baseline has no run yet"
     names = list(runs[-1].medians)
@@ -253,18 +255,18 @@ def _unknown(runs: list[SavedRun]) -> str:
 
 
 def _of(environment: Mapping[str, str], key: str) -> str:
-    """As files have it."""
+    """The value in the form that files have."""
     return _clean(environment.get(key, ""))
 
 
 def _clean(text: str) -> str:
-    """As a comment holds it."""
+    """The text in the form that a comment holds."""
     return re.sub(r"[^ -~]", "?", text)[:_VALUE].strip()
 
 
 def _tag(name: str) -> str:
-    """A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are ``%`` and two hexadecimal digits, for
-    each byte, and so is the ``%``."""
+    """Encodes a name as a tag. Tags cannot contain commas, spaces, line ends and control characters: for each byte of
+    these, and for ``%``, the tag has ``%`` and two hexadecimal digits."""
 
     def escape(found: re.Match[str]) -> str:
         return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
@@ -273,7 +275,7 @@ def _tag(name: str) -> str:
 
 
 def _name(tag: str) -> str:
-    """The name again; what is no such escape stays as it is."""
+    """Decodes a tag; anything that is no such escape stays unchanged."""
     encoded = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), tag.encode("utf-8", "surrogatepass"))
     try:
         return encoded.decode("utf-8", "surrogatepass")
@@ -305,6 +307,6 @@ def _read(path: Path) -> SavedRun:
     if any(noted.get(key) != value for key, value in _UNIT.items()):
         raise LogError(message=f"{path} is no run of a baseline: it does not say `picollo.unit: ps`")
     if not text.endswith(b"\n"):
-        # Readers of logs that grow wait for the rest of such a line.
+        # Readers of growing logs would wait for the rest of such a line.
         raise LogError(message=f"{path} is cut off in its last line")
     return SavedRun(path, noted, medians)

@@ -29,7 +29,7 @@ class _Step(NamedTuple):
 
 
 class Step(_Step):
-    """A sample to take: what to run, and how often (:attr:`repetitions`).
+    """A sample to take: the code to run, and how often (:attr:`repetitions`).
 
     :attr:`which` is one of :attr:`A`, :attr:`B` and :attr:`EMPTY`.
     """
@@ -40,43 +40,42 @@ class Step(_Step):
     A = structs.BENCHMARK_A
     #: Run B.
     B = structs.BENCHMARK_B
-    #: Run as many calls of nothing.
+    #: Run as many calls of an empty function.
     EMPTY = structs.BENCHMARK_EMPTY
 
 
-#: Of tables without units.
+#: The title of tables without units.
 _TITLE = "Picoseconds a call"
 
 
 class BenchmarkCounter(NamedTuple):
-    """How much of an event a call took."""
+    """The count of an event in one call."""
 
     name: str
-    #: Of A; ``None`` where it could not be counted.
+    #: For A; ``None`` if it could not be counted.
     a: Optional[float]
-    #: Of B; ``None`` where it could not be counted.
+    #: For B; ``None`` if it could not be counted.
     b: Optional[float]
 
 
 class BenchmarkNoise(NamedTuple):
-    """What else the machine did during a benchmark; ``None`` is what is not known."""
+    """Other activity on the machine during a benchmark; unknown values are ``None``."""
 
     #: Blocks that were measured.
     blocks: int
-    #: Of these, what was disturbed from outside.
+    #: How many of these were disturbed from outside.
     disturbed: int
-    #: Of these, what was left out of the verdict: none where more than half were disturbed, so that all count, or where they were to be
-    #: kept.
+    #: How many of these the verdict leaves out: none if you keep them, or if more than half were disturbed.
     left_out: int
-    #: Seconds that were looked at.
+    #: Seconds that were observed.
     seconds: Optional[float]
     #: Seconds that the host took from the CPUs that the program may run on.
     steal: Optional[float]
     #: Seconds of CPU time that other programs took on these.
     others: Optional[float]
-    #: Seconds in which something, this program or another, had to wait for a CPU.
+    #: Seconds in which something, this program or another, waited for a CPU.
     pressure: Optional[float]
-    #: Hertz, the lowest and the highest that was seen, of one CPU.
+    #: The lowest and the highest observed frequency of one CPU, in hertz.
     frequency: Optional[tuple[float, float]]
     #: CPUs that the program may run on.
     cpus: Optional[int]
@@ -101,7 +100,7 @@ class BenchmarkNoise(NamedTuple):
 
 
 class BenchmarkResult:
-    """How a benchmark went. ``str()`` is what changed, the verdict by blocks, and the counters, as Markdown."""
+    """The result of a benchmark. ``str()`` shows the changes, the verdict by blocks, and the counters, as Markdown."""
 
     __slots__ = ("_raw", "_texts", "a", "b", "blocks", "counters", "noise")
 
@@ -117,14 +116,14 @@ class BenchmarkResult:
         """Not for callers: see :func:`benchmark`."""
         self._raw = raw
         self._texts = texts
-        #: Picoseconds a call of A, an observation for each sample.
+        #: Picoseconds per call of A, one observation for each sample.
         self.a = a
-        #: Picoseconds a call of B, an observation for each sample.
+        #: Picoseconds per call of B, one observation for each sample.
         self.b = b
-        #: The difference in picoseconds a call, and the verdict.
+        #: The difference in picoseconds per call, and the verdict.
         self.blocks = BlockComparison(raw.blocks)
         self.counters = counters
-        #: What else the machine did, and how many blocks were left out for it.
+        #: Other activity on the machine, and the number of blocks left out because of it.
         self.noise = noise
 
     @property
@@ -134,7 +133,7 @@ class BenchmarkResult:
 
     @property
     def is_noisy(self) -> bool:
-        """Others disturbed so much that nothing is proven, and the verdict is no evidence: a larger budget may tell."""
+        """Others disturbed so much that nothing is proven, and the verdict is no evidence. A larger budget may help."""
         return self.blocks.is_noisy
 
     overhead = pair(
@@ -148,7 +147,7 @@ class BenchmarkResult:
 
     @property
     def is_nothing(self) -> tuple[bool, bool]:
-        """Whether a call of A, and of B, takes less than can be told."""
+        """Whether a call of A, and of B, takes less than the resolution."""
         return tuple(bool(self._raw.flags & flag) for flag in (structs.BENCHMARK_NOTHING_A, structs.BENCHMARK_NOTHING_B))  # type: ignore[return-value]
 
     is_simulated = flag(
@@ -157,12 +156,12 @@ class BenchmarkResult:
 
     @property
     def repetitions(self) -> tuple[int, int]:
-        """Calls in a sample of A and of B."""
+        """Calls in each sample of A and of B."""
         return int(self._raw.repetitions_a), int(self._raw.repetitions_b)
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The duration of the benchmark."""
         return float(self._raw.elapsed) / 1e12
 
     def markdown(self) -> str:
@@ -170,11 +169,11 @@ class BenchmarkResult:
         return self._texts[structs.TEXT_MARKDOWN]
 
     def text(self) -> str:
-        """For people: the answer in a sentence, and what it is made of."""
+        """For people: the answer in a sentence, and the figures behind it."""
         return self._texts[structs.TEXT_HUMAN]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it but the samples, as what ``json`` takes: times in picoseconds a call; ``None`` for what does not exist."""
+        """Everything except the samples, for ``json``: times in picoseconds per call, missing values as ``None``."""
 
         def number(value: float) -> Optional[float]:
             return value if math.isfinite(value) else None
@@ -230,7 +229,7 @@ class BenchmarkResult:
 
 
 class Benchmark(Handle):
-    """A benchmark that says what to run, for loops of one's own; :func:`benchmark` is simpler::
+    """A benchmark for your own loops, which says what to run; :func:`benchmark` is simpler::
 
         run = {Step.A: a, Step.B: b, Step.EMPTY: lambda: None}
         with Benchmark(budget=1) as bench:
@@ -243,16 +242,16 @@ class Benchmark(Handle):
     :param budget: seconds at most.
     :param precision: it ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
         resolution; 0: only with the budget (default: when the answer can no longer change).
-    :param events: what to count beside the time. All calls are then to be made by one thread.
+    :param events: events to count in addition to the time. One thread must then make all calls.
     :param warm_up: seconds for both together (default: a tenth of the budget).
-    :param sample: seconds that a sample should take.
+    :param sample: target seconds of a sample.
     :param repetitions: calls in a sample (default: as many as ``sample`` takes).
-    :param overhead: measure empty samples, and subtract what they take.
+    :param overhead: measure empty samples and subtract their time.
     :param relative_threshold: differences up to this share of A do not matter; 0 for no such threshold.
-    :param keep_disturbed: count blocks that other programs or the host disturbed, too: where other programs belong to what is
-        measured, as a server that is asked.
-    :param resolution: seconds a call that cannot be told apart (default: half a nanosecond, or a hundredth of what a call of nothing
-        takes where that is more); 0 for none.
+    :param keep_disturbed: also count blocks that other programs or the host disturbed: if other programs belong to the
+        measurement, such as a server that you query.
+    :param resolution: differences up to this many seconds per call cannot be distinguished (default: half a nanosecond,
+        or a hundredth of an empty call if that is more); 0 for none.
     """
 
     _KIND = "benchmark"
@@ -290,7 +289,7 @@ class Benchmark(Handle):
         options.min_blocks, options.max_blocks = min_blocks, max_blocks
         options.repetitions = repetitions or 0
         options.budget_seconds = budget
-        # 0 is the default, and the shortest time none.
+        # 0 would select the default; this is the shortest time, practically none.
         options.warm_up_seconds = 0 if warm_up is None else max(warm_up, 1e-12)
         options.sample_seconds = sample
         options.precision = 0 if precision is None else precision if precision > 0 else -1
@@ -312,7 +311,7 @@ class Benchmark(Handle):
         self._which, self._repetitions = c_uint32(), c_uint64()
 
     def next(self) -> Optional[Step]:
-        """What to run now; ``None`` at the end. The sample begins when this returns."""
+        """Returns what to run now; ``None`` at the end. The sample begins when this returns."""
         status = held.benchmark_next(self._handle(), byref(self._which), byref(self._repetitions), byref(self._error))
         if status == structs.END:
             return None
@@ -324,19 +323,19 @@ class Benchmark(Handle):
         check_detail(held.benchmark_done(self._handle(), byref(self._error)), self._error, self._events)
 
     def done_after(self, seconds: float) -> None:
-        """Ends a sample that was measured by other means: it took so many seconds."""
+        """Ends a sample that was measured by other means and took this many seconds."""
         status = held.benchmark_done_after(self._handle(), round(seconds * 1e12), byref(self._error))
         check_detail(status, self._error, self._events)
 
     @property
     def progress(self) -> float:
-        """The part of the budget that is spent, 0 to 1."""
+        """The fraction of the budget that is spent, 0 to 1."""
         progress = c_double()
         check(held.benchmark_progress(self._handle(), byref(progress)), "benchmark")
         return progress.value
 
     def result(self, title: str = _TITLE, name: str = "A", other_name: str = "B") -> BenchmarkResult:
-        """How it went, so far.
+        """The result so far.
 
         :raises EmptyError: before the first block is done.
         """
@@ -352,7 +351,7 @@ class Benchmark(Handle):
         names = c_text(name, "name"), c_text(other_name, "other_name")
 
         def text(form: int) -> str:
-            # For people every number has its unit.
+            # In text for people every number has its unit.
             is_needed = form == structs.TEXT_MARKDOWN or title != _TITLE
             heading = c_text(title if is_needed else "", "title")
             return read_text(lambda *buffer: held.benchmark_format(handle, heading, *names, form, *buffer), "benchmark")
@@ -372,7 +371,7 @@ class Benchmark(Handle):
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """The garbage collector runs when it wants, on whoever's time."""
+    """Disables the garbage collector, which would otherwise run at any time and distort a sample."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -397,17 +396,18 @@ def benchmark(
     clone: bool = False,
     **options: Any,
 ) -> BenchmarkResult:
-    """Runs A and B in turns until the difference is known well enough, or the budget is spent::
+    """Runs A and B alternately until the difference is known well enough, or the budget is spent::
 
         print(picollo.benchmark(lambda: sorted(values), lambda: values.copy().sort(), budget=1))
 
-    What a loop of calls to a function that does nothing takes is subtracted, so that times are those of what is in A and B.
+    The time of a loop of calls to an empty function is subtracted, so that times are those of the code in A and B.
 
     :param name: of A (default: its ``__name__``).
     :param other_name: of B (default: its ``__name__``).
     :param collect_garbage: leave the garbage collector on.
-    :param clone: measure each block with fresh copies of A and of B, where they are Python functions. Two functions that are equal
-        may differ by 3 % for where in memory their code lies, as long as they live; with copies that is noise, and seen as such.
+    :param clone: measure each block with fresh copies of A and of B, if they are Python functions. Two equal functions
+        may differ by 3 % all their life because of their code's place in memory. With copies, that is noise, and
+        treated as such.
     :param options: see :class:`Benchmark`.
     """
     names = [
@@ -424,12 +424,12 @@ def benchmark(
         return bench.result(title, *names)
 
 
-#: Calls after which the interpreter has made its own of a function.
+#: After this many calls the interpreter has specialized a function.
 _SPECIALISED = 32
 
 
 def _copy(function: Callable[[], object]) -> Callable[[], object]:
-    """A Python function again, with code of its own; another callable as it is."""
+    """A copy of a Python function with its own code; another callable unchanged."""
     if type(function) is MethodType:
         return MethodType(_copy(function.__func__), function.__self__)
     if type(function) is not FunctionType:
@@ -441,7 +441,7 @@ def _copy(function: Callable[[], object]) -> Callable[[], object]:
 
 
 class _Runner:
-    """Runs what a benchmark asks for."""
+    """Runs the steps of a benchmark."""
 
     def __init__(self, bench: Benchmark, a: Callable[[], object], b: Callable[[], object], clone: bool) -> None:
         self._bench, self._run, self._clone = bench, [a, b, _nothing], clone
@@ -451,7 +451,7 @@ class _Runner:
         originals, repetitions = tuple(run[:2]), 0
         while True:
             if self._clone and samples % 4 == 0:
-                # Between blocks, and before the clock is read. Not more often than a sample calls what is slow.
+                # Between blocks, before the clock is read. A slow function is not called more often than in a sample.
                 for side, original in enumerate(originals):
                     copy = run[side] = _copy(original)
                     if copy is not original:

@@ -1,4 +1,4 @@
-"""Why observations were slow: what a collector of exemplars tells. See ``docs/why-slow.md``."""
+"""Why observations were slow: the results of a collector of exemplars. See ``docs/why-slow.md``."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ __all__ = ["Cause", "CauseShare", "ExemplarInterval", "KeptExemplar", "TraceCont
 
 
 class Cause(enum.Enum):
-    """Where the time went that a slow observation took more than is usual."""
+    """Where the extra time of a slow observation went."""
 
-    #: Off the CPU, by a call of its own: for a lock, a disk, another thread, Python's GIL.
+    #: Off the CPU by its own call: for a lock, a disk, another thread, Python's GIL.
     OWN_WAITING = "own waiting"
-    #: Ready, and not running: preempted, or woken late.
+    #: Runnable but not running: preempted, or woken late.
     RUN_QUEUE = "run queue"
     #: The same, and the group of processes was also held back by its quota of CPU time.
     RUN_QUEUE_OR_QUOTA = "run queue or quota"
     #: Held back by the quota.
     THROTTLED = "throttled"
-    #: Off the CPU, and no more is known than that.
+    #: Off the CPU; nothing more is known.
     OFF_CPU = "off CPU, not split"
-    #: The kernel's handling of pages that were not there.
+    #: The kernel's handling of page faults.
     PAGE_FAULTS = "page faults"
     #: More work than usual.
     MORE_INSTRUCTIONS = "more instructions"
     #: The same work, slower.
     SLOWER_INSTRUCTIONS = "slower instructions"
-    #: On the CPU, and no more is known than that.
+    #: On the CPU; nothing more is known.
     ON_CPU = "on CPU, cause not known"
-    #: What is left of the time.
+    #: The rest of the time.
     UNEXPLAINED = "unexplained"
-    #: None has more than half.
+    #: No cause has more than half.
     SEVERAL = "several"
-    #: There is no evidence, or nothing usual to compare it with.
+    #: There is no evidence, or no usual observation to compare it with.
     NOT_KNOWN = "not known"
 
     def __str__(self) -> str:
@@ -46,13 +46,13 @@ class Cause(enum.Enum):
 
 
 class TraceContext(NamedTuple):
-    """What leads from an observation to its request."""
+    """Links an observation to its request."""
 
     #: The trace: 32 hexadecimal digits, as in W3C's ``traceparent``, or 16 bytes.
     trace_id: Union[str, bytes] = ""
     #: The span in it: 16 hexadecimal digits, or 8 bytes.
     span_id: Union[str, bytes] = ""
-    #: Two integers of the program's, such as a request's number.
+    #: Two integers of the program, such as a request's number.
     words: Tuple[int, int] = (0, 0)
 
     def _native(self) -> structs.ExemplarContext:
@@ -65,10 +65,10 @@ class TraceContext(NamedTuple):
 
 
 class CauseShare(NamedTuple):
-    """How much of what slow observations took in excess of what is usual went to one cause."""
+    """How much of the excess time of slow observations went to one cause."""
 
-    #: Its part of the excess of all whose evidence is known, 0 to 1; ``None`` where there is no excess, and of causes that are none:
-    #: ``SEVERAL`` and ``NOT_KNOWN``.
+    #: Its share, 0 to 1, of the excess of all observations with evidence. ``None`` if there is no excess, and for
+    #: ``SEVERAL`` and ``NOT_KNOWN``, which are not causes.
     share: Optional[float]
     #: The same in nanoseconds.
     excess_nanos: Optional[int]
@@ -84,53 +84,53 @@ class CauseShare(NamedTuple):
 
 
 class KeptExemplar(NamedTuple):
-    """An observation that was kept, with what is known of where its time went. What is not known is ``None``."""
+    """A kept observation, with what is known of where its time went. Unknown values are ``None``."""
 
     #: As recorded.
     value: int
     #: Why it was slow.
     cause: Cause
-    #: When it began, in seconds since 1970, as :func:`time.time` tells.
+    #: When it began, in seconds since 1970, like :func:`time.time`.
     time: float
-    #: The trace that it belongs to, 32 hexadecimal digits, or ``""``.
+    #: Its trace, 32 hexadecimal digits, or ``""``.
     trace_id: str
     #: The span in it, 16 hexadecimal digits, or ``""``.
     span_id: str
-    #: What the program gave it.
+    #: The two integers from the program.
     words: Tuple[int, int]
-    #: Which kind of observation it is.
+    #: The kind of observation.
     label: int
-    #: The kernel's id of the thread that it ended on, as of :func:`threading.get_native_id`.
+    #: The kernel's id of the thread that it ended on, like :func:`threading.get_native_id`.
     thread: int
     #: The processor that it ended on.
     cpu: Optional[int]
-    #: What of its length is in excess of what is usual, for its cause.
+    #: How much of its time is in excess of the usual, because of its cause.
     excess_nanos: Optional[int]
-    #: Why nothing is known of where its time went, for people; ``""`` where something is.
+    #: Why nothing is known of where its time went, for people; otherwise ``""``.
     missing: str
-    #: How long the window is that what follows is of: it ends with the observation, and begins up to 300 µs before it, or
-    #: further where that holds many others.
+    #: The length of the window that the following fields describe: it ends with the observation, and begins up to 300
+    #: µs before it, or earlier if it contains many other observations.
     window_nanos: Optional[int]
-    #: How long the thread ran in it.
+    #: How long the thread ran in the window.
     on_cpu_nanos: Optional[int]
-    #: How long it was ready and did not run.
+    #: How long it was runnable but did not run.
     run_delay_nanos: Optional[int]
-    #: How long it was off the processor, and what of that although it did not wait for anything.
+    #: How long it was off the processor, and how much of that time it was not waiting for anything.
     off_cpu_nanos: Optional[int]
     preempted_nanos: Optional[int]
     #: How long handling page faults took.
     fault_nanos: Optional[int]
-    #: Instructions that it executed, in how many cycles, and how many instructions of a cycle are usual; not those of the kernel.
+    #: Instructions that it executed, their cycles, and the usual instructions per cycle; without those of the kernel.
     instructions: Optional[int]
     cycles: Optional[int]
     usual_ipc: Optional[float]
-    #: How often it gave the processor up, to wait, and how often it was taken off.
+    #: How often it gave up the processor to wait, and how often it was preempted.
     voluntary_switches: Optional[int]
     involuntary_switches: Optional[int]
-    #: Page faults without reading from a disk, and with.
+    #: Page faults without and with reading from a disk.
     minor_faults: Optional[int]
     major_faults: Optional[int]
-    #: How often its group of processes was held back by a quota since that was looked at last.
+    #: How often a quota held back its group of processes since the previous check.
     throttled: Optional[int]
 
     @classmethod
@@ -148,7 +148,7 @@ class KeptExemplar(NamedTuple):
         return cls(**{name: own[name] if name in own else told[name] for name in cls._fields})
 
 
-#: What is called otherwise in JSON.
+#: Fields with other names in JSON.
 _OTHERWISE = {
     "on_cpu_nanos": "cpu_nanos",
     "off_cpu_nanos": "off_nanos",
@@ -169,7 +169,7 @@ _MISSING = {
 
 
 class ExemplarInterval:
-    """What was slow in an interval, and why: see :meth:`Exemplars.collect`. ``print(interval)`` is for people."""
+    """The slow observations of an interval, with causes: see :meth:`Exemplars.collect`. ``print()`` is for people."""
 
     __slots__ = (
         "_html", "_json", "_markdown", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
@@ -181,15 +181,15 @@ class ExemplarInterval:
         #: When it began and ended, in seconds since 1970.
         self.begin: float = told["begin_unix_nanos"] / 1e9
         self.end: float = told["end_unix_nanos"] / 1e9
-        #: Above which an observation was slow, as recorded; ``None`` where that was not known, in the first interval: then the slowest are.
+        #: Observations above this value, as recorded, were slow. ``None`` if unknown, at first: then the slowest are.
         self.threshold: Optional[int] = told["threshold"]
-        #: How many observations there were, how many of them slow, and of how many of these the causes are known.
+        #: How many observations there were, how many were slow, and for how many of these the causes are known.
         self.observations: int = told["observations"]
         self.slow: int = told["slow"]
         self.known: int = told["known"]
-        #: How many ordinary ones were looked into so far, to know what is usual.
+        #: How many ordinary observations were examined so far, to learn what is usual.
         self.controls: int = told["controls"]
-        #: The slowest, slowest first, and after them the latest of each octave of values.
+        #: The slowest observations, slowest first, then the latest of each octave of values.
         self.exemplars: Tuple[KeptExemplar, ...] = tuple(map(KeptExemplar._of, told["exemplars"]))
         #: How much of the excess went to each cause.
         self.shares = {Cause(one["cause"]): CauseShare._of(one, told["excess_nanos"]) for one in told["causes"]}
@@ -207,7 +207,7 @@ class ExemplarInterval:
         return self._markdown
 
     def html(self) -> str:
-        """The same as a section of a page, with bars. It needs no script and nothing from elsewhere."""
+        """The same as a section of a page, with bars. It needs no script and no external resources."""
         return self._html
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,7 @@
 """Clocks: ticks, their frequency, and exact conversion to units of time.
 
-``tsc`` is the processor's time-stamp counter, measured against the system's clock while it is used, so that no scope waits; where it
-cannot be trusted the library falls back to ``monotonic``, so that ticks, frequency and conversions still fit together.
+``tsc`` is the processor's time-stamp counter. The library calibrates it against the system's clock during use, so no
+scope waits. If it cannot be trusted, ``monotonic`` replaces it, so ticks, frequency and conversions still match.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Clock", "Unit", "calibrate", "convert", "frequency", "ticks"]
 
 #: Which clock.
 Clock = Literal["tsc", "monotonic"]
-#: What a conversion or a scope gives.
+#: The unit of a conversion or a scope.
 Unit = Literal["ticks", "nanos", "micros", "millis", "picos"]
 
 # ctypes passes an instance of exactly the declared type without converting it.
@@ -49,7 +49,7 @@ def unit_code(unit: str) -> c_uint32:
 
 
 def calibrate() -> None:
-    """Calibrates the clocks now rather than at first use."""
+    """Calibrates the clocks now instead of at first use."""
     check(released.clock_init(), "clock calibration")
 
 

@@ -30,9 +30,9 @@ __all__ = [
 
 
 class Verdict(enum.Enum):
-    """What a difference amounts to, of values of which less is better, as of times."""
+    """The verdict on a difference, for values of which less is better, such as times."""
 
-    #: Neither faster nor slower, as far as can be seen. Not the same as equal: see ``smallest_detectable``.
+    #: Neither faster nor slower, as far as can be measured. This is not the same as equal: see ``smallest_detectable``.
     NO_EVIDENCE = "no evidence"
     #: B's values are smaller, by more than the margin.
     FASTER = "faster"
@@ -50,36 +50,36 @@ _VERDICTS = {
 }
 
 
-#: What is said instead of "no evidence" where a difference is smaller than what can be told apart.
+#: The text instead of "no evidence" if a difference is below the resolution.
 BELOW_RESOLUTION = "below what this measurement can tell"
-#: What is said where others disturbed too much of a benchmark.
+#: The text if others disturbed too much of a benchmark.
 NOISY = "unproven: noisy"
 
 _COMPARED = "histograms and snapshots are compared"
 
 
 class QuantileInterval(NamedTuple):
-    """A quantile, and the interval that holds the true one."""
+    """A quantile, and the interval that contains the true one."""
 
-    #: The quantile asked for, between 0 and 1.
+    #: The requested quantile, between 0 and 1.
     quantile: float
-    #: The confidence asked for.
+    #: The requested confidence.
     confidence: float
-    #: The confidence that the interval has.
+    #: The actual confidence of the interval.
     coverage: float
     #: Observations in range.
     total_count: int
-    #: The number of the observation that is the quantile, from 1.
+    #: The number of the observation at the quantile, from 1.
     target_count: int
     #: The midpoint of its bucket.
     value: int
-    #: The smallest value of the bucket at the lower end; ``None`` where there are too few observations.
+    #: The smallest value of the bucket at the lower end; ``None`` if there are too few observations.
     lower: Optional[int]
-    #: The largest value of the bucket at the upper end; ``None`` where there are too few observations.
+    #: The largest value of the bucket at the upper end; ``None`` if there are too few observations.
     upper: Optional[int]
-    #: The number of the observation at the lower end; ``None`` where there are too few.
+    #: The number of the observation at the lower end; ``None`` if there are too few.
     lower_count: Optional[int]
-    #: The number of the observation at the upper end; ``None`` where there are too few.
+    #: The number of the observation at the upper end; ``None`` if there are too few.
     upper_count: Optional[int]
     #: The width of the widest of the three buckets.
     bucket_width: int
@@ -96,7 +96,7 @@ def _interval_from(raw: structs.QuantileInterval) -> QuantileInterval:
 
 
 class _Judged:
-    """What both kinds of comparison have."""
+    """Shared members of both kinds of comparison."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ class _Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """What it amounts to."""
+        """The verdict on the difference."""
         return _VERDICTS[self._raw.verdict]
 
     is_margin_resolution = flag(
@@ -129,7 +129,7 @@ class _Judged:
 
     @property
     def verdict_text(self) -> str:
-        """The verdict in words: also that the difference is below what this measurement can tell, or that it was too noisy to tell."""
+        """The verdict in words, also if the difference is below the resolution, or the measurement was too noisy."""
         if self.is_noisy:
             return NOISY
         return BELOW_RESOLUTION if self.is_below_resolution else str(self.verdict)
@@ -141,9 +141,9 @@ class _Judged:
 
 
 class Comparison(_Judged, SideBySide):
-    """How B differs from A. ``str()`` is the table of what changed, with intervals and the verdict below it.
+    """How B differs from A. ``str()`` is the table of changes, with intervals and the verdict below it.
 
-    The difference is that of B's quantile and A's, between midpoints of buckets.
+    The difference is B's quantile minus A's, between midpoints of buckets.
     """
 
     __slots__ = ("_raw",)
@@ -193,7 +193,7 @@ class Comparison(_Judged, SideBySide):
 
 
 class BlockComparison(_Judged):
-    """What a series of pairs of blocks says of the difference between A and B: that of the medians of differences within pairs."""
+    """The difference between A and B from a series of pairs of blocks: the median of the differences within pairs."""
 
     __slots__ = ("_raw",)
 
@@ -213,7 +213,7 @@ class BlockComparison(_Judged):
     )
 
     def __str__(self) -> str:
-        # In proportion to what is hardly there, or nothing, a difference says nothing: then it is told as it is.
+        # Relative to a value near zero, a difference means nothing; then it is reported in absolute terms.
         base = 0.0 if self.median_a < self.resolution != 0 else abs(self.median_a)
 
         def share(value: float, sign: str = "+") -> str:
@@ -241,7 +241,7 @@ def options_from(
     power: float,
     resolution: float = 0.0,
 ) -> structs.CompareOptions:
-    """The options for the library, for which zero is the default and not zero."""
+    """The options for the library, where zero selects the default."""
     for name, value in (("quantile", quantile), ("confidence", confidence), ("power", power)):
         if not 0 < value < 1:
             raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
@@ -255,10 +255,10 @@ def options_from(
 def quantile_interval(
     snapshot: Union[Histogram, Snapshot], quantile: float = 0.5, confidence: float = 0.95
 ) -> QuantileInterval:
-    """A quantile, and the interval that holds the true one: order statistics, exact whatever the distribution.
+    """A quantile, and the interval that contains the true one: order statistics, exact for any distribution.
 
-    :param quantile: between 0 and 1, neither included.
-    :raises EmptyError: when nothing was recorded.
+    :param quantile: between 0 and 1, exclusive.
+    :raises EmptyError: if nothing was recorded.
     """
     options_from(quantile, confidence, 0, 0, 0.5)
     snapshot = snapshot_of(snapshot, _COMPARED)
@@ -286,11 +286,11 @@ def compare(
     :param confidence: of the intervals.
     :param relative_threshold: differences up to this share of A's quantile do not matter; 0 for no such threshold.
     :param absolute_threshold: nor do differences up to this, in units of the values.
-    :param power: how often :attr:`Comparison.smallest_detectable` would be seen.
-    :param resolution: differences up to this cannot be told apart, in units of the values; those of a bucket never can.
+    :param power: how often a difference of :attr:`Comparison.smallest_detectable` would be detected.
+    :param resolution: differences up to this, or to a bucket, cannot be distinguished, in units of the values.
     :param name: heading of A's column (default: its name, then ``Before``).
     :param other_name: heading of B's (default: its name, then ``After``).
-    :raises EmptyError: when one of them has no observations.
+    :raises EmptyError: if one of them has no observations.
     """
     options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power, resolution)
     a, b = snapshot_of(a, _COMPARED), snapshot_of(b, _COMPARED)
@@ -315,10 +315,10 @@ def compare_blocks(
 ) -> BlockComparison:
     """Compares two series of blocks, ``a[i]`` measured next to ``b[i]``, by the differences within pairs.
 
-    What changes slowly, as the clock frequency does, changes both. The median of the differences is compared, with the interval
-    that its order statistics give. Tells also whether the differences depend on each other.
+    Slow changes, such as those of the clock frequency, affect both. The median of the differences is compared, with the
+    interval that its order statistics give. The result also reports whether the differences depend on each other.
 
-    :param resolution: differences up to this cannot be told apart, in units of the values.
+    :param resolution: differences up to this cannot be distinguished, in units of the values.
     :raises ValueError: for series of different lengths, and values that are not finite.
     :raises EmptyError: for no blocks.
     """
@@ -336,7 +336,7 @@ def compare_blocks(
 
 
 class RunComparison(_Judged):
-    """What earlier runs say of a new one: see :func:`compare_runs`. ``str()`` is a sentence."""
+    """The verdict of earlier runs on a new one: see :func:`compare_runs`. ``str()`` is a sentence."""
 
     __slots__ = ("_raw",)
 
@@ -385,12 +385,12 @@ def compare_runs(
     power: float = 0.8,
     resolution: float = 0.0,
 ) -> RunComparison:
-    """Compares a run with earlier ones of the same thing, the oldest first: one value of each, such as the median of what it measured.
+    """Compares a run with earlier ones of the same thing, oldest first. Each run is one value, such as its median.
 
-    Runs on different days differ though the code does not, and only other runs say by how much. The interval is that of one more value
-    from the same distribution (Student's), and never ends within the range of the earlier runs.
+    Runs on different days differ even if the code does not, and only other runs show by how much. The interval is that
+    of one more value from the same distribution (Student's), and never ends within the range of the earlier runs.
 
-    :param confidence: one less the rate of alarms on unchanged code.
+    :param confidence: 1 minus the rate of alarms on unchanged code.
     :raises ValueError: for values that are not finite.
     :raises EmptyError: for no earlier runs.
     """

@@ -1,4 +1,4 @@
-"""Counters of one word that many threads, or processes, share. See ``docs/doubles-and-sparse.md``."""
+"""Counters of one word that many threads or processes share. See ``docs/doubles-and-sparse.md``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Counter"]
 #: How a :class:`Counter` counts.
 Kind = Literal["scalable", "capped", "sensing", "interlocked"]
 
-#: For each, what adds to 32 bits and to 64. Steps of at most 1 are exact.
+#: For each kind, the functions that add to 32 and to 64 bits. Steps of at most 1 are exact.
 _ADD = {
     "scalable": (held.scalable_counter_add_n32, held.scalable_counter_add_n64),
     "capped": (held.capped_counter_add32, held.capped_counter_add64),
@@ -33,14 +33,14 @@ class Counter:
         requests.add()
         print(requests.value)
 
-    :param kind: ``"scalable"``: exact to ``2**threshold_bits``, then in ever larger steps with ever smaller probability, so
-        that threads contend the less the busier it is; the standard deviation is 0.9 % by default. ``"capped"``: the same with
-        steps of at most ``2**cap_bits``. ``"sensing"``: exact where threads do not meet, else as the scalable one.
-        ``"interlocked"``: exact.
+    :param kind: ``"scalable"``: exact up to ``2**threshold_bits``, then in ever larger steps with ever smaller
+        probability, so that threads contend less the busier the counter is; the standard deviation is 0.9 % by default.
+        ``"capped"``: the same with steps of at most ``2**cap_bits``. ``"sensing"``: exact if threads do not collide,
+        else like ``"scalable"``. ``"interlocked"``: exact.
     :param bits: 64, or 32: then it counts modulo 2**32.
     :param threshold_bits: 1 to 31.
     :param cap_bits: 0 to 31.
-    :param memory: a writable buffer of ``bits / 8`` bytes, aligned, to count in, such as a piece of
+    :param memory: a writable, aligned buffer of ``bits / 8`` bytes to count in, such as a piece of
         ``multiprocessing.shared_memory``; its value is kept.
     """
 
@@ -81,16 +81,16 @@ class Counter:
 
     @property
     def kind(self) -> str:
-        """How it counts."""
+        """The kind of counting."""
         return self._kind
 
     def add(self, count: int = 1) -> None:
-        """Counts so many events."""
+        """Counts this many events."""
         self._add(byref(self._word), u64(count, "count"), *self._options)
 
     @property
     def value(self) -> int:
-        """What was counted, or about that."""
+        """The count, exact or approximate."""
         return int(self._read(byref(self._word)))
 
     def __int__(self) -> int:

@@ -27,7 +27,7 @@ __all__ = [
 _RECORD = held.double_histogram_record
 _RECORD_N = held.double_histogram_record_n
 
-#: Batches of this many values or more let other threads run meanwhile.
+#: Batches of at least this many values let other threads run meanwhile.
 _LONG_BATCH = 10_000
 
 
@@ -38,7 +38,7 @@ class DoubleBucket(NamedTuple):
     lower: float
     #: Largest value of the bucket.
     upper: float
-    #: What the bucket reports: within the relative error of every value in it.
+    #: The value that the bucket reports: within the relative error of every value in it.
     midpoint: float
     #: How many observations fell into it.
     count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
@@ -47,9 +47,9 @@ class DoubleBucket(NamedTuple):
 class DoublePercentile(NamedTuple):
     """An observation by its rank."""
 
-    #: 0 to 100.
+    #: The rank, 0 to 100.
     rank: float
-    #: What the observation is reported as.
+    #: The reported value of the observation.
     value: float
     #: Its number among all in ascending order, from 1.
     target_count: int
@@ -58,13 +58,13 @@ class DoublePercentile(NamedTuple):
 
 
 class DoubleStatistics(NamedTuple):
-    """Totals and moments. What does not exist is NaN."""
+    """Totals and moments. Undefined values are NaN."""
 
     #: Observations with a finite value.
     count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
     #: Observations that were NaN or infinite; part of nothing else here.
     not_finite: int
-    #: Observations that found no memory for their bucket; part of nothing else here.
+    #: Observations without memory for their bucket; part of nothing else here.
     lost: int
     #: Within the relative error, or exact with ``exact_sum=True``. 0 when nothing was recorded.
     sum: float
@@ -76,7 +76,7 @@ class DoubleStatistics(NamedTuple):
     mean: float
     #: Population standard deviation of the buckets' midpoints.
     stddev: float
-    #: The largest relative error of what is reported.
+    #: The largest relative error of reported values.
     relative_error: float
 
 
@@ -102,7 +102,7 @@ class DoubleSummary(NamedSummary[float]):
 
     @property
     def percentiles(self) -> tuple[DoublePercentile, ...]:
-        """The percentiles at the ranks of all summaries; none when nothing was recorded."""
+        """The percentiles at the ranks of all summaries; empty if nothing was recorded."""
         if self._raw.statistics.count == 0:
             return ()
         return tuple(
@@ -121,9 +121,9 @@ def _summary_from_bytes(raw: bytes, name: str) -> DoubleSummary:
 
 
 class DoubleSnapshot(Handle):
-    """What was recorded in one interval, to read more than once. It holds nothing of the histogram that it came from.
+    """The recorded values of one interval, to read more than once. It holds no reference to its histogram.
 
-    Any thread may use a snapshot; calls on one snapshot follow one another.
+    Any thread may use a snapshot; calls on one snapshot are serialized.
     """
 
     _KIND = "snapshot"
@@ -166,8 +166,8 @@ class DoubleSnapshot(Handle):
         return self.quantiles((quantile,))[0]
 
     def quantiles(self, quantiles: Iterable[float]) -> list[float]:
-        """The values at many quantiles, in the order asked, for the price of about one. Numpy arrays of doubles are taken as
-        they are.
+        """The values at many quantiles, in the given order, for the price of about one. Numpy arrays of doubles are
+        used directly.
 
         :raises InvalidArgumentError: for a quantile out of range, and NaN.
         :raises EmptyError: when nothing was recorded.
@@ -182,7 +182,7 @@ class DoubleSnapshot(Handle):
         return list(found)
 
     def summary(self) -> DoubleSummary:
-        """Statistics and sixteen percentiles; of nothing, too."""
+        """Statistics and sixteen percentiles, also of an empty snapshot."""
         return DoubleSummary(ask(self, held.double_snapshot_summary, structs.DoubleSummary, "summary"), self._name)
 
     def buckets(self) -> list[DoubleBucket]:
@@ -208,8 +208,8 @@ class DoubleSnapshot(Handle):
         return found
 
     def merge(self, other: DoubleSnapshot) -> None:
-        """Adds the counts of another snapshot, of any relative error; of another one than here, the errors add up. Sum and
-        extremes stay exact if both are."""
+        """Adds the counts of another snapshot, of any relative error. If the relative errors differ, they add up. Sum
+        and extremes stay exact if both are."""
         if not isinstance(other, DoubleSnapshot):
             raise TypeError(f"a snapshot of doubles merges its like, not {type(other).__name__}")
         if other is self:
@@ -229,8 +229,8 @@ class DoubleSnapshot(Handle):
 
 
 class DoubleHistogram(Recorder):
-    """Counts finite doubles of both signs and all magnitudes, each within a relative error; zero is exact. NaN and infinities
-    are counted apart.
+    """Counts finite doubles of both signs and all magnitudes, each within a relative error; zero is exact. NaN and
+    infinities are counted separately.
 
     ::
 
@@ -242,11 +242,11 @@ class DoubleHistogram(Recorder):
 
     Any number of threads record, on every build of Python, without a lock.
 
-    :param relative_error: largest distance between a value and what is reported for it, in proportion: 1e-4 to 0.1.
+    :param relative_error: largest relative distance between a value and its reported value: 1e-4 to 0.1.
     :param exact_sum: keep sum, minimum and maximum exactly: records cost more then.
-    :param dotnet_ranks: quantiles as the aggregator of .NET's metrics has them: number ``min(floor(q * n), n - 1)`` of the
+    :param dotnet_ranks: quantiles as in the aggregator of .NET's metrics: number ``min(floor(q * n), n - 1)`` of the
         ``n`` values, from 0, instead of number ``ceil(q * n)``, from 1.
-    :param max_bytes: limit of the memory, 0 for none. What does not fit is told as lost.
+    :param max_bytes: limit of the memory, 0 for none. Values that do not fit are reported as lost.
     :param name: default title of summaries.
     """
 
@@ -284,15 +284,15 @@ class DoubleHistogram(Recorder):
             _RECORD(self._handle(), float(value))
 
     def record_n(self, value: float, count: int) -> None:
-        """Counts one value so many times."""
+        """Counts one value this many times."""
         _RECORD_N(self._handle(), float(value), u64(count, "count"))
 
     def record_many(self, values: Union[Iterable[float], Any]) -> None:
-        """Counts many values. Contiguous buffers of doubles (numpy ``float64``, ``array.array("d")``) are read where they are;
-        other arrays and iterables of numbers are converted. What a masked array masks is left out.
+        """Counts many values. Contiguous buffers of doubles (numpy ``float64``, ``array.array("d")``) are read in
+        place; other arrays and iterables of numbers are converted. Masked values of a masked array are left out.
 
-        :raises TypeError: for what is no number that a double can hold: complex numbers, strings, dates and durations; the
-            message says how to convert. Nothing is counted then.
+        :raises TypeError: for anything that is not a number that a double can hold: complex numbers, strings, dates and
+            durations; the message says how to convert. Nothing is counted then.
         """
         batch = double_batch_of(values)
         pointer = self._handle()
@@ -308,16 +308,16 @@ class DoubleHistogram(Recorder):
             check(held.double_histogram_add(self._handle(), other._handle()), "add")
 
     def collect(self) -> DoubleSnapshot:
-        """Takes out what was recorded since the last time and starts a new interval, while other threads record. Each record
-        is in one interval."""
+        """Takes out everything recorded since the last time and starts a new interval, while other threads record. Each
+        record is in one interval."""
         return DoubleSnapshot(self._name)._take(self._handle(), True)
 
     def snapshot(self) -> DoubleSnapshot:
-        """What was recorded in this interval so far, which goes on."""
+        """The recorded values of this interval so far; the interval continues."""
         return DoubleSnapshot(self._name)._take(self._handle(), False)
 
     def summary(self) -> DoubleSummary:
-        """Statistics and sixteen percentiles of this interval so far, which goes on."""
+        """Statistics and sixteen percentiles of this interval so far; the interval continues."""
         return self.snapshot().summary()
 
     def __reduce__(self) -> Any:

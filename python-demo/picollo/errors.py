@@ -1,4 +1,4 @@
-"""Exceptions: one for each status of the library, carrying its explanation."""
+"""Exceptions: one for each status of the library, with its explanation."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ __all__ = [
 
 
 class PicolloError(Exception):
-    """Something could not be done. ``str(error)`` is the explanation: what failed, why, and what to do about it."""
+    """An operation failed. ``str(error)`` is the explanation: what failed, why, and what to do about it."""
 
-    #: The status that this class stands for.
+    #: The status of this class.
     STATUS: int = 0
 
-    #: The library's status code, which is negative; 0 where the library was not asked (:class:`ClosedError`).
+    #: The library's status code, which is negative; 0 if the library was not called (:class:`ClosedError`).
     status: int
     #: The explanation.
     message: str
-    #: The operating system's error number, where there is one.
+    #: The operating system's error number, if there is one.
     errno: Optional[int]
-    #: The event that caused it, as it was given, where there is one.
+    #: The event that caused the error, as given, if there is one.
     event: Optional[str]
 
     def __init_subclass__(cls, status: Optional[int] = None) -> None:
@@ -80,7 +80,7 @@ class InvalidArgumentError(PicolloError, ValueError, status=structs.ERR_INVALID_
 
 
 class OutOfMemoryError(PicolloError, MemoryError, status=structs.ERR_OUT_OF_MEMORY):
-    """There was no memory; nothing was changed."""
+    """There was no memory; nothing changed."""
 
 
 class BufferTooSmallError(PicolloError, status=structs.ERR_BUFFER_TOO_SMALL):
@@ -104,7 +104,7 @@ class EmptyError(PicolloError, ValueError, status=structs.ERR_EMPTY):
 
 
 class WrongThreadError(PicolloError, RuntimeError, status=structs.ERR_WRONG_THREAD):
-    """The call belongs on the thread that opened the session."""
+    """The call must be made on the thread that opened the session."""
 
 
 class SystemCallError(PicolloError, OSError, status=structs.ERR_OS):
@@ -128,7 +128,7 @@ class BusyError(PicolloError, status=structs.ERR_BUSY):
 
 
 class ForkedError(PicolloError, RuntimeError, status=structs.ERR_FORKED):
-    """What belongs to the parent process does not survive ``fork``: open a new session, make a new registry."""
+    """Objects of the parent process do not survive ``fork``: open a new session, make a new registry."""
 
 
 class InternalError(PicolloError, status=structs.ERR_PANIC):
@@ -136,7 +136,7 @@ class InternalError(PicolloError, status=structs.ERR_PANIC):
 
 
 class ClosedError(PicolloError, ValueError):
-    """The object was closed. The library was not asked, so ``status`` is 0."""
+    """The object was closed. The library was not called, so ``status`` is 0."""
 
     def __init__(self, message: str = "the object is closed") -> None:
         super().__init__(0, message)
@@ -145,7 +145,7 @@ class ClosedError(PicolloError, ValueError):
         return type(self), (self.message,)
 
 
-#: Those above that stand for a status.
+#: The classes above that stand for a status.
 _BY_STATUS = {error.STATUS: error for error in PicolloError.__subclasses__() if error.STATUS != 0}
 
 
@@ -158,7 +158,7 @@ def status_text(status: int) -> str:
 def from_status(
     status: int, message: str = "", errno: Optional[int] = None, event: Optional[str] = None
 ) -> PicolloError:
-    """The exception for a status. Unknown ones, of a newer library, become plain :class:`PicolloError`."""
+    """The exception for a status. Unknown ones, from a newer library, become plain :class:`PicolloError`."""
     return _BY_STATUS.get(status, PicolloError)(status, message, errno, event)
 
 

@@ -1,4 +1,4 @@
-"""Events that can be counted, what they counted, and what this machine offers."""
+"""Events that can be counted, their counts, and this machine's capabilities."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _NOT_READABLE = -(2**31)
 
 
 class Event:
-    """One event, as the kernel wants it described, by its name or description::
+    """One event, in the kernel's terms, from its name or description::
 
         cycles  instructions  branch-misses  page-faults  task-clock
         L1-dcache-load-misses  L1D-read-miss  r01c2
         cpu/event=0x3c,umask=0x1/  msr/tsc/  sched:sched_switch  mem:0xADDR/8:w
         MEM_LOAD_RETIRED.L1_MISS  (the processor's own, where libpfm4 is installed)
 
-    :raises NoSuchEventError: when this machine does not know it.
-    :raises InvalidArgumentError: when it cannot be understood.
+    :raises NoSuchEventError: if this machine does not know it.
+    :raises InvalidArgumentError: if the text cannot be parsed.
     """
 
     __slots__ = ("_raw", "_spec")
@@ -38,7 +38,7 @@ class Event:
 
     @classmethod
     def _adopt(cls, raw: structs.Event, spec: str) -> Event:
-        """What the library described."""
+        """Wraps an event that the library parsed."""
         event = cls.__new__(cls)
         event._raw = raw
         event._spec = spec
@@ -46,7 +46,7 @@ class Event:
 
     @property
     def spec(self) -> str:
-        """The text it was parsed from."""
+        """The text that the event was parsed from."""
         return self._spec
 
     @property
@@ -61,7 +61,7 @@ class Event:
 
     @property
     def scale(self) -> float:
-        """What a value is multiplied with to be in :attr:`unit`."""
+        """The factor that converts a value to :attr:`unit`."""
         return float(self._raw.scale) or 1.0
 
     type = integer("The kernel's number of the kind of event.")
@@ -84,15 +84,15 @@ class Event:
 
 
 class _EventInfo(NamedTuple):
-    #: The event as it was given.
+    #: The event as given.
     spec: str
     #: Its full name.
     name: str
-    #: 0, or why it is not counted.
+    #: 0, or the status that explains why it is not counted.
     status: int
-    #: The operating system's error number, where there is one.
+    #: The operating system's error number, if there is one.
     errno: Optional[int]
-    #: Why it is not counted and what to do about it, or what was changed to count it; ``""`` when all is as asked.
+    #: Why it is not counted and what to do about it, or what was changed to count it; ``""`` if all is as requested.
     message: str
     #: Events of one group are counted at the same times.
     group: int
@@ -112,7 +112,7 @@ class EventInfo(_EventInfo):
 
     @property
     def available(self) -> bool:
-        """Whether it is being counted."""
+        """Whether it is counted."""
         return self.status == 0
 
     user_only = flag(structs.EVENT_INFO_USER_ONLY, "The kernel was asked for, but is not counted.")
@@ -125,17 +125,17 @@ class EventInfo(_EventInfo):
 
 
 class _Reading(NamedTuple):
-    #: Extrapolated where the event was counted part of the time only; without overhead where the session subtracts it.
-    #: ``None`` when it was not counted at all, which is not zero.
+    #: The count, extrapolated if the event was counted only part of the time, and without overhead if the session
+    #: subtracts it. ``None`` if it was not counted at all, which is not zero.
     value: Optional[int]
     #: As counted.
     raw: int
-    #: Nanoseconds for which the event was to be counted.
+    #: Nanoseconds for which the event was enabled.
     time_enabled: int
     #: Nanoseconds for which it was counted.
     time_running: int
     flags: int
-    #: 0, or why there is no value.
+    #: 0, or the status that explains why there is no value.
     status: int
 
 
@@ -152,12 +152,12 @@ class Reading(_Reading):
 
     @property
     def coverage(self) -> Optional[float]:
-        """Which share of the time the event was counted, 0 to 1; ``None`` when no time passed."""
+        """The share of the time in which the event was counted, 0 to 1; ``None`` if no time passed."""
         return self.time_running / self.time_enabled if self.time_enabled else None
 
 
 class PerfInfo(NamedTuple):
-    """What this machine offers."""
+    """This machine's capabilities."""
 
     #: Whether there are hardware counters.
     pmu_available: bool
@@ -167,16 +167,16 @@ class PerfInfo(NamedTuple):
     fixed_counters: int
     #: Number of counters that count any event.
     programmable_counters: int
-    #: ``/proc/sys/kernel/perf_event_paranoid``; ``None`` when it cannot be read.
+    #: ``/proc/sys/kernel/perf_event_paranoid``; ``None`` if it cannot be read.
     paranoid: Optional[int]
     #: Whether this is a virtual machine.
     hypervisor: bool
-    #: What is missing and how to get it; ``""`` when all is well.
+    #: The missing capabilities and how to get them; ``""`` if nothing is missing.
     explanation: str
 
 
 def perf_probe() -> PerfInfo:
-    """Finds out what this machine offers. Takes about a millisecond; other threads of Python run meanwhile."""
+    """Finds out this machine's capabilities. Takes about a millisecond; other threads of Python run meanwhile."""
     raw = structs.PerfInfo()
     error = structs.Error()
     check_detail(released.perf_probe(byref(raw), byref(error)), error)

@@ -25,7 +25,7 @@ _END = held.exemplars_end
 _KEPT = structs.EXEMPLAR_KEPT
 _FRAME, _MODULES = sys._getframe, sys.modules
 
-#: What scopes record.
+#: The unit that scopes record in.
 Unit = Literal["nanos", "micros", "millis", "picos"]
 
 _UNITS = {
@@ -38,12 +38,12 @@ _UNITS = {
 #: Code whose frames are suspended by event loops.
 _SUSPENDED = CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR
 
-#: What finds the context of the observation that just ended.
+#: Finds the context of the observation that just ended.
 Lookup = Callable[[], Optional[TraceContext]]
 
 
 def current_span() -> Optional[TraceContext]:
-    """OpenTelemetry's current span, where the program uses that package; otherwise ``None``."""
+    """OpenTelemetry's current span if the program uses that package; otherwise ``None``."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return None
@@ -52,11 +52,11 @@ def current_span() -> Optional[TraceContext]:
 
 
 class ExemplarScope:
-    """Times a ``with`` block, records the result, and keeps it with its causes where it is slow; also when the block raises.
+    """Times a ``with`` block and records the result, and keeps a slow one with its causes; also when the block raises.
 
-    It begins and ends on one thread. In a coroutine, and while an event loop of asyncio runs in the thread, nothing is taken of the
-    thread, with ``with`` and ``async with``: what it did meanwhile may have been for other tasks. A scope can be kept and entered again,
-    one use at a time; recursion, other threads and other tasks need one each.
+    It begins and ends on one thread. In a coroutine, and while an asyncio event loop runs in the thread, it takes no
+    evidence from the thread, with ``with`` and ``async with``: the thread may have worked for other tasks. A scope can
+    be kept and entered again, one use at a time; recursion, other threads and other tasks need one each.
     """
 
     __slots__ = ("_active", "_address", "_context", "_kept", "_label", "_owner", "_raw")
@@ -64,7 +64,7 @@ class ExemplarScope:
     def __init__(self, owner: c_void_p, context: Lookup, label: int) -> None:
         """Not for callers: see :meth:`Exemplars.scope`."""
         self._raw = structs.ExemplarScope()
-        # An address passes faster than a reference, and is good as long as the struct beside it.
+        # An address passes faster than a reference, and is valid as long as the struct beside it.
         self._address = addressof(self._raw)
         # Keeps the collector alive.
         self._owner = owner
@@ -73,24 +73,24 @@ class ExemplarScope:
 
     @property
     def kept(self) -> bool:
-        """Whether the last use is among those that are kept, so far; a slower one may take its place."""
+        """Whether the last use is kept so far; a slower one may take its place."""
         return self._kept
 
     def annotate(self, context: TraceContext) -> None:
-        """Gives the observation another context than the one that was looked up. On the thread that it ended on; where it was not
-        kept, or is no more, nothing happens.
+        """Replaces the context that was looked up. Call it on the thread that the observation ended on. If the
+        observation was not kept, or no longer is, nothing happens.
         """
         if self._kept:
             raw = context._native()
             check(held.exemplars_annotate(self._owner, self._address, byref(raw)), "exemplar")
 
     def __enter__(self) -> ExemplarScope:
-        # All in one function: after a request its code is in no cache, and each further call would take a microsecond.
+        # All one function: after a request its code is in no cache, and each further call would take a microsecond.
         if self._active:
             raise RuntimeError("the scope is already active: nested and concurrent uses need a scope each")
         self._active, self._kept = True, False
-        # The thread may go on with other tasks before the scope ends: in coroutines, whichever loop runs them, and in all that is called
-        # while a loop of asyncio runs in this thread, as the scope may be another's that is suspended.
+        # The thread may run other tasks before the scope ends: in coroutines of any loop, and in everything called
+        # while an asyncio loop runs in this thread, as the scope may belong to a suspended task.
         is_shared = _FRAME(1).f_code.co_flags & _SUSPENDED
         if not is_shared and (events := _MODULES.get("asyncio.events")) is not None:
             is_shared = events._get_running_loop() is not None
@@ -112,14 +112,14 @@ class ExemplarScope:
                 self.annotate(context)
 
     async def __aenter__(self) -> ExemplarScope:
-        return self.__enter__()  # called by a coroutine: this one
+        return self.__enter__()  # a coroutine called this function
 
     async def __aexit__(self, *exception: Any) -> None:
         self.__exit__()
 
 
 class Exemplars(Handle):
-    """Keeps the slowest observations of a histogram, with what leads to their requests, and tells why they were slow.
+    """Keeps the slowest observations of a histogram with links to their requests, and explains why they were slow.
 
     ::
 
@@ -130,23 +130,24 @@ class Exemplars(Handle):
         ...
         print(slow.collect())                   # why those above P99 were slow, and the slowest with their traces
 
-    Any thread may use one. In the child of a fork it begins anew. Linux only.
+    Any thread may use one. In the child of a fork it starts empty. Linux only.
 
-    :param histogram: what scopes and :meth:`offer` record into. It may be closed before.
-    :param threshold: above it, or rather above the end of its bucket, an observation is slow, as recorded; 0: P99 of the interval before, and in the first
-        interval the slowest.
-    :param unit: what scopes record: ``"nanos"``, ``"micros"``, ``"millis"`` or ``"picos"``.
-    :param slowest: how many of the slowest are kept in an interval, up to 65,536. Beside them is the latest of each octave of values.
-    :param threads: for how many threads of the process the kernel's account of the run queue is kept open; the waiting of others is not
-        split.
-    :param rate: how many slow observations a thread looks into in a second; more are counted, and the slowest is never lost.
-    :param controls: how many ordinary observations are looked into in a second, to know what is usual.
+    :param histogram: scopes and :meth:`offer` record into it. It may be closed earlier.
+    :param threshold: an observation above it, or rather above the end of its bucket, is slow, as recorded; 0: P99 of
+        the previous interval, and in the first interval the slowest.
+    :param unit: the unit that scopes record in: ``"nanos"``, ``"micros"``, ``"millis"`` or ``"picos"``.
+    :param slowest: how many of the slowest an interval keeps, up to 65,536, besides the latest of each octave of
+        values.
+    :param threads: for how many threads of the process the kernel's account of the run queue stays open; for other
+        threads, waiting is not split.
+    :param rate: how many slow observations a thread examines in a second; more are counted. The slowest is never lost.
+    :param controls: how many ordinary observations are examined in a second, to learn what is usual.
     :param ring: whether to ask the kernel for its records of context switches and page faults, which make some times more precise.
-    :param counters: whether each thread that is looked into counts its instructions and cycles, where there are counters: more work is
-        told from slower work.
-    :param context: called on the observation's thread when one is kept, for its context. Default: that of OpenTelemetry's current
-        span, where that package is in use. What it raises, the scope raises.
-    :raises UnsupportedError: elsewhere than on Linux.
+    :param counters: whether each examined thread counts its instructions and cycles, if there are counters: this
+        separates more work from slower work.
+    :param context: called on the observation's thread when one is kept, for its context. Default: that of
+        OpenTelemetry's current span, if that package is in use. The scope raises what it raises.
+    :raises UnsupportedError: on systems other than Linux.
     """
 
     __slots__ = ("_lock", "_lookup", "unit")
@@ -185,50 +186,50 @@ class Exemplars(Handle):
             controls=_count(controls, 1, "controls"),
         )
         pointer, error = c_void_p(), structs.Error()
-        # Without the GIL: the first one of a process may calibrate the clock for some milliseconds.
+        # Without the GIL: the first collector of a process may calibrate the clock for some milliseconds.
         status = released.exemplars_create(histogram._handle(), byref(options), byref(pointer), byref(error))
         check_detail(status, error)
         self._pointer = own(pointer, held.exemplars_free)
         self._lookup = context
-        #: What scopes record.
+        #: The unit that scopes record in.
         self.unit: Unit = unit
-        # Of reading: an interval is told by several calls.
+        # For reading: one interval takes several calls.
         self._lock = Lock()
 
     def scope(self, label: int = 0) -> ExemplarScope:
         """Times a ``with`` block: ``with slow.scope(): ...``.
 
-        :param label: tells kinds of observations apart, up to 16, as what is usual of one may not be of another.
+        :param label: distinguishes up to 16 kinds of observations, as what is usual for one may not be for another.
         """
         return ExemplarScope(self._handle(), self._lookup, _count(label, 0, "label"))
 
     def offer(self, value: int, context: Optional[TraceContext] = None) -> bool:
-        """Records a value that was timed elsewhere; tells whether it is kept. Nothing is known then of where its time went."""
+        """Records a value that was timed elsewhere; returns whether it is kept. Its causes are unknown."""
         raw = None if context is None else byref(context._native())
         return bool(held.exemplars_offer(self._handle(), u64(value, "value"), raw))
 
     def prepare_thread(self) -> None:
-        """Opens the kernel's account of the calling thread now, rather than at its first slow observation.
+        """Opens the kernel's account of the calling thread now instead of at its first slow observation.
 
-        :raises UnsupportedError: where there is none, or as many threads as wanted have theirs. The collector works all the same.
+        :raises UnsupportedError: if there is none, or ``threads`` threads have theirs. The collector still works.
         """
         error = structs.Error()
         check_detail(released.exemplars_prepare_thread(self._handle(), byref(error)), error)
 
     def collect(self) -> ExemplarInterval:
-        """Ends the interval, begins the next one, and tells what was slow in the one that ended, and why. That does not change any more."""
+        """Ends the interval, begins the next one, and returns the slow observations and causes of the ended one."""
         handle, error = self._handle(), structs.Error()
         with self._lock:
             check_detail(released.exemplars_collect(handle, byref(error)), error)
             return _interval(handle)
 
     def publish(self, registry: Registry, number: int) -> None:
-        """Has the exemplars of the interval that was collected last written with a histogram of a registry from now on, with their traces
-        and their causes as labels.
+        """From now on, writes the exemplars of the last collected interval with a histogram of a registry. Their traces
+        and causes become labels.
 
-        :param number: what :meth:`Registry.add` returned.
-        :raises EmptyError: when nothing was collected yet.
-        :raises InvalidArgumentError: when there is no metric with this number.
+        :param number: the result of :meth:`Registry.add`.
+        :raises EmptyError: if nothing was collected yet.
+        :raises InvalidArgumentError: if there is no metric with this number.
         """
         with self._lock:
             status = released.exemplars_publish(self._handle(), registry._handle(), u64(number, "number"))
@@ -242,7 +243,7 @@ class Exemplars(Handle):
 
 
 def _interval(handle: c_void_p) -> ExemplarInterval:
-    """What the library knows of the interval that was collected last."""
+    """Reads the last collected interval from the library."""
 
     def text(form: int) -> str:
         return read_text(lambda *buffer: released.exemplars_format(handle, form, *buffer), "interval of exemplars")

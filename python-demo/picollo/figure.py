@@ -1,4 +1,4 @@
-"""Figures derived from counts, as instructions per cycle, and how well they are known. See ``docs/counters.md``."""
+"""Figures derived from counts, such as instructions per cycle, and how precise they are. See ``docs/counters.md``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["Figure", "figure"]
 
 
 class Figure(NamedTuple):
-    """A figure of many scopes: of the sums of events, and the interval that holds the true one."""
+    """A figure of many scopes, from the sums of events, with the interval that contains the true one."""
 
-    #: Of the sums, never the mean of the scopes' own figures.
+    #: From the sums, never the mean of the scopes' figures.
     value: float
-    #: The lower end of the interval; ``None`` where there are too few scopes.
+    #: The lower end of the interval; ``None`` if there are too few scopes.
     lower: Optional[float]
     #: Its upper end.
     upper: Optional[float]
-    #: The confidence asked for.
+    #: The requested confidence.
     confidence: float
-    #: How many scopes are in it.
+    #: The number of scopes in it.
     scopes: int
-    #: In some scopes an event was not counted: they are left out.
+    #: An event was not counted in some scopes: they are left out.
     is_partial: bool
 
 
@@ -40,12 +40,12 @@ def figure(name: str, counts: Mapping[str, Sequence[Optional[float]]], *, confid
         picollo.figure("ipc", {"instructions": [3e6, 5e6], "cycles": [2e6, 4e6]})
         picollo.figure("branch-mpki", {"branch-misses": [1, 3, None], "instructions": [900, 1100, 1000]})
 
-    :param name: of a figure; ``docs/counters.md`` lists them, with their events.
-    :param counts: for each event its counts, scope by scope; ``None`` where it was not counted.
-    :raises InvalidArgumentError: where there is no such figure, or it has an event that ``counts`` has not.
-    :raises NotCountedError: where an event was counted in no scope.
-    :raises EmptyError: where it would be divided by zero.
-    :raises ValueError: where events have unequal numbers of scopes.
+    :param name: of a figure; ``docs/counters.md`` lists them with their events.
+    :param counts: for each event its counts, scope by scope; ``None`` if it was not counted.
+    :raises InvalidArgumentError: if there is no such figure, or ``counts`` lacks one of its events.
+    :raises NotCountedError: if an event was counted in no scope.
+    :raises EmptyError: if the divisor would be zero.
+    :raises ValueError: if events have unequal numbers of scopes.
     """
     names = tuple(counts)
     if any(len(event.split()) != 1 for event in names):

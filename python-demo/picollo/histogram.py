@@ -24,17 +24,17 @@ from .summary import Summary, SummaryDiff
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: How a histogram is written to.
+#: How threads write to a histogram.
 Mode = Literal["single_writer", "interlocked", "thread_local", "per_cpu"]
-#: How its counters are stored.
+#: How a histogram stores its counters.
 Storage = Literal["dense", "sparse"]
 
-# Looked up once: every attribute on the way to a recording counts.
+# Looked up once: every attribute lookup slows down recording.
 _RECORD = held.histogram_record
 _RECORD_N = held.histogram_record_n
 
-#: From this many values on, other threads may run while a batch is recorded, if the mode allows it. Fewer take less time
-#: than getting the GIL back.
+#: For batches of this size and more, other threads may run meanwhile if the mode allows it. Shorter batches take less
+#: time than getting the GIL back.
 _LONG_BATCH = 10_000
 
 
@@ -50,26 +50,26 @@ class Histogram(Recorder):
                     serve(request)
             print(latency.summary())
 
-    :param relative_error: the largest relative error of a reported midpoint, 1e-6 to 0.1 (default: 0.001). The buckets are
-        as narrow as the next power of two makes them; :attr:`relative_error` tells. Ten times the precision takes ten times the memory:
-        448 KiB by default, 100 MB and more are warned of.
-    :param min: smallest value to track. What is below is counted as underflow, apart from everything else.
-    :param max: largest value to track (default: every value of 64 bits). What is above is counted as overflow.
-    :param mode: ``"interlocked"``: any number of threads record, on every build of Python, and long batches let other threads
-        run meanwhile. ``"single_writer"``: long batches take a fraction of the time, single values the same; recording calls
-        must follow one another, as they do under the GIL (on a free-threaded build concurrent ones lose counts, nothing
-        worse). ``"thread_local"``: a share of the memory for each thread that records. 
-        ``"per_cpu"``: counters for each CPU that records, whatever the number of threads; exact, and as fast as
-        thread-local on Linux on x86-64, as interlocked elsewhere; dense, 64 bits.
+    :param relative_error: the largest relative error of a reported midpoint, 1e-6 to 0.1 (default: 0.001). The buckets
+        are as narrow as the next power of two makes them; :attr:`relative_error` has the result. Ten times the
+        precision takes ten times the memory: 448 KiB by default; 100 MB and more cause a warning.
+    :param min: smallest value to track. Smaller values are counted separately, as underflow.
+    :param max: largest value to track (default: every value of 64 bits). Larger values are counted as overflow.
+    :param mode: ``"interlocked"``: any number of threads record, on every build of Python, and long batches let other
+        threads run meanwhile. ``"single_writer"``: long batches take a fraction of the time, single values the same.
+        Recording calls must not overlap; the GIL ensures that (on a free-threaded build concurrent ones lose counts,
+        nothing worse). ``"thread_local"``: separate counters, and memory, for each thread that records.
+    ``"per_cpu"``: counters for each CPU that records, for any number of threads; exact, and as fast as thread-local
+        on Linux on x86-64, as interlocked elsewhere; dense, 64 bits.
     :param storage: ``"dense"`` or ``"sparse"``.
-    :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; a bucket that wraps is told by ``lost_count``.
-    :param significant_digits: 0 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.
+    :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; ``lost_count`` reports buckets that wrapped.
+    :param significant_digits: 0 to 5: HdrHistogram's buckets for this many digits, instead of a relative error.
     :param live_reset: keep room for :meth:`reset`: three times the memory.
-    :param max_bytes: limit of sparse storage, 0 for none. What does not fit is told by ``lost_count``.
-    :param whole_array: count up to the largest value that the array of an HdrHistogram with this ``max`` has room for, as it does:
-        8,191 for 5,000 and 3 digits.
-    :param unit: HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it, so that
-        those below a block of units take fewer counters.
+    :param max_bytes: limit of sparse storage, 0 for none. ``lost_count`` reports counts that do not fit.
+    :param whole_array: count up to the largest value that fits the array of an HdrHistogram with this ``max``, as
+        HdrHistogram does: 8,191 for 5,000 and 3 digits.
+    :param unit: HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it,
+        so that those below a block of units take fewer counters.
     :param name: default title of summaries and heading in diffs.
     """
 
@@ -115,7 +115,7 @@ class Histogram(Recorder):
 
     @classmethod
     def _adopt(cls, pointer: c_void_p, name: str) -> Histogram:
-        """A single-writer histogram that the library made, whose reference becomes ours."""
+        """Wraps a single-writer histogram that the library made, and takes over its reference."""
         histogram = cls.__new__(cls)
         histogram._take(pointer, name, many_writers=False, options=None)
         return histogram
@@ -128,8 +128,8 @@ class Histogram(Recorder):
         :raises ValueError: for an integer that does not fit 64 bits, negative ones included; nothing is counted then. A value
             outside ``min`` .. ``max`` is no error: it is counted as underflow or overflow.
         """
-        # ctypes cuts integers to size without a word, hence the comparison. A closed histogram and anything that is not an int
-        # end up in the slow path, which knows what to say. (The histogram must not be looked up there again before the call.)
+        # ctypes truncates integers silently, hence the comparison. A closed histogram and anything that is not an int
+        # take the slow path, which explains the error. (Do not look up the histogram again there before the call.)
         try:
             if 0 <= value <= 0xFFFF_FFFF_FFFF_FFFF:
                 _RECORD(self._pointer, value)
@@ -139,7 +139,7 @@ class Histogram(Recorder):
         _RECORD(self._handle(), u64(value, "value"))
 
     def record_n(self, value: int, count: int) -> None:
-        """Counts one value so many times."""
+        """Counts one value this many times."""
         try:
             if 0 <= value <= 0xFFFF_FFFF_FFFF_FFFF and 0 <= count <= 0xFFFF_FFFF_FFFF_FFFF:
                 _RECORD_N(self._pointer, value, count)
@@ -149,12 +149,12 @@ class Histogram(Recorder):
         _RECORD_N(self._handle(), u64(value, "value"), u64(count, "count"))
 
     def record_many(self, values: Union[Iterable[int], Any]) -> None:
-        """Counts many values, at a nanosecond or so each instead of some tens or hundreds.
+        """Counts many values, at about a nanosecond each instead of tens or hundreds.
 
-        Buffers of 64-bit integers are read where they are, without a copy: ``array.array("Q")``, numpy ``uint64``, memory views
-        of format ``"Q"``, of any shape as long as they are contiguous. Signed ones (numpy ``int64``) are searched for negative
-        values first. Lists, tuples, ranges, generators and series are converted. What a masked array masks is left out.
-        Nothing is counted when this raises.
+        Buffers of 64-bit integers are read in place, without a copy: ``array.array("Q")``, numpy ``uint64``, memory
+        views of format ``"Q"``, of any shape as long as they are contiguous. Signed ones (numpy ``int64``) are checked
+        for negative values first. Lists, tuples, ranges, generators and series are converted. Masked values of a masked
+        array are left out. If this raises, nothing is counted.
 
         :raises TypeError: for buffers of other types; the message says how to convert.
         :raises ValueError: for negative values, and for strided views.
@@ -162,16 +162,16 @@ class Histogram(Recorder):
         batch = batch_of(values)
         pointer = self._handle()
         if batch.length:
-            # In single-writer mode the GIL is what keeps other threads from recording meanwhile.
+            # In single-writer mode only the GIL keeps other threads from recording meanwhile.
             functions = released if self._many_writers and batch.length >= _LONG_BATCH else held
             functions.histogram_record_batch(pointer, batch.address, batch.length)
 
     def record_corrected(self, value: int, expected_interval: int) -> None:
-        """Counts one value and, where it is larger than the interval at which values were expected, those that it held up:
+        """Counts one value and, if it exceeds the interval at which values were expected, the values that it delayed:
         ``value - interval``, ``value - 2 * interval``, ... while at least ``interval`` (coordinated omission).
 
-        That is at most one addition for each counter, however many values are added. Where there are many counters (more than
-        1 MiB) other threads run meanwhile, but not in single-writer mode, where they could record at the same time.
+        That is at most one addition for each counter, however many values are added. If the counters take more than 1
+        MiB, other threads run meanwhile, but not in single-writer mode, where they could record at the same time.
         """
         pointer = self._handle()
         functions = released if self._many_writers and self.footprint > HELD_BYTES else held
@@ -180,9 +180,9 @@ class Histogram(Recorder):
         )
 
     def record_in_range(self, value: int, min: int, max: int, *, strict: bool = False) -> bool:
-        """Counts one value if it is within ``min`` .. ``max``, else as underflow or overflow. Returns whether it was within.
+        """Counts one value if it is within ``min`` .. ``max``, else as underflow or overflow. Returns whether it was.
 
-        :param strict: raise :class:`InvalidArgumentError` for a value outside (which is counted all the same).
+        :param strict: raise :class:`InvalidArgumentError` for a value outside (which is still counted).
         """
         value, min, max = u64(value, "value"), u64(min, "min"), u64(max, "max")
         if min > max:
@@ -196,7 +196,7 @@ class Histogram(Recorder):
         return True
 
     def add(self, other: Union[Snapshot, Histogram], *, placement: Placement = "midpoint") -> Merged:
-        """Adds all counts of a snapshot, of any layout, and tells what became of them. Given a histogram, adds a snapshot of it.
+        """Adds all counts of a snapshot, of any layout, and reports where they went. Accepts a histogram too.
 
         :param placement: as for :meth:`Snapshot.merge`.
         """
@@ -208,7 +208,7 @@ class Histogram(Recorder):
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
-        """Counts from zero again, at any time and from any thread. Snapshots that read deltas are not disturbed.
+        """Counts from zero again, at any time and from any thread. Snapshots that read deltas are not affected.
 
         :raises UnsupportedError: with ``live_reset=False``.
         """
@@ -281,7 +281,7 @@ class Histogram(Recorder):
 
     @property
     def relative_error(self) -> float:
-        """The largest relative error of a reported midpoint: at most what was asked for."""
+        """The largest relative error of a reported midpoint: at most the requested one."""
         if self._relative_error is None:
             self._relative_error = self.summary().relative_error
         return self._relative_error
@@ -302,9 +302,9 @@ class Histogram(Recorder):
         max_counters: int = 0,
         name: str = "",
     ) -> Histogram:
-        """A new histogram with the counts that were encoded, to go on recording into; with the same range and unit, and buckets as fine.
+        """A new histogram with the encoded counts, to record into, with the same range, unit and precision.
 
-        :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
+        :param data: see :meth:`Snapshot.decode`, also for the errors.
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
         layout = snapshot.layout
@@ -321,39 +321,39 @@ class Histogram(Recorder):
         return self.summary()._repr_markdown_()
 
     def __reduce__(self) -> Any:
-        # Copies come from here as well: histograms with the same options, and the counts as of now.
+        # Copies use this as well: histograms with the same options, and the counts as of now.
         snapshot = self.snapshot()
         return unpickle_histogram, (self._arguments(snapshot), snapshot.encode("native"), self._name)
 
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
-        """What makes another of the kind."""
+        """The arguments that make another histogram of this kind."""
         layout = snapshot.layout
-        # Without options it is a session's.
+        # A histogram without options belongs to a session.
         options: dict[str, Any] = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         if layout.unit > 1:
             options["unit"] = layout.unit
         return {**precision_of(layout), "min": layout.low, "max": layout.high, **options}
 
 
-#: Who asks for more has seldom meant to.
+#: A larger histogram is rarely intended.
 _MUCH = 100_000_000
 
 
 def _warn_of_memory(options: structs.HistogramOptions) -> None:
     found = structs.Footprint()
-    # What is copied or unpickled was asked for before.
+    # The user requested a copied or unpickled histogram earlier.
     if sys._getframe(2).f_globals.get("__name__", "").startswith("picollo."):
         return
-    # What is wrong with the options is told when the histogram is made.
+    # Creating the histogram reports wrong options.
     if held.histogram_estimate(byref(options), byref(found)) == 0 and found.initial_bytes > _MUCH:
         message = f"this histogram takes {found.initial_bytes / 1e6:,.0f} MB ({described(options)}): give a range by min and max, "
         warnings.warn(message + 'storage="sparse", or less precision', stacklevel=3)
 
 
 def snapshot_of(source: Any, what: str) -> Snapshot:
-    """A snapshot as it is, or the counts of a histogram as of now.
+    """Returns a snapshot unchanged, or the counts of a histogram as of now.
 
-    :param what: what takes those and nothing else, for the message.
+    :param what: the function that takes only those, for the message.
     """
     if isinstance(source, Histogram):
         source = source.snapshot()

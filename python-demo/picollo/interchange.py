@@ -1,4 +1,4 @@
-"""Encodings, layouts and sums of snapshots: what the methods of :class:`Snapshot` are made of."""
+"""Encodings, layouts and sums of snapshots, which the methods of :class:`Snapshot` use."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .histogram import Histogram
     from .snapshot import Snapshot
 
-#: Where counts of wider buckets go: to the bucket here at their midpoint, in proportion to all that they have values of, or to
-#: that at their low end.
+#: Where counts of wider buckets go: to the bucket here at their midpoint, in proportion to all buckets that share
+#: values with them, or to the bucket at their low end.
 Placement = Literal["midpoint", "spread", "low"]
 
 _PLACEMENTS: dict[str, int] = {
@@ -27,7 +27,7 @@ _PLACEMENTS: dict[str, int] = {
     "low": structs.PLACEMENT_LOW_ENDS,
 }
 
-#: How a snapshot becomes bytes.
+#: The encoding of a snapshot as bytes.
 Encoding = Literal["native", "hdr_v2", "hdr_v2_compressed"]
 
 ENCODINGS: dict[str, int] = {
@@ -39,7 +39,7 @@ ENCODINGS: dict[str, int] = {
 #: Half a step over the value, for 0 to 5 significant digits.
 ERRORS_OF_DIGITS = {0: 0.5, 1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
 
-#: More than any snapshot has: the finest layout of all 64 bits has 46 * 2**19.
+#: More counters than any snapshot has: the finest layout of all 64 bits has 46 * 2**19.
 ANY_COUNTERS = 1 << 25
 
 #: Why something cannot be written in HdrHistogram's encodings.
@@ -48,13 +48,13 @@ NO_ROOM = (
     "with_digits(3) makes buckets that fit, and the native encoding has room for everything"
 )
 
-#: Most encodings fit. Those that do not are made a second time.
+#: Most encodings fit. Others are encoded a second time.
 MOST_FIT = 1 << 15
 
-#: What a snapshot keeps of the interval of a log.
+#: The fields of a snapshot that describe the interval of a log.
 INTERVAL = ("start", "end", "tag")
 
-#: Decoding so many bytes takes longer than getting the GIL back.
+#: Decoding this many bytes takes longer than getting the GIL back.
 LONG = 1 << 14
 
 
@@ -67,7 +67,7 @@ def bytes_of(data: Any) -> bytes:
     if isinstance(data, bytes):
         return data
     if isinstance(data, str):
-        # Base64 is ASCII. What is not, is told as what it is: not an encoding.
+        # Base64 is ASCII. Anything else is reported as not being an encoding.
         return data.encode("utf-8", "surrogatepass")
     try:
         return bytes(memoryview(data))
@@ -91,14 +91,14 @@ def check_decoding(status: int, what: str) -> None:
 
 
 def unpickle(encoded: bytes, name: str) -> Snapshot:
-    """Part of what pickles hold: it stays as it is."""
+    """Pickles refer to this function, so its name and signature must not change."""
     from .snapshot import Snapshot
 
     return Snapshot.decode(encoded, max_counters=ANY_COUNTERS, name=name)
 
 
 def ticks_of(ticks_per_half_distance: int) -> int:
-    """The number, if the library takes it. It has a default for 0; whoever writes it here means something else."""
+    """Returns the number if the library accepts it. 0 selects the library's default, which callers do not mean."""
     ticks = u64(ticks_per_half_distance, "ticks_per_half_distance")
     if not 1 <= ticks <= 1_000_000:
         raise InvalidArgumentError(message=f"ticks_per_half_distance must be within 1 .. 1,000,000, not {ticks}")
@@ -106,19 +106,19 @@ def ticks_of(ticks_per_half_distance: int) -> int:
 
 
 class Layout(NamedTuple):
-    """Which values a snapshot has buckets for, and how fine: see :attr:`Snapshot.layout`."""
+    """The values that a snapshot has buckets for, and their precision: see :attr:`Snapshot.layout`."""
 
-    #: Half a step over the value, at the most; of values from a block of units on.
+    #: At most half a step over the value, for values from a block of units on.
     relative_error: float
-    #: Smallest value that is counted for sure.
+    #: Smallest value that is certainly counted.
     low: int
-    #: Largest value that is counted for sure.
+    #: Largest value that is certainly counted.
     high: int
     #: Number of counters.
     counters: int
     #: Step of the smallest buckets, a power of two: the largest one in HdrHistogram's lowest discernible value.
     unit: int = 1
-    #: Of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits.
+    #: Digits of the HdrHistogram with these buckets; 0 if there is no such one, or it has no digits.
     significant_digits: int = 0
 
     @property
@@ -127,17 +127,17 @@ class Layout(NamedTuple):
         return round(-1 - math.log2(self.relative_error))
 
     def union(self, other: Layout) -> Layout:
-        """What covers both."""
+        """A layout that covers both."""
         error, unit = min(self.relative_error, other.relative_error), min(self.unit, other.unit)
         return self.over(other)._replace(relative_error=error, unit=unit)
 
     def over(self, other: Layout) -> Layout:
-        """The same buckets, over both ranges; of as many counters as that takes, which is not known here."""
+        """The same buckets, over both ranges; the number of counters is not known here."""
         return self._replace(low=min(self.low, other.low), high=max(self.high, other.high), counters=0)
 
 
 def precision_of(layout: Layout) -> dict[str, Any]:
-    """What of the parameters of a histogram gives it blocks of this size. Relative errors of 0 digits are not among them."""
+    """The histogram parameters that give blocks of this size. Relative errors of 0 digits are not among them."""
     if layout.block_scale == 0:
         return {"significant_digits": 0}
     return {"relative_error": layout.relative_error}
@@ -149,7 +149,7 @@ def raw_layout(snapshot: Snapshot) -> structs.Layout:
 
 
 def with_interval(made: Snapshot, source: Snapshot) -> Snapshot:
-    """What was made of a snapshot, with its times and its tag."""
+    """Copies the times and the tag of the source to a snapshot made from it."""
     for name in INTERVAL:
         if name in vars(source):
             setattr(made, name, getattr(source, name))
@@ -157,7 +157,7 @@ def with_interval(made: Snapshot, source: Snapshot) -> Snapshot:
 
 
 def empty(layout: Layout, name: str = "") -> Snapshot:
-    """A snapshot of nothing, to merge into."""
+    """An empty snapshot to merge into."""
     from .snapshot import Snapshot
 
     scale = layout.block_scale
@@ -167,7 +167,7 @@ def empty(layout: Layout, name: str = "") -> Snapshot:
         shift = max(0, (value >> scale).bit_length() - 1)
         return (shift << scale) + (value >> shift)
 
-    # The unit is told by where the counters begin and how many there are.
+    # The first index and the number of counters determine the unit.
     first = index(layout.low)
     raw = structs.Layout(
         min_trackable=layout.low,
@@ -184,17 +184,17 @@ def empty(layout: Layout, name: str = "") -> Snapshot:
 
 
 class Accumulator:
-    """Adds up snapshots of any layouts, in the layout that they all have room in.
+    """Adds up snapshots of any layouts, in a layout that covers all of them.
 
-    :param as_logs: in the buckets of the first, over the ranges of all, by low ends: as HdrHistogram's tools add up a log.
+    :param as_logs: use the buckets of the first, over the ranges of all, by low ends, as HdrHistogram's tools do.
     """
 
     def __init__(self, name: str = "", as_logs: bool = False) -> None:
         self._name = name
         self._as_logs = as_logs
-        # Those of the same buckets: adding them up is exact, and midpoints of midpoints would depend on the order.
+        # One sum per precision and unit: adding equal buckets is exact, midpoints of midpoints depend on the order.
         self._sums: dict[tuple[float, int], tuple[Snapshot, Layout]] = {}
-        #: That of doubles, which all must have.
+        #: The ratio of doubles, which all must share.
         self._ratio: Optional[float] = None
 
     def add(self, snapshot: Snapshot) -> None:
@@ -222,7 +222,7 @@ class Accumulator:
         total.merge(snapshot, placement="low" if self._as_logs else "midpoint")
 
     def total(self) -> Optional[Snapshot]:
-        """The sum so far; ``None`` of nothing at all. It has no histogram to be updated from."""
+        """The sum so far, or ``None`` if nothing was added. It has no histogram to be updated from."""
         if not self._sums:
             return None
         all_ = next(total for total, _ in self._sums.values())
@@ -250,7 +250,7 @@ def merged(snapshots: Iterable[Snapshot], name: str, as_logs: bool = False) -> S
 
 
 def digits_for(snapshot: Snapshot) -> Optional[int]:
-    """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` where it has the buckets of such already."""
+    """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` if it already has such buckets."""
     raw = raw_layout(snapshot)
     if raw.significant_digits or raw.relative_error == ERRORS_OF_DIGITS[0]:
         return None
@@ -258,7 +258,7 @@ def digits_for(snapshot: Snapshot) -> Optional[int]:
 
 
 def unpickle_histogram(options: dict[str, Any], encoded: bytes, name: str) -> Histogram:
-    """Part of what pickles hold: it stays as it is."""
+    """Pickles refer to this function, so its name and signature must not change."""
     from .histogram import Histogram
 
     histogram = Histogram(**options, name=name)

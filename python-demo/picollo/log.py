@@ -1,4 +1,4 @@
-"""Logs of histograms (``.hlog``), as HdrHistogram's tools write and read them: a line for each interval."""
+"""Logs of histograms (``.hlog``), in the format of HdrHistogram's tools: a line for each interval."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .histogram import Histogram, snapshot_of
 from .interchange import MOST_FIT, NO_ROOM, check_decoding, digits_for, merged
 from .snapshot import Snapshot
 
-#: Another log begins with these, after an interval.
+#: Another log begins with these lines, after an interval.
 _HEADER = re.compile(rb"(?:^|[\r\n])[\s\xef\xbb\xbf]*#\[(?:Histogram log format version|StartTime:)", re.IGNORECASE)
 
-#: What a log is read from.
+#: A source of a log.
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], IO[str], gzip.GzipFile]
 
 
 class LogError(CorruptError):
-    """A log cannot be read on from some line; ``str(error)`` is ``file:line: what is wrong with it``."""
+    """A log cannot be read at some line; ``str(error)`` is ``file:line: what is wrong with it``."""
 
     #: Name of the log.
     source: str
@@ -55,17 +55,17 @@ def _log_error(status: int, message: str, source: str, line: int) -> LogError:
 
 
 class LogInterval(NamedTuple):
-    """A line of a log: what was recorded in an interval."""
+    """A line of a log: the recorded values of an interval."""
 
-    #: When it begins, in seconds since 1970, or since whatever the times of the log count from.
+    #: When it begins, in seconds since 1970, or since the time that the log's times count from.
     start: float
     #: When it ends.
     end: float
-    #: The counts, named like the tag, with the times and the tag. They stay when the log is closed.
+    #: The counts, named like the tag, with the times and the tag. They stay valid when the log is closed.
     snapshot: Snapshot
-    #: Tells intervals of the same time apart; ``""`` without one.
+    #: Distinguishes intervals of the same time; ``""`` without one.
     tag: str = ""
-    #: The largest value divided by a million, as the log says; NaN where that is no number. The counts know better.
+    #: The largest value divided by a million, as the log has it; NaN if that is no number. The counts are more exact.
     max: float = math.nan
     #: Number of the line, from 1 on.
     line: int = 0
@@ -74,8 +74,8 @@ class LogInterval(NamedTuple):
 class LogReader(Iterator[LogInterval]):
     """The intervals of a log, one by one: see :func:`read_log`.
 
-    Memory in use does not depend on the length of the log. After a :class:`LogError` the next call goes on with the line after
-    it. Threads that share a reader get different intervals.
+    Memory in use does not depend on the length of the log. After a :class:`LogError` the next call continues with the
+    next line. Threads that share a reader get different intervals.
     """
 
     def __init__(
@@ -93,21 +93,21 @@ class LogReader(Iterator[LogInterval]):
         self._select = select
         self._skips = errors == "skip"
         self._max_counters = u64(max_counters, "max_counters")
-        #: How many lines were skipped as they could not be read.
+        #: The number of unreadable lines that were skipped.
         self.skipped = 0
         self._lock = Lock()
         self._file = LineSource(source)
-        # The library reads this memory: it stays as long as the reader, or until that goes on in another.
+        # The library reads this memory, so it must stay valid until the reader ends or gets another text.
         self._text = b""
-        #: What was read last, and how far that is.
+        #: The last interval that was read, and the position after it.
         self._raw = structs.LogInterval(log_start_seconds=math.nan, log_base_seconds=math.nan)
-        #: How many lines came before this text, and where the last interval in it ends, if there was one in this log.
+        #: The number of lines before this text, and where its last interval of this log ends, if it has one.
         self._before, self._after_interval = 0, -1
         self._pointer: Optional[c_void_p] = None
 
     @property
     def name(self) -> str:
-        """Path of the log, or what else it is called in messages."""
+        """The path of the log, or its name in messages."""
         return self._file.name
 
     @property
@@ -141,7 +141,7 @@ class LogReader(Iterator[LogInterval]):
             raise StopIteration
 
     def _interval(self, pointer: c_void_p, status: int) -> Optional[LogInterval]:
-        """What the line that was read last has; none where it is not wanted."""
+        """The interval of the line that was read last; ``None`` if it is not selected."""
         if status == CorruptError.STATUS:
             raise self._error(status, f"this is no interval of a log: {self._excerpt()}")
         check(status, "log")
@@ -167,14 +167,14 @@ class LogReader(Iterator[LogInterval]):
         return LogError(status, message, self.name, self.line if line is None else line)
 
     def _excerpt(self) -> str:
-        """The beginning of the line that was read last, in characters that can be printed."""
+        """The beginning of the line that was read last, as printable characters."""
         line = self._text[: self._raw.position].rstrip(b"\r\n")
         line = line[max(line.rfind(b"\n"), line.rfind(b"\r")) + 1 :].strip()
         text = line[:60].decode("utf-8", "replace")
         return ascii(text + "..." if len(line) > 60 else text)
 
     def _go_on(self) -> bool:
-        """Goes on to the next lines, with what those before have said about the times; false at the end."""
+        """Continues with the next lines, with the times from the previous ones; returns false at the end."""
         raw = self._raw
         try:
             text = self._file.lines()
@@ -204,7 +204,7 @@ class LogReader(Iterator[LogInterval]):
         """The counts of all intervals from here on, in one snapshot, as HdrHistogram's tools add up a log: in the digits and the
         unit of the first, over the ranges of all; counts of wider buckets go to the bucket at their low end.
 
-        :raises ValueError: when there are none.
+        :raises ValueError: if there are none.
         :raises IncompatibleError: for those of doubles with different ratios (:attr:`Snapshot.value_ratio`).
         """
         try:
@@ -215,7 +215,7 @@ class LogReader(Iterator[LogInterval]):
             raise ValueError(f"{self.name}: there are no intervals to add up") from None
 
     def close(self) -> None:
-        """Closes the log, and the file if it was given as a path. May be called again; there is nothing more to read then."""
+        """Closes the log, and the file if it was given as a path. May be called again. Nothing more can be read."""
         with self._lock:
             self._pointer = None
             self._file.close()
@@ -237,13 +237,13 @@ class LogWriter:
         self._closes = contextlib.ExitStack()
         self._comment = c_text(comment, "comment")
         self._start = None if start is None else _seconds(start, "start")
-        # Where the next interval of a tag begins, unless it is said.
+        # The next interval of a tag begins here by default.
         self._opened = time.time() if start is None else self._start
         self._ends: dict[str, float] = {}
         self._lock = Lock()
         self._has_header = False
         self._closed = False
-        #: Lines written so far, the header not counted.
+        #: Lines written so far, without the header.
         self.intervals = 0
         self._is_text = False
         if hasattr(target, "write"):
@@ -266,7 +266,7 @@ class LogWriter:
         end: Optional[float] = None,
         tag: Optional[str] = None,
     ) -> None:
-        """Writes what was recorded in an interval.
+        """Writes the recorded values of an interval.
 
         ::
 
@@ -276,14 +276,14 @@ class LogWriter:
                     time.sleep(1)
                     log.write(snapshot.update(deltas=True))
 
-        The format has room for HdrHistogram's buckets alone. Others are written in those of the digits that are as fine
-        (:meth:`Snapshot.with_digits`); underflow, overflow and lost counts are left out.
+        The format supports only HdrHistogram's buckets. Other snapshots are written with the number of digits that is
+        as fine (:meth:`Snapshot.with_digits`); underflow, overflow and lost counts are left out.
 
-        :param start: seconds since 1970 (default: :attr:`Snapshot.start`, if it has one; else where the interval before it, of the
-            same tag, ended; else when the log was opened).
+        :param start: seconds since 1970 (default: :attr:`Snapshot.start`, if it has one; else the end of the previous
+            interval of the same tag; else when the log was opened).
         :param end: (default: :attr:`Snapshot.end`, if it has one; else when the counts were taken).
-        :param tag: tells intervals of the same time apart; without comma, space, line end and control character but the tab (default:
-            :attr:`Snapshot.tag`).
+        :param tag: distinguishes intervals of the same time; without comma, space, line end and control character
+            except the tab (default: :attr:`Snapshot.tag`).
         :raises ValueError: for other tags; nothing is written then.
         :raises IncompatibleError: for values and counts from 2**63 on.
         """
@@ -323,12 +323,12 @@ class LogWriter:
 
     def _put(self, text: str) -> None:
         self._file.write(text if self._is_text else text.encode("utf-8"))
-        # So that others can read on; what is compressed would only grow.
+        # So that others can read the log; in a compressed file a flush would only add bytes.
         if not isinstance(self._file, gzip.GzipFile) and hasattr(self._file, "flush"):
             self._file.flush()
 
     def close(self) -> None:
-        """Closes the log, and the file if it was given as a path. A log of no intervals gets its header. May be called again."""
+        """Closes the log, and the file if it was given as a path. An empty log gets its header. May be called again."""
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -378,29 +378,28 @@ def read_log(
     errors: Literal["strict", "skip"] = "strict",
     max_counters: int = 0,
 ) -> LogReader:
-    """Reads a log of histograms, as written by :func:`write_log` and by HdrHistogram in any language.
+    """Reads a log of histograms from :func:`write_log` or from HdrHistogram in any language.
 
     ::
 
         for interval in picollo.read_log("latency.hlog", tag="GET"):
             print(interval.start, interval.end, interval.snapshot.percentile(99).value)
 
-    Headers are optional, comments may be anywhere, lines end in any way; times are made absolute as Java does it. Logs need not
-    be trusted: what is wrong with one is told, with the line, and memory and time are bounded: a line has at most 128 MiB,
-    whatever it is unpacked from.
+    Headers are optional, comments may be anywhere, lines end in any way; times become absolute as in Java. Logs need
+    not be trusted: errors have the line; memory and time are bounded. A line has at most 128 MiB, decompressed.
 
-    A last line without a line end that cannot be read is not there yet, as its writer still runs: the log ends before it.
+    An unreadable last line without a line end counts as incomplete, as its writer may still run: the log ends there.
 
-    :param source: a path, an open file (of bytes or text), bytes, or a str with line breaks, which is the log itself. In UTF-8,
-        or in UTF-16 with its mark; compressed with gzip or not.
-    :param tag: read the intervals with this tag, or one of these; ``""`` is that of intervals without one.
-    :param select: called with tag, start and end of each interval: whether to read it. Others are not decoded, which saves most
-        of the time.
-    :param errors: ``"strict"``: lines that cannot be read raise, and the next call goes on after them; ``"skip"``: they are
+    :param source: a path, an open file (of bytes or text), bytes, or a str with line breaks, which is the log itself.
+        The text is UTF-8, or UTF-16 with its mark; compressed with gzip or not.
+    :param tag: read the intervals with this tag, or one of these; ``""`` selects intervals without one.
+    :param select: called with tag, start and end of each interval; returns whether to read it. Others are not decoded,
+        which saves most of the time.
+    :param errors: ``"strict"``: unreadable lines raise, and the next call continues after them; ``"skip"``: they are
         counted in :attr:`LogReader.skipped`.
     :param max_counters: as for :meth:`Snapshot.decode`, for each interval.
-    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large; whatever
-        ``errors`` says, for compressed data that is damaged or ends early, and for a line beyond all measure.
+    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large;
+        whatever ``errors`` is, for damaged or truncated compressed data, and for a line above the limit.
     :raises OSError: for files that cannot be read.
     """
     return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters)
@@ -423,8 +422,8 @@ def write_log(
             log.write(histogram, start, end, tag="GET")
 
     :param target: a path (compressed if it ends in ``.gz``), or an open file, of bytes or text, which stays open.
-    :param intervals: written, and the log closed. Without them, :meth:`LogWriter.write` writes, and ``with`` closes.
-    :param start: when the log starts, in seconds since 1970 (default: when its first interval does).
+    :param intervals: written, and then the log is closed. Without them, use :meth:`LogWriter.write` and ``with``.
+    :param start: when the log starts, in seconds since 1970 (default: the start of its first interval).
     :param comment: comes first in the file; of any number of lines.
     """
     writer = LogWriter(target, start=start, comment=comment)

@@ -28,7 +28,7 @@ def selection_code(values: str) -> int:
 
 
 def selection_name(code: int) -> ValueSelection:
-    """The name for the library's number; an unknown one counts as midpoint, as the library takes it."""
+    """The name for the library's code; an unknown one counts as midpoint, as in the library."""
     return _SELECTION_NAMES[code] if 0 <= code < len(_SELECTION_NAMES) else "midpoint"
 
 
@@ -37,7 +37,7 @@ class Bucket(NamedTuple):
 
     #: Smallest value of the bucket.
     lower: int
-    #: Largest value: the range is closed, so that the last bucket can end at 2**64 - 1.
+    #: Largest value: the range is closed so that the last bucket can end at 2**64 - 1.
     upper: int
     #: How many values share the count: ``upper - lower + 1``.
     step: int
@@ -50,7 +50,7 @@ class Bucket(NamedTuple):
 
     @property
     def midpoint(self) -> int:
-        """The value at most ``step / 2`` away from every value of the bucket; exact where ``step`` is 1."""
+        """The value at most ``step / 2`` away from every value of the bucket; exact if ``step`` is 1."""
         return self.lower + self.step // 2
 
     def value(self, values: ValueSelection = "midpoint") -> int:
@@ -65,9 +65,9 @@ class Percentile(NamedTuple):
     half-open range and its count.
     """
 
-    #: The rank asked for, 0 to 100.
+    #: The requested rank, 0 to 100.
     rank: float
-    #: What the bucket reports: its midpoint unless asked otherwise.
+    #: The value that the bucket reports: its midpoint by default.
     value: int
     #: Nearest rank: ``max(1, ceil(rank / 100 * total))``.
     target_count: int
@@ -86,7 +86,7 @@ class BucketPercentile(NamedTuple):
 
     #: ``target_count / total * 100``, 0 to 100.
     rank: float
-    #: What the bucket reports: its midpoint unless asked otherwise.
+    #: The value that the bucket reports: its midpoint by default.
     value: int
     #: The number of that observation among all: ``before + ceil(count / 2)``.
     target_count: int
@@ -94,7 +94,7 @@ class BucketPercentile(NamedTuple):
     bucket: Bucket
 
     def __str__(self) -> str:
-        # The library writes ranks with up to 6 decimals; here it is 4, rounded half away from zero like all its decimals.
+        # The library writes ranks with up to 6 decimals. This is 4, rounded half away from zero like all its decimals.
         rank = Decimal(self.rank).quantize(Decimal("0.0001"), ROUND_HALF_UP)
         return _line(float(rank), self.value, self.bucket)
 
@@ -105,10 +105,10 @@ def _line(rank: float, value: int, bucket: Bucket) -> str:
 
 
 def bucket_from(raw: structs.Bucket) -> Bucket:
-    """A bucket out of the library's struct."""
+    """Converts the library's struct to a bucket."""
     return Bucket(raw.lower, raw.upper, raw.step, raw.count, raw.storage_index, raw.logical_index)
 
 
 def percentile_from(raw: structs.Percentile) -> Percentile:
-    """A percentile out of the library's struct."""
+    """Converts the library's struct to a percentile."""
     return Percentile(raw.rank, raw.value, raw.target_count, bucket_from(raw.bucket))

@@ -1,4 +1,4 @@
-"""Pictures that need nothing but the library: for terminals, as SVG, and as a report that is one HTML file.
+"""Pictures that need only the library: for terminals, as SVG, and as a report in one HTML file.
 
 ::
 
@@ -6,7 +6,7 @@
     picollo.svg(before, after, title="Requests", unit="ns").save("requests.svg")
     picollo.report(before, after, title="Requests", unit="ns").save("requests.html")
 
-:meth:`Snapshot.plot` draws percentile curves with matplotlib instead, which nothing else of the package needs or loads.
+:meth:`Snapshot.plot` draws percentile curves with matplotlib, which nothing else of the package needs or loads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Source = Union[Histogram, Snapshot]
 
-#: What is drawn; a heat map only as SVG.
+#: The kind of picture; a heat map only as SVG.
 Kind = Literal["percentiles", "density", "heat map"]
 Theme = Literal["auto", "light", "dark"]
 
@@ -55,7 +55,7 @@ class Document(str):
 
 
 class Svg(Document):
-    """A picture, which notebooks show."""
+    """A picture that notebooks show."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class Svg(Document):
 
 
 class Report(Document):
-    """A report: an HTML document with its data. Notebooks show it in a frame of its own."""
+    """A report: an HTML document with its data. Notebooks show it in a separate frame."""
 
     __slots__ = ()
 
@@ -85,11 +85,11 @@ def svg(
     width: int = 0,
     height: int = 0,
 ) -> Svg:
-    """A picture of one or more histograms or snapshots, over each other, or in a heat map next to each other.
+    """A picture of one or more histograms or snapshots, overlaid, or side by side in a heat map.
 
-    :param labels: what they are called (default: their names).
-    :param unit: what values were recorded in. ``"ps"``, ``"ns"``, ``"us"``, ``"ms"`` and ``"s"`` become times on the axes.
-    :param theme: ``"auto"`` is light, or dark where the reader prefers that.
+    :param labels: their names in the picture (default: their names).
+    :param unit: the unit of the values. ``"ps"``, ``"ns"``, ``"us"``, ``"ms"`` and ``"s"`` become times on the axes.
+    :param theme: ``"auto"`` is light, or dark if the reader prefers that.
     :param width: in CSS pixels (default: 720).
     :param height: in CSS pixels (default: 400).
     """
@@ -112,7 +112,7 @@ def report(
 ) -> Report:
     """One HTML document with tables and pictures of histograms or snapshots, comparisons with the first, and all the data.
 
-    It refers to nothing outside and runs no script. See :func:`svg`.
+    It has no external references and runs no script. See :func:`svg`.
     """
     texts = c_text(title, "title"), c_text(unit, "unit")
     return Report(
@@ -150,7 +150,7 @@ def code(name: str, codes: dict[str, int], what: str) -> int:
 
 
 def size(number: int, what: str) -> int:
-    """A number of columns, rows or pixels."""
+    """Checks a number of columns, rows or pixels."""
     if not 0 <= number < 2**32:
         raise ValueError(f"{what} must be within 0 .. 2**32 - 1, not {number}")
     return number
@@ -160,7 +160,7 @@ _SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1
 
 
 def plot(snapshot: Snapshot, ax: Optional[Axes], unit: str, label: str) -> Axes:
-    """Values by percentile: each step to the right along the axis leaves a tenth of the values."""
+    """Draws values by percentile: each step to the right along the axis leaves a tenth of the values."""
     numpy, ticker = arrays.need("numpy", "a plot"), arrays.need("matplotlib.ticker", "a plot")
     axes: Any = ax or arrays.need("matplotlib.pyplot", "a plot").subplots(layout="constrained")[1]
     buckets = snapshot.bucket_array()

@@ -1,4 +1,4 @@
-"""Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like. See
+"""Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and similar systems. See
 ``docs/metrics.md``.
 """
 
@@ -32,26 +32,26 @@ _FORMATS: Dict[str, int] = {
 
 
 class Exposition(NamedTuple):
-    """What a request is to be answered with."""
+    """The format of the answer to a request."""
 
-    #: For :meth:`Registry.encode`.
+    #: The format for :meth:`Registry.encode`.
     format: str
-    #: What HTTP calls it.
+    #: The value of the ``Content-Type`` header.
     content_type: str
 
 
 class Exemplar(NamedTuple):
-    """One observation that is written with a metric, for others, with what leads further."""
+    """One observation that is written with a metric as an example, with links to its origin."""
 
-    #: As recorded: it is divided as the metric's values are.
+    #: As recorded: it is divided like the metric's values.
     value: float
-    #: When it was, in seconds since 1970, as :func:`time.time` tells; 0 where that is not known.
+    #: When it happened, in seconds since 1970, like :func:`time.time`; 0 if unknown.
     time: float = 0.0
-    #: The trace that it belongs to: 32 hexadecimal digits, as in W3C's ``traceparent``.
+    #: Its trace: 32 hexadecimal digits, as in W3C's ``traceparent``.
     trace_id: str = ""
-    #: The span in it: 16 hexadecimal digits.
+    #: Its span: 16 hexadecimal digits.
     span_id: str = ""
-    #: Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
+    #: Other labels. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
     labels: Optional[Mapping[str, str]] = None
 
     def _native(self) -> structs.MetricExemplar:
@@ -67,14 +67,14 @@ class Exemplar(NamedTuple):
 
 
 class _Number(Handle):
-    """What counters and gauges have in common."""
+    """Shared base of counters and gauges."""
 
     __slots__ = ("number",)
 
-    #: The function of the library that gives the handle back.
+    #: The library's function that frees the handle.
     _FREE: ClassVar[Any]
 
-    #: For :meth:`Registry.remove`.
+    #: The argument for :meth:`Registry.remove`.
     number: int
 
     def __init__(self, pointer: c_void_p, number: int) -> None:
@@ -90,7 +90,7 @@ class _Number(Handle):
 
 
 class MetricCounter(_Number):
-    """A number that only grows, of a registry, which it may outlive. Any thread may use it."""
+    """A number of a registry that only grows. It may outlive the registry. Any thread may use it."""
 
     __slots__ = ()
 
@@ -98,19 +98,19 @@ class MetricCounter(_Number):
     _FREE = held.metric_counter_free
 
     def add(self, count: int = 1) -> None:
-        """Adds what is not negative: an atomic addition, and the call of the library."""
+        """Adds a count of at least 0, with an atomic addition and the library call."""
         held.metric_counter_add(self._handle(), u64(count, "count"))
 
     @property
     def value(self) -> int:
-        """What was added so far, modulo 2**64."""
+        """The sum so far, modulo 2**64."""
         count = c_uint64()
         check(held.metric_counter_read(self._handle(), byref(count)), "counter")
         return count.value
 
 
 class MetricGauge(_Number):
-    """A number that goes up and down, of a registry, which it may outlive. Any thread may use it."""
+    """A number of a registry that goes up and down. It may outlive the registry. Any thread may use it."""
 
     __slots__ = ()
 
@@ -118,16 +118,16 @@ class MetricGauge(_Number):
     _FREE = held.metric_gauge_free
 
     def set(self, value: float) -> None:
-        """Sets it."""
+        """Sets the value."""
         held.metric_gauge_set(self._handle(), float(value))
 
     def add(self, value: float) -> None:
-        """Adds, also what is negative. Of several threads that add at once, nothing is lost."""
+        """Adds a value, which may be negative. If several threads add at once, no addition is lost."""
         held.metric_gauge_add(self._handle(), float(value))
 
     @property
     def value(self) -> float:
-        """What it is now."""
+        """The current value."""
         value = c_double()
         check(held.metric_gauge_read(self._handle(), byref(value)), "gauge")
         return value.value
@@ -151,7 +151,7 @@ class Registry(Handle):
 
     _KIND = "registry"
 
-    #: What HTTP calls the text.
+    #: The ``Content-Type`` of the text.
     CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
     def __init__(self) -> None:
@@ -178,19 +178,19 @@ class Registry(Handle):
     ) -> int:
         """Adds a histogram, which the registry keeps alive. Returns a number for :meth:`remove`.
 
-        :param name: letters, digits, underscores and colons. Histograms of one name differ in their labels. Dots, hyphens and
-            slashes are OpenTelemetry's; Prometheus sees underscores for them.
-        :param unit: such as ``seconds``, which the name has to end with.
-        :param bounds: the largest values of the buckets to write, ascending, as recorded, up to 500. Counts are exact where a
-            bucket of the histogram ends, as at one below each power of two. Default: one below each power of four in the range;
-            of doubles, each power of ten from 1e-6 to 1e6.
-        :param divisor: values and bounds are divided by this: 1e9 for nanoseconds that are to be seconds.
-        :param created: tell since when there are counts.
-        :param native: Prometheus is to have a native histogram where its format has them; servers then drop the buckets at bounds.
+        :param name: letters, digits, underscores and colons. Histograms with the same name must have different labels.
+            Dots, hyphens and slashes are for OpenTelemetry; Prometheus sees underscores instead.
+        :param unit: such as ``seconds``; the name must end with it.
+        :param bounds: the largest values of the buckets to write, ascending, as recorded, up to 500. Counts are exact
+            if a bucket of the histogram ends there, as at one below each power of two. Default: one below each power of
+            four in the range; for doubles, each power of ten from 1e-6 to 1e6.
+        :param divisor: values and bounds are divided by this: 1e9 converts nanoseconds to seconds.
+        :param created: write the time since which there are counts.
+        :param native: write a native histogram in Prometheus' format; servers then drop the buckets at bounds.
         :param max_buckets: how many exponential buckets may have counts before they become coarser; 0: 320.
-        :param since_reset: write the counts since the last reset, which is a restart to collectors, rather than all.
-        :param summary: Prometheus is to have the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets.
-        :raises InvalidArgumentError: for names, labels, units and bounds that OpenMetrics does not allow, or that are taken.
+        :param since_reset: write the counts since the last reset, which looks like a restart to collectors, not all.
+        :param summary: write the quantiles 0.5, 0.9, 0.99 and 0.999 of all counts for Prometheus, instead of buckets.
+        :raises InvalidArgumentError: for names, labels, units and bounds that OpenMetrics forbids, or that are taken.
         """
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
             raise TypeError(f"a registry holds histograms, not {type(histogram).__name__}")
@@ -224,7 +224,7 @@ class Registry(Handle):
         created: bool = True,
         striped: bool = False,
     ) -> MetricCounter:
-        """Adds a new counter, at zero, and returns it. Its name may end with ``_total``. Otherwise as :meth:`add`.
+        """Adds a new counter, at zero, and returns it. Its name may end with ``_total``. Otherwise like :meth:`add`.
 
         :param striped: the counter has sixteen words, so that threads seldom wait for each other: 1 KB.
         """
@@ -241,7 +241,7 @@ class Registry(Handle):
         labels: Optional[Mapping[str, str]] = None,
         divisor: float = 1.0,
     ) -> MetricGauge:
-        """Adds a new gauge, at zero, and returns it. Otherwise as :meth:`add`."""
+        """Adds a new gauge, at zero, and returns it. Otherwise like :meth:`add`."""
         options, what = _options(name, help, unit, labels, divisor, False)
         return MetricGauge(*self._made(released.registry_add_gauge, options, what, labels))
 
@@ -254,25 +254,25 @@ class Registry(Handle):
         return pointer, number.value
 
     def remove(self, number: int) -> None:
-        """Takes a histogram out.
+        """Removes a histogram.
 
-        :raises InvalidArgumentError: when there is none with this number.
+        :raises InvalidArgumentError: if there is none with this number.
         """
         check(released.registry_remove(self._handle(), u64(number, "number")), f"metric number {number}")
 
     def set_exemplars(self, number: int, exemplars: Iterable[Exemplar]) -> None:
-        """Sets what is written with a histogram or counter from now on, instead of what was before.
+        """Sets the exemplars that are written with a histogram or counter from now on, replacing earlier ones.
 
         ::
 
             registry.set_exemplars(number, [picollo.Exemplar(40_000_000, time.time(), trace_id=span.trace_id)])
 
-        OpenMetrics has the latest in each bucket, Prometheus' Protocol Buffers these and, of native histograms, all that have a time,
-        OTLP all of them.
+        OpenMetrics has the latest in each bucket. Prometheus' Protocol Buffers have these, and for native histograms
+        all that have a time. OTLP has all of them.
 
-        :param number: what :meth:`add` returned, or ``.number`` of a counter.
-        :raises InvalidArgumentError: when there is no metric with this number, for values that are not finite, and for labels that are
-            not as those of metrics are, or too long.
+        :param number: the result of :meth:`add`, or ``.number`` of a counter.
+        :raises InvalidArgumentError: if there is no metric with this number, for values that are not finite, and for
+            labels that are invalid for metrics, or too long.
         :raises UnsupportedError: for gauges.
         """
         given = [exemplar._native() for exemplar in exemplars]
@@ -281,18 +281,18 @@ class Registry(Handle):
         check(status, f"exemplars of metric number {number}")
 
     def update(self) -> None:
-        """Takes the counts of all histograms."""
+        """Takes new counts of all histograms."""
         check(released.registry_update(self._handle()), "registry update")
 
     def openmetrics(self, update: bool = True) -> str:
-        """The OpenMetrics text, of the counts as of now, or of the last :meth:`update`."""
+        """The OpenMetrics text with the counts as of now, or of the last :meth:`update`."""
         return self.encode("openmetrics", update).decode("utf-8")
 
     def encode(self, format: str = "openmetrics", update: bool = True) -> bytes:
         """An exposition of the counts as of now, or of the last :meth:`update`.
 
-        :param format: ``openmetrics`` or ``prometheus-text``, both texts in UTF-8; ``prometheus-protobuf``, with native histograms
-            where they are asked for; ``otlp``, with exponential histograms.
+        :param format: ``openmetrics`` or ``prometheus-text``, both texts in UTF-8; ``prometheus-protobuf``, with native
+            histograms if requested; ``otlp``, with exponential histograms.
         """
         code = _FORMATS.get(format)
         if code is None:
@@ -304,7 +304,7 @@ class Registry(Handle):
 
     @staticmethod
     def negotiate(accept: Optional[str] = None) -> Exposition:
-        """The format for a request with this header ``Accept``, and the ``Content-Type`` of the answer."""
+        """The format for a request with this ``Accept`` header, and the ``Content-Type`` of the answer."""
         raw = (accept or "").encode("utf-8", "replace").split(b"\0")[0]
         code, length, buffer = c_uint32(), c_size_t(), ctypes.create_string_buffer(128)
         check(held.registry_negotiate(raw, byref(code), buffer, len(buffer), byref(length)), "negotiation")
@@ -316,7 +316,7 @@ class Registry(Handle):
         return form.content_type, self.encode(form.format)
 
     def serve(self, port: int = 9464, host: str = "127.0.0.1", **limits: Any) -> MetricsServer:
-        """Serves the metrics over HTTP to scrapers, from threads of its own, until it is closed.
+        """Serves the metrics over HTTP to scrapers, in separate threads, until it is closed.
 
         ::
 
@@ -324,16 +324,17 @@ class Registry(Handle):
                 print(server.url)               # http://127.0.0.1:9464/metrics
                 ...
 
-        :param port: 0: one that is free, which :attr:`MetricsServer.port` tells.
-        :param host: where to listen. A loopback address is open to all users of this machine, and to no other one; there,
-            requests for hosts but addresses, ``localhost`` and those in ``hosts`` are refused: pages in a browser send them.
-        :param limits: ``path`` (``/metrics``), ``connections`` served at once (16; more are answered 503), ``timeout``, seconds for a
-            whole request (5), ``hosts``, names of this endpoint.
+        :param port: 0 selects a free port; :attr:`MetricsServer.port` returns it.
+        :param host: the address to listen on. All users of this machine can reach a loopback address, but no other
+            machine can. There, only requests for addresses, ``localhost`` and ``hosts`` are served: browser pages could
+            send others.
+        :param limits: ``path`` (``/metrics``), ``connections`` served at once (16; others get 503), ``timeout``,
+            seconds for a whole request (5), ``hosts``, names of this endpoint.
         """
         return MetricsServer(self._answer, port, host, **limits)
 
     def wsgi_app(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> List[bytes]:
-        """The metrics as a WSGI application, for a service that speaks HTTP already. Any path will do; ``GET`` and ``HEAD``."""
+        """The metrics as a WSGI application, for a service that speaks HTTP. Accepts any path, ``GET`` and ``HEAD``."""
         if environ.get("REQUEST_METHOD", "GET") not in ("GET", "HEAD"):
             start_response("405 Method Not Allowed", [("Content-Type", "text/plain"), ("Allow", "GET, HEAD")])
             return [b"only GET and HEAD\n"]
@@ -342,7 +343,7 @@ class Registry(Handle):
         return [] if environ.get("REQUEST_METHOD") == "HEAD" else [body]
 
     def close(self) -> None:
-        """Lets go of the histograms now rather than when nothing refers to the registry any more. May be called again."""
+        """Releases the histograms now instead of when nothing refers to the registry any more. May be called again."""
         self._pointer = None
 
     def __repr__(self) -> str:
@@ -367,11 +368,11 @@ def _check(
     bounds: Sequence[float] = (),
     is_counter: bool = False,
 ) -> None:
-    """Raises unless the status is OK, and says which rule a metric that was refused is against."""
+    """Raises unless the status is OK, and states which rule a refused metric violates."""
     if status != InvalidArgumentError.STATUS:
         check(status, what)
         return
-    # What OpenTelemetry allows besides is an underscore to Prometheus.
+    # OpenTelemetry's additional characters are underscores to Prometheus.
     name, *keys = (re.sub("[-./]", "_", key) for key in (options.name.decode(), *(labels or ())))
     unit, rules = options.unit.decode(), "letters, digits and underscores, and begins with no digit"
     values = list(map(float, bounds))
@@ -393,7 +394,7 @@ def _check(
 def _options(
     name: str, help: str, unit: str, labels: Optional[Mapping[str, str]], divisor: float, created: bool
 ) -> Tuple[structs.MetricOptions, str]:
-    """What the library is told of a metric, and what errors are to call it."""
+    """The library's options for a metric, and the name of the metric in errors."""
     if not 0 < divisor < math.inf:
         raise ValueError(f"divisor must be positive and finite, not {divisor!r}")
     raw_labels = _labels(labels)

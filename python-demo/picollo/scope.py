@@ -15,12 +15,12 @@ _END = held.scope_end
 
 @scope_in_c
 class Scope:
-    """Times a ``with`` block and records the result, also when the block raises. ``async with`` does the same; either way the
-    time in which the task waits for others is part of it.
+    """Times a ``with`` block and records the result, also when the block raises. ``async with`` does the same. Both
+    include the time in which the task waits for others.
 
-    The clock is read last on entry and first on exit, in the library; some tens of nanoseconds of overhead stay in the result,
-    about half a microsecond through ctypes. A scope can be kept and entered again, one use at a time; recursion, other threads and
-    other tasks need one each.
+    The library reads the clock last on entry and first on exit. Some tens of nanoseconds of overhead remain in the
+    result, about half a microsecond through ctypes. A scope can be kept and entered again, one use at a time;
+    recursion, other threads and other tasks need one each.
     """
 
     __slots__ = ("_active", "_address", "_arguments", "_elapsed", "_raw")
@@ -28,7 +28,7 @@ class Scope:
     def __init__(self, histogram: c_void_p, clock: c_uint32, unit: c_uint32) -> None:
         """Not for callers: see ``Histogram.nano_scope`` and its siblings."""
         self._raw = structs.Scope()
-        # An address passes faster than a reference, and is good as long as the struct beside it.
+        # An address passes faster than a reference, and is valid as long as the struct beside it.
         self._address = addressof(self._raw)
         # The first of these keeps the histogram alive.
         self._arguments = (histogram, clock, unit, self._address)
@@ -37,7 +37,7 @@ class Scope:
 
     @property
     def elapsed(self) -> int:
-        """What the last use recorded.
+        """The value that the last use recorded.
 
         :raises ValueError: before the first use has ended.
         """

@@ -1,4 +1,4 @@
-"""Histograms that others watch while the program runs. See ``docs/observing.md``."""
+"""Histograms that other processes watch while the program runs. See ``docs/observing.md``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _histogram(relative_error: float, min: int, max: Optional[int], mode: Option
 
 
 class Segment(Handle):
-    """A file in memory that histograms and counters lie in, for ``picollo list``, ``picollo show`` to read while this
+    """A file in memory that contains histograms and counters. ``picollo list`` and ``picollo show`` read it while this
     program runs, and after it crashed. Linux only.
 
     ::
@@ -41,15 +41,15 @@ class Segment(Handle):
 
     Forked workers write into the segment that they inherit. The histograms outlive the handle.
 
-    :param name: 1 to 64 letters, digits, ``_`` and ``-``; empty: as the program.
-    :param directory: where it goes; default: ``$PICOLLO_DIR``, or a directory of this user's in memory.
-    :param max_bytes: the most that the file may come to take; 0: 128 MiB.
-    :param keep: leave the file at an orderly end of the process.
-    :param on_disk: also in a directory that is not in memory; records may then wait for the disk.
-    :param interlocked: histograms without a mode have one set of counters, which all add to atomically, and not one for each CPU: less
-        memory, and less to read.
-    :param live_reset: histograms can be reset: three times the memory, and interlocked where no mode is named. Per-CPU ones cannot.
-    :raises UnsupportedError: elsewhere than on Linux, and for a directory that is not in memory.
+    :param name: 1 to 64 letters, digits, ``_`` and ``-``; default: the program's name.
+    :param directory: the file's directory; default: ``$PICOLLO_DIR``, or a directory of this user in memory.
+    :param max_bytes: the maximum size of the file; 0: 128 MiB.
+    :param keep: keep the file when the process ends normally.
+    :param on_disk: also accept a directory that is not in memory; records may then wait for the disk.
+    :param interlocked: histograms without a mode have one set of counters, which all add to atomically, instead of one
+        for each CPU: less memory, and less to read.
+    :param live_reset: histograms can be reset: three times the memory, and interlocked by default. Per-CPU ones cannot.
+    :raises UnsupportedError: on systems other than Linux, and for a directory that is not in memory.
     """
 
     __slots__ = ()
@@ -82,7 +82,7 @@ class Segment(Handle):
 
     @classmethod
     def attach(cls, path: Union[str, "os.PathLike[str]"] = "") -> Segment:
-        """Opens a segment that another process made; default: that of the environment variable ``PICOLLO_SEGMENT``."""
+        """Opens a segment that another process made; default: the environment variable ``PICOLLO_SEGMENT``."""
         segment = cls.__new__(cls)
         segment._pointer = None
         segment._open(released.segment_attach, c_text(os.fspath(path), "path"))
@@ -95,7 +95,7 @@ class Segment(Handle):
 
     @property
     def path(self) -> str:
-        """Where it is, for :meth:`attach` in other processes."""
+        """The path, for :meth:`attach` in other processes."""
         return read_text(lambda *buffer: held.segment_path(self._handle(), *buffer), "path")
 
     def histogram(
@@ -111,17 +111,17 @@ class Segment(Handle):
         max: Optional[int] = None,
         mode: Optional[Mode] = None,
     ) -> Histogram:
-        """The histogram of this name and these labels: the one that there is, or a new one. Resets need ``live_reset``.
+        """The histogram with this name and these labels: the existing one, or a new one. Resets need ``live_reset``.
 
-        :param unit: of the values as recorded, such as ``ns``. It is part of the histogram's name here, ``"request (ns)"``, so that texts have it.
-        :param divisor: values are divided by this where they are exported.
-        :param max: with ``min`` 0 and without ``max`` values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
-        :param mode: default, and ``"per_cpu"``: any thread and process may record; by default there are counters for each CPU where the
-            machine has few. ``"single_writer"``: only the thread that made it; others are
-            refused when they ask for it, and a child of a fork that records into what it inherits loses counts.
-        :raises IncompatibleError: where there is one with another layout or mode, or another thread's.
+        :param unit: of the recorded values, such as ``ns``. The histogram's name here includes it: ``"request (ns)"``.
+        :param divisor: exported values are divided by this.
+        :param max: with ``min`` 0 and no ``max``, values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
+        :param mode: by default and with ``"per_cpu"``, any thread and process may record; by default there are counters
+            for each CPU if the machine has few. ``"single_writer"``: only the thread that made it may record. Others
+            are refused when they ask for it, and a forked child that records into an inherited one loses counts.
+        :raises IncompatibleError: if there is one with another layout or mode, or another thread's.
         :raises UnsupportedError: for the other modes.
-        :raises OutOfMemoryError: where the segment or the file system is full.
+        :raises OutOfMemoryError: if the segment or the file system is full.
         """
         options = _histogram(relative_error, min, max, mode)
         metric = _options(name, help, unit, labels, divisor, True)
@@ -140,10 +140,10 @@ class Segment(Handle):
         divisor: float = 1.0,
         striped: bool = False,
     ) -> MetricCounter:
-        """The counter of this name and these labels: the one that there is, or a new one at zero. Otherwise as :meth:`histogram`.
+        """The counter with this name and these labels, the existing one or a new one at zero: see :meth:`histogram`.
 
-        :param striped: the counter has sixteen words, of which the CPU chooses one, so that neither threads nor forked workers wait for
-            each other: 1 KB.
+        :param striped: the counter has sixteen words, of which the CPU chooses one, so that neither threads nor forked
+            workers wait for each other: 1 KB.
         :raises IncompatibleError: also if one is striped and the other is not.
         """
         metric = _options(name, help, unit, labels, divisor, True)
@@ -151,10 +151,11 @@ class Segment(Handle):
         return MetricCounter(self._entry(released.segment_counter, metric), 0)
 
     def retire(self, name: str, *, labels: Optional[Mapping[str, str]] = None) -> None:
-        """Takes the histogram or counter of this name and these labels out: no reader sees it any more, unless it did before, and who
-        asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
+        """Removes the histogram or counter with this name and these labels. No reader sees it any more, except those
+        that already did, and the next request for it gets a new one. Existing objects stay valid; the memory stays in
+        use.
 
-        :raises InvalidArgumentError: there is nothing of that name.
+        :raises InvalidArgumentError: if there is none with that name.
         """
         metric, _ = _options(name, "", "", labels, 1.0, True)
         error = structs.Error()
@@ -177,7 +178,7 @@ class Segment(Handle):
     ) -> int:
         """Bytes that a histogram takes in a segment.
 
-        :param interlocked: as of the segment; and so ``live_reset``.
+        :param interlocked: as for the segment; likewise ``live_reset``.
         """
         size = c_uint64()
         flags = (structs.SEGMENT_INTERLOCKED if interlocked else 0) | (structs.SEGMENT_LIVE_RESET if live_reset else 0)

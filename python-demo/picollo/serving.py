@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 
 __all__ = ["MetricsServer"]
 
-#: What makes an answer for the value of an ``Accept`` header: its media type and its bytes.
+#: Produces the answer for the value of an ``Accept`` header: its media type and its bytes.
 Answer = Callable[[str], Tuple[str, bytes]]
 
-# Of a request, with all of its headers.
+# The maximum size of a request with all its headers.
 _HEAD_BYTES = 8192
 
 
 class _Head(io.RawIOBase):
-    """What a connection sends, until a deadline, and no more than a request may be long."""
+    """The bytes that a connection sends, up to a deadline and up to the maximum size of a request."""
 
     def __init__(self, connection: socket.socket, deadline: float) -> None:
         self._connection, self._deadline, self._left = connection, deadline, _HEAD_BYTES
@@ -46,7 +46,7 @@ class _Head(io.RawIOBase):
 class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
-    # Of what is no request at all; that of http.server would be answered without a status.
+    # For invalid requests; http.server would answer them without a status.
     default_request_version = "HTTP/1.0"
 
     def setup(self) -> None:
@@ -56,8 +56,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer = self.wfile = io.BytesIO()
 
     def finish(self) -> None:
-        # All at once, against one deadline; and closed so that it arrives, though the other side may have sent more. What goes wrong with a
-        # connection concerns nobody else.
+        # Sends everything at once, with one deadline. Closes the connection so that the answer arrives even if the peer
+        # has sent more. Failures of a connection affect nobody else.
         answer = self._answer.getvalue()
         with contextlib.suppress(OSError):
             if answer:
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         host = path.netloc or self.headers.get("Host")
         if self.server.is_local and host is not None and not self.server.is_known(host):
-            # A page that somebody else's name server sends to this address must not read what is here.
+            # Another person's name server can send browser pages to this address; they must not read the metrics.
             self._send(403, "text/plain; charset=utf-8", b"not a name of this endpoint: see hosts=\n")
         elif path.path == self.server.path:
             accept = ",".join(self.headers.get_all("Accept") or ())
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         return "picollo"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Scrapers come every few seconds: not logged."""
+        """Scrapers come every few seconds, so requests are not logged."""
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -135,7 +135,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.is_local = ipaddress.ip_address(self.host.split("%")[0]).is_loopback
 
     def is_known(self, host: str) -> bool:
-        """Whether a ``Host`` is an address, ``localhost``, or one of the names that were given."""
+        """Whether a ``Host`` is an address, ``localhost``, or one of the given names."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -148,7 +148,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._free.acquire(blocking=False):
-            # A few bytes into an empty buffer: nobody waits for that.
+            # A few bytes into an empty buffer: this does not block.
             request.settimeout(0.02)
             with contextlib.suppress(OSError):
                 request.sendall(b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n")
@@ -173,7 +173,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
                 try:
                     request, client_address = self.get_request()
                 except OSError:
-                    # No descriptors, most likely: trying at once again would not help.
+                    # Probably no file descriptors are left; an immediate retry would not help.
                     time.sleep(0.02)
                     continue
                 try:
@@ -188,10 +188,10 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 class MetricsServer:
-    """An endpoint that answers with metrics, from threads of its own; made by :meth:`picollo.Registry.serve`.
+    """An endpoint that serves metrics in separate threads; made by :meth:`picollo.Registry.serve`.
 
-    It ends with :meth:`close`, at the end of a ``with``, or with the process. After ``os.fork`` it serves in the parent only: the child
-    has none of its threads.
+    It ends with :meth:`close`, at the end of a ``with``, or with the process. After ``os.fork`` it serves only in the
+    parent: the child does not have its threads.
     """
 
     def __init__(self, answer: Answer, port: int = 9464, host: str = "127.0.0.1", *, path: str = "/metrics",
@@ -208,19 +208,19 @@ class MetricsServer:
 
     @property
     def port(self) -> int:
-        """Where it listens, also where 0 was asked for."""
+        """The port it listens on, also if 0 was requested."""
         return self._server.port
 
     @property
     def url(self) -> str:
-        """What to point a scraper at."""
+        """The URL for a scraper."""
         host = self._server.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self._server.path}"
 
     def close(self) -> None:
-        """Listens no more. May be called again."""
+        """Stops listening. May be called again."""
         self._server.is_closing = True
-        # In the child of a fork the thread is not alive, and the socket is its parent's.
+        # In a forked child the thread is not alive, and the socket belongs to the parent.
         with contextlib.suppress(OSError):
             if self._thread.is_alive():
                 self._server.socket.shutdown(socket.SHUT_RDWR)

@@ -17,7 +17,7 @@ from .errors import PicolloError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo, Reading
 from .histogram import Histogram
 
-#: How counters are read: the fastest way that is correct, or through the kernel.
+#: How counters are read: in the fastest correct way, or through the kernel.
 How = Literal["auto", "syscall"]
 
 _HOW: dict[str, c_uint32] = {
@@ -27,7 +27,7 @@ _HOW: dict[str, c_uint32] = {
 
 
 class Session(Handle):
-    """Counts events, reads them together, and records what they counted.
+    """Counts events, reads them together, and records the counts.
 
     ::
 
@@ -37,28 +37,28 @@ class Session(Handle):
                     work()
         print(session)
 
-    It counts the calling thread unless told otherwise. Reading belongs on that thread; closing may be done on any. A session
-    does not survive ``fork``: in the child everything but :meth:`close` raises :class:`ForkedError`.
+    It counts the calling thread by default. That thread must read it; any thread may close it. A session does not
+    survive ``fork``: in the child everything except :meth:`close` raises :class:`ForkedError`.
 
-    :param events: names, or :class:`Event`. They keep their order; duplicates are fine.
+    :param events: names, or :class:`Event`. They keep their order; duplicates are allowed.
     :param kernel: count what the kernel does on the thread's behalf as well.
-    :param pinned: keep the events on counters all the time, as far as the machine can: those in the first group (``info.group``
-        0). Where it cannot, at once or later, they share counters like any others; that is no error, and
-        :attr:`EventInfo.unpinned` and the message tell. An interval that was lost over it is not counted.
-    :param enabled: start counting at once; else :meth:`enable` does.
+    :param pinned: keep the events in the first group (``info.group`` 0) on counters all the time, as far as the machine
+        can. If it cannot, at once or later, they share counters like any others. That is no error;
+        :attr:`EventInfo.unpinned` and the message report it. An interval that was lost because of it is not counted.
+    :param enabled: start counting at once; otherwise :meth:`enable` starts it.
     :param inherit: count threads that this one starts from now on as well (they are read through the kernel).
-    :param skip_unavailable: keep what cannot be opened as an entry that is never counted, with the reason in :attr:`info`,
-        instead of raising.
+    :param skip_unavailable: keep an event that cannot be opened as an entry that is never counted, with the reason in
+        :attr:`info`, instead of raising.
     :param ordered: wait for earlier instructions around each read, for the exact measurement of short pieces of code.
     :param subtract: subtract the overhead that :meth:`calibrate` found.
-    :param syscall_only: never read in user space: for programs that must not be ended by a fault, should somebody forbid such
-        reads while they run.
-    :param thread: another thread's id (as of :func:`threading.get_native_id`) to count instead; 0 is this one.
+    :param syscall_only: never read in user space: for programs that a fault must not end if somebody forbids such reads
+        while they run.
+    :param thread: another thread's id (see :func:`threading.get_native_id`) to count instead; 0 is this one.
     :param cpu: count on this processor only; with ``thread=-1`` everything that runs there.
     :param relative_error: of the histograms.
     :param counter_bits: of the histograms.
-    :raises NoSuchEventError: when the machine cannot count an event; the message explains why and what to do.
-    :raises PermissionDeniedError: when it may not be counted.
+    :raises NoSuchEventError: if the machine cannot count an event; the message explains why and what to do.
+    :raises PermissionDeniedError: if the event may not be counted.
     """
 
     __slots__ = (
@@ -92,10 +92,10 @@ class Session(Handle):
             raise ValueError("a session needs at least one event")
         self._specs = tuple(event.spec for event in parsed)
         self._histograms: dict[int, Histogram] = {}
-        #: What is left of it when it is closed.
+        #: The data that remains after close.
         self._kept: Optional[_Kept] = None
         self._explanations: dict[int, str] = {}
-        # What the GIL keeps apart needs no lock.
+        # With the GIL, calls are serialized and need no lock.
         self._lock = None if HAS_GIL else threading.RLock()
         self._error = structs.Error()
         self._error_reference = byref(self._error)
@@ -120,7 +120,7 @@ class Session(Handle):
         )
         raw = (structs.Event * len(parsed))(*(event._raw for event in parsed))
         pointer = c_void_p()
-        # Without the GIL: the first session of a process may try out user reads and clocks for some milliseconds.
+        # Without the GIL: the first session of a process may test user reads and clocks for some milliseconds.
         status = released.session_create(
             byref(self._options), raw, len(parsed), byref(pointer), self._error_reference
         )
@@ -171,7 +171,7 @@ class Session(Handle):
         return raw
 
     def _explanation(self, index: int) -> str:
-        """Why an event cannot be counted, in full: an error has twice the room of an info. Opens the event once more, alone."""
+        """The full reason why an event cannot be counted: errors have more room. Opens the event again, alone."""
         known = self._explanations.get(index)
         if known is None:
             options = structs.SessionOptions.from_buffer_copy(self._options)
@@ -192,7 +192,7 @@ class Session(Handle):
         return len(self._specs)
 
     def index(self, event: Union[int, str, Event]) -> int:
-        """The position of an event, given by position, as it was given to the session, or by its full name."""
+        """The position of an event, from its position, its text given to the session, or its full name."""
         if isinstance(event, int):
             position = event if event >= 0 else event + len(self)
             if not 0 <= position < len(self):
@@ -221,7 +221,7 @@ class Session(Handle):
         self._controlled(held.session_reset)
 
     def calibrate(self) -> None:
-        """Measures the overhead of a pair of reads, to be found in :attr:`info` and subtracted with ``subtract``."""
+        """Measures the overhead of a pair of reads, which :attr:`info` reports and ``subtract`` subtracts."""
         self._controlled(held.session_calibrate)
 
     def _controlled(self, function: Any) -> None:
@@ -241,28 +241,28 @@ class Session(Handle):
     def read(self, how: How = "auto") -> None:
         """Takes a reading of all events. See :meth:`readings` and :meth:`record`.
 
-        :raises WrongThreadError: on another thread than the one that opened the session, unless through the kernel.
+        :raises WrongThreadError: on a thread other than the one that opened the session, unless through the kernel.
         """
         try:
             code = _HOW[how]
         except (KeyError, TypeError):
             raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}") from None
-        # With the GIL: without it, getting it back would be part of what is measured.
+        # With the GIL held: otherwise, the measurement would include getting it back.
         status = self._call(held.session_read, code, self._error_reference)
         if status != 0:
             check_detail(status, self._error, self._specs)
 
     def record(self, deltas: bool = True) -> None:
-        """Records into the histograms what was counted between the last two readings, or since the base.
+        """Records into the histograms the counts between the last two readings, or since the base.
 
-        An event that was not counted records nothing, and its :attr:`info` says how often.
+        An event that was not counted records nothing, and its :attr:`info` reports how often.
 
-        :raises EmptyError: when nothing was read since the last call.
+        :raises EmptyError: if nothing was read since the last call.
         """
         check(self._call(held.session_record, bool(deltas)), "session record")
 
     def readings(self, deltas: bool = True) -> tuple[Reading, ...]:
-        """What each event counted between the last two readings, or since the base."""
+        """The count of each event between the last two readings, or since the base."""
         kept = self._kept
         status, found = self._raw_readings(bool(deltas)) if kept is None else kept.readings[bool(deltas)]
         check(status, "session readings")
@@ -283,9 +283,9 @@ class Session(Handle):
         return self._call(held.session_readings, deltas, found, len(self), byref(c_size_t())), found
 
     def measure(self, how: How = "auto") -> Measurement:
-        """``with session.measure(): ...`` reads before and after the block, and records what was counted in between.
+        """``with session.measure(): ...`` reads before and after the block, and records the counts in between.
 
-        A microsecond or so of Python's own work is counted with it; :attr:`Measurement.readings` are the deltas.
+        The counts include about a microsecond of Python's own work; :attr:`Measurement.readings` are the deltas.
         """
         if how not in _HOW:
             raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}")
@@ -296,7 +296,7 @@ class Session(Handle):
     def histogram(self, event: Union[int, str, Event]) -> Histogram:
         """The histogram of an event. It outlives the session.
 
-        :raises PicolloError: where the event is not counted, with the reason.
+        :raises PicolloError: if the event is not counted, with the reason.
         """
         position = self.index(event)
         known = self._histograms.get(position)
@@ -317,16 +317,16 @@ class Session(Handle):
 
     @property
     def histograms(self) -> dict[str, Histogram]:
-        """The histograms of all events that are counted, under the names that the events were given by."""
+        """The histograms of all counted events, by the names given for the events."""
         return {
             info.spec: self.histogram(position) for position, info in enumerate(self.info) if info.available
         }
 
     def explain_missing(self) -> str:
-        """Which events are not counted and why, a paragraph for each reason; ``""`` when all are counted."""
+        """The events that are not counted and why, a paragraph for each reason; ``""`` if all are counted."""
         reasons: dict[str, list[str]] = {}
         for info in self.missing:
-            # Explanations begin with the event's name; without it those of one cause are the same.
+            # Explanations begin with the event's name; without it, those with the same cause are equal.
             prefix = f"{info.name}: "
             reason = info.message[len(prefix) :] if info.message.startswith(prefix) else info.message
             reasons.setdefault(reason, []).append(info.spec)
@@ -356,12 +356,12 @@ class Session(Handle):
     def close(self) -> None:
         """Stops counting and closes the counters. May be called again.
 
-        What was counted stays: histograms, the last readings, and why an event was not counted. Only what counts anew raises
+        Histograms, the last readings, and the reasons for missing events remain. Only new counting raises
         :class:`ClosedError`.
         """
         if self._pointer is None:
             return
-        # After a fork there is nothing to keep; and another thread may be closing it as well.
+        # After a fork there is nothing to keep, and another thread may be closing it too.
         with contextlib.suppress(PicolloError):
             infos = tuple(self._raw_info(index) for index in range(len(self)))
             for position, info in enumerate(infos):
@@ -384,15 +384,15 @@ class Session(Handle):
 
 
 class _Kept(NamedTuple):
-    """What is left of a session that was closed."""
+    """The data that remains of a closed session."""
 
     infos: tuple[structs.EventInfo, ...]
-    #: Since the base, and the deltas, each with the status that asking for them had.
+    #: Since the base, and the deltas, each with the status of its request.
     readings: dict[bool, tuple[int, Any]]
 
 
 class Measurement:
-    """One use, or many one after the other, of :meth:`Session.measure`. Records also when the block raises."""
+    """One or more successive uses of :meth:`Session.measure`. Records also when the block raises."""
 
     __slots__ = ("_how", "_session")
 
@@ -403,7 +403,7 @@ class Measurement:
 
     @property
     def readings(self) -> tuple[Reading, ...]:
-        """What each event counted in the block, until the session is read again."""
+        """The count of each event in the block, until the session is read again."""
         return self._session.readings(deltas=True)
 
     def __enter__(self) -> Measurement:

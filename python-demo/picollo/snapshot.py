@@ -1,4 +1,4 @@
-"""Snapshots: frozen counts, and every question one can ask of them."""
+"""Snapshots: frozen counts, and all queries on them."""
 
 from __future__ import annotations
 
@@ -46,29 +46,29 @@ class Counts(NamedTuple):
 
 
 class CountStep(NamedTuple):
-    """A step of an iteration. It has the counts of all buckets up to and including the one that it ends in, as far as no step
-    before it has: a bucket is never divided."""
+    """A step of an iteration. It has the counts of all buckets up to and including the one that it ends in, except
+    those in earlier steps: a bucket is never divided."""
 
-    #: Where the step before ended; 0 for the first. (HdrHistogram's ``value_iterated_from``.)
+    #: Where the previous step ended; 0 for the first. (HdrHistogram's ``value_iterated_from``.)
     from_: int
-    #: Where this one ends; steps of percentiles end with a bucket. (``value_iterated_to``.)
+    #: Where this step ends; percentile steps end with a bucket. (``value_iterated_to``.)
     to: int
-    #: Observations that came with this step. (``count_added_in_this_iter_step``.)
+    #: Observations in this step. (``count_added_in_this_iter_step``.)
     added_count: int
-    #: Observations of this and all steps before. (``total_count_to_this_value``.)
+    #: Observations in this and all earlier steps. (``total_count_to_this_value``.)
     cumulative_count: int
-    #: The percentage of all observations that is. (``percentile``.)
+    #: The same as a percentage of all observations. (``percentile``.)
     rank: float
-    #: The percentage at which a step of percentiles was due; ``rank`` for the others. (``percentile_level_iterated_to``.)
+    #: The percentage that a percentile step aimed at; ``rank`` for the others. (``percentile_level_iterated_to``.)
     rank_level: float
-    #: Observations in the bucket that it ends in. (``count_at_value_iterated_to``.)
+    #: Observations in the bucket that the step ends in. (``count_at_value_iterated_to``.)
     bucket_count: int
-    #: Sum of this and all steps before, each observation as its bucket's midpoint. (``total_value_to_this_value``.)
+    #: Sum of this and all earlier steps, each observation as its bucket's midpoint. (``total_value_to_this_value``.)
     cumulative_value: int
 
 
 class Merged(NamedTuple):
-    """What became of counts that were added or taken away. All zero: each is where recording its value would have put it."""
+    """Where added or subtracted counts went. All zero: each is where recording its value would have put it."""
 
     #: Counts that went to a narrower bucket than they came from, within the error of theirs.
     refined: int
@@ -76,34 +76,34 @@ class Merged(NamedTuple):
     underflow: int
     #: Counts that were in range there and are overflow here.
     overflow: int
-    #: Counts that a bucket had no room for: no count goes above 2**64 - 1. They are among the lost of the result.
+    #: Counts that did not fit into a bucket: no count exceeds 2**64 - 1. They are among the lost of the result.
     lost: int
 
 
 class Snapshot(Handle):
-    """Counts as they were at one moment. Writers go on meanwhile, undisturbed.
+    """Counts as they were at one moment. Writers continue meanwhile, undisturbed.
 
-    :meth:`update` takes the counts anew, since the last reset or since the previous update: the deltas of one snapshot add up
-    to everything that was recorded, whatever is reset meanwhile. A snapshot keeps what it needs of its histogram alive.
+    :meth:`update` takes new counts, since the last reset or since the previous update. The deltas of one snapshot add
+    up to everything that was recorded, even across resets. A snapshot keeps the necessary parts of its histogram alive.
 
-    Snapshots travel: :meth:`encode` and :meth:`decode`, pickling, copying, and ``+``, so that they combine what many processes
-    recorded. Those made from bytes or from other snapshots hold their counts alone.
+    Snapshots can be sent: :meth:`encode` and :meth:`decode`, pickling, copying, and ``+`` combine the records of many
+    processes. Snapshots made from bytes or from other snapshots hold only their counts.
 
-    Any thread may use a snapshot; calls on one snapshot follow one another.
+    Any thread may use a snapshot; calls on one snapshot are serialized.
     """
 
     _KIND = "snapshot"
 
-    #: That of sums, which the library does not know.
+    #: The ratio of sums, which the library does not know.
     _ratio: Optional[float] = None
 
-    #: When the interval of the counts began, in seconds since 1970 or since whatever the times of its log count from; NaN unless it was
-    #: read from a log, or set. Copies and pickles keep it, :meth:`LogWriter.write` writes it, and no count depends on it; so with
-    #: :attr:`end` and :attr:`tag`.
+    #: When the interval of the counts began, in seconds since 1970 or since the time that its log's times count from.
+    #: It is NaN unless it was read from a log, or set. Copies and pickles keep it, :meth:`LogWriter.write` writes it,
+    #: and no count depends on it. The same holds for :attr:`end` and :attr:`tag`.
     start: float = math.nan
     #: When it ended; NaN unless it was read from a log, or set.
     end: float = math.nan
-    #: What tells counts of the same time apart; ``""`` unless it was read from a log, or set.
+    #: Distinguishes counts of the same time; ``""`` unless it was read from a log, or set.
     tag: str = ""
 
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
@@ -122,7 +122,7 @@ class Snapshot(Handle):
 
     @classmethod
     def _adopt(cls, pointer: c_void_p, name: str) -> Snapshot:
-        """A snapshot that the library made, whose reference becomes ours."""
+        """Wraps a snapshot that the library made, and takes over its reference."""
         pointer = own(pointer, held.snapshot_free)
         layout = structs.Layout()
         check(held.snapshot_layout(pointer, byref(layout)), "snapshot")
@@ -137,7 +137,7 @@ class Snapshot(Handle):
         return self._name
 
     def update(self, deltas: bool = False) -> Snapshot:
-        """Takes the counts anew and returns the snapshot itself.
+        """Takes new counts and returns the snapshot itself.
 
         :param deltas: count since the previous update instead of since the last reset.
         """
@@ -158,33 +158,33 @@ class Snapshot(Handle):
 
     @property
     def min(self) -> int:
-        """The percentile at rank 0: midpoint of the lowest bucket that has counts. Costs that percentile.
+        """The percentile at rank 0: midpoint of the lowest non-empty bucket. Costs as much as that percentile.
 
-        :raises EmptyError: when nothing was recorded.
+        :raises EmptyError: if nothing was recorded.
         """
         return self.percentile(0).value
 
     @property
     def max(self) -> int:
-        """The percentile at rank 100: midpoint of the highest bucket that has counts. Costs that percentile.
+        """The percentile at rank 100: midpoint of the highest non-empty bucket. Costs as much as that percentile.
 
-        :raises EmptyError: when nothing was recorded.
+        :raises EmptyError: if nothing was recorded.
         """
         return self.percentile(100).value
 
     @property
     def mean(self) -> float:
-        """Mean of the buckets' midpoints; NaN when nothing was recorded. Costs a :meth:`summary`."""
+        """Mean of the buckets' midpoints; NaN if nothing was recorded. Costs as much as a :meth:`summary`."""
         return self.summary().mean
 
     @property
     def stddev(self) -> float:
-        """Population standard deviation of the buckets' midpoints; NaN when nothing was recorded. Costs a :meth:`summary`."""
+        """Population standard deviation of the midpoints; NaN if nothing was recorded. Costs a :meth:`summary`."""
         return self.summary().stddev
 
     @property
     def layout(self) -> interchange.Layout:
-        """Which values there are buckets for, and how fine."""
+        """The values that have buckets, and their precision."""
         raw = interchange.raw_layout(self)
         return interchange.Layout(
             raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length, raw.unit, raw.significant_digits
@@ -192,15 +192,15 @@ class Snapshot(Handle):
 
     @property
     def value_ratio(self) -> float:
-        """What values are to be multiplied by, where this was decoded from the ``DoubleHistogram`` of HdrHistogram for Java; 1.0
-        for everything else. Copies keep it, and sums, of which all must have the same; no encoding here, and so no pickle, has it.
-        It may be anything that someone wrote."""
+        """Multiply values by this if the snapshot was decoded from the ``DoubleHistogram`` of HdrHistogram for Java;
+        1.0 for everything else. Copies keep it. Sums keep it too, if all parts have the same. No encoding here stores
+        it, and so no pickle. It comes from the data unchecked, so it may be any number."""
         if self._ratio is not None:
             return self._ratio
         return float(ask(self, held.snapshot_value_ratio, c_double, "value ratio").value)
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
-        """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
+        """Totals, mean, deviation and sixteen percentiles, also of an empty snapshot."""
         return Summary(ask(self, self._functions.snapshot_summary, structs.Summary, "summary", selection_code(values)), self._name)
 
     def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
@@ -221,17 +221,17 @@ class Snapshot(Handle):
         return [percentile_from(raw) for raw in self._at_ranks(function, ranks, structs.Percentile, selection_code(values))]
 
     def percentile_values(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[int]:
-        """The values of :meth:`percentiles` alone."""
+        """Only the values of :meth:`percentiles`."""
         function = self._functions.snapshot_percentile_values
         return list(self._at_ranks(function, ranks, c_uint64, selection_code(values)))
 
     def interpolated_percentiles(self, ranks: Iterable[float]) -> list[int]:
-        """As :meth:`percentile_values`, as if the observations of a bucket lay evenly in it: for each rank the smallest value
-        whose interpolated rank (:meth:`rank_of_value`) reaches it."""
+        """Like :meth:`percentile_values`, but as if the observations of a bucket were evenly distributed in it: for
+        each rank the smallest value whose interpolated rank (:meth:`rank_of_value`) reaches it."""
         return list(self._at_ranks(self._functions.snapshot_interpolated_percentiles, ranks, c_uint64))
 
     def _at_ranks(self, function: Any, ranks: Iterable[float], kind: Any, *code: int) -> Any:
-        """What the library's function finds at the ranks: an array of its kind."""
+        """The result of a library function at the ranks, as an array of its kind."""
         if isinstance(ranks, (str, bytes)):
             raise TypeError("ranks must be an iterable of numbers")
         listed = [float(rank) for rank in ranks]
@@ -243,9 +243,9 @@ class Snapshot(Handle):
         return found
 
     def rank_of_value(self, value: int, interpolate: bool = False) -> float:
-        """Which percentage of the observations is at or below a value.
+        """The percentage of the observations that are at or below a value.
 
-        :param interpolate: count the value's own bucket in proportion to where the value lies in it, instead of whole.
+        :param interpolate: count the value's own bucket in proportion to the value's position in it, instead of whole.
         :raises EmptyError: when nothing was recorded.
         """
         function, value = self._functions.snapshot_rank_of_value, u64(value, "value")
@@ -254,7 +254,7 @@ class Snapshot(Handle):
     def bucket_of(self, value: int) -> Bucket:
         """The bucket of a value, with its count.
 
-        :raises InvalidArgumentError: when the value is out of the histogram's range.
+        :raises InvalidArgumentError: if the value is out of the histogram's range.
         """
         raw = structs.Bucket()
         value = u64(value, "value")
@@ -266,7 +266,7 @@ class Snapshot(Handle):
         return bucket_from(raw)
 
     def count_between(self, low: int, high: int) -> int:
-        """How many observations are in the buckets of ``low`` and ``high``, and between them; 0 where ``low`` is above ``high``."""
+        """The number of observations in the buckets from ``low`` to ``high``; 0 if ``low`` is above ``high``."""
         function = self._functions.snapshot_count_between
         return int(ask(self, function, c_uint64, "count between", u64(low, "low"), u64(high, "high")).value)
 
@@ -288,7 +288,7 @@ class Snapshot(Handle):
         return _steps(self, function, "first must not be 0, base must be above 1", u64(first, "first"), float(base))
 
     def percentile_steps(self, ticks_per_half_distance: int = 5) -> list[CountStep]:
-        """Steps of percentiles, which get closer by half with each half of the distance to 100 %: the rows of :meth:`hgrm`.
+        """Percentile steps that halve with each halving of the distance to 100 %: the rows of :meth:`hgrm`.
 
         :param ticks_per_half_distance: how many steps in each half.
         """
@@ -296,13 +296,13 @@ class Snapshot(Handle):
         return _steps(self, self._functions.snapshot_percentile_steps, "ticks_per_half_distance", ticks)
 
     def buckets(self, non_empty: bool = True) -> list[Bucket]:
-        """The buckets in ascending order: those that have counts, or all."""
+        """The buckets in ascending order: the non-empty ones, or all."""
         return [bucket_from(raw) for raw in self._raw_buckets(non_empty)]
 
     def bucket_percentiles(
         self, non_empty: bool = True, values: ValueSelection = "midpoint"
     ) -> list[BucketPercentile]:
-        """The buckets in ascending order, each with the rank of the observation in its middle; none when nothing was
+        """The buckets in ascending order, each with the rank of the observation in its middle; empty if nothing was
         recorded.
         """
         selection_code(values)
@@ -321,16 +321,16 @@ class Snapshot(Handle):
     def bucket_array(self, non_empty: bool = True) -> arrays.Array:
         """The buckets in ascending order as a structured numpy array, with the fields of :class:`Bucket`.
 
-        :raises ImportError: without numpy, as for everything here that makes arrays.
+        :raises ImportError: without numpy, like every method here that makes arrays.
         """
         return arrays.bucket_array(self._raw_buckets(non_empty))
 
     def counts_and_edges(self) -> arrays.CountsAndEdges:
-        """Counts and edges of the buckets from the first that has counts to the last, like :func:`numpy.histogram`."""
+        """Counts and edges of the buckets from the first non-empty one to the last, like :func:`numpy.histogram`."""
         return arrays.counts_and_edges(self.bucket_array(non_empty=False))
 
     def percentile_array(self, ranks: Any, values: ValueSelection = "midpoint") -> arrays.UInt64Array:
-        """The values at many ranks as a numpy array, of the shape of the ranks. See :meth:`percentiles`."""
+        """The values at many ranks as a numpy array with the shape of the ranks. See :meth:`percentiles`."""
         numpy = arrays.need("numpy", "an array")
         asked = numpy.ascontiguousarray(ranks, "f8").reshape(numpy.shape(ranks))
         found = numpy.empty(asked.shape, "u8")
@@ -356,22 +356,23 @@ class Snapshot(Handle):
         return found
 
     def merge(self, other: Snapshot, *, placement: interchange.Placement = "midpoint") -> Merged:
-        """Adds all counts of another snapshot, of any layout, and tells what became of them. The next update replaces what was
-        merged.
+        """Adds all counts of another snapshot, of any layout, and reports where they went. The next update discards
+        them.
 
-        What is out of the range here is counted as underflow or overflow; ``a + b`` has room for both.
+        Counts outside the range here become underflow or overflow; ``a + b`` has room for both.
 
-        :param placement: where counts of wider buckets go: to the one at their ``"midpoint"``; ``"spread"`` among all buckets here that
-            they have values of, in proportion; or ``"low"``, to the bucket at their low end, as the ``add`` of every HdrHistogram has it.
+        :param placement: where counts of wider buckets go: ``"midpoint"``, to the bucket at their midpoint;
+            ``"spread"``, in proportion to all buckets here that share their values; ``"low"``, to the bucket at their
+            low end, as in HdrHistogram.
         """
         code = interchange.placement_code(placement)
         return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
-        """Takes away all counts of another snapshot, from where :meth:`merge` by midpoints would have put them. So it undoes a merge, and
-        tells what came after an earlier snapshot. The next update replaces what is left.
+        """Subtracts all counts of another snapshot, from where :meth:`merge` by midpoints would have put them. So it
+        undoes a merge, and shows what came after an earlier snapshot. The next update discards the difference.
 
-        :raises InvalidArgumentError: when there is less here than is to be taken away; nothing is changed then.
+        :raises InvalidArgumentError: if there is less here than is to be subtracted; nothing changes then.
         """
         try:
             return self._combine(other, "subtract", self._functions.snapshot_subtract)
@@ -389,7 +390,7 @@ class Snapshot(Handle):
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def __add__(self, other: Snapshot) -> Snapshot:
-        """The counts of both, in a new snapshot that has the range and the precision of both: see :meth:`merged`."""
+        """The counts of both, in a new snapshot with the range and the precision of both: see :meth:`merged`."""
         return self.merged((self, other), self._name) if isinstance(other, Snapshot) else NotImplemented
 
     def __radd__(self, other: Any) -> Snapshot:
@@ -397,7 +398,7 @@ class Snapshot(Handle):
         return self.merged((self,), self._name) if other == 0 and isinstance(other, int) else NotImplemented
 
     def __sub__(self, other: Snapshot) -> Snapshot:
-        """The counts here without those of the other, in a new snapshot: see :meth:`subtract`."""
+        """The counts here minus those of the other, in a new snapshot: see :meth:`subtract`."""
         if not isinstance(other, Snapshot):
             return NotImplemented
         left = self.copy()
@@ -408,32 +409,32 @@ class Snapshot(Handle):
     def merged(cls, snapshots: Iterable[Snapshot], name: str = "") -> Snapshot:
         """The counts of all, in a new snapshot.
 
-        It reaches from the lowest to the highest of their ranges and has the smallest of their relative errors, so that nothing
-        is lost. Counts of a snapshot with wider buckets go to the bucket at their midpoint. The order makes no difference.
+        It covers all their ranges and has the smallest of their relative errors, so that nothing is lost. Counts of a
+        snapshot with wider buckets go to the bucket at their midpoint. The order makes no difference.
 
-        :raises ValueError: for no snapshots at all, which have no range.
+        :raises ValueError: without snapshots, as there is no range then.
         :raises IncompatibleError: for those of doubles with different ratios (:attr:`value_ratio`).
         """
         return interchange.merged(snapshots, name)
 
     def with_digits(self, significant_digits: int) -> Snapshot:
-        """A copy with HdrHistogram's buckets of so many digits (0 to 5), as its encodings need.
+        """A copy with HdrHistogram's buckets of this many digits (0 to 5), as its encodings need.
 
-        Exact where the buckets here are as fine or finer; counts of wider ones go to the bucket at their midpoint.
+        Exact if the buckets here are as fine or finer; counts of wider ones go to the bucket at their midpoint.
         """
         digits = u64(significant_digits, "significant_digits")
         if digits not in interchange.ERRORS_OF_DIGITS:
             raise ValueError(f"significant_digits must be within 0 .. 5, not {digits}")
         layout = self.layout._replace(relative_error=interchange.ERRORS_OF_DIGITS[digits])
-        # Beyond that there is no room for a block of units.
+        # With a larger unit there is no room for a block of units.
         layout = layout._replace(unit=min(layout.unit, 1 << (61 - layout.block_scale)))
         converted = interchange.empty(layout, self._name)
         converted.merge(self)
         return interchange.with_interval(converted, self)
 
     def corrected(self, expected_interval: int) -> Snapshot:
-        """A copy with the values that were held up (coordinated omission): what :meth:`Histogram.record_corrected` would have
-        recorded, from the buckets."""
+        """A copy with the values that were delayed (coordinated omission): the result that
+        :meth:`Histogram.record_corrected` would have had, computed from the buckets."""
         interval = u64(expected_interval, "expected_interval")
         pointer = ask(self, self._functions.snapshot_corrected, c_void_p, "corrected", interval)
         return interchange.with_interval(self._adopt(pointer, self._name), self)
@@ -441,16 +442,16 @@ class Snapshot(Handle):
     def encode(self, encoding: interchange.Encoding = "native") -> bytes:
         """The counts as bytes, for other processes, machines and times.
 
-        :param encoding: ``"native"`` has room for everything, a checksum, and stays readable: any later version decodes it.
-            ``"hdr_v2"`` and ``"hdr_v2_compressed"`` are HdrHistogram's; they have no room for underflow, overflow and lost
-            counts (which are left out), nor for what raises.
-        :raises IncompatibleError: in HdrHistogram's encodings, for other buckets than those of 0 to 5 digits
+        :param encoding: ``"native"`` has room for everything, and a checksum. Every later version decodes it.
+            ``"hdr_v2"`` and ``"hdr_v2_compressed"`` are HdrHistogram's; they leave out underflow, overflow and lost
+            counts, and cannot hold what raises an error.
+        :raises IncompatibleError: in HdrHistogram's encodings, for buckets other than those of 0 to 5 digits
             (:meth:`with_digits` makes such), and for values and counts from 2**63 on.
         """
         return self._encode(encoding, self._functions.snapshot_encode)
 
     def encode_text(self, encoding: interchange.Encoding = "hdr_v2_compressed") -> str:
-        """:meth:`encode` in base64; by default what is in HdrHistogram's logs, ``HISTFAAA...``"""
+        """:meth:`encode` in base64; by default the text in HdrHistogram's logs, ``HISTFAAA...``"""
         return self._encode(encoding, self._functions.snapshot_encode_base64).decode("ascii")
 
     def _encode(self, encoding: str, function: Any) -> bytes:
@@ -464,14 +465,14 @@ class Snapshot(Handle):
 
     @classmethod
     def decode(cls, data: Any, *, max_counters: int = 0, name: str = "") -> Snapshot:
-        """The snapshot that was encoded: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, of integers or (Java's)
-        of doubles, and any in base64.
+        """Decodes a snapshot: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, of integers or (Java's)
+        of doubles, and any of these in base64.
 
-        It holds its counts alone: it has no histogram to be updated from.
+        It holds only its counts, and has no histogram to be updated from.
 
         :param data: bytes, anything with a buffer of bytes, or base64 as a str. It need not be trusted.
-        :param max_counters: limit of the counters of the result, 8 bytes each, and with it of the work
-            (default: 6,291,456, what HdrHistogram has at most).
+        :param max_counters: limit of the counters of the result, 8 bytes each, and so also of the work (default:
+            6,291,456, HdrHistogram's maximum).
         :raises CorruptError: for data that is none of these, or damaged.
         :raises OutOfMemoryError: for more counters than that.
         :raises UnsupportedError: for a later version of our own encoding.
@@ -486,22 +487,22 @@ class Snapshot(Handle):
 
     @classmethod
     def decode_first(cls, data: Any, offset: int = 0, *, max_counters: int = 0, name: str = "") -> tuple[Snapshot, int]:
-        """The first of several snapshots that were encoded one after another, in any encodings, and the offset where the next begins::
+        """Decodes the first of several consecutive snapshots, in any encodings; returns the offset of the next, too::
 
             offset = 0
             while offset < len(data):
                 snapshot, offset = picollo.Snapshot.decode_first(data, offset)
 
-        Each says in front how long it is, and is held to it; but V0 that is not compressed takes everything, and base64 ends at white
-        space, which belongs to it.
+        Each begins with its length, and must match it. The exceptions are uncompressed V0, which takes everything, and
+        base64, which ends at white space and includes that.
 
-        :param data: as for :meth:`decode`; what is not bytes is copied by each call.
-        :param offset: where it begins: in bytes, in characters of a str.
-        :raises ValueError: for an offset behind the end. Otherwise as :meth:`decode`.
+        :param data: as for :meth:`decode`; each call copies data that is not bytes.
+        :param offset: where it begins: in bytes, or in characters of a str.
+        :raises ValueError: for an offset behind the end. Otherwise like :meth:`decode`.
         """
         at, limit = u64(offset, "offset"), u64(max_counters, "max_counters")
         if isinstance(data, str):
-            # All that is read of it is ASCII, whatever comes before.
+            # The decoder reads only ASCII, whatever comes before.
             encoded, start = interchange.bytes_of(data[at:]), 0
             length = len(data)
         else:
@@ -510,7 +511,7 @@ class Snapshot(Handle):
         if at > length:
             raise ValueError(f"offset must be within 0 .. {length}, the length of the data, not {at}")
         pointer, taken = c_void_p(), c_size_t()
-        # Bytes stay where they are while there is a name for them.
+        # Bytes stay in place while a name refers to them.
         first = c_void_p((cast(c_char_p(encoded), c_void_p).value or 0) + start)
         rest = len(encoded) - start
         functions = released if rest >= interchange.LONG else held
@@ -519,9 +520,9 @@ class Snapshot(Handle):
         return Snapshot._adopt(pointer, name), at + taken.value
 
     def hgrm(self, ticks_per_half_distance: int = 5, scale: float = 1.0, csv: bool = False) -> str:
-        """The percentiles as HdrHistogram prints them, for its plotter (``.hgrm``).
+        """The percentiles in HdrHistogram's print format, for its plotter (``.hgrm``).
 
-        :param ticks_per_half_distance: rows for each halving of what is left up to 100 %.
+        :param ticks_per_half_distance: rows for each halving of the distance to 100 %.
         :param scale: divides the values: 1000 shows nanoseconds as microseconds.
         :param csv: comma-separated values instead.
         """
@@ -536,7 +537,7 @@ class Snapshot(Handle):
             return read_text(lambda *buffer: function(handle, *arguments, *buffer), what)
 
     def sparkline(self, columns: int = 40, ascii: bool = False) -> str:
-        """The density on one line: ``▁▂▅█▇▅▃▂▁▁``, from the smallest observation to the percentile at 99.9 (of up to a thousand: all).
+        """The density on one line: ``▁▂▅█▇▅▃▂▁▁``, from the smallest observation to P99.9 (of up to a thousand: all).
 
         :param columns: how many characters, at most 240.
         :param ascii: shades of ASCII instead of blocks.
@@ -555,11 +556,11 @@ class Snapshot(Handle):
         rows: int = 10,
         ascii: bool = False,
     ) -> str:
-        """A chart of some lines, for a terminal.
+        """A chart of a few lines, for a terminal.
 
         :param kind: ``"percentiles"`` or ``"density"``.
-        :param title: stands above (default: the name).
-        :param unit: what values were recorded in; see :func:`picollo.svg`.
+        :param title: the heading (default: the name).
+        :param unit: the unit of the values; see :func:`picollo.svg`.
         """
         code = picture.code(kind, {name: code for name, code in picture.KINDS.items() if name != "heat map"}, "kind")
         texts = c_text(self._name if title is None else title, "title"), c_text(unit, "unit")
@@ -567,9 +568,9 @@ class Snapshot(Handle):
         return self._text("chart", self._functions.snapshot_format_chart, code, *texts, *sizes, bool(ascii))
 
     def svg(self, kind: picture.Kind = "percentiles", *, title: Optional[str] = None, **options: Any) -> picture.Svg:
-        """A picture as SVG, which notebooks show; :func:`picollo.svg` draws several snapshots in one, and has the other options.
+        """A picture as SVG, which notebooks show; :func:`picollo.svg` draws several snapshots, and has more options.
 
-        :param title: stands above (default: the name).
+        :param title: the heading (default: the name).
         """
         return picture.svg(self, kind=kind, labels=[""], title=self._name if title is None else title, **options)
 
@@ -594,7 +595,7 @@ class Snapshot(Handle):
         return f"<picollo.Snapshot{name} {self.counts}>"
 
     def __reduce__(self) -> Any:
-        # Like what is decoded, what is unpickled has no histogram to be updated from.
+        # Like a decoded snapshot, an unpickled one has no histogram to be updated from.
         arguments = interchange.unpickle, (self.encode("native"), self._name)
         state = {name: value for name, value in vars(self).items() if name in interchange.INTERVAL}
         return (*arguments, state) if state else arguments
@@ -622,7 +623,7 @@ def _check_ranks(status: int, ranks: Iterable[float]) -> None:
 
 
 def _steps(snapshot: Snapshot, function: Any, what: str, *arguments: Any) -> list[CountStep]:
-    """The steps that the library's function lists."""
+    """The steps that the library's function returns."""
     length = c_size_t()
     with snapshot._lock:
         handle = snapshot._handle()

@@ -1,4 +1,4 @@
-"""Summaries, what changed between two of them, and their texts."""
+"""Summaries, differences between two of them, and their texts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .percentile import Percentile, ValueSelection, percentile_from, selection_n
 RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
 
 
-#: What was recorded: int or float.
+#: The type of the recorded values: int or float.
 Value = TypeVar("Value", int, float)
 
 
 class NamedSummary(Texts, Generic[Value]):
-    """What summaries of integers and of doubles have in common."""
+    """Shared base of summaries of integers and of doubles."""
 
     __slots__ = ("_name", "_raw")
 
-    #: The library's function that writes it.
+    #: The library's function that formats it.
     _FORMAT: ClassVar[Any]
 
     def __init__(self, raw: Any, name: str = "") -> None:
@@ -42,14 +42,14 @@ class NamedSummary(Texts, Generic[Value]):
 
     @property
     def percentiles(self) -> tuple[Any, ...]:
-        """The percentiles at :data:`RANKS`; none when nothing was recorded."""
+        """The percentiles at :data:`RANKS`; empty if nothing was recorded."""
         raise NotImplementedError
 
     def __getitem__(self, rank: float) -> Value:
         """The value at one of :data:`RANKS`: ``summary[99.9]``.
 
         :raises KeyError: for another rank; ask the snapshot for it.
-        :raises EmptyError: when nothing was recorded.
+        :raises EmptyError: if nothing was recorded.
         """
         try:
             index = RANKS.index(rank)
@@ -68,7 +68,7 @@ class NamedSummary(Texts, Generic[Value]):
         raise NotImplementedError
 
     def as_dict(self) -> dict[str, Union[int, float, None]]:
-        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
+        """All numbers under flat names (``p99.9``, ``mean``, ...), ready for a row of a table. Missing: ``None``."""
         row, percentiles = self._totals(), self.percentiles
         for index, rank in enumerate(RANKS):
             row[f"p{rank:g}"] = percentiles[index].value if percentiles else None
@@ -89,7 +89,7 @@ def _at(rank: float, doc: str) -> Field[int]:
 class Summary(NamedSummary[int]):
     """Totals, mean, deviation and sixteen percentiles of one snapshot.
 
-    Every text form comes from the library, so it is the same in every language. ``str(summary)`` is short and for people;
+    The library writes every text form, so it is the same in every language. ``str(summary)`` is short and for people;
     :meth:`text` has units and all percentiles, and notebooks render :meth:`markdown`.
     """
 
@@ -133,7 +133,7 @@ class Summary(NamedSummary[int]):
 
     @property
     def percentiles(self) -> tuple[Percentile, ...]:
-        """The percentiles at :data:`RANKS`; none when nothing was recorded."""
+        """The percentiles at :data:`RANKS`; empty if nothing was recorded."""
         if self._percentiles is None:
             empty = self.total_count == 0
             self._percentiles = () if empty else tuple(map(percentile_from, self._raw.percentiles))
@@ -151,7 +151,7 @@ class Summary(NamedSummary[int]):
         name: Optional[str] = None,
         other_name: Optional[str] = None,
     ) -> SummaryDiff:
-        """What changed from this summary to the other: ``print(before.diff(after))``.
+        """The changes from this summary to the other: ``print(before.diff(after))``.
 
         :param name: heading of this summary's column (default: the histogram's name, then ``Before``).
         :param other_name: heading of the other's (default: its histogram's name, then ``After``).
@@ -170,12 +170,12 @@ class Summary(NamedSummary[int]):
         return _summary_from_bytes, (bytes(self._raw), self._name)
 
 
-#: What texts for people have numbers in.
+#: The units that texts for people support.
 _UNITS = ("ps", "ns", "us", "ms", "s", "bytes", "cycles", "instructions")
 
 
 class SideBySide(Texts):
-    """Two summaries, what their columns are called, and a title."""
+    """Two summaries, the names of their columns, and a title."""
 
     __slots__ = ("_title", "after", "after_name", "before", "before_name")
 
@@ -188,7 +188,7 @@ class SideBySide(Texts):
         self._title = title
 
     def _arguments(self, title: Optional[str]) -> tuple[Any, ...]:
-        """What the library's functions take: the summaries, the title, and the names."""
+        """The arguments of the library's functions: the summaries, the title, and the names."""
         return (
             byref(self.before._raw),
             byref(self.after._raw),
@@ -201,7 +201,7 @@ class SideBySide(Texts):
         return self._title
 
     def text(self, title: Optional[str] = None, unit: str = "") -> str:
-        """As of a summary, with the unit that both names end with unless one is given: ``latency (ns)``."""
+        """Like that of a summary. The default unit is the one that both names end with: ``latency (ns)``."""
         ends = {name.rpartition(" (")[2] for name in (self.before_name, self.after_name)}
         if not (title or self._title or unit) and len(ends) == 1:
             unit = next((known for known in _UNITS if ends == {f"{known})"}), "")

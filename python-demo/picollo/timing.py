@@ -1,4 +1,4 @@
-"""``@picollo.timed(histogram)``: how long calls take, of every kind of function that Python has, and which were slow."""
+"""``@picollo.timed(histogram)`` records how long calls of all kinds of Python functions take, and which were slow."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def timed(
         @picollo.timed(latency, unit="micros")
         async def fetch(url): ...
 
-    With a collector of exemplars, which has a unit of its own, it also keeps which calls were slow, and why. Where the time of coroutines
-    and generators went is not known: their thread works for others meanwhile.
+    With a collector of exemplars, which defines the unit, it also keeps which calls were slow, and why. For coroutines
+    and generators, causes are unknown: their thread works for others meanwhile.
 
-    Recursive calls, calls on many threads and tasks that overlap are each recorded by themselves.
+    Recursive calls, calls on many threads and overlapping tasks are recorded separately.
 
-    :param unit: what is recorded: ``"nanos"``, ``"micros"``, ``"millis"``, ``"picos"``, or ``"ticks"`` of the clock.
-    :param suspended: count the time in which a coroutine is suspended, waiting for others (default: yes, it is the latency that
-        its caller sees), or in which a generator waits to be asked for more (default: no, that is its consumer's time). A
-        coroutine's own time, without the waiting, is how long it keeps others from running on the event loop.
+    :param unit: the recorded unit: ``"nanos"``, ``"micros"``, ``"millis"``, ``"picos"``, or ``"ticks"`` of the clock.
+    :param suspended: count the time in which a coroutine is suspended (default: yes, as its caller sees that latency),
+        or in which a generator waits for the next request (default: no, as that is its consumer's time). A coroutine's
+        own time, without the waiting, is how long it blocks the event loop.
 
     A generator is recorded once, when it ends or is closed.
     """
@@ -116,13 +116,13 @@ def timed(
 
 
 class _Scopes:
-    """Scopes of one histogram, kept for the next call: making one takes as long as using it."""
+    """Scopes of one histogram, kept for the next call, because making one takes as long as using it."""
 
     __slots__ = ("_free", "clock", "make", "record", "unit")
 
     #: Makes a scope for one call at a time.
     make: Callable[[], Any]
-    #: Records what was added up, in the unit.
+    #: Records a sum of times, in the unit.
     record: Callable[[int], Any]
 
     def __init__(self, histogram: Histogram, unit: Unit, clock: Clock) -> None:
@@ -131,9 +131,9 @@ class _Scopes:
                 f"timed takes the histogram to record into, as in @picollo.timed(latency), not {type(histogram).__name__}"
             )
         self.unit, self.clock, self.record = unit, clock, histogram.record
-        # A histogram that is closed stays with what was made from it, and so with all scopes of these calls.
+        # A closed histogram lives on in the objects made from it, and so in all scopes of these calls.
         self.make = functools.partial(Scope, histogram._handle(), clock_code(clock), unit_code(unit))
-        # What is wrong with the arguments shows here, not at the first call. Append and pop are atomic, with a GIL or without.
+        # This reports wrong arguments here, not at the first call. Append and pop are atomic, with a GIL or without.
         self._free: list[Any] = [self.make()]
 
     def take(self) -> Any:
@@ -155,13 +155,13 @@ class _ExemplarScopes(_Scopes):
         if (unit, clock) != ("nanos", "tsc"):
             raise TypeError("timed takes no unit and no clock with a collector of exemplars, which was made with its unit")
         self.unit, self.clock, self.record = exemplars.unit, clock, exemplars.offer
-        # As above, a collector that is closed stays with its scopes.
+        # As above, a closed collector lives on in its scopes.
         self.make = functools.partial(ExemplarScope, exemplars._handle(), exemplars._lookup, 0)
         self._free = [self.make()]
 
 
 class _Meter:
-    """Adds up the time of the steps of one call."""
+    """Adds up the durations of the steps of one call."""
 
     __slots__ = ("_begin", "_clock", "_scopes", "_suspended", "_total")
 
@@ -188,7 +188,7 @@ class _Meter:
 
 
 def _steps(stepped: Any, meter: _Meter) -> Generator[Any, Any, Any]:
-    """``yield from stepped``, with each step timed (PEP 380 says what it does)."""
+    """``yield from stepped``, with each step timed (PEP 380 describes the semantics)."""
     step: Callable[[], Any] = functools.partial(stepped.send, None)
     while True:
         meter.resume()

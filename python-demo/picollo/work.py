@@ -7,7 +7,7 @@ from ._library import released
 
 
 def add_chain_256(repetitions: int) -> None:
-    """256 additions a repetition, each waiting for the one before: one cycle apiece on the machines of today.
+    """256 additions per repetition, each waiting for the previous one: one cycle each on current machines.
 
     Other Python threads run meanwhile.
     """

@@ -2,11 +2,11 @@ using System.Diagnostics;
 
 namespace Picollo;
 
-/// <summary>Work of known length, and what a benchmark asks of its thread.</summary>
+/// <summary>Known work, and the preparation of a benchmark's thread.</summary>
 public static class CpuUtils
 {
     /// <summary>
-    /// Runs blocks of 256 dependent additions: 256 cycles each, whatever the compiler thinks. To check clocks and counters against.
+    /// Runs blocks of 256 dependent additions: 256 cycles each, for every compiler. It tests clocks and counters.
     /// </summary>
     public static void AddChain256(int blocks)
     {
@@ -23,7 +23,7 @@ public static class CpuUtils
             NativeMethods.picollo_work_add_chain_256(2 * (ulong)blocks);
     }
 
-    /// <summary>The operating system's number of the calling thread, for <c>WithTarget</c>; -1 where there is none.</summary>
+    /// <summary>The operating system's id of the calling thread, for <c>WithTarget</c>; -1 if it has none.</summary>
     public static int GetOsThreadId()
     {
         try
@@ -40,10 +40,10 @@ public static class CpuUtils
         }
     }
 
-    /// <summary>The processor that the calling thread runs on, at this moment.</summary>
+    /// <summary>The processor that the calling thread runs on at this moment.</summary>
     public static int GetCpu() => sched_getcpu();
 
-    /// <summary>The calling thread as <see cref="Process.Threads"/> has it; null where it is not found.</summary>
+    /// <summary>The calling thread in <see cref="Process.Threads"/>; null if it is not found.</summary>
     public static ProcessThread? GetCurrentProcessThread()
     {
         int id = GetOsThreadId();
@@ -53,8 +53,8 @@ public static class CpuUtils
         return null;
     }
 
-    /// <summary>Keeps the processor busy for a tenth of a second, until its clock has gone up.</summary>
-    /// <returns>Dependent additions a second, in the second half: its clock rate, where nobody disturbed.</returns>
+    /// <summary>Keeps the processor busy for a tenth of a second, until its clock frequency has risen.</summary>
+    /// <returns>Dependent additions per second, in the second half: the clock frequency, if undisturbed.</returns>
     public static double WarmupCpu()
     {
         const int Blocks = 1000;
@@ -73,11 +73,11 @@ public static class CpuUtils
     }
 
     /// <summary>
-    /// Keeps the calling thread on one processor, and has every other thread of the process give way to it (nice 10).
+    /// Keeps the calling thread on one processor, and lowers the priority of the process's other threads (nice 10).
     /// </summary>
     /// <param name="coreId">The processor's number.</param>
-    /// <returns>False, and nothing is changed, if the process may not run there or there is no such processor.</returns>
-    /// <remarks>For good: taking niceness back takes a privilege.</remarks>
+    /// <returns>False, without a change, if the process may not run there or there is no such processor.</returns>
+    /// <remarks>This is permanent: lowering niceness again needs a privilege.</remarks>
     public static unsafe bool PrepareBenchmarkThread(int coreId)
     {
         const int Words = 16;
@@ -91,7 +91,7 @@ public static class CpuUtils
             return false;
         int own = GetOsThreadId();
         foreach (string task in Directory.GetDirectories("/proc/self/task"))
-            // Niceness is each thread's own. One that has ended meanwhile needs none.
+            // Niceness belongs to each thread. A thread that has ended meanwhile needs none.
             if (int.TryParse(Path.GetFileName(task), out int id) && id != own)
                 setpriority(0, id, 10);
         return true;

@@ -1,9 +1,9 @@
 namespace Picollo;
 
-/// <summary>The library could not do what was asked; the message is the library's, with the remedy where there is one.</summary>
+/// <summary>The library could not do what was requested. Its message has the remedy if there is one.</summary>
 /// <remarks>
-/// Whatever the library answers is one of these, <see cref="PicolloStatus.InvalidArgument"/> and
-/// <see cref="PicolloStatus.OutOfMemory"/> too. An argument that is seen to be wrong before the library is asked is an
+/// All the library's errors are of this type, also <see cref="PicolloStatus.InvalidArgument"/> and
+/// <see cref="PicolloStatus.OutOfMemory"/>. Arguments that are rejected before the library call cause an
 /// <see cref="ArgumentException"/> instead.
 /// </remarks>
 public class PicolloException : InvalidOperationException
@@ -18,9 +18,9 @@ public class PicolloException : InvalidOperationException
     /// <summary>The kind of failure.</summary>
     public PicolloStatus Status { get; }
 
-    /// <summary>What the operating system answered, 0 when it was not asked.</summary>
+    /// <summary>The operating system's error, 0 if it was not called.</summary>
     public int OsErrno { get; }
 
-    /// <summary>Which of the events given is at fault, -1 when none is.</summary>
+    /// <summary>The index of the given event at fault, or -1.</summary>
     public int EventIndex { get; }
 }

@@ -2,52 +2,52 @@ using System.Runtime.CompilerServices;
 
 namespace Picollo.Metrics;
 
-/// <summary>How a benchmark measures. Zero stands for the default.</summary>
+/// <summary>How a benchmark measures. Zero selects the default.</summary>
 public sealed class BenchmarkOptions
 {
-    /// <summary>Seconds at most; a sample that was begun is finished, and one block of four measured in any case. 0: 5.</summary>
+    /// <summary>Maximum seconds; it finishes a begun sample, and measures at least one block of four. 0: 5.</summary>
     public double BudgetSeconds { get; set; }
 
-    /// <summary>Seconds to warm up for, both together; the JIT needs some. 0: a tenth of the budget.</summary>
+    /// <summary>Seconds of warm-up, for both together; the JIT needs some. 0: a tenth of the budget.</summary>
     public double WarmUpSeconds { get; set; }
 
-    /// <summary>Seconds that a sample should take. 0: 0.0002.</summary>
+    /// <summary>Target seconds of a sample. 0: 0.0002.</summary>
     public double SampleSeconds { get; set; }
 
-    /// <summary>Calls in a sample. 0: as many as <see cref="SampleSeconds"/> take.</summary>
+    /// <summary>Calls in a sample. 0: as many as take <see cref="SampleSeconds"/>.</summary>
     public ulong Repetitions { get; set; }
 
-    /// <summary>Blocks before it may end by itself. 0: 20.</summary>
+    /// <summary>Minimum blocks before it may end early. 0: 20.</summary>
     public int MinBlocks { get; set; }
 
-    /// <summary>Blocks at most. 0: 100,000.</summary>
+    /// <summary>Maximum blocks. 0: 100,000.</summary>
     public int MaxBlocks { get; set; }
 
     /// <summary>
-    /// 0: it ends when the answer can no longer change. Above: when half the width of the interval of the difference is at most this
-    /// share of the older way's time, or a tenth of the resolution. Negative: only with the budget.
+    /// 0: it ends when the answer can no longer change. Above 0: when half the width of the interval of the difference
+    /// is at most this share of the older time, or a tenth of the resolution. Negative: only with the budget.
     /// </summary>
     public double Precision { get; set; }
 
-    /// <summary>Of the interval, between 0 and 1. 0: 0.95.</summary>
+    /// <summary>Confidence of the interval, between 0 and 1. 0: 0.95.</summary>
     public double Confidence { get; set; }
 
     /// <summary>Differences up to this share do not matter. 0: 0.01; negative: no such threshold.</summary>
     public double RelativeThreshold { get; set; }
 
     /// <summary>
-    /// Seconds a call that cannot be told apart. 0: half a nanosecond, or a hundredth of what calling nothing takes where that is
-    /// more; negative: nothing.
+    /// Differences up to this many seconds per call cannot be distinguished. 0: half a nanosecond, or a hundredth of an
+    /// empty call if that is more; negative: none.
     /// </summary>
     public double ResolutionSeconds { get; set; }
 
-    /// <summary>Subtract nothing: of samples so long that calling them does not matter.</summary>
+    /// <summary>Subtract no overhead: for samples so long that the call does not matter.</summary>
     public bool KeepsOverhead { get; set; }
 
-    /// <summary>Count blocks that were disturbed from outside, too: where other programs belong to what is measured.</summary>
+    /// <summary>Also count blocks that were disturbed from outside: if others belong to the measurement.</summary>
     public bool KeepsDisturbed { get; set; }
 
-    /// <summary>Events to count beside the time, by the names that perf knows: <c>cycles</c>, <c>branch-misses</c>.</summary>
+    /// <summary>Events to count beside the time, by perf's names: <c>cycles</c>, <c>branch-misses</c>.</summary>
     public IReadOnlyList<string> Counters
     {
         get => _counters;
@@ -82,7 +82,7 @@ public sealed class BenchmarkOptions
     }
 }
 
-/// <summary>How much of an event a call took.</summary>
+/// <summary>The count of an event in one call.</summary>
 public readonly struct BenchmarkCounter
 {
     internal BenchmarkCounter(string name, in PicolloBenchmarkCounts native)
@@ -93,32 +93,32 @@ public readonly struct BenchmarkCounter
         Status = (PicolloStatus)native.Status;
     }
 
-    /// <summary>As it was asked for.</summary>
+    /// <summary>The name as requested.</summary>
     public string Name { get; }
 
-    /// <summary>Of the older way; NaN where nothing was counted.</summary>
+    /// <summary>The count for the older code; NaN if nothing was counted.</summary>
     public double Before { get; }
 
-    /// <summary>Of the newer way; NaN where nothing was counted.</summary>
+    /// <summary>The count for the newer code; NaN if nothing was counted.</summary>
     public double After { get; }
 
-    /// <summary>Ok, or why there is no count.</summary>
+    /// <summary>Ok, or the reason why there is no count.</summary>
     public PicolloStatus Status { get; }
 }
 
-/// <summary>What else the machine did during a benchmark. NaN is what is not known.</summary>
+/// <summary>Other activity on the machine during a benchmark. Unknown values are NaN.</summary>
 public readonly partial struct BenchmarkNoise
 {
-    /// <summary>CPUs that the program may run on; null where that is not known.</summary>
+    /// <summary>CPUs that the program may run on; null if unknown.</summary>
     public int? CpuCount => _cpuCount == 0 ? null : (int)_cpuCount;
 }
 
-/// <summary>Which of two pieces of code is faster, A, the older, or B, the newer.</summary>
+/// <summary>Decides which of two pieces of code is faster: A, the older, or B, the newer.</summary>
 /// <remarks>
-/// They are run by turns, in blocks of four samples (A B B A or B A A B, by a coin), so that what changes slowly falls on both alike, and
-/// the differences within blocks are judged. What calling an empty delegate as often takes is subtracted. Blocks that others
-/// disturbed are left out; where more than half are, all count, and if their interval says nothing, nothing is proven
-/// (<see cref="IsNoisy"/>).
+/// They run alternately, in blocks of four samples (A B B A or B A A B, at random), so that slow changes affect both
+/// equally. The differences within blocks are judged. The time of the same number of empty calls is subtracted. Blocks
+/// that others disturbed are left out. If more than half are disturbed, all count; if their interval shows no
+/// difference, nothing is proven (<see cref="IsNoisy"/>).
 /// </remarks>
 public sealed unsafe partial class Benchmark
 {
@@ -147,9 +147,9 @@ public sealed unsafe partial class Benchmark
         Counters = counted;
     }
 
-    /// <summary>Runs both until the difference is known well enough, or the budget is spent. Ends with an exception of theirs.</summary>
-    /// <param name="before">The older way. Its results have to be used, or the compiler may leave it out.</param>
-    /// <param name="after">The newer way.</param>
+    /// <summary>Runs both until the difference is known well enough, or the budget is spent. Rethrows.</summary>
+    /// <param name="before">The older code. Use its results, or the compiler may remove it.</param>
+    /// <param name="after">The newer code.</param>
     /// <param name="options">Null: the defaults.</param>
     public static Benchmark Run(Action before, Action after, BenchmarkOptions? options = null)
     {
@@ -178,46 +178,46 @@ public sealed unsafe partial class Benchmark
         }
         catch
         {
-            // Its counters go on counting until it is freed.
+            // Its counters count until it is freed.
             handle.Dispose();
             throw;
         }
     }
 
-    /// <summary>What it amounts to.</summary>
+    /// <summary>The verdict.</summary>
     public Verdict Verdict => Blocks.Verdict;
 
-    /// <summary>Others disturbed so much that nothing is proven, and the verdict is no evidence: a larger budget may tell.</summary>
+    /// <summary>Others disturbed so much that there is no evidence. A larger budget may help.</summary>
     public bool IsNoisy => (Blocks.Notes & ComparisonNotes.Noisy) != 0;
 
-    /// <summary>What else the machine did, and how many blocks were left out for it.</summary>
+    /// <summary>Other activity on the machine, and the number of blocks left out because of it.</summary>
     public BenchmarkNoise Noise { get; }
 
-    /// <summary>The budget was spent before as many blocks were measured as there should be at least.</summary>
+    /// <summary>The budget was spent before the minimum number of blocks was measured.</summary>
     public bool IsBudgetSpent => (_native.Flags & 1) != 0;
 
-    /// <summary>A call of the older way takes less than can be told: it does nothing, or was left out.</summary>
+    /// <summary>A call of the older code takes less than the resolution: it does nothing, or is gone.</summary>
     public bool IsNothingBefore => (_native.Flags & 2) != 0;
 
-    /// <summary>A call of the newer way takes less than can be told: it does nothing, or was left out.</summary>
+    /// <summary>A call of the newer code takes less than the resolution: it does nothing, or is gone.</summary>
     public bool IsNothingAfter => (_native.Flags & 4) != 0;
 
-    /// <summary>Valgrind executed it: its times say nothing, and there is no verdict.</summary>
+    /// <summary>Valgrind executed it: its times mean nothing, and there is no verdict.</summary>
     public bool IsSimulated => (_native.Flags & 8) != 0;
 
-    /// <summary>How long it took.</summary>
+    /// <summary>The duration.</summary>
     public TimeSpan Elapsed => TimeSpan.FromTicks((long)(_native.Elapsed / 100000));
 
-    /// <summary>Samples of the older way: picoseconds a call.</summary>
+    /// <summary>Samples of the older code: picoseconds per call.</summary>
     public HdrHistogram HistogramBefore { get; }
 
-    /// <summary>Samples of the newer way: picoseconds a call.</summary>
+    /// <summary>Samples of the newer code: picoseconds per call.</summary>
     public HdrHistogram HistogramAfter { get; }
 
-    /// <summary>The counters that were asked for.</summary>
+    /// <summary>The requested counters.</summary>
     public IReadOnlyList<BenchmarkCounter> Counters { get; }
 
-    /// <summary>How it went: times of single samples, the verdict by blocks, and the counters. As Markdown, or for people.</summary>
+    /// <summary>The result as Markdown or for people: times of samples, verdict by blocks, and counters.</summary>
     public string Format(
         string? title = null, string? nameBefore = "Before", string? nameAfter = "After", TextFormat format = TextFormat.Markdown)
     {
@@ -234,15 +234,15 @@ public sealed unsafe partial class Benchmark
             });
     }
 
-    /// <summary>Writes how it went to the console.</summary>
+    /// <summary>Writes the result to the console.</summary>
     public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
         Console.WriteLine(Format(title, nameBefore, nameAfter));
 
-    /// <summary>Writes how it went to the console for people: the answer first.</summary>
+    /// <summary>Writes the result to the console for people, with the answer first.</summary>
     public void Print(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
         Console.WriteLine(Format(title, nameBefore, nameAfter, TextFormat.Human));
 
-    /// <summary>For people: the answer in a sentence, and what it is made of.</summary>
+    /// <summary>For people: the answer in a sentence, and the figures behind it.</summary>
     public override string ToString() => Format(format: TextFormat.Human);
 
     private static BenchmarkHandle Create(PicolloBenchmarkOptions* options, IReadOnlyList<string> counters)
@@ -270,7 +270,7 @@ public sealed unsafe partial class Benchmark
     {
     }
 
-    // One loop for all three: the same loop elsewhere in memory may take a third longer.
+    // One loop for all three, because the same loop elsewhere in memory may take a third longer.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Repeat(Action action, ulong repetitions)
     {

@@ -5,10 +5,10 @@ namespace Picollo.Metrics;
 /// <summary>Which value stands for all values of a bucket.</summary>
 public enum EquivalentValueSelection
 {
-    /// <summary>What <see cref="Percentile.DefaultEquivalentValueSelection"/> says, the midpoint unless changed.</summary>
+    /// <summary><see cref="Percentile.DefaultEquivalentValueSelection"/>, the midpoint unless changed.</summary>
     Default = 0,
 
-    /// <summary>The middle of the bucket: at most the histogram's relative error away from what was recorded.</summary>
+    /// <summary>The middle of the bucket: within the histogram's relative error of the recorded value.</summary>
     Midpoint = 1,
 
     /// <summary>The smallest value of the bucket.</summary>
@@ -18,7 +18,7 @@ public enum EquivalentValueSelection
     UpperBound = 3,
 
     /// <summary>
-    /// As if the recorded values lay evenly in the bucket: of a percentile only, whose place among them is known. A bucket has none.
+    /// As if the recorded values were evenly distributed in the bucket: only for percentiles, whose position is known.
     /// </summary>
     Interpolated = 4
 }
@@ -50,18 +50,18 @@ public readonly struct Bucket : IEquatable<Bucket>
     public ulong NextBucketStart => unchecked(_native.Upper + 1);
 
     /// <summary>
-    /// Whether this stands for all values outside the range, as <see cref="ReadOnlyHdrHistogram.GetBucket"/> returns it for one of them:
-    /// not valid, with their number for a count.
+    /// Whether this stands for all values outside the range, as returned by
+    /// <see cref="ReadOnlyHdrHistogram.GetBucket"/> for one of them: not valid, with their number as its count.
     /// </summary>
     public bool IsOverflowBucket => StorageIndex < 0;
 
-    /// <summary>How many values share the bucket; 0 for no bucket.</summary>
+    /// <summary>How many values share the bucket; 0 if this is no bucket.</summary>
     public ulong Step => _native.Step;
 
-    /// <summary>How often a value of the bucket was recorded.</summary>
+    /// <summary>How often values of the bucket were recorded.</summary>
     public ulong Count => _native.Count;
 
-    /// <summary>Position among the histogram's own counters.</summary>
+    /// <summary>Position among the histogram's counters.</summary>
     public int StorageIndex => (int)_native.StorageIndex;
 
     /// <summary>Position among the counters of the full range.</summary>

@@ -2,7 +2,7 @@ using System.Collections;
 
 namespace Picollo.Metrics;
 
-/// <summary>The buckets of a histogram or snapshot. Each enumeration is of the moment at which it begins.</summary>
+/// <summary>The buckets of a histogram or snapshot. Each enumeration shows the moment at which it begins.</summary>
 public readonly struct Buckets : IEnumerable<Bucket>
 {
     private readonly ReadOnlyHdrHistogram _source;
@@ -17,7 +17,7 @@ public readonly struct Buckets : IEnumerable<Bucket>
     /// <summary>Begins an enumeration.</summary>
     public Enumerator GetEnumerator() => new Enumerator(Buckets.Of(_source, _nonEmptyOnly));
 
-    /// <exception cref="InvalidOperationException">Of the default value, which belongs to no histogram.</exception>
+    /// <exception cref="InvalidOperationException">The default value belongs to no histogram.</exception>
     internal static PicolloBucket[] Of(ReadOnlyHdrHistogram source, bool nonEmptyOnly) =>
         source != null
             ? source.CopyBuckets(nonEmptyOnly)
@@ -30,7 +30,7 @@ public readonly struct Buckets : IEnumerable<Bucket>
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>Goes through buckets.</summary>
+    /// <summary>Enumerates buckets.</summary>
     public struct Enumerator : IEnumerator<Bucket>
     {
         private PicolloBucket[]? _buckets;
@@ -85,7 +85,7 @@ public readonly struct BucketPercentiles : IEnumerable<Percentile>
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>Goes through buckets and sums up their counts.</summary>
+    /// <summary>Enumerates buckets and adds up their counts.</summary>
     public struct Enumerator : IEnumerator<Percentile>
     {
         private readonly double _total;

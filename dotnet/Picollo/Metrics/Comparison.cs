@@ -1,9 +1,9 @@
 namespace Picollo.Metrics;
 
-/// <summary>What to compare and what counts.</summary>
+/// <summary>What to compare, and which differences matter.</summary>
 public sealed class CompareOptions
 {
-    /// <summary>Which quantile to compare, between 0 and 1: the median unless changed.</summary>
+    /// <summary>The quantile to compare, between 0 and 1: the median by default.</summary>
     public double Quantile { get; set; } = 0.5;
 
     /// <summary>The confidence of the intervals, between 0 and 1.</summary>
@@ -15,16 +15,16 @@ public sealed class CompareOptions
     /// <summary>Differences up to this do not matter, in units of the values.</summary>
     public double AbsoluteThreshold { get; set; }
 
-    /// <summary>How often <see cref="HdrComparison.SmallestDetectable"/> would be seen, between 0 and 1.</summary>
+    /// <summary>How often <see cref="HdrComparison.SmallestDetectable"/> would be detected, between 0 and 1.</summary>
     public double Power { get; set; } = 0.8;
 
-    /// <summary>Differences up to this cannot be told apart, in units of the values.</summary>
+    /// <summary>Differences up to this cannot be distinguished, in units of the values.</summary>
     public double Resolution { get; set; }
 
     internal static unsafe PicolloCompareOptions ToNative(CompareOptions? options)
     {
         CompareOptions chosen = options ?? new CompareOptions();
-        // Zero is the library's word for the default: what was set to zero is no quantile, confidence or power, and is told so.
+        // Zero selects the library's default, so a quantile, confidence or power of zero is an error.
         Arguments.BetweenZeroAndOne(chosen.Quantile, nameof(Quantile));
         Arguments.BetweenZeroAndOne(chosen.Confidence, nameof(Confidence));
         Arguments.BetweenZeroAndOne(chosen.Power, nameof(Power));
@@ -44,7 +44,7 @@ public sealed class CompareOptions
     }
 }
 
-/// <summary>A quantile of a snapshot, and the interval that holds the true one: exact, whatever the distribution.</summary>
+/// <summary>A quantile of a snapshot, and the interval of the true one: exact for any distribution.</summary>
 public readonly partial struct QuantileInterval
 {
     /// <inheritdoc/>
@@ -71,7 +71,7 @@ public sealed unsafe partial class HdrComparison
     /// <summary>The newer one's summary.</summary>
     public HdrHistogramSummary SummaryAfter { get; }
 
-    /// <summary>The comparison as text: what changed from summary to summary, the intervals, the effects and the verdict.</summary>
+    /// <summary>The comparison as text: changes between the summaries, intervals, effects and verdict.</summary>
     public string Format(
         string? title = null, string? nameBefore = "Before", string? nameAfter = "After", TextFormat format = TextFormat.Markdown)
     {
@@ -93,10 +93,10 @@ public sealed unsafe partial class HdrComparison
     public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
         Console.WriteLine(Format(title, nameBefore, nameAfter));
 
-    /// <summary>For people: the answer in a sentence, and what it is made of.</summary>
+    /// <summary>For people: the answer in a sentence, and the figures behind it.</summary>
     public override string ToString() => Format(format: TextFormat.Human);
 
-    /// <summary>Writes the comparison to the console for people, in a unit such as <c>ns</c>: the answer first.</summary>
+    /// <summary>Writes the comparison to the console for people, in a unit such as <c>ns</c>.</summary>
     public void Print(
         string? title = null, string? nameBefore = "Before", string? nameAfter = "After", string? unit = null) =>
         Console.WriteLine(Format(
@@ -104,13 +104,13 @@ public sealed unsafe partial class HdrComparison
 }
 
 /// <summary>
-/// What a series of pairs of blocks, measured next to each other, says of the difference between an older way, A, and a newer, B.
+/// The difference between older code, A, and newer code, B, from a series of pairs of adjacent blocks.
 /// </summary>
 public readonly partial struct BlockComparison
 {
     /// <summary>
-    /// Compares two series, <c>before[i]</c> measured next to <c>after[i]</c>, by the differences within pairs: what changes slowly
-    /// changes both. The median is compared, whatever quantile the options name.
+    /// Compares two series, <c>before[i]</c> measured next to <c>after[i]</c>, by the differences within pairs: slow
+    /// changes affect both. It compares the median, even if the options name another quantile.
     /// </summary>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     /// <exception cref="PicolloException">There are no blocks, or an element is not finite.</exception>
@@ -130,17 +130,17 @@ public readonly partial struct BlockComparison
 }
 
 /// <summary>
-/// What a run says next to earlier ones of the same thing: whether it is beyond what the spread between those predicts. Runs on
-/// different days differ though the code does not, and no number of observations within a run says by how much.
+/// The verdict on a run from earlier ones of the same thing: whether it exceeds their usual spread. Runs on different
+/// days differ even if the code does not, and observations within one run cannot show by how much.
 /// </summary>
 public readonly partial struct RunComparison
 {
     /// <summary>
-    /// Compares <paramref name="value"/>, one number of a run such as the median of what it measured, with those of
-    /// <paramref name="earlier"/> runs, the oldest first. Without options the confidence is 0.99: of runs of unchanged code that are
-    /// distributed normally one in a hundred stands out, and of others at most <see cref="AlarmBound"/>. Options say their own,
-    /// 0.95 unless changed; the quantile they name is not looked at. With fewer than 5 earlier runs there is no interval, and the
-    /// notes say <see cref="ComparisonNotes.TooFew"/>.
+    /// Compares <paramref name="value"/>, one number of a run such as its median, with those of
+    /// <paramref name="earlier"/> runs, oldest first. Without options the confidence is 0.99: of normally distributed
+    /// runs of unchanged code, one in a hundred stands out, and of others at most <see cref="AlarmBound"/>. Options
+    /// have their own confidence, 0.95 by default; their quantile is ignored. With fewer than 5 earlier runs there is
+    /// no interval, and the notes contain <see cref="ComparisonNotes.TooFew"/>.
     /// </summary>
     /// <exception cref="PicolloException">There are no earlier runs, or a value is not finite.</exception>
     public static unsafe RunComparison Compare(ReadOnlySpan<double> earlier, double value, CompareOptions? options = null)

@@ -5,8 +5,8 @@ namespace Picollo.Metrics;
 /// money, clock skew.
 /// </summary>
 /// <remarks>
-/// Any number of threads record at the same time. Counts are for an interval, from one collection to the next; each record is in
-/// exactly one. NaN and infinities are counted apart.
+/// Any number of threads record at the same time. Counts belong to an interval, from one collection to the next; each
+/// record is in exactly one. NaN and infinities are counted separately.
 /// </remarks>
 public sealed unsafe class DoubleHistogram : IDisposable
 {
@@ -20,7 +20,7 @@ public sealed unsafe class DoubleHistogram : IDisposable
         _pointer = handle.Pointer;
     }
 
-    /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
+    /// <summary>Ends the use if it was not disposed; another finalizer may have resurrected it before.</summary>
     ~DoubleHistogram()
     {
         _disposed = true;
@@ -32,7 +32,7 @@ public sealed unsafe class DoubleHistogram : IDisposable
     /// <summary>Begins the configuration: <c>DoubleHistogram.Factory.WithRelativeError(0.01).Create()</c>.</summary>
     public static DoubleHistogramFactory Factory => default;
 
-    /// <summary>What the histogram takes now, in bytes of native memory.</summary>
+    /// <summary>The histogram's current size, in bytes of native memory.</summary>
     public ulong FootprintInBytes
     {
         get
@@ -69,8 +69,8 @@ public sealed unsafe class DoubleHistogram : IDisposable
     }
 
     /// <summary>
-    /// Takes out what was recorded since the last collection, and starts a new interval, while others record. What was not recorded
-    /// has NaN for values.
+    /// Takes out everything recorded since the last collection, and starts a new interval, while others record. Without
+    /// records, values are NaN.
     /// </summary>
     /// <param name="quantiles">0 to 1, in any order.</param>
     /// <param name="values">Where the values at the quantiles go.</param>
@@ -90,11 +90,11 @@ public sealed unsafe class DoubleHistogram : IDisposable
         return statistics;
     }
 
-    /// <summary>Takes out what was recorded since the last collection, and starts a new interval.</summary>
+    /// <summary>Takes out everything recorded since the last collection, and starts a new interval.</summary>
     /// <param name="reuse">A snapshot to fill; null makes one.</param>
     public DoubleSnapshot Collect(DoubleSnapshot? reuse = null) => Take(reuse, true);
 
-    /// <summary>Looks at what was recorded since the last collection, and leaves it there.</summary>
+    /// <summary>Reads the values recorded since the last collection, and leaves them there.</summary>
     /// <param name="reuse">A snapshot to fill; null makes one.</param>
     public DoubleSnapshot Peek(DoubleSnapshot? reuse = null) => Take(reuse, false);
 
@@ -106,7 +106,7 @@ public sealed unsafe class DoubleHistogram : IDisposable
             Outcome.Check(NativeMethods.picollo_double_histogram_add(Handle, snapshot.Live()));
     }
 
-    /// <summary>Ends the use. The memory goes back when the garbage collector has found that no thread is recording into it.</summary>
+    /// <summary>Ends the use. The garbage collector frees the memory when no thread is recording into it.</summary>
     public void Dispose() => _disposed = true;
 
     internal DoubleHistogramHandle Handle
@@ -128,7 +128,7 @@ public sealed unsafe class DoubleHistogram : IDisposable
 
     private void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(_disposed, this);
 
-    /// <summary>What a histogram of doubles is made from. Each step returns a changed copy.</summary>
+    /// <summary>The configuration of a histogram of doubles. Each step returns a changed copy.</summary>
     public readonly ref struct DoubleHistogramFactory
     {
         private const uint DotNetRanks = Constants.DoubleDotnetRanks;
@@ -141,17 +141,17 @@ public sealed unsafe class DoubleHistogram : IDisposable
             _options = options;
         }
 
-        /// <summary>The largest distance between a value and what is reported for it, in proportion: from 1e-4 to below 1, of which no more than 0.1 is used.</summary>
+        /// <summary>Largest relative error of reported values: 1e-4 to below 1; at most 0.1 is used.</summary>
         public DoubleHistogramFactory WithRelativeError(double value) =>
             new DoubleHistogramFactory(_options with { RelativeError = Arguments.RelativeError(value, 1e-4, nameof(value)) });
 
-        /// <summary>A limit to the memory; what does not fit is counted as lost. 0: none.</summary>
+        /// <summary>A limit on the memory; values that do not fit are counted as lost. 0: none.</summary>
         public DoubleHistogramFactory WithMaxBytes(ulong value) =>
             new DoubleHistogramFactory(_options with { MaxBytes = value });
 
         /// <summary>
-        /// Quantiles as the aggregator of .NET's metrics (System.Diagnostics.Metrics) has them: of n values in ascending order, number
-        /// min(max(0, ⌊q · n⌋), n − 1), from 0. Without it: number max(1, ⌈q · n⌉), from 1, as everywhere else in Picollo.
+        /// Quantiles as in .NET's metrics (System.Diagnostics.Metrics): of n values in ascending order, number
+        /// min(max(0, ⌊q · n⌋), n − 1), from 0. Otherwise: number max(1, ⌈q · n⌉), from 1, as elsewhere in Picollo.
         /// </summary>
         public DoubleHistogramFactory WithDotNetRanks(bool enabled = true) => WithFlag(DotNetRanks, enabled);
 
@@ -160,7 +160,7 @@ public sealed unsafe class DoubleHistogram : IDisposable
 
         /// <summary>Makes the histogram.</summary>
         /// <exception cref="PicolloException">
-        /// <see cref="PicolloStatus.InvalidArgument"/>: the limit is below what an empty histogram takes.
+        /// <see cref="PicolloStatus.InvalidArgument"/>: the limit is below the size of an empty histogram.
         /// </exception>
         public DoubleHistogram Create()
         {

@@ -1,18 +1,18 @@
 namespace Picollo.Metrics;
 
-/// <summary>Counts of doubles, of one interval. Holds nothing of the histogram that it was taken from.</summary>
-/// <remarks>Any thread may call anything here, at any time; calls on one object take turns.</remarks>
+/// <summary>Counts of doubles in one interval. Holds no reference to its histogram.</summary>
+/// <remarks>Any thread may call any member at any time; calls on one object are serialized.</remarks>
 public sealed unsafe class DoubleSnapshot : IDisposable
 {
     private static readonly object s_pairing = new object();
 
     private readonly DoubleSnapshotHandle _handle;
 
-    /// <summary>A snapshot of nothing, to be filled by <see cref="DoubleHistogram.Collect(DoubleSnapshot)"/>.</summary>
+    /// <summary>An empty snapshot, for <see cref="DoubleHistogram.Collect(DoubleSnapshot)"/> to fill.</summary>
     public DoubleSnapshot()
     {
         Loader.Ensure();
-        // No histogram, which is NULL.
+        // NULL means: no histogram.
         using (var none = new DoubleHistogramHandle())
             Outcome.Check(NativeMethods.picollo_double_snapshot_create(none, out _handle));
     }
@@ -29,7 +29,7 @@ public sealed unsafe class DoubleSnapshot : IDisposable
         }
     }
 
-    /// <summary>The value at a quantile of 0 to 1, by the rule that the histogram was made with.</summary>
+    /// <summary>The value at a quantile from 0 to 1, by the histogram's rule.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The quantile is not within 0 to 1.</exception>
     /// <exception cref="PicolloException">Nothing was recorded.</exception>
     public double GetQuantile(double quantile)
@@ -65,7 +65,7 @@ public sealed unsafe class DoubleSnapshot : IDisposable
         return summary;
     }
 
-    /// <summary>The buckets with a count, ascending.</summary>
+    /// <summary>The non-empty buckets, ascending.</summary>
     public DoubleBucket[] GetBuckets()
     {
         lock (Gate)
@@ -73,7 +73,7 @@ public sealed unsafe class DoubleSnapshot : IDisposable
                 NativeMethods.picollo_double_snapshot_buckets(Live(), buckets, capacity, length));
     }
 
-    /// <summary>Adds the counts of another snapshot, of any relative error. Sums and extremes stay exact when both are.</summary>
+    /// <summary>Adds the counts of another snapshot, of any error. Sums and extremes stay exact if both are.</summary>
     public void Merge(DoubleSnapshot other)
     {
         ArgumentNullException.ThrowIfNull(other);

@@ -1,6 +1,6 @@
 namespace Picollo.Metrics;
 
-/// <summary>Totals and moments of doubles. What does not exist is NaN.</summary>
+/// <summary>Totals and moments of doubles. Undefined values are NaN.</summary>
 public readonly partial struct DoubleStatistics
 {
     internal static DoubleStatistics Empty =>
@@ -23,14 +23,14 @@ public readonly partial struct DoublePercentile
 
 /// <summary>Statistics and the usual percentiles of doubles.</summary>
 /// <remarks>
-/// Not synchronised: fill and read it from one thread at a time. P0 is the smallest value, P100 the largest, and P925 the percentile of
-/// 92.5 %, P999 that of 99.9 %.
+/// Not synchronized: fill and read it on one thread at a time. P0 is the smallest value, P100 the largest; P925 is the
+/// percentile at 92.5 %, P999 that at 99.9 %.
 /// </remarks>
 public sealed unsafe class DoubleSummary
 {
     private PicolloDoubleSummary _native;
 
-    /// <summary>An empty summary, to be filled by <see cref="DoubleSnapshot.GetSummary"/>.</summary>
+    /// <summary>An empty summary, for <see cref="DoubleSnapshot.GetSummary"/> to fill.</summary>
     public DoubleSummary()
     {
         _native.Statistics = DoubleStatistics.Empty;
@@ -39,7 +39,7 @@ public sealed unsafe class DoubleSummary
     /// <summary>Totals, sum, extremes and moments.</summary>
     public DoubleStatistics Statistics => _native.Statistics;
 
-#pragma warning disable CS1591 // the remarks on the type say what is where
+#pragma warning disable CS1591 // the remarks on the type explain the names
     public DoublePercentile P0 => _native.Percentiles.P0;
     public DoublePercentile P1 => _native.Percentiles.P1;
     public DoublePercentile P5 => _native.Percentiles.P5;
@@ -65,7 +65,7 @@ public sealed unsafe class DoubleSummary
     /// <summary>Writes the summary to the console, as a table.</summary>
     public void PrettyPrint(string? title = null) => Console.WriteLine(Format(title));
 
-    /// <summary>The summary as text, a Markdown table unless asked otherwise. The text is the library's own.</summary>
+    /// <summary>The summary as text from the library, by default a Markdown table.</summary>
     public string Format(string? title = null, TextFormat format = TextFormat.Markdown)
     {
         Loader.Ensure();

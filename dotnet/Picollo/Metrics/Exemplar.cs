@@ -1,6 +1,6 @@
 namespace Picollo.Metrics;
 
-/// <summary>An observation that was kept, with what is known of where its time went. What is not known is null.</summary>
+/// <summary>A kept observation, with what is known of where its time went. Unknown values are null.</summary>
 public sealed unsafe class Exemplar
 {
     private readonly PicolloExemplar _native;
@@ -16,7 +16,7 @@ public sealed unsafe class Exemplar
     /// <summary>As recorded.</summary>
     public ulong Value => _native.Value;
 
-    /// <summary>Why it was slow, or took what it took.</summary>
+    /// <summary>Why it was slow, or where its time went.</summary>
     public Cause Cause => (Cause)_native.Cause;
 
     /// <summary>Whether it is above the threshold of its interval.</summary>
@@ -25,48 +25,48 @@ public sealed unsafe class Exemplar
     /// <summary>When it began.</summary>
     public DateTime BeganUtc => UnixTime.Utc(_native.UnixNanos);
 
-    /// <summary>Which kind of observation it is.</summary>
+    /// <summary>The kind of observation.</summary>
     public uint Label => _native.Label;
 
-    /// <summary>The trace that it belongs to, 32 hexadecimal digits.</summary>
+    /// <summary>Its trace, 32 hexadecimal digits.</summary>
     public string? TraceId { get; }
 
     /// <summary>The span in it, 16 hexadecimal digits.</summary>
     public string? SpanId { get; }
 
-    /// <summary>What the program gave it.</summary>
+    /// <summary>The program's first number.</summary>
     public ulong Word0 => _native.Context.Words[0];
 
-    /// <summary>What the program gave it.</summary>
+    /// <summary>The program's second number.</summary>
     public ulong Word1 => _native.Context.Words[1];
 
-    /// <summary>The kernel's number of the thread that it ended on.</summary>
+    /// <summary>The kernel's id of the thread that it ended on.</summary>
     public int ThreadId => _native.Thread;
 
     /// <summary>The processor that it ended on.</summary>
     public uint? Cpu => Known(_native.Cpu != Constants.CpuUnknown, _native.Cpu);
 
-    /// <summary>What of its length is in excess of what is usual, for its cause.</summary>
+    /// <summary>How much of its time is in excess of the usual, because of its cause.</summary>
     public ulong? ExcessNanos => Known(Cause != Cause.Several && Cause != Cause.NotKnown, _native.ExcessNanos);
 
-    /// <summary>Why nothing is known of where its time went.</summary>
+    /// <summary>Why its causes are unknown.</summary>
     public MissingEvidence Missing => (MissingEvidence)_native.Missing;
 
     /// <summary>
-    /// How long the window is that what follows is of: it ends with the observation, and begins up to 300 µs before it, or further where that holds many others.
+    /// The length of the window of the members below: it ends with the observation, and begins 300 µs earlier, or more.
     /// </summary>
     public ulong? WindowNanos => Known(Constants.KnownAccounts, _native.WindowNanos);
 
     /// <summary>How long the thread ran.</summary>
     public ulong? OnCpuNanos => Known(Constants.KnownAccounts, _native.CpuNanos);
 
-    /// <summary>How long it was ready and did not run.</summary>
+    /// <summary>How long it was runnable but did not run.</summary>
     public ulong? RunDelayNanos => Known(Constants.KnownRunDelay, _native.RunDelayNanos);
 
     /// <summary>How long it was off the processor.</summary>
     public ulong? OffCpuNanos => Known(Constants.KnownRing, _native.OffNanos);
 
-    /// <summary>What of that although it did not wait for anything.</summary>
+    /// <summary>How much of that time it was not waiting for anything.</summary>
     public ulong? PreemptedNanos => Known(Constants.KnownRing, _native.PreemptedNanos);
 
     /// <summary>How long handling page faults took.</summary>
@@ -78,22 +78,22 @@ public sealed unsafe class Exemplar
     /// <summary>The cycles that they took.</summary>
     public ulong? Cycles => Known(Constants.KnownCounters, _native.Cycles);
 
-    /// <summary>Instructions of a cycle that are usual for its kind.</summary>
+    /// <summary>The usual instructions per cycle for its kind.</summary>
     public double? UsualIpc => Known(_native.UsualIpc > 0, _native.UsualIpc);
 
-    /// <summary>How often it gave the processor up, to wait.</summary>
+    /// <summary>How often it gave up the processor to wait.</summary>
     public uint? VoluntarySwitches => Known(Constants.KnownAccounts, _native.Voluntary);
 
-    /// <summary>How often it was taken off.</summary>
+    /// <summary>How often it was preempted.</summary>
     public uint? InvoluntarySwitches => Known(Constants.KnownAccounts, _native.Involuntary);
 
     /// <summary>Page faults without reading from a disk.</summary>
     public uint? MinorFaults => Known(Constants.KnownAccounts, _native.MinorFaults);
 
-    /// <summary>Page faults with.</summary>
+    /// <summary>Page faults with reading from a disk.</summary>
     public uint? MajorFaults => Known(Constants.KnownAccounts, _native.MajorFaults);
 
-    /// <summary>How often its group of processes was held back by a quota since that was looked at last.</summary>
+    /// <summary>How often a quota held back its group of processes since the previous check.</summary>
     public uint? Throttled => Known(Constants.KnownQuota, _native.Throttled);
 
     private T? Known<T>(int what, T value) where T : struct => Known((_native.Known & (uint)what) != 0, value);

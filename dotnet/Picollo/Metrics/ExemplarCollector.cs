@@ -1,7 +1,7 @@
 namespace Picollo.Metrics;
 
 /// <summary>
-/// Keeps the slowest observations of a histogram, with what leads to their requests, and tells why they were slow.
+/// Keeps the slowest observations of a histogram with links to their requests, and explains why they were slow.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -10,7 +10,7 @@ namespace Picollo.Metrics;
 ///     Handle(request);
 /// Console.WriteLine(slow.Collect());       // why those above P99 were slow, and the slowest with their traces
 /// </code>
-/// Any thread may call anything, at any time. Linux only. It keeps the histogram's counts, not its object, which may be disposed before.
+/// Any thread may call any member at any time. Linux only. The histogram may be disposed earlier; its counts live on.
 /// </remarks>
 public sealed unsafe class ExemplarCollector : IDisposable
 {
@@ -20,11 +20,11 @@ public sealed unsafe class ExemplarCollector : IDisposable
     private volatile bool _disposed;
 
     /// <summary>Begins the first interval.</summary>
-    /// <param name="histogram">What scopes and <see cref="Offer(ulong)"/> record into.</param>
-    /// <param name="options">How; null: as the library chooses.</param>
+    /// <param name="histogram">Scopes and <see cref="Offer(ulong)"/> record into it.</param>
+    /// <param name="options">Null: the library's defaults.</param>
     /// <exception cref="PicolloException">
-    /// The library does not offer these options, or there is no memory for them. <see cref="PicolloStatus.Unsupported"/>: elsewhere
-    /// than on Linux.
+    /// The library does not offer these options, or there is no memory for them.
+    /// <see cref="PicolloStatus.Unsupported"/>: the system is not Linux.
     /// </exception>
     public ExemplarCollector(HdrHistogram histogram, ExemplarOptions? options = null)
     {
@@ -48,25 +48,25 @@ public sealed unsafe class ExemplarCollector : IDisposable
         _context = options.Context;
     }
 
-    /// <summary>Ends the use of a collector that was not disposed, and that another finaliser may have brought back.</summary>
+    /// <summary>Ends the use if it was not disposed; another finalizer may have resurrected it before.</summary>
     ~ExemplarCollector()
     {
         _disposed = true;
     }
 
     /// <summary>Measures a block on this thread: <c>using (slow.Scope()) { … }</c>. Allocates nothing.</summary>
-    /// <param name="label">Tells kinds of observations apart, up to 16, as what is usual of one may not be of another.</param>
+    /// <param name="label">Distinguishes up to 16 kinds of observations; each may have another usual time.</param>
     public ExemplarScope Scope(uint label = 0) => new ExemplarScope(this, label);
 
-    /// <summary>Measures a block of an async method, from which nothing is taken of the thread. Allocates nothing.</summary>
+    /// <summary>Measures a block of an async method, without evidence from the thread. Allocates nothing.</summary>
     /// <param name="label">As in <see cref="Scope"/>.</param>
     public AsyncExemplarScope AsyncScope(uint label = 0) => new AsyncExemplarScope(this, label);
 
-    /// <summary>Records a value that was timed elsewhere. Nothing is known then of where its time went.</summary>
+    /// <summary>Records a value that was timed elsewhere. Its causes are unknown.</summary>
     /// <returns>Whether it is kept.</returns>
     public bool Offer(ulong value) => Offer(value, null);
 
-    /// <summary>Records a value that was timed elsewhere, with what leads to its request.</summary>
+    /// <summary>Records a value that was timed elsewhere, with a link to its request.</summary>
     /// <returns>Whether it is kept.</returns>
     public bool Offer(ulong value, ExemplarContext context)
     {
@@ -74,10 +74,10 @@ public sealed unsafe class ExemplarCollector : IDisposable
         return Offer(value, &given);
     }
 
-    /// <summary>Opens the kernel's account of the calling thread now, rather than at its first slow observation.</summary>
+    /// <summary>Opens the kernel's account of the calling thread before its first slow observation.</summary>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.Unsupported"/>: there is none, or as many threads as wanted have theirs. The collector works all the
-    /// same.
+    /// <see cref="PicolloStatus.Unsupported"/>: it does not exist, or the maximum number of threads have theirs. The
+    /// collector still works.
     /// </exception>
     public void PrepareThread()
     {
@@ -87,7 +87,7 @@ public sealed unsafe class ExemplarCollector : IDisposable
     }
 
     /// <summary>Ends the interval, and begins the next one.</summary>
-    /// <returns>What was slow in the one that ended, and why. It does not change any more.</returns>
+    /// <returns>The slow observations of the ended interval, and their causes. It is immutable.</returns>
     public ExemplarInterval Collect()
     {
         lock (_gate)
@@ -100,13 +100,13 @@ public sealed unsafe class ExemplarCollector : IDisposable
     }
 
     /// <summary>
-    /// Has the exemplars of the interval that was collected last written with a histogram of a registry from now on, with their traces
-    /// and their causes as labels.
+    /// From now on, writes the exemplars of the last collected interval with a histogram of a registry. Their traces
+    /// and causes become labels.
     /// </summary>
-    /// <param name="registry">Where the histogram is.</param>
-    /// <param name="id">What <see cref="MetricRegistry.Add(HdrHistogram, MetricOptions, ulong[])"/> returned.</param>
+    /// <param name="registry">The registry that contains the histogram.</param>
+    /// <param name="id">The result of <see cref="MetricRegistry.Add(HdrHistogram, MetricOptions, ulong[])"/>.</param>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number. <see cref="PicolloStatus.Empty"/>: nothing was
+    /// <see cref="PicolloStatus.InvalidArgument"/>: the id is unknown. <see cref="PicolloStatus.Empty"/>: nothing was
     /// collected yet.
     /// </exception>
     public void Publish(MetricRegistry registry, ulong id)
@@ -119,10 +119,10 @@ public sealed unsafe class ExemplarCollector : IDisposable
         }
     }
 
-    /// <summary>Ends the use, on all threads; scopes that are under way record to their ends. What was collected stays.</summary>
+    /// <summary>Ends the use, on all threads. Running scopes still record. Collected intervals stay valid.</summary>
     public void Dispose() => _disposed = true;
 
-    /// <summary>For what begins now.</summary>
+    /// <summary>For scopes that begin now.</summary>
     internal IntPtr Pointer
     {
         get
@@ -132,10 +132,10 @@ public sealed unsafe class ExemplarCollector : IDisposable
         }
     }
 
-    /// <summary>For what has begun before it was disposed: the memory is there as long as this object.</summary>
+    /// <summary>For scopes that began before it was disposed: the memory lives as long as this object.</summary>
     internal IntPtr PointerToEnd => _handle.Pointer;
 
-    /// <summary>The context of what has just ended.</summary>
+    /// <summary>The context of the observation that just ended.</summary>
     internal bool TryLookUp(out ExemplarContext context)
     {
         if (_context != null)

@@ -2,15 +2,15 @@ using System.Diagnostics;
 
 namespace Picollo.Metrics;
 
-/// <summary>What leads from an observation to its request.</summary>
+/// <summary>Links an observation to its request.</summary>
 public readonly struct ExemplarContext
 {
-    /// <summary>A trace and a span in it, of which either may be missing, and two numbers of the program's.</summary>
+    /// <summary>A trace and a span in it, either of which may be missing, and two numbers of the program.</summary>
     /// <param name="traceId">32 hexadecimal digits, as in W3C's <c>traceparent</c>; null for none.</param>
     /// <param name="spanId">16 hexadecimal digits; null for none.</param>
-    /// <param name="word0">Whatever the program likes, such as the number of a request.</param>
-    /// <param name="word1">The same.</param>
-    /// <exception cref="ArgumentException">They are not so many hexadecimal digits.</exception>
+    /// <param name="word0">Any number of the program, such as that of a request.</param>
+    /// <param name="word1">Another number.</param>
+    /// <exception cref="ArgumentException">An id does not have this number of hexadecimal digits.</exception>
     public unsafe ExemplarContext(string? traceId, string? spanId = null, ulong word0 = 0, ulong word1 = 0)
     {
         PicolloExemplarContext native = default;
@@ -28,7 +28,7 @@ public readonly struct ExemplarContext
 
     internal readonly PicolloExemplarContext Native;
 
-    /// <summary>The ids of <see cref="Activity.Current"/>; false without one, or where it has no ids of W3C's form.</summary>
+    /// <summary>The ids of <see cref="Activity.Current"/>; false without one, or without ids in W3C's form.</summary>
     /// <remarks>Allocates nothing.</remarks>
     internal static unsafe bool TryOfCurrentActivity(out ExemplarContext context)
     {

@@ -1,6 +1,6 @@
 namespace Picollo.Metrics;
 
-/// <summary>How much of what slow observations took more than is usual went to one cause.</summary>
+/// <summary>How much of the excess time of slow observations went to one cause.</summary>
 public readonly struct CauseShare
 {
     internal CauseShare(Cause cause, in PicolloExemplarShare native, ulong excess)
@@ -13,12 +13,12 @@ public readonly struct CauseShare
         TypicalNanos = isPart && native.Observations != 0 ? native.TypicalNanos : (ulong?)null;
     }
 
-    /// <summary>Which cause.</summary>
+    /// <summary>The cause.</summary>
     public Cause Cause { get; }
 
     /// <summary>
-    /// Its part of the excess of all whose evidence is known, 0 to 1; null where there is no excess, and of <see cref="Cause.Several"/> and
-    /// <see cref="Cause.NotKnown"/>.
+    /// Its share, 0 to 1, of the excess of all observations with evidence; null if there is no excess, and for
+    /// <see cref="Cause.Several"/> and <see cref="Cause.NotKnown"/>.
     /// </summary>
     public double? Share { get; }
 
@@ -28,11 +28,11 @@ public readonly struct CauseShare
     /// <summary>How many observations were slow because of it.</summary>
     public ulong Observations { get; }
 
-    /// <summary>The median of its excess in these; null where there are none.</summary>
+    /// <summary>The median of its excess in these; null if there are no such observations.</summary>
     public ulong? TypicalNanos { get; }
 }
 
-/// <summary>What was slow in an interval, and why. It does not change.</summary>
+/// <summary>The slow observations of an interval, and their causes. It is immutable.</summary>
 public sealed unsafe class ExemplarInterval
 {
     private static readonly Cause[] s_causes = (Cause[])Enum.GetValues(typeof(Cause));
@@ -74,7 +74,7 @@ public sealed unsafe class ExemplarInterval
     public DateTime EndUtc => UnixTime.Utc(_native.EndUnixNanos);
 
     /// <summary>
-    /// Above which an observation was slow, as recorded; null where that was not known, in the first interval: then the slowest are.
+    /// Observations above this value, as recorded, were slow. Null if unknown, at first: then the slowest are.
     /// </summary>
     public ulong? Threshold => _native.Threshold == 0 ? null : _native.Threshold;
 
@@ -84,16 +84,16 @@ public sealed unsafe class ExemplarInterval
     /// <summary>How many of them were slow.</summary>
     public ulong SlowCount => _native.Slow;
 
-    /// <summary>Of how many of these the causes are known.</summary>
+    /// <summary>For how many of these the causes are known.</summary>
     public ulong KnownCount => _native.Known;
 
-    /// <summary>How many ordinary ones were looked into so far, to know what is usual.</summary>
+    /// <summary>How many ordinary observations were examined so far, to learn what is usual.</summary>
     public ulong ControlCount => _native.Controls;
 
-    /// <summary>The slowest, slowest first, and after them the latest of each octave of values.</summary>
+    /// <summary>The slowest observations, slowest first, then the latest of each octave of values.</summary>
     public IReadOnlyList<Exemplar> Exemplars { get; }
 
-    /// <summary>What went to each cause, in the order of <see cref="Cause"/>.</summary>
+    /// <summary>The share of each cause, in the order of <see cref="Cause"/>.</summary>
     public IReadOnlyList<CauseShare> Shares { get; }
 
     /// <summary>All of it as a JSON object, with exact values.</summary>
@@ -102,7 +102,7 @@ public sealed unsafe class ExemplarInterval
     /// <summary>The same in tables, as Markdown, for reports.</summary>
     public string ToMarkdown() => _markdown;
 
-    /// <summary>The same as a section of a page, with bars. It needs no script and nothing from elsewhere.</summary>
+    /// <summary>The same as a section of a page, with bars. It needs no script and no external resources.</summary>
     public string ToHtml() => _html;
 
     /// <summary>A table for people, and the slowest with their traces.</summary>

@@ -1,8 +1,8 @@
 namespace Picollo.Metrics;
 
 /// <summary>
-/// Measures a <c>using</c> block, records that, and keeps it with its causes where it is slow. On one thread: the
-/// compiler lets it into no async method, where <see cref="AsyncExemplarScope"/> is for.
+/// Measures a <c>using</c> block, records the time, and keeps it with its causes if it is slow. On one thread: the
+/// compiler rejects it in async methods; use <see cref="AsyncExemplarScope"/> there.
 /// </summary>
 public ref struct ExemplarScope
 {
@@ -14,10 +14,10 @@ public ref struct ExemplarScope
         _measure.Begin(collector, label, false);
     }
 
-    /// <summary>Records the time since the beginning, and tells whether it is kept; a second time does nothing.</summary>
+    /// <summary>Records the time since the beginning; returns whether it is kept. A second call does nothing.</summary>
     public bool End() => _measure.End();
 
-    /// <summary>Gives what is kept another context than the one that was looked up; nothing where it is not kept any more.</summary>
+    /// <summary>Replaces the context that was looked up; does nothing if the observation is no longer kept.</summary>
     /// <exception cref="PicolloException">
     /// <see cref="PicolloStatus.InvalidArgument"/>: it has not ended, or was not kept.
     /// </exception>
@@ -28,8 +28,8 @@ public ref struct ExemplarScope
 }
 
 /// <summary>
-/// Measures a <c>using</c> block of an async method, with the time in which it waits for others. Nothing is taken of the thread, which
-/// works for others meanwhile: it is told that the cause is not known.
+/// Measures a <c>using</c> block of an async method, including the time in which it waits for others. It takes no
+/// evidence from the thread, which works for others meanwhile: the cause is reported as unknown.
 /// </summary>
 public struct AsyncExemplarScope : IDisposable
 {
@@ -41,14 +41,14 @@ public struct AsyncExemplarScope : IDisposable
         _measure.Begin(collector, label, true);
     }
 
-    /// <summary>Records the time since the beginning, and tells whether it is kept; a second time does nothing.</summary>
+    /// <summary>Records the time since the beginning; returns whether it is kept. A second call does nothing.</summary>
     public bool End() => _measure.End();
 
     /// <summary>Ends it, unless it has ended.</summary>
     public void Dispose() => _measure.End();
 }
 
-/// <summary>What scopes have in common. The library keeps no pointer to it, so that it may move.</summary>
+/// <summary>Shared part of the scopes. The library keeps no pointer to it, so it may move.</summary>
 internal unsafe struct ExemplarMeasure
 {
     private ExemplarCollector? _collector;

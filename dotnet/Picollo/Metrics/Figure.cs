@@ -1,18 +1,18 @@
 namespace Picollo.Metrics;
 
-/// <summary>A figure derived from counts of events, as instructions per cycle, with the interval that holds the true one.</summary>
+/// <summary>A figure from event counts, such as instructions per cycle, with the interval of the true one.</summary>
 public readonly partial struct Figure
 {
     /// <summary>
-    /// Estimates a figure of many scopes, which may be of unequal sizes: of the sums of events.
+    /// Estimates a figure from the sums of events over many scopes, which may be of unequal sizes.
     /// <c>Figure.Of("ipc", new[] { "instructions", "cycles" }, counts)</c>
     /// </summary>
     /// <param name="name">Of a figure: docs/counters.md lists them.</param>
     /// <param name="events">The names of the columns.</param>
-    /// <param name="values">A row for each scope, with a column for each event; NaN where one was not counted.</param>
-    /// <param name="confidence">Of the interval, between 0 and 1.</param>
+    /// <param name="values">A row for each scope, with a column for each event; NaN if it was not counted.</param>
+    /// <param name="confidence">Confidence of the interval, between 0 and 1.</param>
     /// <exception cref="ArgumentException">The values do not fill rows.</exception>
-    /// <exception cref="PicolloException">There is no such figure, an event was counted in no scope, or it would be divided by zero.</exception>
+    /// <exception cref="PicolloException">No such figure, an event without counts, or a divisor of zero.</exception>
     public static unsafe Figure Of(string name, string[] events, ReadOnlySpan<double> values, double confidence = 0.95)
     {
         ArgumentNullException.ThrowIfNull(events);
@@ -31,6 +31,6 @@ public readonly partial struct Figure
         return estimate;
     }
 
-    /// <summary>In some scopes an event was not counted: they are left out.</summary>
+    /// <summary>An event was not counted in some scopes: they are left out.</summary>
     public bool IsPartial => (_flags & Constants.FigurePartial) != 0;
 }

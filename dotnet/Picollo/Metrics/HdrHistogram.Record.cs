@@ -4,18 +4,18 @@ namespace Picollo.Metrics;
 
 public sealed unsafe partial class HdrHistogram : IRecorder
 {
-    // The cells of a single writer, or of all threads. In other modes and once disposed there are none.
+    // The cells of a single writer, or of all threads. Empty in other modes and after disposal.
     private InlineCells _cells;
-    // In thread-local mode, until disposed.
+    // True in thread-local mode, until disposed.
     private bool _isLocal;
     private readonly IntPtr _pointer;
     private readonly bool _mayAllocate;
 
     /// <summary>Counts a value once.</summary>
     /// <remarks>
-    /// An addition that the compiler inlines, without leaving managed code: an atomic one in the default mode, interlocked, with
-    /// counters of 64 bits, a plain one in single-writer mode. In thread-local mode a plain addition after a look-up of the thread's
-    /// counters; see <see cref="GetRecorder"/> to look them up once.
+    /// The compiler inlines an addition, without leaving managed code. It is atomic in the default mode, interlocked,
+    /// with counters of 64 bits, and plain in single-writer mode. Thread-local mode first looks up the thread's
+    /// counters, then adds without atomics; see <see cref="GetRecorder"/> to look them up once.
     /// </remarks>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Record(ulong value)
@@ -24,7 +24,7 @@ public sealed unsafe partial class HdrHistogram : IRecorder
             RecordInThread(_pointer, value);
         else if (!_cells.TryRecord(value))
             RecordSlowly(value);
-        // Until here the memory cannot go, whoever disposes this object.
+        // This keeps the memory until here, even if another thread disposes this object.
         GC.KeepAlive(this);
     }
 
@@ -36,7 +36,7 @@ public sealed unsafe partial class HdrHistogram : IRecorder
         GC.KeepAlive(this);
     }
 
-    /// <summary>Counts many values: the fastest way for those that are at hand.</summary>
+    /// <summary>Counts many values: the fastest way if you have them at hand.</summary>
     public void Record(ReadOnlySpan<ulong> values)
     {
         ThrowIfDisposed();
@@ -46,8 +46,8 @@ public sealed unsafe partial class HdrHistogram : IRecorder
     }
 
     /// <summary>
-    /// Counts a value and, when it is longer than the interval at which values were expected, also those that a stalled caller did
-    /// not send meanwhile (correction for coordinated omission).
+    /// Counts a value and, if it is longer than the interval at which values were expected, also those that a stalled
+    /// caller did not send meanwhile (correction for coordinated omission).
     /// </summary>
     public void RecordCorrected(ulong value, ulong expectedInterval)
     {
@@ -57,13 +57,13 @@ public sealed unsafe partial class HdrHistogram : IRecorder
     }
 
     /// <summary>
-    /// Counts a value only when it lies between exact bounds, which may be tighter than the buckets at the ends of the range. Outside
-    /// it is counted as underflow or overflow.
+    /// Counts a value only if it lies between exact bounds, which may be narrower than the buckets at the ends of the
+    /// range. A value outside is counted as underflow or overflow.
     /// </summary>
     /// <returns>Whether it was in range.</returns>
-    /// <exception cref="ArgumentException">The bounds are the wrong way round; nothing was counted.</exception>
+    /// <exception cref="ArgumentException">The bounds are in the wrong order; nothing was counted.</exception>
     /// <exception cref="ArgumentOutOfRangeException">
-    /// It was not, and that was to be an exception. It is counted as underflow or overflow all the same.
+    /// It was out of range, and you requested an exception. It is still counted as underflow or overflow.
     /// </exception>
     public bool RecordInRange(ulong value, ulong min = 0, ulong max = ulong.MaxValue, bool throwOnOutOfRange = false)
     {
@@ -82,11 +82,11 @@ public sealed unsafe partial class HdrHistogram : IRecorder
     }
 
     /// <summary>
-    /// A recorder. In thread-local mode it is for one thread, and saves the look-up of the thread's counters; in the default mode it
-    /// adds atomically, as <see cref="Record(ulong)"/> does, for any number of threads.
+    /// Returns a recorder. In thread-local mode it is for one thread, and saves the look-up of the thread's counters.
+    /// In the default mode it adds atomically, like <see cref="Record(ulong)"/>, for any number of threads.
     /// </summary>
     /// <exception cref="PicolloException">
-    /// The histogram is per-CPU, sparse, or interlocked with counters of 32 bits: those have none.
+    /// The histogram is per-CPU, sparse, or interlocked with 32-bit counters: these have no recorders.
     /// </exception>
     public HdrRecorder GetRecorder()
     {
@@ -108,19 +108,19 @@ public sealed unsafe partial class HdrHistogram : IRecorder
             NativeMethods.picollo_histogram_record(_pointer, value);
     }
 
-    // A method with a call that has a transition prepares one at its beginning, also for who goes another way.
+    // A method with a native transition prepares it at its beginning, even on paths that do not need it.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void RecordWithTransition(IntPtr histogram, ulong value) =>
         NativeMethods.picollo_histogram_record_may_allocate(histogram, value);
 
     /// <summary>
-    /// In the library, which finds the thread's counters by two instructions: a call of a few instructions without a transition takes less
-    /// than the runtime's own look-up of a thread's static. The thread's first value allocates its counters, some microseconds once, for
-    /// which a collection would wait; the library waits for nothing that managed code holds.
+    /// Records in the library, which finds the thread's counters with two instructions. This short call without a
+    /// transition takes less than the runtime's look-up of a thread static. The thread's first value allocates its
+    /// counters, once, in some microseconds. A collection would wait for it; the library never waits for managed code.
     /// </summary>
     /// <remarks>
-    /// Not inlined: around a call of the library the JIT keeps references on the stack, and where it has inlined one into a loop, it may
-    /// take them from there in each round, in all other modes too. After an atomic addition the next value then waits for that.
+    /// Not inlined. Around a library call, the JIT keeps references on the stack. If it inlined the call into a loop,
+    /// it could reload them in each iteration, in all modes; after an atomic addition the next value would wait.
     /// </remarks>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void RecordInThread(IntPtr histogram, ulong value) => NativeMethods.picollo_histogram_record(histogram, value);

@@ -1,6 +1,6 @@
 namespace Picollo.Metrics;
 
-/// <summary>How a histogram records; numbers as in the library.</summary>
+/// <summary>How a histogram records; the numbers are the library's.</summary>
 internal enum RecordMode : uint
 {
     Interlocked = Constants.ModeInterlocked,
@@ -13,9 +13,9 @@ internal enum RecordMode : uint
 /// Counts 64-bit values in buckets whose width grows with the value, so that every value is known with a bounded relative error.
 /// </summary>
 /// <remarks>
-/// Recording never fails and never loses anything silently: values out of range are counted apart. Any number of threads may
-/// record, read and reset at the same time. With <see cref="HdrHistogramFactory.WithSingleWriter"/> one thread at a time
-/// records, in about a nanosecond; if several do, counts get lost, and nothing worse happens.
+/// Recording never fails and never loses anything silently: values out of range are counted separately. Any number of
+/// threads may record, read and reset at the same time. With <see cref="HdrHistogramFactory.WithSingleWriter"/> one
+/// thread at a time records, in about a nanosecond; if several do, counts get lost, and nothing worse happens.
 /// </remarks>
 public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
 {
@@ -26,9 +26,9 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
     private volatile bool _disposed;
 
     /// <param name="handle">A reference to the native histogram.</param>
-    /// <param name="mode">As it was made with.</param>
-    /// <param name="sparse">As it was made with.</param>
-    /// <param name="ownsMemory">False when its memory is that of an array, which the collector is told of by the array.</param>
+    /// <param name="mode">The mode that it was made with.</param>
+    /// <param name="sparse">Whether it was made sparse.</param>
+    /// <param name="ownsMemory">False if an array owns its memory, and reports it to the collector.</param>
     internal HdrHistogram(HistogramHandle handle, RecordMode mode, bool sparse, bool ownsMemory = true)
     {
         _handle = handle;
@@ -48,7 +48,7 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
             GC.AddMemoryPressure(_pressure);
     }
 
-    /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
+    /// <summary>Ends the use if it was not disposed; another finalizer may have resurrected it before.</summary>
     ~HdrHistogram()
     {
         if (_handle == null)
@@ -58,7 +58,7 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
             GC.RemoveMemoryPressure(_pressure);
     }
 
-    /// <summary>What the histogram takes now, in bytes of native memory.</summary>
+    /// <summary>The histogram's current size, in bytes of native memory.</summary>
     public int FootprintInBytes
     {
         get
@@ -71,7 +71,7 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
     }
 
     /// <summary>
-    /// Starts all counts over, at any time and from any thread: every record falls on one side of it. Snapshots go on undisturbed.
+    /// Resets all counts, at any time, from any thread: every record falls before or after. Snapshots are unaffected.
     /// </summary>
     public void Reset()
     {
@@ -91,13 +91,13 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
         return new HdrHistogramSnapshot(HdrHistogramSnapshot.Take(_handle));
     }
 
-    /// <summary>Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record.</summary>
-    /// <param name="snapshot">What to add.</param>
+    /// <summary>Adds all counts of a snapshot, of any layout. This records: the same threads may call it.</summary>
+    /// <param name="snapshot">The snapshot to add.</param>
     /// <param name="spread">As in <see cref="HdrHistogramSnapshot.Merge(HdrHistogramSnapshot, bool)"/>.</param>
     public MergeReport Add(HdrHistogramSnapshot snapshot, bool spread = false) =>
         Add(snapshot, spread ? MergePlacement.Spread : MergePlacement.Midpoint);
 
-    /// <summary>Adds all counts of a snapshot, of any layout, placed as asked for. A kind of recording, as the other form.</summary>
+    /// <summary>Adds all counts of a snapshot, of any layout, with a placement. This records, too.</summary>
     public MergeReport Add(HdrHistogramSnapshot snapshot, MergePlacement placement)
     {
         Arguments.Member((int)placement, (int)MergePlacement.LowEnds, nameof(placement));
@@ -111,10 +111,10 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
     }
 
     /// <summary>
-    /// Ends the use: whatever is called from now on throws <see cref="ObjectDisposedException"/>, on every thread. Snapshots live on.
+    /// Ends the use: later calls throw <see cref="ObjectDisposedException"/>, on every thread. Snapshots stay valid.
     /// </summary>
     /// <remarks>
-    /// The memory goes back when the garbage collector has found that no thread is in the middle of recording into it.
+    /// The garbage collector frees the memory when no thread is in the middle of recording into it.
     /// </remarks>
     public override void Dispose()
     {
@@ -134,7 +134,7 @@ public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
         Volatile.Write(ref _isLocal, false);
     }
 
-    // The cells are the histogram's: its own reference keeps them, and the recorder has nothing else to give.
+    // The histogram's own reference keeps the cells alive, and the recorder has nothing else to return.
     private void TakeCells()
     {
         PicolloRecorder native;

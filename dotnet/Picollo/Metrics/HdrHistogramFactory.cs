@@ -11,7 +11,7 @@ public sealed unsafe partial class HdrHistogram
     /// <summary>Begins the configuration of a histogram: <c>HdrHistogram.Factory.WithRelativeError(0.01).Create()</c>.</summary>
     public static HdrHistogramFactory Factory => default;
 
-    /// <summary>What a histogram is made from. Each step returns a changed copy.</summary>
+    /// <summary>The configuration of a histogram. Each step returns a changed copy.</summary>
     public readonly ref struct HdrHistogramFactory
     {
         private readonly PicolloHistogramOptions _options;
@@ -22,14 +22,14 @@ public sealed unsafe partial class HdrHistogram
         }
 
         /// <summary>
-        /// The largest distance between a value and the midpoint of its bucket, in proportion: from 1e-6 to below 1, of which no more
-        /// than 0.1 is used. The smaller, the more memory: 0.001 takes 0.7 MB over all values, 1e-6 takes 579 MB. See
+        /// The largest relative distance between a value and the midpoint of its bucket: from 1e-6 to below 1; at most
+        /// 0.1 is used. Smaller errors take more memory: 0.001 takes 0.7 MB over all values, 1e-6 takes 579 MB. See
         /// <see cref="EstimateFootprint"/>.
         /// </summary>
         public HdrHistogramFactory WithRelativeError(double value) =>
             new HdrHistogramFactory(_options with { RelativeError = Arguments.RelativeError(value, 1e-6, nameof(value)) });
 
-        /// <summary>0 to 5 decimal digits, with buckets identical to those of HdrHistogram; instead of a relative error.</summary>
+        /// <summary>0 to 5 decimal digits, with HdrHistogram's buckets, instead of a relative error.</summary>
         public HdrHistogramFactory WithSignificantDigits(int digits)
         {
             if (digits < 0 || digits > 5)
@@ -37,7 +37,7 @@ public sealed unsafe partial class HdrHistogram
             return new HdrHistogramFactory(_options with { SignificantDigits = digits == 0 ? (uint)Constants.ZeroDigits : (uint)digits });
         }
 
-        /// <summary>32-bit counters: half the memory. One that wraps is told of as a lost count.</summary>
+        /// <summary>32-bit counters: half the memory. A counter that wraps is reported as a lost count.</summary>
         public HdrHistogramFactory WithUInt32Storage(bool enabled = true) => WithCounterBits(enabled ? 32u : 64u);
 
         /// <summary>64-bit counters, the default.</summary>
@@ -56,7 +56,7 @@ public sealed unsafe partial class HdrHistogram
         }
 
         /// <summary>
-        /// Counts up to the largest value that the array of an HdrHistogram with this largest value has room for: 8,191 for 5,000 and
+        /// Counts up to the largest value that fits the array of an HdrHistogram with this maximum: 8,191 for 5,000 and
         /// 3 digits.
         /// </summary>
         public HdrHistogramFactory WithWholeArray(bool enabled = true) => WithFlag(Constants.HistogramWholeArray, enabled);
@@ -72,22 +72,22 @@ public sealed unsafe partial class HdrHistogram
             return new HdrHistogramFactory(_options with { Unit = value });
         }
 
-        /// <summary>Without it the histogram takes a third of the memory, and <see cref="Reset"/> fails: for those that are never reset.</summary>
+        /// <summary>Without it the histogram takes a third of the memory, and <see cref="Reset"/> fails.</summary>
         public HdrHistogramFactory WithLiveReset(bool enabled = true) => WithFlag(Constants.HistogramNoLiveReset, !enabled);
 
         /// <summary>The default: any number of recording threads, and an atomic addition per record.</summary>
         public HdrHistogramFactory WithInterlocked(bool enabled = true) => WithMode(RecordMode.Interlocked, enabled);
 
         /// <summary>
-        /// One recording thread at a time: a plain addition, which the compiler inlines. Two threads that record at once lose counts,
-        /// and nothing says so.
+        /// One recording thread at a time: a plain addition, which the compiler inlines. Two threads that record at
+        /// once lose counts silently.
         /// </summary>
         /// <param name="enabled">False for the default mode.</param>
         public HdrHistogramFactory WithSingleWriter(bool enabled = true) => WithMode(RecordMode.SingleWriter, enabled);
 
         /// <summary>
-        /// Many recording threads at high rates: a plain addition into counters of the thread's own, which outlive the thread and go
-        /// to the next one.
+        /// Many recording threads at high rates: a plain addition into per-thread counters, which outlive the thread
+        /// and go to the next one.
         /// </summary>
         /// <param name="enabled">False for the default mode.</param>
         /// <param name="accumulateInterval">Accepted for compatibility; reading always sees everything recorded.</param>
@@ -95,14 +95,14 @@ public sealed unsafe partial class HdrHistogram
             WithMode(RecordMode.ThreadLocal, enabled);
 
         /// <summary>
-        /// Any number of recording threads at high rates: a plain addition into counters of the CPU that the thread runs on, however many
-        /// threads there are. On Linux on x86-64; elsewhere an atomic addition. With dense storage of 64 bits.
+        /// Many recording threads at high rates, in any number: a plain addition into counters of the current CPU, on
+        /// Linux on x86-64; elsewhere an atomic addition. Needs dense storage of 64 bits.
         /// </summary>
         /// <param name="enabled">False for the default mode.</param>
         public HdrHistogramFactory WithPerCpu(bool enabled = true) => WithMode(RecordMode.PerCpu, enabled);
 
         /// <summary>Counters are allocated in small chunks on first touch.</summary>
-        /// <param name="maxBytes">A limit to the memory; what does not fit is counted as lost. 0: none.</param>
+        /// <param name="maxBytes">A limit on the memory; counts that do not fit are lost. 0: none.</param>
         public HdrHistogramFactory WithSparseStorage(ulong maxBytes = 0)
         {
             PicolloHistogramOptions options = _options;
@@ -112,8 +112,9 @@ public sealed unsafe partial class HdrHistogram
         }
 
         /// <summary>Makes the histogram.</summary>
-        /// <exception cref="InvalidOperationException">Two of the modes were asked for, or digits and a relative error.</exception>
-        /// <exception cref="ArgumentOutOfRangeException">The smallest trackable value is not below the largest, or the unit above it.</exception>
+        /// <exception cref="InvalidOperationException">Two modes, or digits and a relative error.</exception>
+        /// <exception cref="ArgumentOutOfRangeException">The minimum or the unit is too large for the
+        /// maximum.</exception>
         /// <exception cref="PicolloException">The library does not offer this combination.</exception>
         public HdrHistogram Create()
         {
@@ -126,7 +127,7 @@ public sealed unsafe partial class HdrHistogram
             return new HdrHistogram(handle, (RecordMode)options.Mode, options.Storage != 0);
         }
 
-        /// <summary>The layout that the histogram will have. Makes none, and fails as <see cref="Create"/> does.</summary>
+        /// <summary>The layout of the future histogram. Fails like <see cref="Create"/>.</summary>
         public HdrLayout GetLayout()
         {
             PicolloHistogramOptions options = Native();
@@ -135,7 +136,7 @@ public sealed unsafe partial class HdrHistogram
             return new HdrLayout(in layout);
         }
 
-        /// <summary>The memory that the histogram will take. Makes none, and fails as <see cref="Create"/> does.</summary>
+        /// <summary>The memory of the future histogram. Fails like <see cref="Create"/>.</summary>
         public HdrFootprint EstimateFootprint()
         {
             PicolloHistogramOptions options = Native();
@@ -144,7 +145,7 @@ public sealed unsafe partial class HdrHistogram
             return footprint;
         }
 
-        /// <summary>Which of the options the library refuses, and why; empty where nothing speaks against them.</summary>
+        /// <summary>The options that the library refuses, and why; empty if the options are valid.</summary>
         public string Explain()
         {
             PicolloHistogramOptions options = Native();
@@ -177,7 +178,7 @@ public sealed unsafe partial class HdrHistogram
 
         private const uint Conflict = 0x80000000;
 
-        /// <summary>That the mode was named: the default is one of them.</summary>
+        /// <summary>Marks a mode as chosen, because the default is also a mode.</summary>
         private const uint Chosen = 0x40000000;
 
         private HdrHistogramFactory WithMode(RecordMode mode, bool enabled)

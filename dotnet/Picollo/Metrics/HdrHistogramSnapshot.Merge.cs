@@ -2,7 +2,7 @@ namespace Picollo.Metrics;
 
 public sealed unsafe partial class HdrHistogramSnapshot
 {
-    /// <summary>An empty snapshot without a histogram behind it, to merge others into.</summary>
+    /// <summary>An empty snapshot without a histogram, to merge others into.</summary>
     /// <remarks>
     /// The sum of a log has HdrHistogram's figures in the layout of its first interval, over the widest range
     /// (<see cref="HdrLayout.WithRange"/>), with <see cref="MergePlacement.LowEnds"/>.
@@ -16,17 +16,17 @@ public sealed unsafe partial class HdrHistogramSnapshot
     }
 
     /// <summary>
-    /// What values have to be multiplied with for those of the histogram of doubles that this was decoded from, Java's
-    /// <c>DoubleHistogram</c>; 1 for everything else. Whoever encoded it wrote it, so it may be anything.
+    /// Multiply values by this if the snapshot was decoded from a histogram of doubles, Java's <c>DoubleHistogram</c>;
+    /// 1 for everything else. It comes from the data unchecked, so it may be any number.
     /// </summary>
     public double ValueRatio => Ask<double>(&NativeMethods.picollo_snapshot_value_ratio);
 
-    /// <summary>Reads encoded data: any encoding of HdrHistogram (V0, V1, V2, compressed or not), or Picollo's own.</summary>
-    /// <param name="bytes">The data, or base64 of them. Data from strangers are safe: they are checked from beginning to end.</param>
-    /// <param name="maxCounters">The most counters that the result may have; 0: 6,291,456, which is 48 MiB.</param>
+    /// <summary>Decodes any encoding of HdrHistogram (V0, V1, V2, compressed or not), or Picollo's own.</summary>
+    /// <param name="bytes">The data, or their base64. They need not be trusted: they are checked completely.</param>
+    /// <param name="maxCounters">The maximum number of counters of the result; 0: 6,291,456, which is 48 MiB.</param>
     /// <exception cref="PicolloException">
-    /// The data are <see cref="PicolloStatus.Corrupt"/>, or of a later version; or the result would have more counters than it may
-    /// (<see cref="PicolloStatus.OutOfMemory"/>).
+    /// The data are <see cref="PicolloStatus.Corrupt"/>, or from a later version; or the result would have too many
+    /// counters (<see cref="PicolloStatus.OutOfMemory"/>).
     /// </exception>
     public static HdrHistogramSnapshot Decode(ReadOnlySpan<byte> bytes, ulong maxCounters = 0)
     {
@@ -39,13 +39,13 @@ public sealed unsafe partial class HdrHistogramSnapshot
         }
     }
 
-    /// <summary>Reads the first of several encodings that follow one another, of any kinds.</summary>
+    /// <summary>Decodes the first of several consecutive encodings, of any kinds.</summary>
     /// <param name="bytes">The data, as for <see cref="Decode(ReadOnlySpan{byte}, ulong)"/>.</param>
-    /// <param name="bytesConsumed">How many of them it takes, behind which the next one begins; 0 where it fails.</param>
-    /// <param name="maxCounters">The most counters that the result may have; 0: 6,291,456, which is 48 MiB.</param>
+    /// <param name="bytesConsumed">Its length, after which the next one begins; 0 on failure.</param>
+    /// <param name="maxCounters">The maximum number of counters of the result; 0: 6,291,456, which is 48 MiB.</param>
     /// <remarks>
-    /// Each says in front how long it is, and is held to it; but V0 that is not compressed takes everything, and base64 ends at white
-    /// space, which belongs to it. Fails as <see cref="Decode(ReadOnlySpan{byte}, ulong)"/> does.
+    /// Each begins with its length, and must match it. The exceptions are uncompressed V0, which takes everything, and
+    /// base64, which ends at white space and includes it. Fails like <see cref="Decode(ReadOnlySpan{byte}, ulong)"/>.
     /// </remarks>
     public static HdrHistogramSnapshot Decode(ReadOnlySpan<byte> bytes, out int bytesConsumed, ulong maxCounters = 0)
     {
@@ -61,15 +61,15 @@ public sealed unsafe partial class HdrHistogramSnapshot
         }
     }
 
-    /// <summary>Reads encoded data that were written as base64, such as the HISTFAAA… of HdrHistogram's logs.</summary>
-    /// <remarks>Fails as <see cref="Decode(ReadOnlySpan{byte}, ulong)"/> does.</remarks>
+    /// <summary>Decodes data in base64, such as the HISTFAAA… of HdrHistogram's logs.</summary>
+    /// <remarks>Fails like <see cref="Decode(ReadOnlySpan{byte}, ulong)"/>.</remarks>
     public static HdrHistogramSnapshot DecodeBase64(string text, ulong maxCounters = 0)
     {
         ArgumentNullException.ThrowIfNull(text);
         return Decode(System.Text.Encoding.UTF8.GetBytes(text), maxCounters);
     }
 
-    /// <summary>A copy without a histogram behind it: to keep what the next update replaces, and to merge into.</summary>
+    /// <summary>A copy without a histogram: to keep counts beyond the next update, and to merge into.</summary>
     public HdrHistogramSnapshot Copy()
     {
         lock (Gate)
@@ -80,17 +80,17 @@ public sealed unsafe partial class HdrHistogramSnapshot
     }
 
     /// <summary>Adds the counts of another snapshot, of any layout.</summary>
-    /// <param name="other">What to add.</param>
+    /// <param name="other">The snapshot to add.</param>
     /// <param name="spread">
-    /// False: a bucket's count goes to the bucket of its midpoint, whole. True: it is divided among all buckets that it has values
-    /// of, in proportion, and rounding loses nothing.
+    /// False: a bucket's whole count goes to the bucket of its midpoint. True: it is divided in proportion among all
+    /// buckets that share values with it, and rounding loses nothing.
     /// </param>
-    /// <returns>What could not be placed exactly.</returns>
+    /// <returns>The counts that could not be placed exactly.</returns>
     public MergeReport Merge(HdrHistogramSnapshot other, bool spread = false) =>
         Merge(other, spread ? MergePlacement.Spread : MergePlacement.Midpoint);
 
-    /// <summary>Adds the counts of another snapshot, of any layout, placed as asked for.</summary>
-    /// <returns>What could not be placed exactly.</returns>
+    /// <summary>Adds the counts of another snapshot, of any layout, with a placement.</summary>
+    /// <returns>The counts that could not be placed exactly.</returns>
     public MergeReport Merge(HdrHistogramSnapshot other, MergePlacement placement)
     {
         ThrowIfUnfit(other);
@@ -104,11 +104,12 @@ public sealed unsafe partial class HdrHistogramSnapshot
     }
 
     /// <summary>
-    /// Takes away the counts of another snapshot, of any layout, from where <see cref="Merge(HdrHistogramSnapshot, bool)"/> would have put them. It undoes a
-    /// merge, and tells what was added to an earlier snapshot.
+    /// Subtracts the counts of another snapshot, of any layout, from where
+    /// <see cref="Merge(HdrHistogramSnapshot, bool)"/> would have put them. It undoes a merge, and shows the additions
+    /// to an earlier snapshot.
     /// </summary>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.InvalidArgument"/>: there is less than is to be taken away; nothing was changed.
+    /// <see cref="PicolloStatus.InvalidArgument"/>: there is less than is to be subtracted; nothing was changed.
     /// </exception>
     public MergeReport Subtract(HdrHistogramSnapshot other)
     {

@@ -1,7 +1,7 @@
 namespace Picollo.Metrics;
 
 /// <summary>The counts of one moment, or of the interval between two.</summary>
-/// <remarks>Keeps what it needs of its histogram alive. Any number of snapshots watch a histogram without disturbing each other.</remarks>
+/// <remarks>Keeps the necessary parts of its histogram alive. Snapshots of one histogram are independent.</remarks>
 public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
 {
     private readonly SnapshotHandle _handle;
@@ -15,23 +15,23 @@ public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
     public DateTime TimestampUtc => GetSummary().TimestampUtc;
 
     /// <summary>
-    /// When the interval began, in seconds since 1970 or since whatever the times of its log count from; NaN unless it was read from
-    /// a log, or set. Goes with copies, and no count depends on it; so do <see cref="EndSeconds"/> and <see cref="Tag"/>.
+    /// When the interval began, in seconds since 1970 or the origin of its log's times; NaN unless it was read from a
+    /// log, or set. Copies keep it, and no count depends on it. So with <see cref="EndSeconds"/> and <see cref="Tag"/>.
     /// </summary>
     public double StartSeconds { get; set; } = double.NaN;
 
     /// <summary>When the interval ended; NaN unless it was read from a log, or set.</summary>
     public double EndSeconds { get; set; } = double.NaN;
 
-    /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
+    /// <summary>Distinguishes histograms of the same time; "" unless it was read from a log, or set.</summary>
     public string? Tag { get; set; } = "";
 
-    /// <summary>Takes the counts of now.</summary>
+    /// <summary>Takes the current counts.</summary>
     /// <param name="deltas">
-    /// True: what was recorded since the previous update, resets or not. False: everything since the last reset. Every update is
-    /// what the next delta starts from; taking the snapshot was the first.
+    /// True: the counts since the previous update, even across resets. False: all counts since the last reset. Every
+    /// update is the base of the next delta; taking the snapshot was the first.
     /// </param>
-    /// <exception cref="PicolloException">The snapshot was decoded, copied or corrected: there is no histogram behind it.</exception>
+    /// <exception cref="PicolloException">A decoded, copied or corrected snapshot has no histogram.</exception>
     public void Update(bool deltas)
     {
         lock (Gate)
@@ -68,7 +68,7 @@ public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
         Outcome.Check(status);
     }
 
-    /// <summary>With the times and the tag.</summary>
+    /// <summary>Copies the times and the tag too.</summary>
     internal override HdrHistogramSnapshot Derived(SnapshotHandle handle) =>
         new HdrHistogramSnapshot(handle) { StartSeconds = StartSeconds, EndSeconds = EndSeconds, Tag = Tag };
 

@@ -2,7 +2,7 @@ namespace Picollo.Metrics;
 
 public sealed partial class HdrHistogramSummary : IEquatable<HdrHistogramSummary>
 {
-    /// <summary>Whether all that is in them is equal; NaN equals NaN.</summary>
+    /// <summary>Whether all their contents are equal; NaN equals NaN.</summary>
     public bool Equals(HdrHistogramSummary? other)
     {
         if (other is null)
@@ -19,15 +19,15 @@ public sealed partial class HdrHistogramSummary : IEquatable<HdrHistogramSummary
     /// <inheritdoc/>
     public override bool Equals(object? obj) => Equals(obj as HdrHistogramSummary);
 
-    /// <summary>Changes with every filling: not for a key of a dictionary that is filled again.</summary>
+    /// <summary>Changes with every filling: do not use it as the key of a dictionary if you fill it again.</summary>
     public override int GetHashCode() =>
         unchecked((((_native.TotalCount.GetHashCode() * 397) ^ _native.Mean.GetHashCode()) * 397)
             ^ _native.TimestampUnixNanos.GetHashCode());
 
-    /// <summary>Whether all that is in them is equal.</summary>
+    /// <summary>Whether all their contents are equal.</summary>
     public static bool operator ==(HdrHistogramSummary? left, HdrHistogramSummary? right) =>
         ReferenceEquals(left, right) || (left is not null && left.Equals(right));
 
-    /// <summary>Whether anything in them differs.</summary>
+    /// <summary>Whether any of their contents differ.</summary>
     public static bool operator !=(HdrHistogramSummary? left, HdrHistogramSummary? right) => !(left == right);
 }

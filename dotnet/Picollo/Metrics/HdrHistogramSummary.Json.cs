@@ -8,7 +8,7 @@ public sealed partial class HdrHistogramSummary
 {
 }
 
-/// <summary>Writes a summary as <see cref="HdrHistogramSummary.Format"/> does as <see cref="TextFormat.Json"/>.</summary>
+/// <summary>Writes a summary as <see cref="TextFormat.Json"/>: see <see cref="HdrHistogramSummary.Format"/>.</summary>
 internal sealed class HdrHistogramSummaryConverter : JsonConverter<HdrHistogramSummary>
 {
     public override HdrHistogramSummary Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>

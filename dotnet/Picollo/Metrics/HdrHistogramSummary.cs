@@ -2,25 +2,25 @@ namespace Picollo.Metrics;
 
 /// <summary>Totals, mean, deviation and the usual percentiles of one moment.</summary>
 /// <remarks>
-/// Hand one to <see cref="ReadOnlyHdrHistogram.GetSummary"/> to fill it again: that allocates nothing. Not synchronised: fill
-/// and read it from one thread at a time. P0 is the smallest value, P100 the largest, and P925 the percentile of 92.5 %, P999 that of 99.9 %.
+/// <see cref="ReadOnlyHdrHistogram.GetSummary"/> refills it without allocations. Not synchronized: fill and read it on
+/// one thread at a time. P0 is the smallest value, P100 the largest; P925 is the percentile at 92.5 %, P999 at 99.9 %.
 /// </remarks>
 public sealed partial class HdrHistogramSummary
 {
     private readonly Percentile[] _percentiles = new Percentile[16];
     private PicolloSummary _native;
 
-    /// <summary>An empty summary, to be filled by <see cref="ReadOnlyHdrHistogram.GetSummary"/>.</summary>
+    /// <summary>An empty summary, for <see cref="ReadOnlyHdrHistogram.GetSummary"/> to fill.</summary>
     public HdrHistogramSummary()
     {
         _native.Mean = double.NaN;
         _native.Stddev = double.NaN;
     }
 
-    /// <summary>Observations in range; saturates.</summary>
+    /// <summary>Observations in range; saturating.</summary>
     public ulong TotalCount => _native.TotalCount;
 
-    /// <summary>Observations below the trackable range: part of <see cref="OverflowCount"/>, and of nothing else here.</summary>
+    /// <summary>Observations below the trackable range: included only in <see cref="OverflowCount"/>.</summary>
     public ulong UnderflowCount => _native.UnderflowCount;
 
     /// <summary>Observations outside the trackable range, below and above it; <see cref="UnderflowCount"/> is the part below.</summary>
@@ -47,7 +47,7 @@ public sealed partial class HdrHistogramSummary
     /// <summary>When the counts were taken.</summary>
     public DateTime TimestampUtc => UnixTime.Utc(_native.TimestampUnixNanos);
 
-#pragma warning disable CS1591 // the remarks on the type say what is where
+#pragma warning disable CS1591 // the remarks on the type explain the names
     public Percentile P0 => _percentiles[0];
     public Percentile P1 => _percentiles[1];
     public Percentile P5 => _percentiles[2];
@@ -66,10 +66,10 @@ public sealed partial class HdrHistogramSummary
     public Percentile P100 => _percentiles[15];
 #pragma warning restore CS1591
 
-    /// <summary>All of them, ascending. No copy: it shows the next filling.</summary>
+    /// <summary>All percentiles, ascending. Not a copy: it changes with the next filling.</summary>
     public ReadOnlySpan<Percentile> Percentiles => _percentiles;
 
-    /// <summary>All of them, ascending: a copy.</summary>
+    /// <summary>All percentiles, ascending: a copy.</summary>
     public Percentile[] GetPercentiles() => (Percentile[])_percentiles.Clone();
 
     /// <summary>Writes the summary to the console, as a table.</summary>
@@ -80,7 +80,7 @@ public sealed partial class HdrHistogramSummary
         HdrHistogramSummary other, string? title = null, string? thisName = "This", string? otherName = "Other") =>
         Console.WriteLine(FormatDiff(other, title, thisName, otherName));
 
-    /// <summary>The summary as text, a Markdown table unless asked otherwise. The text is the library's own.</summary>
+    /// <summary>The summary as text from the library, by default a Markdown table.</summary>
     public string Format(string? title = null, TextFormat format = TextFormat.Markdown) =>
         Write(ref _native, ref _native, false, title, null, null, format);
 
@@ -120,7 +120,7 @@ public sealed partial class HdrHistogramSummary
                 before = ReadOnlyHdrHistogram.CountBelow(snapshot, in all[i].Bucket, in last, before);
                 last = all[i].Bucket;
                 _percentiles[i] = new Percentile(in all[i], before, selection);
-                // What the texts show.
+                // The values that the texts show.
                 all[i].Value = _percentiles[i].Value;
             }
         }

@@ -10,30 +10,30 @@ public readonly struct HdrLayout
         _native = native;
     }
 
-    /// <summary>The smallest value that is counted for sure.</summary>
+    /// <summary>The smallest value that is certainly counted.</summary>
     public ulong MinTrackableValue => _native.MinTrackable;
 
-    /// <summary>The largest value that is counted for sure.</summary>
+    /// <summary>The largest value that is certainly counted.</summary>
     public ulong MaxTrackableValue => _native.MaxTrackable;
 
     /// <summary>How many counters there are.</summary>
     public ulong CounterCount => _native.Length;
 
-    /// <summary>The largest distance between a value and the midpoint of its bucket, in proportion.</summary>
+    /// <summary>The largest relative distance between a value and the midpoint of its bucket.</summary>
     public double RelativeError => _native.RelativeError;
 
     /// <summary>Buckets in a run of equal width, a power of two.</summary>
     public ulong BlockSize => 1ul << (int)_native.BlockScale;
 
     /// <summary>
-    /// In what the buckets of small values are measured, a power of two: what an HdrHistogram's lowest discernible value comes to. 1
-    /// for all that was not decoded from one.
+    /// The unit of the buckets of small values, a power of two: the effective value of an HdrHistogram's lowest
+    /// discernible value. 1 unless it was decoded from one.
     /// </summary>
     /// <remarks>The relative error holds from <see cref="BlockSize"/> units on; smaller values are at most half a unit away.</remarks>
     public ulong Unit => _native.Length == 0 ? 1 : _native.Unit;
 
     /// <summary>The same blocks and the same unit over another range: for sums, see <see cref="HdrHistogramSnapshot.Create"/>.</summary>
-    /// <exception cref="PicolloException">There is no such layout: the range is none, or ends below the unit.</exception>
+    /// <exception cref="PicolloException">The range is empty, or ends below the unit.</exception>
     public unsafe HdrLayout WithRange(ulong minTrackableValue, ulong maxTrackableValue)
     {
         Loader.Ensure();
@@ -44,7 +44,7 @@ public readonly struct HdrLayout
 
     internal PicolloLayout Native => _native;
 
-    /// <summary>Significant digits of the HdrHistogram that has these buckets, 0 where there is none.</summary>
+    /// <summary>Significant digits of the HdrHistogram with these buckets, 0 if there is no such one.</summary>
     public int SignificantDigits => (int)_native.SignificantDigits;
 
     /// <summary>The bucket of a value, in range or not; its count is 0.</summary>
@@ -57,7 +57,7 @@ public readonly struct HdrLayout
         return new Bucket(in bucket);
     }
 
-    /// <summary>Whether two values share a bucket, so that they cannot be told from each other.</summary>
+    /// <summary>Whether two values share a bucket, and so cannot be distinguished.</summary>
     public bool AreEquivalent(ulong a, ulong b)
     {
         Bucket bucket = GetBucket(a);
@@ -65,12 +65,12 @@ public readonly struct HdrLayout
     }
 }
 
-/// <summary>What a histogram takes, in bytes of native memory.</summary>
+/// <summary>The size of a histogram, in bytes of native memory.</summary>
 public readonly partial struct HdrFootprint
 {
 }
 
-/// <summary>A step on the way through the counts, as HdrHistogram's iterators have them: all buckets up to a value.</summary>
+/// <summary>A step of an iteration over the counts, as in HdrHistogram: all buckets up to a value.</summary>
 public readonly struct HdrStep
 {
     private readonly PicolloStep _native;
@@ -82,28 +82,28 @@ public readonly struct HdrStep
         CumulativeSum = cumulativeSum;
     }
 
-    /// <summary>Where the step before ended; 0 for the first.</summary>
+    /// <summary>Where the previous step ended; 0 for the first.</summary>
     public ulong From => _native.From;
 
-    /// <summary>Where this one ends.</summary>
+    /// <summary>Where this step ends.</summary>
     public ulong To => _native.To;
 
-    /// <summary>Counts that came with it.</summary>
+    /// <summary>The counts in this step.</summary>
     public ulong AddedCount => _native.AddedCount;
 
-    /// <summary>Counts of it and all before.</summary>
+    /// <summary>The counts in this and all earlier steps.</summary>
     public ulong CumulativeCount => _native.CumulativeCount;
 
-    /// <summary>Counts of the bucket that it ends in.</summary>
+    /// <summary>The counts of the bucket that the step ends in.</summary>
     public ulong BucketCount { get; }
 
-    /// <summary>The values of it and all before, added up, each at the middle of its bucket: in the end, mean times count.</summary>
+    /// <summary>The sum of the values up to here, as their buckets' midpoints; at the end, mean times count.</summary>
     public double CumulativeSum { get; }
 
-    /// <summary>The percentage of all counts that is.</summary>
+    /// <summary>The cumulative count as a percentage of all counts.</summary>
     public double Rank => _native.Rank;
 
-    /// <summary>The percentage at which a step of percentiles was due; <see cref="Rank"/> for other steps.</summary>
+    /// <summary>The percentage that a percentile step aimed at; <see cref="Rank"/> for other steps.</summary>
     public double RankLevel => _native.RankLevel;
 
     /// <inheritdoc/>
@@ -111,7 +111,7 @@ public readonly struct HdrStep
         FormattableString.Invariant($"({From}, {To}]: {AddedCount} of {CumulativeCount}, {Rank} %");
 }
 
-/// <summary>What became of counts that were merged or subtracted. All zero: each was placed exactly.</summary>
+/// <summary>Where merged or subtracted counts went. If all are zero, each was placed exactly.</summary>
 public readonly partial struct MergeReport
 {
     /// <summary>Whether each count was placed exactly.</summary>

@@ -2,19 +2,19 @@ using System.Text;
 
 namespace Picollo.Metrics;
 
-/// <summary>A line of a log, but for its histogram.</summary>
+/// <summary>A line of a log, without its histogram.</summary>
 public readonly struct HdrLogInterval
 {
-    /// <summary>When the interval begins, in seconds since 1970, or since whatever the times of the log count from.</summary>
+    /// <summary>When the interval begins, in seconds since 1970, or since the origin of the log's times.</summary>
     public double StartSeconds { get; internal init; }
 
     /// <summary>When it ends.</summary>
     public double EndSeconds { get; internal init; }
 
-    /// <summary>The largest value in millions, as the log has it; NaN where it is no number. The histogram knows better.</summary>
+    /// <summary>The largest value in millions, as in the log; NaN if that is no number. The counts are exact.</summary>
     public double Max { get; internal init; }
 
-    /// <summary>What tells histograms of the same time apart; "" without one.</summary>
+    /// <summary>Distinguishes histograms of the same time; "" without one.</summary>
     public string Tag { get; internal init; }
 }
 
@@ -24,13 +24,13 @@ public readonly struct HdrLogEntry
     /// <summary>The times and the tag.</summary>
     public HdrLogInterval Interval { get; internal init; }
 
-    /// <summary>The counts; the reader of the log owns them from here on.</summary>
+    /// <summary>The counts; the caller of the reader owns them from here on.</summary>
     public HdrHistogramSnapshot Snapshot { get; internal init; }
 }
 
-/// <summary>Reads logs of histograms (.hlog), the format of HdrHistogram's log tools.</summary>
+/// <summary>Reads logs of histograms (.hlog), in the format of HdrHistogram's log tools.</summary>
 /// <remarks>
-/// A line that cannot be read is an exception of its own: the next call goes on after it. Any thread may call; calls take turns.
+/// Each unreadable line is one exception: the next call continues after it. Any thread may call; calls are serialized.
 /// </remarks>
 public sealed unsafe class HdrLogReader : IDisposable
 {
@@ -46,12 +46,12 @@ public sealed unsafe class HdrLogReader : IDisposable
         _handle = LogReaderHandle.Create(text);
     }
 
-    /// <summary>Reads a file, all of it at once.</summary>
+    /// <summary>Reads a whole file at once.</summary>
     public static HdrLogReader Open(string path) => new HdrLogReader(File.ReadAllBytes(path));
 
-    /// <summary>Reads a stream from where it stands to its end, all of it at once.</summary>
-    /// <param name="input">Of bytes: UTF-8, or UTF-16 with its mark.</param>
-    /// <param name="leaveOpen">False to dispose it now that it was read.</param>
+    /// <summary>Reads a stream from its position to its end, all at once.</summary>
+    /// <param name="input">The bytes: UTF-8, or UTF-16 with its mark.</param>
+    /// <param name="leaveOpen">False to dispose it after reading.</param>
     public static HdrLogReader Open(Stream input, bool leaveOpen = false)
     {
         ArgumentNullException.ThrowIfNull(input);
@@ -75,7 +75,7 @@ public sealed unsafe class HdrLogReader : IDisposable
         return new HdrLogReader(Encoding.UTF8.GetBytes(text));
     }
 
-    /// <summary>Reads the bytes of a log, of which it makes a copy.</summary>
+    /// <summary>Reads a copy of the bytes of a log.</summary>
     public static HdrLogReader Parse(ReadOnlySpan<byte> text) => new HdrLogReader(text.ToArray());
 
     /// <summary>The interval that was read last.</summary>
@@ -91,13 +91,14 @@ public sealed unsafe class HdrLogReader : IDisposable
     /// <summary>The number of the line that was read last, from 1 on.</summary>
     public long LineNumber => (long)Reached.Line;
 
-    /// <summary>When the log starts, in seconds since 1970; NaN while it is not known. After the first interval it is.</summary>
+    /// <summary>When the log starts, in seconds since 1970; NaN while unknown, before the first interval.</summary>
     public double StartSeconds => Reached.LogStartSeconds;
 
-    /// <summary>What is added to the timestamps of the log, in seconds; NaN while it is not known.</summary>
+    /// <summary>The offset added to the log's timestamps, in seconds; NaN while unknown.</summary>
     public double BaseSeconds => Reached.LogBaseSeconds;
 
-    /// <summary>The most counters that snapshots may have from here on; 0: as <see cref="HdrHistogramSnapshot.Decode(ReadOnlySpan{byte}, ulong)"/>.</summary>
+    /// <summary>Limits later snapshots; 0: as
+    /// <see cref="HdrHistogramSnapshot.Decode(ReadOnlySpan{byte}, ulong)"/>.</summary>
     public void SetMaxCounters(ulong maxCounters)
     {
         lock (_gate)
@@ -107,9 +108,9 @@ public sealed unsafe class HdrLogReader : IDisposable
         }
     }
 
-    /// <summary>Reads the next interval, without its histogram: to pick by tag and time. See <see cref="GetSnapshot"/>.</summary>
+    /// <summary>Reads the next interval without its histogram (<see cref="GetSnapshot"/>), to select it.</summary>
     /// <returns>False at the end of the log.</returns>
-    /// <exception cref="PicolloException">The line is no interval. Reading goes on after it.</exception>
+    /// <exception cref="PicolloException">The line is no interval. Reading continues after it.</exception>
     public bool Read()
     {
         PicolloLogInterval interval;
@@ -129,8 +130,8 @@ public sealed unsafe class HdrLogReader : IDisposable
         }
     }
 
-    /// <summary>Decodes the histogram of the interval that was read last. May be done again.</summary>
-    /// <exception cref="PicolloException">It is broken, or no interval was read.</exception>
+    /// <summary>Decodes the histogram of the interval that was read last. May be called again.</summary>
+    /// <exception cref="PicolloException">It is corrupt, or no interval was read.</exception>
     public HdrHistogramSnapshot GetSnapshot()
     {
         lock (_gate)
@@ -146,14 +147,14 @@ public sealed unsafe class HdrLogReader : IDisposable
     }
 
     /// <summary>All intervals from here to the end, with their histograms.</summary>
-    /// <exception cref="PicolloException">A line cannot be read. A new enumeration goes on after it.</exception>
+    /// <exception cref="PicolloException">A line cannot be read. A new enumeration continues after it.</exception>
     public IEnumerable<HdrLogEntry> ReadAll()
     {
         while (Read())
             yield return new HdrLogEntry { Interval = Interval, Snapshot = GetSnapshot() };
     }
 
-    /// <summary>Ends the reading. Snapshots stay.</summary>
+    /// <summary>Closes the reader. Snapshots stay valid.</summary>
     public void Dispose()
     {
         lock (_gate)

@@ -2,25 +2,25 @@ using System.Text;
 
 namespace Picollo.Metrics;
 
-/// <summary>Writes logs of histograms (.hlog), the format of HdrHistogram's log tools.</summary>
+/// <summary>Writes logs of histograms (.hlog), in the format of HdrHistogram's log tools.</summary>
 /// <remarks>
-/// The histograms need the buckets of HdrHistogram: <c>HdrHistogram.Factory.WithSignificantDigits(3)</c>. For one thread at a
-/// time.
+/// The histograms need HdrHistogram's buckets: <c>HdrHistogram.Factory.WithSignificantDigits(3)</c>. For one thread at
+/// a time.
 /// </remarks>
 public sealed unsafe class HdrLogWriter : IDisposable
 {
-    /// <summary>Without a mark, at which readers stumble.</summary>
+    /// <summary>UTF-8 without a byte order mark, which confuses readers.</summary>
     private static readonly Encoding s_plain = new UTF8Encoding(false);
 
     private readonly TextWriter _output;
     private readonly bool _leaveOpen;
 
-    /// <summary>Writes to a file of this name, which is made or emptied.</summary>
+    /// <summary>Writes to a file with this name, which is created or truncated.</summary>
     public HdrLogWriter(string path) : this(new StreamWriter(path), false)
     {
     }
 
-    /// <summary>Writes to a writer, and disposes it in the end unless it is to be left open.</summary>
+    /// <summary>Writes to a writer, and disposes it at the end unless it is to stay open.</summary>
     public HdrLogWriter(TextWriter output, bool leaveOpen = false)
     {
         _output = output ?? throw new ArgumentNullException(nameof(output));
@@ -28,19 +28,19 @@ public sealed unsafe class HdrLogWriter : IDisposable
         Loader.Ensure();
     }
 
-    /// <summary>Writes UTF-8 to a stream, and disposes it in the end unless it is to be left open.</summary>
+    /// <summary>Writes UTF-8 to a stream, and disposes it at the end unless it is to stay open.</summary>
     public HdrLogWriter(Stream output, bool leaveOpen = false)
         : this(new StreamWriter(output ?? throw new ArgumentNullException(nameof(output)), s_plain, 4096, leaveOpen), false)
     {
     }
 
-    /// <summary>Writes the lines that a log begins with: comment, version, start, names of the fields.</summary>
+    /// <summary>Writes the header of a log: comment, version, start, names of the fields.</summary>
     /// <param name="startUtc">When the log starts; null leaves it out.</param>
     /// <param name="comment">Any number of lines.</param>
     public void WriteHeader(DateTime? startUtc = null, string? comment = null) =>
         WriteHeader(startUtc.HasValue ? Seconds(startUtc.Value) : double.NaN, comment);
 
-    /// <summary>Writes the lines that a log begins with; the start in seconds since 1970, or NaN.</summary>
+    /// <summary>Writes the header of a log; the start in seconds since 1970, or NaN.</summary>
     public void WriteHeader(double startSeconds, string? comment = null)
     {
         byte[]? native = Utf8.ToNativeOrNull(comment, nameof(comment));
@@ -52,14 +52,14 @@ public sealed unsafe class HdrLogWriter : IDisposable
     }
 
     /// <summary>Writes the line of an interval.</summary>
-    /// <param name="counts">What was recorded in it.</param>
+    /// <param name="counts">The counts of the interval.</param>
     /// <param name="startUtc">When it began.</param>
-    /// <param name="duration">How long it was.</param>
-    /// <param name="tag">What tells histograms of the same time apart: without commas, white space and control characters.</param>
+    /// <param name="duration">Its length.</param>
+    /// <param name="tag">Distinguishes histograms of one time: no commas, white space, control characters.</param>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.Incompatible"/>: the histogram has not the buckets of HdrHistogram.
+    /// <see cref="PicolloStatus.Incompatible"/>: the histogram does not have HdrHistogram's buckets.
     /// </exception>
-    /// <exception cref="ArgumentException">The tag is not as it has to be.</exception>
+    /// <exception cref="ArgumentException">The tag is invalid.</exception>
     public void Write(ReadOnlyHdrHistogram counts, DateTime startUtc, TimeSpan duration, string? tag = null) =>
         Write(counts, Seconds(startUtc), duration.TotalSeconds, tag);
 
@@ -77,9 +77,9 @@ public sealed unsafe class HdrLogWriter : IDisposable
         }));
     }
 
-    /// <summary>Writes the line of an interval, with the times and the tag of the snapshot: as it was read from another log.</summary>
+    /// <summary>Writes the line of an interval, with the times and the tag of a snapshot from another log.</summary>
     /// <exception cref="ArgumentException">The snapshot has no times.</exception>
-    /// <remarks>Fails otherwise as the other forms do.</remarks>
+    /// <remarks>Otherwise fails like the other overloads.</remarks>
     public void Write(HdrHistogramSnapshot counts)
     {
         ArgumentNullException.ThrowIfNull(counts);
@@ -88,7 +88,7 @@ public sealed unsafe class HdrLogWriter : IDisposable
         Write(counts, counts.StartSeconds, counts.EndSeconds - counts.StartSeconds, counts.Tag);
     }
 
-    /// <summary>Hands on what was written so far, for those who read along.</summary>
+    /// <summary>Flushes everything written so far, for concurrent readers.</summary>
     public void Flush() => _output.Flush();
 
     /// <summary>Ends the log.</summary>

@@ -3,8 +3,8 @@ namespace Picollo.Metrics;
 public abstract unsafe partial class ReadOnlyHdrHistogram
 {
     /// <summary>
-    /// The density on one line, from the smallest observation to the percentile at 99.9: what is above, of up to a thousand
-    /// observations nothing, would leave no room for the rest.
+    /// The density on one line, from the smallest observation to P99.9. Higher values, of which up to a thousand
+    /// observations have none, would leave no room for the rest.
     /// </summary>
     /// <param name="columns">Characters to write, at most 240.</param>
     /// <param name="ascii">Shades of ASCII instead of Unicode's blocks.</param>
@@ -15,20 +15,20 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
             snapshot, Constants.PictureSparkline, null, null, (uint)columns, 0, ascii ? 1u : 0u, buffer, capacity, length));
     }
 
-    /// <summary>A chart of some lines, with axes and labels, for a terminal.</summary>
+    /// <summary>A chart of a few lines, with axes and labels, for a terminal.</summary>
     /// <param name="picture">Percentiles or density.</param>
     /// <param name="title">Null for none.</param>
-    /// <param name="unit">What was recorded: <c>ns</c> and its like make times of the labels. Null for none.</param>
-    /// <param name="columns">Of the plot, at most 240.</param>
-    /// <param name="rows">Of the plot, at most 100.</param>
-    /// <param name="ascii">Nothing but ASCII, besides title and unit.</param>
+    /// <param name="unit">The unit of the values: with <c>ns</c> or the like, labels are times. Null for none.</param>
+    /// <param name="columns">Columns of the plot, at most 240.</param>
+    /// <param name="rows">Rows of the plot, at most 100.</param>
+    /// <param name="ascii">Only ASCII, except in title and unit.</param>
     public string FormatChart(
         Picture picture = Picture.Density, string? title = null, string? unit = null, int columns = 64, int rows = 10,
         bool ascii = false)
     {
         Arguments.AtLeastOne(columns, nameof(columns));
         Arguments.AtLeastOne(rows, nameof(rows));
-        // A heat map is a picture, but none for a terminal.
+        // A heat map is a picture, but terminals cannot show it.
         Arguments.Member((int)picture, (int)Picture.Density, nameof(picture));
         byte[]? nativeTitle = Utf8.ToNativeOrNull(title, nameof(title)), nativeUnit = Utf8.ToNativeOrNull(unit, nameof(unit));
         return Write((snapshot, buffer, capacity, length) =>
@@ -41,7 +41,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
 }
 
 /// <summary>Pictures of one or more histograms or snapshots, as SVG and as a report that is one HTML file.</summary>
-/// <remarks>They need nothing outside of them, and run no script.</remarks>
+/// <remarks>They have no external references, and run no script.</remarks>
 public static unsafe class HdrPictures
 {
     private delegate string Draw(IntPtr snapshots, IntPtr titles);
@@ -49,7 +49,7 @@ public static unsafe class HdrPictures
     /// <summary>A picture as an SVG document, which is also an element of HTML.</summary>
     /// <param name="counts">What to show.</param>
     /// <param name="picture">How to show it.</param>
-    /// <param name="titles">As many, any of which may be null; or null for none.</param>
+    /// <param name="titles">One for each, any of which may be null; or null for none.</param>
     /// <param name="title">Null for none.</param>
     /// <param name="unit">As for <see cref="ReadOnlyHdrHistogram.FormatChart"/>.</param>
     /// <param name="theme">Light or dark.</param>
@@ -78,8 +78,8 @@ public static unsafe class HdrPictures
     }
 
     /// <summary>A report as an HTML document: tables, pictures, comparisons with the first, and the counts for programs.</summary>
-    /// <param name="counts">What to report; of three or more there is a heat map.</param>
-    /// <param name="titles">As many, any of which may be null; or null for none.</param>
+    /// <param name="counts">What to report; three or more get a heat map.</param>
+    /// <param name="titles">One for each, any of which may be null; or null for none.</param>
     /// <param name="title">Null for none.</param>
     /// <param name="unit">As for <see cref="ReadOnlyHdrHistogram.FormatChart"/>.</param>
     public static string FormatReport(
@@ -95,7 +95,7 @@ public static unsafe class HdrPictures
         }));
     }
 
-    /// <summary>Holds all of them still, and gives their native snapshots and titles.</summary>
+    /// <summary>Locks all of them, and passes their native snapshots and titles.</summary>
     private static string With(IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string?>? titles, Draw draw)
     {
         ArgumentNullException.ThrowIfNull(counts);

@@ -4,15 +4,15 @@ namespace Picollo.Metrics;
 
 /// <summary>Records into a histogram without leaving managed code.</summary>
 /// <remarks>
-/// For one thread at a time, as long as the histogram is not interlocked: then it adds atomically, for any number of threads. Keeps
-/// what it needs of the histogram alive. Dispose it when the thread is done, not before: in thread-local mode its counters go to the next
-/// thread at once.
+/// For one thread at a time, unless the histogram is interlocked: then it adds atomically, for any number of threads.
+/// Keeps the necessary parts of the histogram alive. Dispose it when the thread is done, not earlier: in thread-local
+/// mode its counters go to the next thread at once.
 /// </remarks>
 public sealed unsafe class HdrRecorder : IRecorder, IDisposable
 {
-    // Keeps the memory that the cells point into, and takes what they cannot.
+    // Keeps the memory alive that the cells point into, and records the values that have no cell.
     private readonly HistogramHandle _histogram;
-    // In thread-local mode it owns the counters. Empty in interlocked mode, and once given back.
+    // In thread-local mode it owns the counters. Empty in interlocked mode, and after they were returned.
     private PicolloRecorder _native;
     private InlineCells _cells;
     private volatile bool _disposed;
@@ -20,7 +20,7 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
 
     internal HdrRecorder(HistogramHandle histogram, RecordMode mode)
     {
-        // What the finaliser would give back is not there yet, wherever this fails.
+        // If this fails, there is nothing yet for the finalizer to return.
         _histogram = histogram;
         if (mode == RecordMode.Interlocked)
         {
@@ -37,9 +37,9 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
         _cells = new InlineCells(in native);
     }
 
-    /// <summary>Gives the counters back, as <see cref="Dispose"/> does.</summary>
+    /// <summary>Returns the counters, like <see cref="Dispose"/>.</summary>
     /// <remarks>
-    /// When it is found unreachable for the second time: another finaliser may have handed it to a thread before, which ends now.
+    /// It runs when the object is unreachable for the second time: another finalizer may have revived it before.
     /// </remarks>
     ~HdrRecorder()
     {
@@ -53,7 +53,7 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
         GC.ReRegisterForFinalize(this);
     }
 
-    /// <summary>The cells of an interlocked histogram; false where it lends none.</summary>
+    /// <summary>The cells of an interlocked histogram; false if it has none.</summary>
     internal static bool TryLend(IntPtr histogram, out InlineCells cells)
     {
         PicolloAtomicRecorder native;
@@ -76,7 +76,7 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Counts a value many times: a call of the library.</summary>
+    /// <summary>Counts a value many times: a library call.</summary>
     public void Record(ulong value, ulong count)
     {
         ThrowIfDisposed();
@@ -85,8 +85,8 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
     }
 
     /// <summary>
-    /// Counts a value and those that a stalled caller did not send meanwhile, as <see cref="HdrHistogram.RecordCorrected"/>: a call
-    /// of the library.
+    /// Counts a value and those that a stalled caller did not send meanwhile, like
+    /// <see cref="HdrHistogram.RecordCorrected"/>: a library call.
     /// </summary>
     public void RecordCorrected(ulong value, ulong expectedInterval)
     {
@@ -95,7 +95,7 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Ends the use: recording from now on throws <see cref="ObjectDisposedException"/>. Harmless when repeated.</summary>
+    /// <summary>Ends the use: recording throws <see cref="ObjectDisposedException"/>. May be called again.</summary>
     public void Dispose()
     {
         End();
@@ -109,7 +109,7 @@ public sealed unsafe class HdrRecorder : IRecorder, IDisposable
         _cells.Stop();
     }
 
-    // Two may dispose at once; nobody else has a reason to lock this object.
+    // Two threads may dispose at once; nobody else has a reason to lock this object.
     private void Release()
     {
         lock (this)

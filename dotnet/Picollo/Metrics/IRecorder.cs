@@ -1,8 +1,8 @@
 namespace Picollo.Metrics;
 
-/// <summary>What values are recorded into: a histogram, or one thread's recorder of it.</summary>
+/// <summary>Records values: a histogram, or one thread's recorder of it.</summary>
 /// <remarks>
-/// For code that is given either. A call through the interface is not inlined: where single nanoseconds matter, name the type.
+/// For code that accepts both. Calls through the interface are not inlined: if nanoseconds matter, name the type.
 /// </remarks>
 public interface IRecorder
 {

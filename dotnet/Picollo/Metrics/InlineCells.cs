@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 
 namespace Picollo.Metrics;
 
-/// <summary>How one is added to a cell.</summary>
+/// <summary>How to increment a cell.</summary>
 internal enum CellKind
 {
     /// <summary>A plain addition to 64 bits.</summary>
@@ -16,7 +16,7 @@ internal enum CellKind
     Narrow
 }
 
-/// <summary>The counters of a histogram, for recording without a call; the rule is that of picollo_inline.h.</summary>
+/// <summary>The counters of a histogram, for recording without a call; see picollo_inline.h for the rule.</summary>
 internal unsafe struct InlineCells
 {
     private void* _counters;
@@ -47,12 +47,12 @@ internal unsafe struct InlineCells
     }
 
     /// <summary>
-    /// From now on every value has no cell. Only the length changes, so that a thread in the middle of a record still sees fields that
-    /// belong together.
+    /// From now on no value has a cell. Only the length changes, so that a thread in the middle of a record still sees
+    /// consistent fields.
     /// </summary>
     internal void Stop() => Volatile.Write(ref _length, 0);
 
-    /// <summary>Adds one to the value's cell; false, and nothing done, where there is none or it is full.</summary>
+    /// <summary>Increments the value's cell; returns false and does nothing without one, or if it is full.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryRecord(ulong value)
     {
@@ -73,7 +73,7 @@ internal unsafe struct InlineCells
             *cell = count + 1;
             return true;
         }
-        // The comparisons before it cost nothing beside it.
+        // Compared with this, the preceding comparisons cost nothing.
         Interlocked.Increment(ref ((long*)_counters)[index]);
         return true;
     }

@@ -1,7 +1,7 @@
 namespace Picollo.Metrics;
 
-/// <summary>A number that only grows, made by <see cref="MetricRegistry.AddCounter"/> or <see cref="Segment.GetCounter"/>. Any thread
-/// may count, also when the registry is gone.</summary>
+/// <summary>A number that only grows, made by <see cref="MetricRegistry.AddCounter"/> or
+/// <see cref="Segment.GetCounter"/>. Any thread may count, even after the registry is gone.</summary>
 public sealed unsafe class MetricCounter : MetricNumber
 {
     private readonly MetricCounterHandle _handle;
@@ -11,7 +11,7 @@ public sealed unsafe class MetricCounter : MetricNumber
         _handle = handle;
     }
 
-    /// <summary>What was added so far, modulo 2⁶⁴.</summary>
+    /// <summary>The sum so far, modulo 2⁶⁴.</summary>
     public ulong Value
     {
         get
@@ -22,7 +22,7 @@ public sealed unsafe class MetricCounter : MetricNumber
         }
     }
 
-    /// <summary>Adds: one atomic addition, and the call of the library.</summary>
+    /// <summary>Adds a count, with one atomic addition and the library call.</summary>
     public void Add(ulong count = 1)
     {
         NativeMethods.picollo_metric_counter_add(Pointer, count);

@@ -1,24 +1,24 @@
 namespace Picollo.Metrics;
 
-/// <summary>One observation that is written with a metric, for others, with what leads further.</summary>
+/// <summary>One observation that is written with a metric as an example, with links to its origin.</summary>
 public sealed unsafe class MetricExemplar
 {
-    /// <summary>As recorded: it is divided as the metric's values are.</summary>
+    /// <summary>As recorded: it is divided like the metric's values.</summary>
     public double Value { get; set; }
 
-    /// <summary>When it was; null where that is not known.</summary>
+    /// <summary>When it happened; null if unknown.</summary>
     public DateTime? TimeUtc { get; set; }
 
     /// <summary>
-    /// The trace that it belongs to: 32 hexadecimal digits, as <c>Activity.Current.TraceId.ToHexString()</c> has them; null for none.
+    /// Its trace: 32 hexadecimal digits, like <c>Activity.Current.TraceId.ToHexString()</c>; null for none.
     /// </summary>
     public string? TraceId { get; set; }
 
-    /// <summary>The span in it: 16 hexadecimal digits; null for none.</summary>
+    /// <summary>Its span: 16 hexadecimal digits; null for none.</summary>
     public string? SpanId { get; set; }
 
     /// <summary>
-    /// Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
+    /// Other labels. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
     /// </summary>
     public IDictionary<string, string>? Labels { get; set; } = new Dictionary<string, string>();
 

@@ -1,7 +1,7 @@
 namespace Picollo.Metrics;
 
-/// <summary>A number that goes up and down, made by <see cref="MetricRegistry.AddGauge"/>. Any thread may set it, also when the
-/// registry is gone.</summary>
+/// <summary>A number that goes up and down, made by <see cref="MetricRegistry.AddGauge"/>. Any thread may set it, even
+/// after the registry is gone.</summary>
 public sealed unsafe class MetricGauge : MetricNumber
 {
     private readonly MetricGaugeHandle _handle;
@@ -11,7 +11,7 @@ public sealed unsafe class MetricGauge : MetricNumber
         _handle = handle;
     }
 
-    /// <summary>What it is now.</summary>
+    /// <summary>The current value.</summary>
     public double Value
     {
         get
@@ -22,14 +22,14 @@ public sealed unsafe class MetricGauge : MetricNumber
         }
     }
 
-    /// <summary>Sets it.</summary>
+    /// <summary>Sets the value.</summary>
     public void Set(double value)
     {
         NativeMethods.picollo_metric_gauge_set(Pointer, value);
         GC.KeepAlive(this);
     }
 
-    /// <summary>Adds, also what is negative. Of several threads that add at once, nothing is lost.</summary>
+    /// <summary>Adds a value, which may be negative. If several threads add at once, no addition is lost.</summary>
     public void Add(double value)
     {
         NativeMethods.picollo_metric_gauge_add(Pointer, value);

@@ -1,6 +1,6 @@
 namespace Picollo.Metrics;
 
-/// <summary>What counters and gauges of a registry have in common. Any thread may use them, also when the registry is gone.</summary>
+/// <summary>Shared base of counters and gauges. Any thread may use them, even after the registry is gone.</summary>
 public abstract class MetricNumber
 {
     private IntPtr _pointer;
@@ -11,16 +11,16 @@ public abstract class MetricNumber
         Id = id;
     }
 
-    /// <summary>Another finaliser may have brought it back: there is nothing to count in any more.</summary>
+    /// <summary>Another finalizer may have resurrected it: it no longer has anything to count in.</summary>
     ~MetricNumber()
     {
         Volatile.Write(ref _pointer, IntPtr.Zero);
     }
 
-    /// <summary>What <see cref="MetricRegistry.Remove"/> and <see cref="MetricRegistry.SetExemplars"/> take.</summary>
+    /// <summary>For <see cref="MetricRegistry.Remove"/> and <see cref="MetricRegistry.SetExemplars"/>.</summary>
     public ulong Id { get; }
 
-    /// <summary>For calls that no handle is given to, as one would cost more than what they do.</summary>
+    /// <summary>For calls without a handle, which would cost more than the calls do.</summary>
     internal IntPtr Pointer
     {
         get

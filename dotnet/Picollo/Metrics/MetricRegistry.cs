@@ -1,15 +1,15 @@
 namespace Picollo.Metrics;
 
 /// <summary>
-/// Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
+/// Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and similar systems.
 /// </summary>
 /// <remarks>
-/// The registry keeps the counts of its histograms, not their objects: those that were disposed are written on. Any thread may
-/// call anything, at any time.
+/// The registry keeps the counts of its histograms, not their objects: it still writes disposed ones. Any thread may
+/// call any member at any time.
 /// </remarks>
 public sealed unsafe class MetricRegistry : IDisposable
 {
-    /// <summary>The media type of what is written.</summary>
+    /// <summary>The media type of the text.</summary>
     public const string MediaType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     private delegate int AddMetric(RegistryHandle registry, PicolloMetricOptions* options, ulong* id);
@@ -17,7 +17,7 @@ public sealed unsafe class MetricRegistry : IDisposable
     private readonly object _gate = new object();
     private readonly RegistryHandle _handle;
 
-    /// <summary>A registry of nothing.</summary>
+    /// <summary>An empty registry.</summary>
     public MetricRegistry()
     {
         Loader.Ensure();
@@ -25,16 +25,16 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>Adds a histogram. Until the next update it is written as empty.</summary>
-    /// <param name="histogram">What to write.</param>
-    /// <param name="metric">What it is known as.</param>
+    /// <param name="histogram">The histogram to write.</param>
+    /// <param name="metric">Its description.</param>
     /// <param name="bounds">
-    /// The largest values of the buckets that are written, as recorded, ascending. None: one below each power of four in range,
-    /// which are exact.
+    /// The largest values of the written buckets, as recorded, ascending. By default: one below each power of four in
+    /// range, which are exact.
     /// </param>
-    /// <returns>What <see cref="Remove"/> takes.</returns>
+    /// <returns>The argument for <see cref="Remove"/>.</returns>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are not as they have to be, or there is
-    /// one of this name and these labels already.
+    /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are invalid, or this name
+    /// with these labels is already taken.
     /// </exception>
     public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[]? bounds)
     {
@@ -48,10 +48,10 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>
-    /// Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise starts
-    /// the metric anew. Without bounds there are those of each power of ten from 1e-6 to 1e6.
+    /// Adds a histogram of doubles. Updates read its counts since the last collection, so any other collection restarts
+    /// the metric. By default the bounds are the powers of ten from 1e-6 to 1e6.
     /// </summary>
-    /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+    /// <remarks>Otherwise like <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
     public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[]? bounds)
     {
         ArgumentNullException.ThrowIfNull(histogram);
@@ -64,7 +64,7 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>Adds a new counter, at zero. Its name may end with <c>_total</c>.</summary>
-    /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+    /// <remarks>Otherwise like <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
     public MetricCounter AddCounter(MetricOptions metric)
     {
         MetricCounterHandle? counter = null;
@@ -74,7 +74,7 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>Adds a new gauge, at zero.</summary>
-    /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+    /// <remarks>Otherwise like <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
     public MetricGauge AddGauge(MetricOptions metric)
     {
         MetricGaugeHandle? gauge = null;
@@ -84,14 +84,14 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>
-    /// Sets the exemplars that are written with a histogram or counter from now on, instead of those before. OpenMetrics has the
-    /// latest in each bucket, Prometheus' Protocol Buffers these and, of native histograms, all that have a time, OTLP all.
+    /// Sets the exemplars that are written with a histogram or counter from now on. OpenMetrics has the latest in each
+    /// bucket, Prometheus' Protocol Buffers these and for native histograms all with a time, OTLP all.
     /// </summary>
-    /// <param name="id">What <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/> returned, or the Id of a counter.</param>
-    /// <param name="exemplars">In any order; none takes away those that there were.</param>
+    /// <param name="id">From <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>, or the Id of a counter.</param>
+    /// <param name="exemplars">In any order; an empty list removes the earlier ones.</param>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number, a value is not finite, or labels are not as those of
-    /// metrics, or too long. <see cref="PicolloStatus.Unsupported"/>: a gauge has none.
+    /// <see cref="PicolloStatus.InvalidArgument"/>: the id is unknown, a value is not finite, or labels are invalid or
+    /// too long. <see cref="PicolloStatus.Unsupported"/>: gauges have no exemplars.
     /// </exception>
     public void SetExemplars(ulong id, params MetricExemplar[] exemplars)
     {
@@ -106,13 +106,13 @@ public sealed unsafe class MetricRegistry : IDisposable
         MetricFault.Check(status, id, exemplars);
     }
 
-    /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
-    /// <param name="accept">The header; null or empty: there is none.</param>
-    /// <param name="contentType">What HTTP is to call the answer.</param>
+    /// <summary>The format for a request's <c>Accept</c> header, and the answer's <c>Content-Type</c>.</summary>
+    /// <param name="accept">The header; null or empty without one.</param>
+    /// <param name="contentType">The value of the <c>Content-Type</c> header.</param>
     public static ExpositionFormat Negotiate(string? accept, out string contentType)
     {
         Loader.Ensure();
-        // The library sees no further than a NUL.
+        // The library reads only up to a NUL.
         byte[] header = System.Text.Encoding.UTF8.GetBytes((accept ?? string.Empty) + "\0");
         uint format = 0;
         contentType = NativeText.Read((buffer, capacity, length) =>
@@ -127,9 +127,9 @@ public sealed unsafe class MetricRegistry : IDisposable
         return (ExpositionFormat)format;
     }
 
-    /// <summary>Takes a histogram, counter or gauge out.</summary>
+    /// <summary>Removes a histogram, counter or gauge.</summary>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number.
+    /// <see cref="PicolloStatus.InvalidArgument"/>: the id is unknown.
     /// </exception>
     public void Remove(ulong id)
     {
@@ -137,7 +137,7 @@ public sealed unsafe class MetricRegistry : IDisposable
             MetricFault.CheckNumber(NativeMethods.picollo_registry_remove(Live(), id), id);
     }
 
-    /// <summary>Takes the counts of all, of histograms since they were made, while others record and reset.</summary>
+    /// <summary>Takes all counts, those of histograms since their creation, while others record and reset.</summary>
     public void Update()
     {
         int status, tries = 0;
@@ -148,7 +148,7 @@ public sealed unsafe class MetricRegistry : IDisposable
         Outcome.Check(status);
     }
 
-    /// <summary>What the last update has taken, as OpenMetrics text.</summary>
+    /// <summary>The counts of the last update, as OpenMetrics text.</summary>
     public string Format()
     {
         lock (_gate)
@@ -160,7 +160,7 @@ public sealed unsafe class MetricRegistry : IDisposable
         }
     }
 
-    /// <summary>What the last update has taken, in a format.</summary>
+    /// <summary>The counts of the last update, in a format.</summary>
     public byte[] Encode(ExpositionFormat format)
     {
         Arguments.Member((int)format, (int)ExpositionFormat.Otlp, nameof(format));
@@ -172,7 +172,7 @@ public sealed unsafe class MetricRegistry : IDisposable
         }
     }
 
-    /// <summary>Updates, and writes OpenMetrics text: what a scrape asks for.</summary>
+    /// <summary>Updates, and writes OpenMetrics text: the answer to a scrape.</summary>
     public void Scrape(TextWriter output)
     {
         ArgumentNullException.ThrowIfNull(output);
@@ -185,7 +185,7 @@ public sealed unsafe class MetricRegistry : IDisposable
         output.Write(text);
     }
 
-    /// <summary>Ends the registry. The histograms live on.</summary>
+    /// <summary>Closes the registry. The histograms stay valid.</summary>
     public void Dispose()
     {
         lock (_gate)

@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Picollo.Metrics;
 
 /// <summary>
-/// The smallest recorded value that at least <see cref="Rank"/> per cent of all recorded values do not exceed, as far as
-/// buckets tell.
+/// The smallest recorded value that at least <see cref="Rank"/> percent of all recorded values do not exceed, within
+/// the resolution of the buckets.
 /// </summary>
 [DebuggerDisplay("{ToString(),nq}")]
 public readonly partial struct Percentile : IEquatable<Percentile>
@@ -15,9 +15,9 @@ public readonly partial struct Percentile : IEquatable<Percentile>
     private readonly ulong _before;
     private readonly bool _listed;
 
-    /// <param name="native">What the library found.</param>
+    /// <param name="native">The library's result.</param>
     /// <param name="before">How many values lie below its bucket.</param>
-    /// <param name="selection">Whose value it is; the library knows nothing of interpolation.</param>
+    /// <param name="selection">The value to report; the library does not interpolate.</param>
     /// <param name="listed">Whether it is one of a list of buckets.</param>
     internal Percentile(
         in PicolloPercentile native, ulong before, EquivalentValueSelection selection = default, bool listed = false)
@@ -29,20 +29,20 @@ public readonly partial struct Percentile : IEquatable<Percentile>
             _native.Value = Interpolated();
     }
 
-    /// <summary>What <see cref="EquivalentValueSelection.Default"/> means, for the whole process.</summary>
+    /// <summary>The meaning of <see cref="EquivalentValueSelection.Default"/>, for the whole process.</summary>
     public static EquivalentValueSelection DefaultEquivalentValueSelection
     {
         get => s_default;
         set => s_default = value == EquivalentValueSelection.Default ? EquivalentValueSelection.Midpoint : Known(value, nameof(value));
     }
 
-    /// <summary>0 to 100, as asked for; in a list of buckets, the rank at the middle of the bucket.</summary>
+    /// <summary>The requested rank, 0 to 100; in a list of buckets, the rank at the middle of the bucket.</summary>
     public double Rank => _native.Rank;
 
-    /// <summary>The value that stands for the bucket, by the selection asked for.</summary>
+    /// <summary>The value that stands for the bucket, by the requested selection.</summary>
     public ulong Value => _native.Value;
 
-    /// <summary>How many recorded values the percentile has to cover; 0 when nothing was recorded.</summary>
+    /// <summary>How many recorded values the percentile must cover; 0 if nothing was recorded.</summary>
     public ulong TargetCount => _native.TargetCount;
 
     /// <summary>How many recorded values lie in the bucket or below it.</summary>
@@ -51,7 +51,7 @@ public readonly partial struct Percentile : IEquatable<Percentile>
     /// <summary>How many recorded values lie below the bucket.</summary>
     public ulong RunningCountBefore => _before;
 
-    /// <summary>Where the percentile was found.</summary>
+    /// <summary>The bucket of the percentile.</summary>
     public Bucket Bucket => new Bucket(in _native.Bucket);
 
     /// <summary>Another value that stands for the bucket.</summary>
@@ -75,8 +75,8 @@ public readonly partial struct Percentile : IEquatable<Percentile>
     public override int GetHashCode() => unchecked((Rank.GetHashCode() * 397) ^ Value.GetHashCode());
 
     /// <summary>
-    /// Rank, value and bucket: <c>P99=9,152 [138 / 519]: [9,088, 9,216) 386</c>. The rank has up to six decimals, in a list of
-    /// buckets up to four. A percentile of nothing is <c>P99=n/a</c>.
+    /// Rank, value and bucket: <c>P99=9,152 [138 / 519]: [9,088, 9,216) 386</c>. The rank has up to six decimals, in a
+    /// list of buckets up to four. A percentile without observations is <c>P99=n/a</c>.
     /// </summary>
     public override string ToString()
     {
@@ -84,7 +84,7 @@ public readonly partial struct Percentile : IEquatable<Percentile>
         if (_listed)
         {
             shown.Rank = RoundedToFour(shown.Rank);
-            // Zero would stand for a percentile of nothing; an empty bucket is there.
+            // Zero would mean that nothing was recorded, but an empty bucket exists.
             shown.TargetCount = 1;
         }
         return Format(shown);
@@ -92,7 +92,7 @@ public readonly partial struct Percentile : IEquatable<Percentile>
 
     internal static unsafe string Format(PicolloPercentile percentile)
     {
-        // The library promises to need no more.
+        // The library guarantees that this is enough.
         const int Enough = 192;
         Loader.Ensure();
         byte* buffer = stackalloc byte[Enough];
@@ -104,13 +104,13 @@ public readonly partial struct Percentile : IEquatable<Percentile>
     internal static bool IsInterpolated(EquivalentValueSelection selection) =>
         (selection == EquivalentValueSelection.Default ? s_default : selection) == EquivalentValueSelection.Interpolated;
 
-    /// <summary>The library's number; that of the midpoint for what it does not know.</summary>
+    /// <summary>The library's code; that of the midpoint for selections that it does not know.</summary>
     internal static uint ToNative(EquivalentValueSelection selection, string name = "valueSelection") =>
         IsInterpolated(selection)
             ? (uint)EquivalentValueSelection.Midpoint - 1
             : (uint)(selection == EquivalentValueSelection.Default ? s_default : Known(selection, name)) - 1;
 
-    /// <summary>As if the bucket's values lay evenly in it: the first at its start.</summary>
+    /// <summary>As if the bucket's values were evenly distributed in it: the first at its start.</summary>
     private ulong Interpolated()
     {
         if (_native.Bucket.Count == 0 || _native.TargetCount <= _before)
@@ -127,8 +127,8 @@ public readonly partial struct Percentile : IEquatable<Percentile>
     }
 
     /// <summary>
-    /// Half away from zero on the exact value, as the library rounds the ranks of its own lists. <see cref="Math.Round(double)"/>
-    /// would multiply, and so round, first. What lies below 2^-63 of a rank does not decide.
+    /// Rounds half away from zero on the exact value, like the library's lists. <see cref="Math.Round(double)"/> would
+    /// multiply, and so round, first. Differences below 2^-63 of a rank do not matter.
     /// </summary>
     private static double RoundedToFour(double rank) =>
         rank >= 0 && rank <= 100

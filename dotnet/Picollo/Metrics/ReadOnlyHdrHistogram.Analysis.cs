@@ -2,7 +2,7 @@ namespace Picollo.Metrics;
 
 public abstract unsafe partial class ReadOnlyHdrHistogram
 {
-    /// <summary>Whoever holds two gates holds this as well, so that two that want each other's do not wait for each other.</summary>
+    /// <summary>Callers that hold two gates hold this as well, so that two callers cannot deadlock.</summary>
     internal static readonly object s_pairing = new object();
 
     internal delegate int WriteSnapshot(SnapshotHandle snapshot, byte* buffer, UIntPtr capacity, UIntPtr* length);
@@ -12,7 +12,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
     /// <summary>The rule that maps values to counters.</summary>
     public HdrLayout GetLayout() => new HdrLayout(Ask<PicolloLayout>(&NativeMethods.picollo_snapshot_layout));
 
-    /// <summary>How many observations lie between two values, both included; those that share a bucket with one count whole.</summary>
+    /// <summary>The number of observations between two values, inclusive; buckets of the two count whole.</summary>
     public ulong GetCountBetween(ulong lowest, ulong highest)
     {
         ulong count;
@@ -22,7 +22,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
     }
 
     /// <summary>
-    /// The values at many ranks, as if the observations of a bucket were spread evenly over it: the inverse of
+    /// The values at many ranks, as if the observations of a bucket were evenly distributed in it: the inverse of
     /// <see cref="GetRank"/> with interpolation.
     /// </summary>
     public void GetInterpolatedPercentileValues(ReadOnlySpan<double> ranks, Span<ulong> values)
@@ -61,7 +61,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
             NativeMethods.picollo_snapshot_logarithmic_steps(snapshot, first, factor, steps, capacity, length));
     }
 
-    /// <summary>Steps of percentiles, which get closer by half with each half of the distance to 100 %.</summary>
+    /// <summary>Percentile steps that halve with each halving of the distance to 100 %.</summary>
     public HdrStep[] GetPercentileSteps(int ticksPerHalfDistance = 5)
     {
         Arguments.AtLeastOne(ticksPerHalfDistance, nameof(ticksPerHalfDistance));
@@ -69,10 +69,10 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
             NativeMethods.picollo_snapshot_percentile_steps(snapshot, (uint)ticksPerHalfDistance, steps, capacity, length));
     }
 
-    /// <summary>Writes the counts as bytes, for <see cref="HdrHistogramSnapshot.Decode(ReadOnlySpan{byte}, ulong)"/> and for other programs.</summary>
+    /// <summary>Encodes the counts: see <see cref="HdrHistogramSnapshot.Decode(ReadOnlySpan{byte}, ulong)"/>.</summary>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.Incompatible"/>: HdrHistogram's encodings hold the buckets of 0 to 5 significant digits alone
-    /// (<c>WithSignificantDigits</c>), and neither values nor counts of 2⁶³ or more.
+    /// <see cref="PicolloStatus.Incompatible"/>: HdrHistogram's encodings hold only the buckets of 0 to 5 significant
+    /// digits (<c>WithSignificantDigits</c>), and neither values nor counts of 2⁶³ or more.
     /// </exception>
     public byte[] Encode(SnapshotEncoding encoding = SnapshotEncoding.Native)
     {
@@ -85,9 +85,9 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
         }
     }
 
-    /// <summary>Writes the counts into a buffer. Where it is too small, nothing is written there.</summary>
-    /// <returns>Whether there was room; if not, <paramref name="length"/> tells how much is needed.</returns>
-    /// <remarks>Allocates nothing managed. Otherwise as <see cref="Encode"/>.</remarks>
+    /// <summary>Encodes the counts into a buffer. If it is too small, nothing is written there.</summary>
+    /// <returns>Whether there was room; if not, <paramref name="length"/> is the required length.</returns>
+    /// <remarks>Allocates no managed memory. Otherwise like <see cref="Encode"/>.</remarks>
     public bool TryEncode(Span<byte> buffer, out int length, SnapshotEncoding encoding = SnapshotEncoding.Native)
     {
         Arguments.Member((int)encoding, (int)SnapshotEncoding.Native, nameof(encoding));
@@ -104,7 +104,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
     }
 
     /// <summary>Writes the counts as base64 text.</summary>
-    /// <remarks>Fails as <see cref="Encode"/> does.</remarks>
+    /// <remarks>Fails like <see cref="Encode"/>.</remarks>
     public string EncodeBase64(SnapshotEncoding encoding = SnapshotEncoding.HdrV2Compressed)
     {
         Arguments.Member((int)encoding, (int)SnapshotEncoding.Native, nameof(encoding));
@@ -112,16 +112,16 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
             NativeMethods.picollo_snapshot_encode_base64(snapshot, (uint)encoding, buffer, capacity, length));
     }
 
-    /// <summary>Writes what <see cref="FormatHgrm"/> returns.</summary>
+    /// <summary>Writes the text of <see cref="FormatHgrm"/>.</summary>
     public void WriteHgrm(System.IO.TextWriter output, int ticksPerHalfDistance = 5, double valueScale = 1, bool csv = false)
     {
         ArgumentNullException.ThrowIfNull(output);
         output.Write(FormatHgrm(ticksPerHalfDistance, valueScale, csv));
     }
 
-    /// <summary>The percentile distribution as HdrHistogram for Java writes it (.hgrm), for its plotters.</summary>
+    /// <summary>The percentile distribution in the format of HdrHistogram for Java (.hgrm), for its plotters.</summary>
     /// <param name="ticksPerHalfDistance">Rows in each half of the distance to 100 %.</param>
-    /// <param name="valueScale">What values are divided by: above 0.</param>
+    /// <param name="valueScale">Values are divided by this; above 0.</param>
     /// <param name="csv">Comma-separated values instead of columns.</param>
     public string FormatHgrm(int ticksPerHalfDistance = 5, double valueScale = 1, bool csv = false)
     {
@@ -133,8 +133,8 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
     }
 
     /// <summary>
-    /// A copy that is corrected for coordinated omission, as by <see cref="HdrHistogram.RecordCorrected"/>: for every value longer
-    /// than the interval at which values were expected, also those that a stalled caller did not send meanwhile.
+    /// A copy corrected for coordinated omission, as by <see cref="HdrHistogram.RecordCorrected"/>: for every value
+    /// above the interval at which values were expected, it adds those that a stalled caller did not send meanwhile.
     /// </summary>
     public HdrHistogramSnapshot Corrected(ulong expectedInterval)
     {
@@ -146,10 +146,10 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
         }
     }
 
-    /// <summary>A quantile, and the interval that holds the true one, of which the observations are a sample.</summary>
-    /// <param name="quantile">Between 0 and 1, neither included.</param>
-    /// <param name="confidence">Between 0 and 1, neither included.</param>
-    /// <exception cref="ArgumentOutOfRangeException">One of them does not.</exception>
+    /// <summary>A quantile, and the interval that contains the true one; the observations are a sample.</summary>
+    /// <param name="quantile">Between 0 and 1, exclusive.</param>
+    /// <param name="confidence">Between 0 and 1, exclusive.</param>
+    /// <exception cref="ArgumentOutOfRangeException">One of them is not.</exception>
     /// <exception cref="PicolloException">Nothing was recorded.</exception>
     public QuantileInterval GetQuantileInterval(double quantile, double confidence = 0.95)
     {
@@ -161,7 +161,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
         return interval;
     }
 
-    /// <summary>Compares this, the older, with another, the newer: is it faster or slower, by how much, and how sure is that?</summary>
+    /// <summary>Compares this, the older, with a newer one: is it faster, by how much, and how sure is that?</summary>
     /// <exception cref="PicolloException">One of the two has no observations.</exception>
     public HdrComparison Compare(ReadOnlyHdrHistogram after, CompareOptions? options = null)
     {
@@ -182,7 +182,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
         return new HdrComparison(in comparison, a, b);
     }
 
-    /// <summary>What the library writes of the counts of one moment, also where it is asked twice.</summary>
+    /// <summary>The library's text for the counts of one moment, even if it is called twice.</summary>
     internal string Write(WriteSnapshot write)
     {
         lock (Gate)
@@ -202,7 +202,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram
         }
     }
 
-    /// <summary>The steps with what buckets know: a step ends before or with a bucket, so each belongs to one of them.</summary>
+    /// <summary>Adds bucket data: a step ends before or with a bucket, so each bucket belongs to one step.</summary>
     private static HdrStep[] WithBuckets(PicolloStep[] native, PicolloBucket[] buckets)
     {
         var steps = new HdrStep[native.Length];

@@ -1,7 +1,7 @@
 namespace Picollo.Metrics;
 
-/// <summary>What can be read from a histogram and from a snapshot of one.</summary>
-/// <remarks>Any thread may call anything here, at any time; calls on one object take turns.</remarks>
+/// <summary>The readable members of a histogram and of its snapshots.</summary>
+/// <remarks>Any thread may call any member at any time; calls on one object are serialized.</remarks>
 public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
 {
     private const int Chunk = 32;
@@ -34,26 +34,26 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
     /// <summary>Observations that were recorded but are missing from the buckets.</summary>
     public ulong LostCount => Counts().Lost;
 
-    /// <summary>The smallest recorded value; which one of its bucket says <see cref="Percentile.DefaultEquivalentValueSelection"/>.</summary>
+    /// <summary>The smallest value, by <see cref="Percentile.DefaultEquivalentValueSelection"/>.</summary>
     /// <exception cref="PicolloException">Nothing was recorded.</exception>
     public ulong Min => GetPercentileValue(0);
 
-    /// <summary>The largest recorded value; which one of its bucket says <see cref="Percentile.DefaultEquivalentValueSelection"/>.</summary>
+    /// <summary>The largest value, by <see cref="Percentile.DefaultEquivalentValueSelection"/>.</summary>
     /// <exception cref="PicolloException">Nothing was recorded.</exception>
     public ulong Max => GetPercentileValue(100);
 
     /// <summary>Mean of the buckets' midpoints; NaN when empty.</summary>
-    /// <remarks>Costs a summary: take one, by <see cref="GetSummary"/>, for several figures of one moment.</remarks>
+    /// <remarks>Costs a summary: for several figures of one moment, call <see cref="GetSummary"/>.</remarks>
     public double Mean() => GetSummary().Mean;
 
     /// <summary>Population standard deviation of the buckets' midpoints; NaN when empty.</summary>
-    /// <remarks>Costs a summary, as <see cref="Mean"/> does.</remarks>
+    /// <remarks>Costs a summary, like <see cref="Mean"/>.</remarks>
     public double StDev() => GetSummary().StDev;
 
-    /// <summary>The stated error: 0.5 / block size, which is at most the error asked for.</summary>
+    /// <summary>The stated error: 0.5 / block size, which is at most the requested error.</summary>
     public double RelativeError => Layout.RelativeError;
 
-    /// <summary>How many buckets there are to a block: those of equal width.</summary>
+    /// <summary>The number of buckets in a block, which have equal width.</summary>
     public int BlockSize => checked((int)GetLayout().BlockSize);
 
     /// <summary>Smallest value of the guaranteed range.</summary>
@@ -62,16 +62,16 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
     /// <summary>Largest value of the guaranteed range.</summary>
     public ulong MaxTrackableValue => Layout.MaxTrackableValue;
 
-    /// <summary>All buckets in ascending order, empty ones included, of the moment at which the enumeration begins.</summary>
+    /// <summary>All buckets in ascending order, also empty ones, at the moment the enumeration begins.</summary>
     public Buckets Buckets => new Buckets(this, false);
 
-    /// <summary>The buckets with a count.</summary>
+    /// <summary>The non-empty buckets.</summary>
     public Buckets BucketsWithValues => new Buckets(this, true);
 
     /// <summary>All buckets, each with the percentile rank at its middle.</summary>
     public BucketPercentiles BucketPercentiles => new BucketPercentiles(this, false);
 
-    /// <summary>The buckets with a count, each with the percentile rank at its middle.</summary>
+    /// <summary>The non-empty buckets, each with the percentile rank at its middle.</summary>
     public BucketPercentiles BucketPercentilesWithValues => new BucketPercentiles(this, true);
 
     /// <summary>Totals, mean, deviation and the usual percentiles.</summary>
@@ -85,7 +85,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
         return summary;
     }
 
-    /// <summary>The value at a rank of 0 to 100, for example 99.9.</summary>
+    /// <summary>The value at a rank from 0 to 100, for example 99.9.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The rank is not within 0 to 100.</exception>
     /// <exception cref="PicolloException">Nothing was recorded.</exception>
     public ulong GetPercentileValue(double rank, EquivalentValueSelection valueSelection = default)
@@ -121,7 +121,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
                         Current(), from, (UIntPtr)ranks.Length, Percentile.ToNative(valueSelection), to));
     }
 
-    /// <summary>The percentile at a rank of 0 to 100, with its bucket.</summary>
+    /// <summary>The percentile at a rank from 0 to 100, with its bucket.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The rank is not within 0 to 100.</exception>
     /// <exception cref="PicolloException">Nothing was recorded.</exception>
     public Percentile GetPercentile(double rank, EquivalentValueSelection valueSelection = default)
@@ -139,7 +139,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
         return new Percentile(in percentile, before, valueSelection);
     }
 
-    /// <summary>The percentiles at many ranks, in any order, of one moment.</summary>
+    /// <summary>The percentiles at many ranks, in any order, at one moment.</summary>
     public void GetPercentiles(
         ReadOnlySpan<double> ranks, Span<Percentile> percentiles, EquivalentValueSelection valueSelection = default)
     {
@@ -169,8 +169,8 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
     }
 
     /// <summary>
-    /// The percentage of observations in buckets up to and including the value's own; with interpolation, as if the bucket's
-    /// observations were spread evenly over it.
+    /// The percentage of observations in buckets up to and including the value's own; with interpolation, as if the
+    /// bucket's observations were evenly distributed in it.
     /// </summary>
     public double GetRank(ulong value, bool interpolate = false)
     {
@@ -181,7 +181,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
     }
 
     /// <summary>
-    /// The bucket that a value is counted in. For a value out of range, the bucket of all those, which is not valid: see
+    /// The bucket that counts a value. Values out of range share one bucket, which is not valid: see
     /// <see cref="Bucket.IsOverflowBucket"/>.
     /// </summary>
     public Bucket GetBucket(ulong value)
@@ -208,8 +208,8 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
     internal abstract SnapshotHandle Current();
 
     /// <summary>
-    /// How many values lie below a bucket, from how many lie below another: of ascending buckets, all of this together goes once over
-    /// the counts.
+    /// How many values lie below a bucket, computed from how many lie below another. For ascending buckets, all calls
+    /// together iterate over the counts once.
     /// </summary>
     internal static ulong CountBelow(SnapshotHandle snapshot, in PicolloBucket bucket, in PicolloBucket last, ulong belowLast)
     {
@@ -232,12 +232,12 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
         NativeText.List<PicolloBucket>((buckets, capacity, length) =>
             NativeMethods.picollo_snapshot_buckets(snapshot, nonEmptyOnly ? 1u : 0u, buckets, capacity, length));
 
-    /// <summary>A snapshot that was made of this.</summary>
+    /// <summary>Wraps a snapshot that was made from this.</summary>
     internal virtual HdrHistogramSnapshot Derived(SnapshotHandle handle) => new HdrHistogramSnapshot(handle);
 
     internal abstract void ThrowIfDisposed();
 
-    /// <summary>Any summary: what it says of the layout never changes.</summary>
+    /// <summary>Any summary: its layout never changes.</summary>
     private HdrHistogramSummary Layout
     {
         get
@@ -249,7 +249,7 @@ public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
 
     private PicolloCounts Counts() => Ask<PicolloCounts>(&NativeMethods.picollo_snapshot_counts);
 
-    /// <summary>What the library says of the counts of this moment.</summary>
+    /// <summary>The library's result for the counts of this moment.</summary>
     private protected T Ask<T>(delegate*<SnapshotHandle, T*, int> function) where T : unmanaged
     {
         T answer;

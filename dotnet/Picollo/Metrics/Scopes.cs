@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 
 namespace Picollo.Metrics;
 
-/// <summary>Measures a <c>using</c> block in ticks of <see cref="Stopwatch"/>, and records that.</summary>
-/// <param name="histogram">What to record in; null: nothing.</param>
+/// <summary>Measures a <c>using</c> block in ticks of <see cref="Stopwatch"/>, and records the time.</summary>
+/// <param name="histogram">The histogram to record into; null: none.</param>
 public struct TickScope(HdrHistogram? histogram) : IDisposable
 {
     private readonly long _start = Stopwatch.GetTimestamp();
@@ -13,12 +13,12 @@ public struct TickScope(HdrHistogram? histogram) : IDisposable
     /// <summary>Ticks in a second.</summary>
     public static ulong OneSecondValue => (ulong)Stopwatch.Frequency;
 
-    /// <summary>Records the time since the beginning; a second time does nothing.</summary>
+    /// <summary>Records the time since the beginning; a second call does nothing.</summary>
     public void Dispose() => Elapsed.Record(ref _histogram, _start, OneSecondValue);
 }
 
-/// <summary>Measures a <c>using</c> block in nanoseconds, and records that.</summary>
-/// <param name="histogram">What to record in; null: nothing.</param>
+/// <summary>Measures a <c>using</c> block in nanoseconds, and records the time.</summary>
+/// <param name="histogram">The histogram to record into; null: none.</param>
 public struct NanoScope(HdrHistogram? histogram) : IDisposable
 {
     /// <summary>Nanoseconds in a second.</summary>
@@ -33,12 +33,12 @@ public struct NanoScope(HdrHistogram? histogram) : IDisposable
     /// <summary>Ticks of <see cref="Stopwatch"/> as nanoseconds, rounded down.</summary>
     public static ulong TicksToNanos(ulong ticks) => Elapsed.Convert(ticks, OneSecondValue);
 
-    /// <summary>Records the time since the beginning; a second time does nothing.</summary>
+    /// <summary>Records the time since the beginning; a second call does nothing.</summary>
     public void Dispose() => Elapsed.Record(ref _histogram, _start, OneSecondValue);
 }
 
-/// <summary>Measures a <c>using</c> block in microseconds, and records that.</summary>
-/// <param name="histogram">What to record in; null: nothing.</param>
+/// <summary>Measures a <c>using</c> block in microseconds, and records the time.</summary>
+/// <param name="histogram">The histogram to record into; null: none.</param>
 public struct MicroScope(HdrHistogram? histogram) : IDisposable
 {
     /// <summary>Microseconds in a second.</summary>
@@ -47,12 +47,12 @@ public struct MicroScope(HdrHistogram? histogram) : IDisposable
     private readonly long _start = Stopwatch.GetTimestamp();
     private HdrHistogram? _histogram = histogram;
 
-    /// <summary>Records the time since the beginning; a second time does nothing.</summary>
+    /// <summary>Records the time since the beginning; a second call does nothing.</summary>
     public void Dispose() => Elapsed.Record(ref _histogram, _start, OneSecondValue);
 }
 
-/// <summary>Measures a <c>using</c> block in milliseconds, and records that.</summary>
-/// <param name="histogram">What to record in; null: nothing.</param>
+/// <summary>Measures a <c>using</c> block in milliseconds, and records the time.</summary>
+/// <param name="histogram">The histogram to record into; null: none.</param>
 public struct MilliScope(HdrHistogram? histogram) : IDisposable
 {
     /// <summary>Milliseconds in a second.</summary>
@@ -61,7 +61,7 @@ public struct MilliScope(HdrHistogram? histogram) : IDisposable
     private readonly long _start = Stopwatch.GetTimestamp();
     private HdrHistogram? _histogram = histogram;
 
-    /// <summary>Records the time since the beginning; a second time does nothing.</summary>
+    /// <summary>Records the time since the beginning; a second call does nothing.</summary>
     public void Dispose() => Elapsed.Record(ref _histogram, _start, OneSecondValue);
 }
 
@@ -83,7 +83,7 @@ public sealed unsafe partial class HdrHistogram
 /// <summary>Times between two readings of <see cref="Stopwatch"/>.</summary>
 internal static class Elapsed
 {
-    /// <summary>Records the time since the start, and forgets the histogram.</summary>
+    /// <summary>Records the time since the start, and clears the reference to the histogram.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void Record(ref HdrHistogram? histogram, long start, ulong unitsPerSecond)
     {
@@ -92,13 +92,13 @@ internal static class Elapsed
         histogram = null;
     }
 
-    /// <summary>⌊ticks · units / frequency⌋, exactly; saturates.</summary>
+    /// <summary>⌊ticks · units / frequency⌋, exact and saturating.</summary>
     internal static ulong Convert(ulong ticks, ulong unitsPerSecond)
     {
         ulong frequency = (ulong)Stopwatch.Frequency;
         if (frequency == unitsPerSecond)
             return ticks;
-        // The remainder is below the frequency, so that its product fits for frequencies up to 18 GHz.
+        // The remainder is below the frequency, so its product fits for frequencies up to 18 GHz.
         ulong seconds = ticks / frequency;
         ulong rest = ticks % frequency * unitsPerSecond / frequency;
         if (seconds > (ulong.MaxValue - rest) / unitsPerSecond)

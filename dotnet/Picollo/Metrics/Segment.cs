@@ -1,57 +1,57 @@
 namespace Picollo.Metrics;
 
-/// <summary>What a <see cref="Segment"/> is to be.</summary>
+/// <summary>The configuration of a <see cref="Segment"/>.</summary>
 public sealed class SegmentOptions
 {
-    /// <summary>1 to 64 letters, digits, <c>_</c> and <c>-</c>; null: as the program.</summary>
+    /// <summary>1 to 64 letters, digits, <c>_</c> and <c>-</c>; null: the program's name.</summary>
     public string? Name { get; set; }
 
-    /// <summary>Where it goes; made if it is not there. Null: <c>$PICOLLO_DIR</c>, or a directory of this user's in memory.</summary>
+    /// <summary>The directory, created if missing. Null: <c>$PICOLLO_DIR</c>, or this user's, in memory.</summary>
     public string? Directory { get; set; }
 
-    /// <summary>The most that the file may come to take; 0: 128 MiB. Memory is taken as histograms are made.</summary>
+    /// <summary>The maximum size of the file; 0: 128 MiB. New histograms take memory as they are made.</summary>
     public ulong MaxBytes { get; set; }
 
-    /// <summary>Whether to leave the file at an orderly end of the process.</summary>
+    /// <summary>Whether to keep the file when the process ends normally.</summary>
     public bool Keep { get; set; }
 
     /// <summary>Whether it may be in a directory that is not in memory: records may then wait for the disk.</summary>
     public bool OnDisk { get; set; }
 
     /// <summary>
-    /// Whether histograms whose factory names no mode have one set of counters, which all add to atomically, and not one for each CPU: less
-    /// memory, and less to read.
+    /// Whether histograms whose factory names no mode have one set of counters, which all add to atomically, instead of
+    /// one for each CPU: less memory, and less to read.
     /// </summary>
     public bool Interlocked { get; set; }
 
     /// <summary>
-    /// Whether histograms can be reset, unless they are made without: three times the memory, and interlocked where no mode is named.
-    /// Per-CPU ones cannot.
+    /// Whether histograms can be reset, unless they are made without it: three times the memory, and interlocked by
+    /// default. Per-CPU ones cannot.
     /// </summary>
     public bool LiveReset { get; set; }
 }
 
 /// <summary>
-/// A file in memory that histograms and counters lie in, for <c>picollo top</c>, <c>picollo show</c> and other viewers to read while
-/// this program runs, and after it crashed. On Linux; elsewhere <see cref="PicolloStatus.Unsupported"/>.
+/// A file in memory that contains histograms and counters. <c>picollo top</c>, <c>picollo show</c> and other viewers
+/// read it while this program runs, and after it crashed. Other systems: <see cref="PicolloStatus.Unsupported"/>.
 /// </summary>
 /// <remarks>
-/// What is asked for by the same name and labels is the same, in all processes that have the segment. Recording costs what it costs
-/// elsewhere. Any thread may call anything. What a segment gave out is there as long as the process, also when the segment was disposed.
+/// One name with the same labels gives the same object, in all processes with the segment. Recording costs the same as
+/// elsewhere. Any thread may call any member. Objects live as long as the process, also without the segment.
 /// </remarks>
 public sealed unsafe class Segment : IDisposable
 {
     private readonly SegmentHandle _handle;
 
-    /// <summary>Makes a segment of this process. Segments of the same name that nobody has any more are removed.</summary>
-    /// <param name="name">1 to 64 letters, digits, <c>_</c> and <c>-</c>; null: as the program.</param>
-    /// <exception cref="PicolloException">Says what to do.</exception>
+    /// <summary>Makes a segment of this process. Abandoned segments with the same name are removed.</summary>
+    /// <param name="name">1 to 64 letters, digits, <c>_</c> and <c>-</c>; null: the program's name.</param>
+    /// <exception cref="PicolloException">The message explains what to do.</exception>
     public Segment(string? name = null) : this(new SegmentOptions { Name = name })
     {
     }
 
-    /// <summary>Makes a segment of this process. Segments of the same name that nobody has any more are removed.</summary>
-    /// <exception cref="PicolloException">Says what to do.</exception>
+    /// <summary>Makes a segment of this process. Abandoned segments with the same name are removed.</summary>
+    /// <exception cref="PicolloException">The message explains what to do.</exception>
     public Segment(SegmentOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -75,9 +75,9 @@ public sealed unsafe class Segment : IDisposable
         _handle = handle;
     }
 
-    /// <summary>Opens a segment that another process has made, to write into.</summary>
-    /// <param name="path">Where it is; null: what the environment variable <c>PICOLLO_SEGMENT</c> says.</param>
-    /// <exception cref="PicolloException">It is no segment, not this user's, or none that this build can use.</exception>
+    /// <summary>Opens a segment that another process made, to write into it.</summary>
+    /// <param name="path">Its path; null: the environment variable <c>PICOLLO_SEGMENT</c>.</param>
+    /// <exception cref="PicolloException">It is no segment, not this user's, or unusable for this build.</exception>
     public static Segment Attach(string? path = null)
     {
         Loader.Ensure();
@@ -88,7 +88,7 @@ public sealed unsafe class Segment : IDisposable
         return new Segment(handle);
     }
 
-    /// <summary>Where it is, for <see cref="Attach"/> in other processes.</summary>
+    /// <summary>The path, for <see cref="Attach"/> in other processes.</summary>
     public string Path
     {
         get
@@ -100,23 +100,25 @@ public sealed unsafe class Segment : IDisposable
     }
 
     /// <summary>
-    /// The histogram of this name and these labels: the one that there is, or a new one, of 1 % from 1 to 3.6e12, an hour in nanoseconds.
+    /// The histogram with this name and labels, the existing one or a new one, of 1 % from 1 to 3.6e12 (an hour in ns).
     /// </summary>
-    /// <remarks>Otherwise as the other form.</remarks>
+    /// <remarks>Otherwise like the other overload.</remarks>
     public HdrHistogram GetHistogram(MetricOptions metric) => GetHistogram(metric, default);
 
-    /// <summary>The histogram of this name and these labels: the one that there is, or a new one. Resets need <see cref="SegmentOptions.LiveReset"/>.</summary>
+    /// <summary>The histogram with this name and labels. Resets need <see cref="SegmentOptions.LiveReset"/>.</summary>
     /// <param name="metric">
-    /// What it is known as. Of no meaning here are <see cref="MetricOptions.Native"/>, <see cref="MetricOptions.MaxBuckets"/> and
-    /// <see cref="MetricOptions.SinceReset"/>.
+    /// Its description. <see cref="MetricOptions.Native"/>, <see cref="MetricOptions.MaxBuckets"/> and
+    /// <see cref="MetricOptions.SinceReset"/> are ignored here.
     /// </param>
     /// <param name="factory">
-    /// What it is made from: dense, with 64 bits. Without a mode there are counters for each CPU where the machine has few. One that is <see cref="HdrHistogram.HdrHistogramFactory.WithSingleWriter"/> is the
-    /// thread's that made it; a task may go on on another thread, whose records then get lost.
+    /// Its configuration: dense, with 64 bits. Without a mode there are counters for each CPU if the machine has few.
+    /// With <see cref="HdrHistogram.HdrHistogramFactory.WithSingleWriter"/>, only the thread that made it may record. A
+    /// task may continue on another thread, whose records then get lost.
     /// </param>
     /// <exception cref="PicolloException">
-    /// <see cref="PicolloStatus.Incompatible"/>: there is one of that name with another layout or mode, or another thread's;
-    /// <see cref="PicolloStatus.Unsupported"/>: it cannot lie in a segment; <see cref="PicolloStatus.OutOfMemory"/>: something is full.
+    /// <see cref="PicolloStatus.Incompatible"/>: there is one with another layout, mode or thread.
+    /// <see cref="PicolloStatus.Unsupported"/>: segments cannot contain it. <see cref="PicolloStatus.OutOfMemory"/>:
+    /// the segment or the file system is full.
     /// </exception>
     public HdrHistogram GetHistogram(MetricOptions metric, HdrHistogram.HdrHistogramFactory factory)
     {
@@ -129,12 +131,12 @@ public sealed unsafe class Segment : IDisposable
             Outcome.Check(
                 NativeMethods.picollo_segment_histogram(Live(), &known, &options, out histogram, &error), &error);
         }
-        // Its memory is the segment's, which the collector cannot give back.
+        // Its memory belongs to the segment, and the collector cannot free it.
         return new HdrHistogram(histogram, (RecordMode)options.Mode, false, false);
     }
 
-    /// <summary>The counter of this name and these labels: the one that there is, or a new one at zero.</summary>
-    /// <remarks>Otherwise as <see cref="GetHistogram(MetricOptions, HdrHistogram.HdrHistogramFactory)"/>.</remarks>
+    /// <summary>The counter with this name and these labels: the existing one, or a new one at zero.</summary>
+    /// <remarks>Otherwise like <see cref="GetHistogram(MetricOptions, HdrHistogram.HdrHistogramFactory)"/>.</remarks>
     public MetricCounter GetCounter(MetricOptions metric)
     {
         PicolloError error;
@@ -148,10 +150,10 @@ public sealed unsafe class Segment : IDisposable
     }
 
     /// <summary>
-    /// Takes the histogram or counter of this name and these labels out: no reader sees it any more, unless it did before, and who
-    /// asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
+    /// Removes the histogram or counter with this name and these labels. No reader sees it any more, except those that
+    /// already did, and the next request for it gets a new one. Existing objects stay valid; the memory stays in use.
     /// </summary>
-    /// <exception cref="PicolloException"><see cref="PicolloStatus.InvalidArgument"/>: there is nothing of that name.</exception>
+    /// <exception cref="PicolloException"><see cref="PicolloStatus.InvalidArgument"/>: unknown name.</exception>
     public void Retire(MetricOptions metric)
     {
         PicolloError error;
@@ -160,10 +162,10 @@ public sealed unsafe class Segment : IDisposable
         Outcome.Check(NativeMethods.picollo_segment_retire(Live(), &known, &error), &error);
     }
 
-    /// <summary>Bytes that a histogram takes in a segment.</summary>
-    /// <param name="factory">What it is made from.</param>
-    /// <param name="interlocked">As <see cref="SegmentOptions.Interlocked"/> of the segment.</param>
-    /// <param name="liveReset">As <see cref="SegmentOptions.LiveReset"/> of the segment.</param>
+    /// <summary>The size of a histogram in a segment, in bytes.</summary>
+    /// <param name="factory">Its configuration.</param>
+    /// <param name="interlocked">See <see cref="SegmentOptions.Interlocked"/>.</param>
+    /// <param name="liveReset">See <see cref="SegmentOptions.LiveReset"/>.</param>
     public static ulong Estimate(
         HdrHistogram.HdrHistogramFactory factory = default, bool interlocked = false, bool liveReset = false)
     {
@@ -176,7 +178,7 @@ public sealed unsafe class Segment : IDisposable
         return bytes;
     }
 
-    /// <summary>Gives the object back. What is in the segment stays, and so do the histograms and counters that it gave out.</summary>
+    /// <summary>Releases the object. The segment's contents, and its histograms and counters, stay valid.</summary>
     public void Dispose() => _handle.Dispose();
 
     private SegmentHandle Live() => NativeHandle.Live(_handle, this);

@@ -1,19 +1,19 @@
 namespace Picollo.Metrics;
 
-/// <summary>Counters of one word that many threads share, where an interlocked addition of each is too slow.</summary>
+/// <summary>Counters of one word for many threads, if interlocked additions are too slow.</summary>
 /// <remarks>
-/// The words are the caller's own, fields or elements of arrays, zero at the beginning, used through these methods only while
-/// several threads do. For an exact one, see <see cref="Interlocked"/> and <see cref="MetricOptions.Striped"/>. Words of 32 bits count
-/// modulo 2³².
+/// The caller owns the words: fields or elements of arrays, initially zero, used only through these methods while
+/// several threads use them. For exact counters, see <see cref="Interlocked"/> and <see cref="MetricOptions.Striped"/>.
+/// 32-bit words count modulo 2³².
 /// </remarks>
 public static unsafe class SharedCounter
 {
-    /// <summary>Where scalable counters stop being exact, unless asked otherwise: 2¹³ = 8192.</summary>
+    /// <summary>By default scalable counters are exact up to 2¹³ = 8192.</summary>
     public const int DefaultThresholdBits = Constants.ScalableThresholdBits;
 
     /// <summary>
-    /// Counts events exactly up to 2^thresholdBits, from there in steps of 2^k with probability 2^-k: the busier the counter, the
-    /// less threads contend for it. The expected count is exact, its standard deviation 0.9 % with 13 bits.
+    /// Counts events exactly up to 2^thresholdBits, then in steps of 2^k with probability 2^-k: the busier the counter,
+    /// the less threads contend for it. The expected count is exact, its standard deviation 0.9 % with 13 bits.
     /// </summary>
     public static void AddScalable(ref ulong counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
     {
@@ -22,7 +22,7 @@ public static unsafe class SharedCounter
             NativeMethods.picollo_scalable_counter_add_n64(word, count, bits);
     }
 
-    /// <summary>As <see cref="AddScalable(ref ulong, ulong, int)"/>, in 32 bits.</summary>
+    /// <summary>Like <see cref="AddScalable(ref ulong, ulong, int)"/>, in 32 bits.</summary>
     public static void AddScalable(ref uint counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
     {
         uint bits = Threshold(thresholdBits);
@@ -31,7 +31,7 @@ public static unsafe class SharedCounter
     }
 
     /// <summary>
-    /// Counts events as a scalable counter does, in steps of at most 2^capBits, so that the relative error falls again at high counts.
+    /// Counts like a scalable counter, in steps of at most 2^capBits, so that the relative error falls at high counts.
     /// </summary>
     public static void AddCapped(
         ref ulong counter, ulong count = 1, int capBits = 10, int thresholdBits = DefaultThresholdBits)
@@ -41,7 +41,7 @@ public static unsafe class SharedCounter
             NativeMethods.picollo_capped_counter_add64(word, count, bits, cap);
     }
 
-    /// <summary>As <see cref="AddCapped(ref ulong, ulong, int, int)"/>, in 32 bits.</summary>
+    /// <summary>Like <see cref="AddCapped(ref ulong, ulong, int, int)"/>, in 32 bits.</summary>
     public static void AddCapped(
         ref uint counter, ulong count = 1, int capBits = 10, int thresholdBits = DefaultThresholdBits)
     {
@@ -50,7 +50,7 @@ public static unsafe class SharedCounter
             NativeMethods.picollo_capped_counter_add32(word, count, bits, cap);
     }
 
-    /// <summary>Counts events exactly as long as threads do not meet; where they do, as a scalable counter.</summary>
+    /// <summary>Counts events exactly as long as threads do not collide; otherwise like a scalable counter.</summary>
     public static void AddSensing(ref ulong counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
     {
         uint bits = Threshold(thresholdBits);
@@ -58,7 +58,7 @@ public static unsafe class SharedCounter
             NativeMethods.picollo_sensing_counter_add64(word, count, bits);
     }
 
-    /// <summary>As <see cref="AddSensing(ref ulong, ulong, int)"/>, in 32 bits.</summary>
+    /// <summary>Like <see cref="AddSensing(ref ulong, ulong, int)"/>, in 32 bits.</summary>
     public static void AddSensing(ref uint counter, ulong count = 1, int thresholdBits = DefaultThresholdBits)
     {
         uint bits = Threshold(thresholdBits);
@@ -76,7 +76,7 @@ public static unsafe class SharedCounter
     /// <summary>Reads a counter of 32 bits while others count.</summary>
     public static uint Read(ref uint counter) => Volatile.Read(ref counter);
 
-    // Out of range, the library would take its default.
+    // For a value out of range, the library would use its default.
     private static uint Threshold(int bits)
     {
         if (bits < 1 || bits > 31)

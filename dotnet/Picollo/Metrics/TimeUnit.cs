@@ -1,6 +1,6 @@
 namespace Picollo.Metrics;
 
-/// <summary>What times are counted in.</summary>
+/// <summary>The unit of times.</summary>
 public enum TimeUnit : uint
 {
     /// <summary>10⁻⁹ seconds.</summary>

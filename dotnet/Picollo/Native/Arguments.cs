@@ -1,6 +1,6 @@
 namespace Picollo.Native;
 
-/// <summary>Checks of arguments, before the library is asked. What only the library can judge is for it to answer.</summary>
+/// <summary>Checks arguments before library calls. The library checks what only it can judge.</summary>
 internal static class Arguments
 {
     internal static void Rank(double value, string name)
@@ -37,7 +37,7 @@ internal static class Arguments
             throw new ArgumentOutOfRangeException(name, value, "It lies between 0 and 1, neither included.");
     }
 
-    /// <summary>A relative error: the library would clamp what is smaller, and break what was asked for; above 0.1 it is better than that.</summary>
+    /// <summary>A relative error. The library would clamp smaller ones; above 0.1 it is more precise.</summary>
     internal static double RelativeError(double value, double least, string name) =>
         value >= least && value < 1
             ? value
@@ -50,7 +50,7 @@ internal static class Arguments
             throw new ArgumentOutOfRangeException(name, value, "It is a finite number, 0 or more.");
     }
 
-    /// <summary>What tells histograms of a log apart: one field of a line of commas.</summary>
+    /// <summary>A log's tag: one field of a comma-separated line.</summary>
     internal static void Tag(string? value, string name)
     {
         foreach (char character in value ?? "")
@@ -65,7 +65,7 @@ internal static class Arguments
             throw new ArgumentOutOfRangeException(name, value, "There is at least one.");
     }
 
-    /// <summary>A member of an enumeration whose numbers go from 0 to the last without a gap.</summary>
+    /// <summary>A member of an enumeration with consecutive numbers from 0.</summary>
     internal static void Member(int value, int last, string name)
     {
         if (value < 0 || value > last)

@@ -1,12 +1,12 @@
 namespace Picollo.Native;
 
-/// <summary>A reference to a native object. The library counts references, so handles may go in any order.</summary>
-/// <param name="free">What gives the reference back.</param>
+/// <summary>A reference to a native object. The library counts references: any order of release works.</summary>
+/// <param name="free">The function that releases the reference.</param>
 internal abstract unsafe class NativeHandle(delegate*<IntPtr, void> free) : SafeHandle(IntPtr.Zero, true)
 {
     public override bool IsInvalid => handle == IntPtr.Zero;
 
-    /// <summary>Itself, unless its owner was disposed.</summary>
+    /// <summary>Returns the handle, unless its owner was disposed.</summary>
     internal static T Live<T>(T handle, object owner) where T : NativeHandle
     {
         ObjectDisposedException.ThrowIf(handle.IsClosed, owner);
@@ -20,11 +20,11 @@ internal abstract unsafe class NativeHandle(delegate*<IntPtr, void> free) : Safe
     }
 }
 
-/// <summary>What is used through bare pointers, which another thread may end meanwhile.</summary>
+/// <summary>A handle used through bare pointers, whose use another thread may end meanwhile.</summary>
 /// <remarks>
-/// Never disposed, always finalised: only the garbage collector knows when no thread is in the middle of a use. The owner's
-/// finaliser ends the use; but the finaliser of another object may have handed the owner to a thread before. So this gives the memory back
-/// when it is found unreachable for the second time: by then whoever was in the middle is through, and nobody begins.
+/// Never disposed, always finalized: only the garbage collector knows when no thread is in the middle of a use. The
+/// owner's finalizer ends the use, but another object's finalizer may have passed the owner to a thread before. So this
+/// frees the memory when it is unreachable for the second time: by then no use is in progress, and none can begin.
 /// </remarks>
 internal abstract unsafe class LastingHandle(delegate*<IntPtr, void> free) : NativeHandle(free)
 {
@@ -57,12 +57,12 @@ internal sealed unsafe class RegistryHandle() : NativeHandle(&NativeMethods.pico
 internal sealed unsafe class BenchmarkHandle() : NativeHandle(&NativeMethods.picollo_benchmark_free);
 internal sealed unsafe class SegmentHandle() : NativeHandle(&NativeMethods.picollo_segment_free);
 
-/// <summary>A picollo_log_reader, with the text that it reads, which does not move as long as it is there.</summary>
+/// <summary>A picollo_log_reader with its text, which is pinned as long as the reader lives.</summary>
 internal sealed unsafe class LogReaderHandle() : NativeHandle(&NativeMethods.picollo_log_reader_free)
 {
     private GCHandle _text;
 
-    /// <summary>A reader of bytes that nobody changes from now on.</summary>
+    /// <summary>A reader of bytes that nobody changes any more.</summary>
     internal static LogReaderHandle Create(byte[] text)
     {
         GCHandle pinned = GCHandle.Alloc(text, GCHandleType.Pinned);

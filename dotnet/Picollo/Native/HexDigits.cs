@@ -1,9 +1,9 @@
 namespace Picollo.Native;
 
-/// <summary>The ids of traces and spans: bytes to the library, hexadecimal digits to people.</summary>
+/// <summary>The ids of traces and spans: bytes for the library, hexadecimal digits for people.</summary>
 internal static unsafe class HexDigits
 {
-    /// <summary>Zeroes for null and for none.</summary>
+    /// <summary>Null and an empty text give zeroes.</summary>
     internal static void Read(string? digits, byte* bytes, int length, string parameter)
     {
         if (string.IsNullOrEmpty(digits))
@@ -20,7 +20,7 @@ internal static unsafe class HexDigits
         }
     }
 
-    /// <summary>Null for zeroes.</summary>
+    /// <summary>Zeroes give null.</summary>
     internal static string? Write(byte* bytes, int length)
     {
         var id = new ReadOnlySpan<byte>(bytes, length);

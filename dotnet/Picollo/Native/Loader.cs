@@ -2,7 +2,7 @@ using System.Reflection;
 
 namespace Picollo.Native;
 
-/// <summary>Finds the library and checks that it speaks the same ABI.</summary>
+/// <summary>Finds the library and checks its ABI version.</summary>
 internal static class Loader
 {
     private static string? s_version;
@@ -18,8 +18,8 @@ internal static class Loader
         }
     }
 
-    /// <summary>Called by everything that makes the first contact. Later calls cost a load.</summary>
-    /// <exception cref="DllNotFoundException">There is no library, or one of another ABI.</exception>
+    /// <summary>Every member that may make the first library call calls this. Later calls cost a load.</summary>
+    /// <exception cref="DllNotFoundException">There is no library, or it has another ABI.</exception>
     internal static void Ensure()
     {
         if (Volatile.Read(ref s_version) == null)
@@ -55,7 +55,7 @@ internal static class Loader
         Volatile.Write(ref s_version, Utf8.FromNative(NativeMethods.picollo_version()));
     }
 
-    /// <summary>The file that PICOLLO_LIBRARY names; else the usual search, and then the name that needs no development link.</summary>
+    /// <summary>Tries PICOLLO_LIBRARY; else the usual search, then the name without a development link.</summary>
     private static IntPtr Resolve(string name, Assembly assembly, DllImportSearchPath? path)
     {
         if (name != NativeMethods.Library)

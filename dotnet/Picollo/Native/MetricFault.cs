@@ -3,7 +3,7 @@ using Picollo.Metrics;
 namespace Picollo.Native;
 
 /// <summary>
-/// Says which part of a metric a registry has refused: the library has one answer for all. It decides; here its rules are only told.
+/// Explains which part of a metric a registry refused: the library decides, but has one status for all.
 /// </summary>
 internal static class MetricFault
 {
@@ -11,9 +11,9 @@ internal static class MetricFault
     private const int MaxBounds = 500;
     private const int ExemplarCharacters = 128;
 
-    /// <param name="status">What the library has answered.</param>
-    /// <param name="metric">What it was given.</param>
-    /// <param name="bounds">What it was given of a histogram; null for none.</param>
+    /// <param name="status">The library's status.</param>
+    /// <param name="metric">The metric that it was given.</param>
+    /// <param name="bounds">The histogram's bounds; null for none.</param>
     internal static void Check(int status, MetricOptions metric, IEnumerable<double>? bounds = null)
     {
         if (status == (int)PicolloStatus.InvalidArgument)

@@ -1,6 +1,6 @@
 namespace Picollo.Native;
 
-/// <summary>Native memory for the time of a call.</summary>
+/// <summary>Native memory for the duration of a call.</summary>
 internal sealed unsafe class NativeBlocks : IDisposable
 {
     private readonly List<IntPtr> _blocks = new List<IntPtr>();

@@ -1,12 +1,12 @@
 namespace Picollo.Native;
 
-/// <summary>Whether a library that did not load is there at all: for what is said about it.</summary>
+/// <summary>Checks whether a library that did not load exists, for the error message.</summary>
 internal static class NativeLibraryFile
 {
     private static readonly string[] s_names = { "libpicollo.so", "libpicollo.so.0" };
 
-    /// <summary>The first file that the loader could have taken; null: there is none.</summary>
-    /// <param name="chosen">The file that was asked for by name, the only one then; null or empty: none was.</param>
+    /// <summary>The first file that the loader could have used; null without one.</summary>
+    /// <param name="chosen">The file requested by name, and then the only candidate; null or empty if none was.</param>
     internal static string? Find(string? chosen)
     {
         if (!string.IsNullOrEmpty(chosen))
@@ -21,7 +21,7 @@ internal static class NativeLibraryFile
                 }
                 catch (ArgumentException)
                 {
-                    // What no path can have in it.
+                    // The path has invalid characters.
                 }
         return null;
     }
@@ -29,7 +29,7 @@ internal static class NativeLibraryFile
     private static IEnumerable<string> Directories()
     {
         yield return AppContext.BaseDirectory;
-        // Where a package's library lies in an application that was not published for one machine.
+        // The place of a package's library in an application that was not published for one platform.
         if (AppContext.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") is string known)
             foreach (string directory in known.Split(Path.PathSeparator))
                 yield return directory;

@@ -2,7 +2,7 @@ using Picollo.Metrics;
 
 namespace Picollo.Native;
 
-/// <summary>The options in native memory, for the time of a call: the library copies them.</summary>
+/// <summary>The options in native memory, for the duration of a call: the library copies them.</summary>
 internal sealed unsafe class NativeMetric : IDisposable
 {
     private readonly NativeBlocks _blocks = new NativeBlocks();
@@ -35,7 +35,7 @@ internal sealed unsafe class NativeMetric : IDisposable
                 | (metric.SinceReset ? Constants.MetricSinceReset : 0) | (metric.Summary ? Constants.MetricSummary : 0)
                 | (metric.Striped ? Constants.MetricStriped : 0)),
             MaxBuckets = metric.MaxBuckets,
-            // Zero is the library's word for one, and no divisor.
+            // Zero selects the library's default, one, and is no divisor.
             Divisor = metric.Divisor == 0 ? double.NaN : metric.Divisor,
             LabelsLength = (ulong)length,
             CreatedUnixNanos = UnixTime.Nanos(metric.CreatedUtc),

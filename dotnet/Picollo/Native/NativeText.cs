@@ -2,10 +2,10 @@ using System.Text;
 
 namespace Picollo.Native;
 
-/// <summary>A call that writes text or bytes into a buffer, and tells how much there is.</summary>
+/// <summary>A call that writes text or bytes into a buffer, and reports the full length.</summary>
 internal unsafe delegate int NativeWrite(byte* buffer, UIntPtr capacity, UIntPtr* length);
 
-/// <summary>A call that lists items into a buffer, and tells how many there are.</summary>
+/// <summary>A call that lists items into a buffer, and reports the full number.</summary>
 internal unsafe delegate int NativeList<T>(T* items, UIntPtr capacity, UIntPtr* length) where T : unmanaged;
 
 /// <summary>Text and bytes of any length from the library.</summary>
@@ -13,14 +13,14 @@ internal static unsafe class NativeText
 {
     private const int Enough = 4096;
 
-    /// <summary>What the call writes, as a string.</summary>
+    /// <summary>The text that the call writes.</summary>
     internal static string Read(NativeWrite write)
     {
         byte[] buffer = Fill(write, 1, out int length);
         return Encoding.UTF8.GetString(buffer, 0, length);
     }
 
-    /// <summary>What the call writes, byte for byte.</summary>
+    /// <summary>The bytes that the call writes.</summary>
     internal static byte[] ReadBytes(NativeWrite write)
     {
         byte[] buffer = Fill(write, 0, out int length);
@@ -28,7 +28,7 @@ internal static unsafe class NativeText
         return buffer;
     }
 
-    /// <summary>What the call lists, however many there are.</summary>
+    /// <summary>All items that the call lists.</summary>
     internal static T[] List<T>(NativeList<T> list) where T : unmanaged
     {
         UIntPtr length;

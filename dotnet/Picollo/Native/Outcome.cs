@@ -1,8 +1,8 @@
 namespace Picollo.Native;
 
 /// <summary>
-/// Turns statuses of the library into exceptions: whatever it answers is a <see cref="PicolloException"/>. Arguments that can be
-/// seen to be wrong without it are <see cref="ArgumentException"/>s, of <see cref="Arguments"/>, before it is called.
+/// Turns the library's error statuses into <see cref="PicolloException"/>s. Arguments that are wrong without calling it
+/// cause <see cref="ArgumentException"/>s in <see cref="Arguments"/> before the call.
 /// </summary>
 internal static unsafe class Outcome
 {
@@ -12,7 +12,7 @@ internal static unsafe class Outcome
             throw Exception(status, null);
     }
 
-    /// <summary>With the detail that calls which reach the kernel fill in.</summary>
+    /// <summary>Includes the detail that calls into the kernel fill in.</summary>
     internal static void Check(int status, PicolloError* error)
     {
         if (status != 0)
@@ -30,7 +30,7 @@ internal static unsafe class Outcome
             : new PicolloException(kind, message, 0, -1);
     }
 
-    /// <summary>Of a snapshot that was to be encoded: what the library cannot know is how it was made.</summary>
+    /// <summary>For a snapshot to encode: the message adds how it was made, which the library cannot know.</summary>
     internal static void CheckEncoded(int status)
     {
         if (status == (int)PicolloStatus.Incompatible)
@@ -41,7 +41,7 @@ internal static unsafe class Outcome
     }
 
     /// <summary>
-    /// Whether a call that competing resets made fail should be tried again. Each try is bounded in the library, so this is rare.
+    /// Whether to retry a call that competing resets made fail. Each try is bounded in the library, so this is rare.
     /// </summary>
     internal static bool Again(int status, ref int tries)
     {

@@ -1,9 +1,9 @@
 namespace Picollo.Native;
 
-/// <summary>Times as the library has them.</summary>
+/// <summary>Converts times to and from the library.</summary>
 internal static class UnixTime
 {
-    /// <summary>Nanoseconds since 1970; 0 for none, and for those before that.</summary>
+    /// <summary>Nanoseconds since 1970; 0 for null and for earlier times.</summary>
     internal static ulong Nanos(DateTime? time)
     {
         if (!time.HasValue)

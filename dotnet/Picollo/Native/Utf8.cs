@@ -2,10 +2,10 @@ using System.Text;
 
 namespace Picollo.Native;
 
-/// <summary>Strings to and from the library, which speaks UTF-8 with a NUL at the end.</summary>
+/// <summary>Strings to and from the library, in UTF-8 with a NUL at the end.</summary>
 internal static unsafe class Utf8
 {
-    /// <summary>Null for null.</summary>
+    /// <summary>Null gives null.</summary>
     internal static byte[]? ToNativeOrNull(string? text, string parameter) => text == null ? null : ToNative(text, parameter);
 
     /// <summary>A lone surrogate becomes a question mark, as everywhere in .NET.</summary>
@@ -27,7 +27,7 @@ internal static unsafe class Utf8
         return Encoding.UTF8.GetString(text, length);
     }
 
-    /// <summary>Reads up to a NUL, or all of a field that has none.</summary>
+    /// <summary>Reads up to a NUL, or a whole field without one.</summary>
     internal static string FromField(byte* field, int capacity)
     {
         int length = 0;

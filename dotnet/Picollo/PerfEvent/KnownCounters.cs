@@ -1,6 +1,6 @@
 namespace Picollo.PerfEvent;
 
-#pragma warning disable CS1591 // the identifiers of the same names are documented
+#pragma warning disable CS1591 // the identifiers with the same names are documented
 
 /// <summary>The generic hardware counters of a session by name, or their values; null if the session has none.</summary>
 public readonly struct HardwareCounters<T>

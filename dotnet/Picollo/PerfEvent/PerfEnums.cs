@@ -52,7 +52,7 @@ public enum PerfHardwareCounterId : ulong
     /// <summary>Cycles in which nothing could be retired.</summary>
     StalledCyclesBackend = 8,
 
-    /// <summary>Cycles at a constant rate, whatever the processor's clock.</summary>
+    /// <summary>Cycles at a constant rate, independent of the processor's clock.</summary>
     RefCpuCycles = 9
 }
 
@@ -80,7 +80,7 @@ public enum PerfSoftwareCounterId : ulong
     /// <summary>Page faults with input or output.</summary>
     PageFaultsMaj = 6,
 
-    /// <summary>Unaligned accesses that the kernel had to mend.</summary>
+    /// <summary>Unaligned accesses that the kernel had to fix up.</summary>
     AlignmentFaults = 7,
 
     /// <summary>Instructions that the kernel had to emulate.</summary>
@@ -96,10 +96,10 @@ public enum PerfSoftwareCounterId : ulong
     CgroupSwitches = 11
 }
 
-#pragma warning disable CS1591 // the names of the members say all there is
+#pragma warning disable CS1591 // the names of the members are complete
 /// <summary>
-/// Generic events of the caches: which cache (L1D, L1I: data and instructions of level 1; LL: the last level; DTLB, ITLB: of addresses; BPU:
-/// the branch predictor; Node: the local memory node), what was done, and whether that was any access or one that missed.
+/// Generic cache events. Each name has the cache (L1D, L1I: data and instructions of level 1; LL: the last level; DTLB,
+/// ITLB: of addresses; BPU: branch predictor; Node: local memory node), the operation, and all accesses or only misses.
 /// </summary>
 public enum PerfCacheCounterId : ulong
 {
@@ -151,7 +151,7 @@ public enum PerfCacheCounterId : ulong
 /// <summary>How a session reads its counters.</summary>
 public enum PerfReadMode
 {
-    /// <summary>In user space where that is provably right, else by system call. For the thread that opened the session.</summary>
+    /// <summary>In user space if that is provably correct, else by system call. For the session's thread.</summary>
     Automatic = Constants.ReadAuto,
 
     /// <summary>By system call, on any thread.</summary>

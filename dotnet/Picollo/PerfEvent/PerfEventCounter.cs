@@ -3,7 +3,7 @@ using Picollo.Metrics;
 
 namespace Picollo.PerfEvent;
 
-/// <summary>One counter of a session, with the histogram of what was recorded.</summary>
+/// <summary>One counter of a session, with the histogram of its recorded values.</summary>
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed unsafe class PerfEventCounter
 {
@@ -40,15 +40,15 @@ public sealed unsafe class PerfEventCounter
         }
     }
 
-    /// <summary>What <see cref="PerfEventCounterSession.Record"/> recorded. It outlives the session.</summary>
+    /// <summary>The values from <see cref="PerfEventCounterSession.Record"/>. It outlives the session.</summary>
     /// <exception cref="InvalidOperationException">The session is not open yet.</exception>
     public HdrHistogram Histogram =>
         _histogram ?? throw new InvalidOperationException("The session is not open: call Create first.");
 
-    /// <summary>Ok, or why the counter is not open although the session is.</summary>
+    /// <summary>Ok, or the reason why the counter is not open although the session is.</summary>
     public PicolloStatus Status => (PicolloStatus)Info().Status;
 
-    /// <summary>What is to be known about how it was opened: what is missing and why, "" when all is well.</summary>
+    /// <summary>Notes on how it was opened: what is missing and why; "" if nothing is.</summary>
     public string Message
     {
         get
@@ -61,32 +61,32 @@ public sealed unsafe class PerfEventCounter
     /// <summary>Whether it can be read in user space, without a system call.</summary>
     public bool HasUserRdpmc => (Info().Flags & Constants.EventInfoFast) != 0;
 
-    /// <summary>Whether its times come from user space too: as of the last reading, which was not by system call.</summary>
+    /// <summary>Whether its times come from user space too, as of the last fast reading.</summary>
     public bool HasUserTime => HasUserRdpmc && (Current.Flags & PerfReadingFlags.TimesStale) == 0;
 
     /// <summary>Records skipped because the counter was never scheduled in the interval.</summary>
     public ulong NotCountedCount => Info().NotCountedCount;
 
     /// <summary>
-    /// What two readings in a row count, by system call; after <see cref="PerfEventCounterSession.Calibrate"/>.
+    /// The count of two consecutive readings by system call, from <see cref="PerfEventCounterSession.Calibrate"/>.
     /// </summary>
     public ulong PairReadOverhead => Info().OverheadSyscall;
 
-    /// <summary>What two readings in a row count, in user space; after <see cref="PerfEventCounterSession.Calibrate"/>.</summary>
+    /// <summary>The same in user space, from <see cref="PerfEventCounterSession.Calibrate"/>.</summary>
     public ulong PairFastReadOverhead => Info().OverheadFast;
 
     /// <summary>The count since the session's base, at the last reading.</summary>
     /// <remarks>
-    /// Every look copies the readings of all counters of the session and takes this one's: keep what it gives, or take all at once by
-    /// <see cref="PerfEventCounterSession.Readings"/>. Two looks may be of two readings, where another thread reads in between.
+    /// Each access copies the readings of all counters and takes this one's. Keep it, or take all at once with
+    /// <see cref="PerfEventCounterSession.Readings"/>. Two accesses may differ if another thread reads in between.
     /// </remarks>
     public PerfEventCounterValue Current => Session.Reading(_index, false);
 
     /// <summary>The count between the last two readings.</summary>
-    /// <remarks>One copy of all readings for each look, as with <see cref="Current"/>.</remarks>
+    /// <remarks>Each access copies all readings, as with <see cref="Current"/>.</remarks>
     public PerfEventCounterValue Delta => Session.Reading(_index, true);
 
-    /// <summary>The count between the last two readings as read, not scaled.</summary>
+    /// <summary>The count between the last two readings, unscaled.</summary>
     public ulong RawDelta => Delta.RawValue;
 
     /// <inheritdoc/>

@@ -13,7 +13,7 @@ public sealed unsafe partial class PerfEventCounterSession
     public static PerfEventCounterSessionFactory Factory =>
         new PerfEventCounterSessionFactory(new PerfEventCounterSession());
 
-    /// <summary>What a session is made from.</summary>
+    /// <summary>The configuration of a session.</summary>
     public readonly ref struct PerfEventCounterSessionFactory
     {
         private readonly PerfEventCounterSession _session;
@@ -27,8 +27,8 @@ public sealed unsafe partial class PerfEventCounterSession
             _session ?? throw new InvalidOperationException("Use PerfEventCounterSession.Factory.");
 
         /// <summary>
-        /// What to count: 0 and -1 the calling thread on any processor, which is the default; a thread's number and -1 that thread; a
-        /// thread and a processor only while it runs there; -1 and a processor everything there, which takes rights.
+        /// What to count. 0 and -1: the calling thread on any processor, the default. A thread's id and -1: that
+        /// thread. Both: the thread, only while it runs there. -1 and a processor: everything there, with a privilege.
         /// </summary>
         public PerfEventCounterSessionFactory WithTarget(int threadId, int cpu)
         {
@@ -40,28 +40,29 @@ public sealed unsafe partial class PerfEventCounterSession
         }
 
         /// <summary>
-        /// Keep the counters of the first group running all the time, as far as the machine can. Where it cannot, at once or later,
-        /// they take turns like any others: that is no exception, and <see cref="PerfEventCounter.Message"/> tells. An interval that
-        /// was lost over it is not counted. Off by default.
+        /// Keep the counters of the first group running all the time, as far as the machine can. If it cannot, at once
+        /// or later, they are multiplexed like any others. That is no exception; <see cref="PerfEventCounter.Message"/>
+        /// reports it. An interval that was lost because of it is not counted. Off by default.
         /// </summary>
         public PerfEventCounterSessionFactory WithPinned(bool pinned = true) => SetFlag(Constants.SessionPinned, pinned);
 
         /// <summary>
-        /// Count in the kernel as well. Off by default. Where that takes rights that the program has not, opening fails, for software
-        /// and hardware alike; <see cref="WithSkipUnavailable"/> counts in user space instead, and <see cref="PerfEventCounter.Message"/>
-        /// says so. Clocks, context switches and migrations count the same with it and without.
+        /// Count in the kernel as well. Off by default. Without the privilege, opening fails, for software and
+        /// hardware. <see cref="WithSkipUnavailable"/> counts in user space instead, and
+        /// <see cref="PerfEventCounter.Message"/> reports it. Clocks, context switches and migrations count the same
+        /// with it and without.
         /// </summary>
         public PerfEventCounterSessionFactory WithKernel(bool withKernel = true) => SetFlag(Constants.SessionKernel, withKernel);
 
-        /// <summary>Count from the beginning, rather than from <see cref="Enable"/> on. On by default.</summary>
+        /// <summary>Count from the beginning instead of from <see cref="Enable"/> on. On by default.</summary>
         public PerfEventCounterSessionFactory WithEnabled(bool enabled = true) => SetFlag(Constants.SessionDisabled, !enabled);
 
         /// <summary>Count threads and processes that the target starts as well. Off by default.</summary>
         public PerfEventCounterSessionFactory WithInherit(bool inherit = true) => SetFlag(Constants.SessionInherit, inherit);
 
         /// <summary>
-        /// Open the session without the counters that this machine lacks; their <see cref="PerfEventCounter.Status"/> and
-        /// <see cref="PerfEventCounter.Message"/> tell why. Off by default: a missing counter is an exception.
+        /// Open the session without the counters that this machine lacks; <see cref="PerfEventCounter.Status"/> and
+        /// <see cref="PerfEventCounter.Message"/> explain. Off by default: a missing counter is an exception.
         /// </summary>
         public PerfEventCounterSessionFactory WithSkipUnavailable(bool skip = true) =>
             SetFlag(Constants.SessionSkipUnavailable, skip);
@@ -69,13 +70,13 @@ public sealed unsafe partial class PerfEventCounterSession
         /// <summary>Let the processor finish earlier instructions before each fast reading. Off by default.</summary>
         public PerfEventCounterSessionFactory WithOrderedReads(bool ordered = true) => SetFlag(Constants.SessionOrdered, ordered);
 
-        /// <summary>Measure the cost of reading, and take it off every delta. Off by default.</summary>
+        /// <summary>Measure the cost of reading, and subtract it from every delta. Off by default.</summary>
         public PerfEventCounterSessionFactory WithOverheadSubtracted(bool subtract = true) =>
             SetFlag(Constants.SessionSubtract, subtract);
 
         /// <summary>
-        /// Never read in user space: for programs that must not be ended by a fault, should somebody forbid such reads
-        /// while they run. Off by default.
+        /// Never read in user space: for programs that a fault must not end if somebody forbids such reads while they
+        /// run. Off by default.
         /// </summary>
         public PerfEventCounterSessionFactory WithSystemCallsOnly(bool only = true) => SetFlag(Constants.SessionSyscallOnly, only);
 
@@ -86,7 +87,7 @@ public sealed unsafe partial class PerfEventCounterSession
             return this;
         }
 
-        /// <summary>Instructions, cycles and reference cycles; where they have counters of their own, those take no others' place.</summary>
+        /// <summary>Instructions, cycles and reference cycles, which may have fixed counters.</summary>
         public PerfEventCounterSessionFactory WithFixedCounters() =>
             WithHardwareCounter(PerfHardwareCounterId.Instructions)
                 .WithHardwareCounter(PerfHardwareCounterId.CpuCycles)
@@ -103,28 +104,28 @@ public sealed unsafe partial class PerfEventCounterSession
         /// <summary>Adds a generic hardware counter.</summary>
         public PerfEventCounterSessionFactory WithHardwareCounter(PerfHardwareCounterId id) => WithHardwareCounter(id, out _);
 
-        /// <summary>Adds a generic hardware counter and hands it out.</summary>
+        /// <summary>Adds a generic hardware counter and returns it.</summary>
         public PerfEventCounterSessionFactory WithHardwareCounter(PerfHardwareCounterId id, out PerfEventCounter counter) =>
             Add(PerfTypeId.Hardware, (ulong)id, "Hardware:" + id, out counter);
 
         /// <summary>Adds a software counter.</summary>
         public PerfEventCounterSessionFactory WithSoftwareCounter(PerfSoftwareCounterId id) => WithSoftwareCounter(id, out _);
 
-        /// <summary>Adds a software counter and hands it out.</summary>
+        /// <summary>Adds a software counter and returns it.</summary>
         public PerfEventCounterSessionFactory WithSoftwareCounter(PerfSoftwareCounterId id, out PerfEventCounter counter) =>
             Add(PerfTypeId.Software, (ulong)id, "Software:" + id, out counter);
 
         /// <summary>Adds a cache counter.</summary>
         public PerfEventCounterSessionFactory WithCacheCounter(PerfCacheCounterId id) => WithCacheCounter(id, out _);
 
-        /// <summary>Adds a cache counter and hands it out.</summary>
+        /// <summary>Adds a cache counter and returns it.</summary>
         public PerfEventCounterSessionFactory WithCacheCounter(PerfCacheCounterId id, out PerfEventCounter counter) =>
             Add(PerfTypeId.HardwareCache, (ulong)id, "Cache:" + id, out counter);
 
         /// <summary>Adds an event by the processor's own code.</summary>
         public PerfEventCounterSessionFactory WithRawCounter(ulong config) => WithRawCounter(config, out _);
 
-        /// <summary>Adds an event by the processor's own code and hands it out.</summary>
+        /// <summary>Adds an event by the processor's own code and returns it.</summary>
         public PerfEventCounterSessionFactory WithRawCounter(ulong config, out PerfEventCounter counter) =>
             Add(PerfTypeId.Raw, config, "Raw:0x" + config.ToString("x", System.Globalization.CultureInfo.InvariantCulture), out counter);
 
@@ -132,10 +133,10 @@ public sealed unsafe partial class PerfEventCounterSession
         /// Adds an event by name: <c>cycles</c>, <c>branch-misses</c>, <c>L1-dcache-load-misses</c>, <c>page-faults</c>, <c>r01c2</c>,
         /// <c>cpu/event=0x3c,umask=0x1/</c>, <c>msr/tsc/</c>, <c>sched:sched_switch</c>, <c>mem:0xADDRESS/8:w</c>.
         /// </summary>
-        /// <exception cref="PicolloException">That is no event, or none that this machine knows.</exception>
+        /// <exception cref="PicolloException">It is no event, or this machine does not know it.</exception>
         public PerfEventCounterSessionFactory WithCounter(string name) => WithCounter(name, out _);
 
-        /// <summary>Adds an event by name and hands it out.</summary>
+        /// <summary>Adds an event by name and returns it.</summary>
         public PerfEventCounterSessionFactory WithCounter(string name, out PerfEventCounter counter)
         {
             ArgumentNullException.ThrowIfNull(name);
@@ -148,7 +149,7 @@ public sealed unsafe partial class PerfEventCounterSession
         }
 
         /// <summary>Adds events by name, in this order: <c>WithCounters("cycles", "page-faults")</c>.</summary>
-        /// <exception cref="PicolloException">One is no event, or none that this machine knows; the message says which.</exception>
+        /// <exception cref="PicolloException">One is unknown to this machine; the message names it.</exception>
         public PerfEventCounterSessionFactory WithCounters(params string[] names)
         {
             ArgumentNullException.ThrowIfNull(names);
@@ -160,7 +161,7 @@ public sealed unsafe partial class PerfEventCounterSession
         }
 
         /// <summary>Opens the counters.</summary>
-        /// <exception cref="PicolloException">A counter cannot be had; the message says which, why, and what to do.</exception>
+        /// <exception cref="PicolloException">A counter cannot be opened; the message explains what to do.</exception>
         public PerfEventCounterSession Create()
         {
             PerfEventCounterSession session = Session;

@@ -2,11 +2,11 @@ using Picollo.Metrics;
 
 namespace Picollo.PerfEvent;
 
-/// <summary>Performance counters that are read together, each with a histogram of its own.</summary>
+/// <summary>Performance counters that are read together, each with a histogram.</summary>
 /// <remarks>
-/// <see cref="Read(PerfReadMode)"/> belongs to the thread that opened the session unless it is by <see cref="PerfReadMode.SystemCall"/>;
-/// everything else may be called from any thread, and calls take turns. Not counting is never told as zero: what cannot be counted
-/// is an exception that says what to do about it.
+/// Call <see cref="Read(PerfReadMode)"/> on the thread that opened the session unless it is by
+/// <see cref="PerfReadMode.SystemCall"/>. Any thread may call the other members; calls are serialized. A missing count
+/// is never reported as zero: an event that cannot be counted is an exception that explains what to do.
 /// </remarks>
 public sealed unsafe partial class PerfEventCounterSession : IDisposable
 {
@@ -23,13 +23,13 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
         Counters = new PerfEventKnownCounters(this);
     }
 
-    /// <summary>The counters, in the order in which they were asked for.</summary>
+    /// <summary>The counters, in the requested order.</summary>
     public PerfEventKnownCounters Counters { get; }
 
-    /// <summary>The thread that is counted, 0 for the one that opened the session, -1 for all of <see cref="Cpu"/>.</summary>
+    /// <summary>The counted thread, 0 for the one that opened the session, -1 for all of <see cref="Cpu"/>.</summary>
     public int Pid => _thread;
 
-    /// <summary>The processor on which is counted; -1 for any.</summary>
+    /// <summary>The counted processor; -1 for any.</summary>
     public int Cpu => _cpu;
 
     /// <summary>Whether all counters can be read in user space, without a system call.</summary>
@@ -39,7 +39,7 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
     public bool HasUserTime => Counters.All(counter => counter.HasUserTime);
 
     /// <summary>Takes a reading of all counters. Deltas are between the last two readings.</summary>
-    /// <param name="mode">In user space where that is right, or by system call, which works on any thread.</param>
+    /// <param name="mode">In user space if that is correct, or by system call, which works on any thread.</param>
     /// <exception cref="PicolloException">
     /// <see cref="PicolloStatus.WrongThread"/>: another thread opened the session.
     /// </exception>
@@ -53,15 +53,15 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
         Leave(status, true);
     }
 
-    /// <summary>Takes a reading of all counters, as <see cref="Read(PerfReadMode)"/> does.</summary>
+    /// <summary>Takes a reading of all counters, like <see cref="Read(PerfReadMode)"/>.</summary>
     /// <param name="forceSyscallRead">Whether to read by system call.</param>
     public void Read(bool forceSyscallRead) => Read(forceSyscallRead ? PerfReadMode.SystemCall : PerfReadMode.Automatic);
 
     /// <summary>
-    /// The last reading of all counters, in the order of <see cref="Counters"/>, by one copy: what is here belongs together, and
-    /// costs less than <see cref="PerfEventCounter.Delta"/> of each.
+    /// The last reading of all counters, in the order of <see cref="Counters"/>, in one copy: the values are
+    /// consistent, and cost less than <see cref="PerfEventCounter.Delta"/> of each.
     /// </summary>
-    /// <param name="values">Where they go: one for each counter. Further ones are left as they are.</param>
+    /// <param name="values">Receives one value for each counter. Additional elements stay unchanged.</param>
     /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
     /// <remarks>Allocates nothing.</remarks>
     /// <exception cref="ArgumentException">There are more counters than values.</exception>
@@ -80,14 +80,14 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
     }
 
     /// <summary>
-    /// Takes a reading of all counters, and hands out what each counted since the reading before: one call for all.
+    /// Takes a reading of all counters, and returns the counts since the previous reading, in one call.
     /// </summary>
-    /// <param name="deltas">Where they go, scaled, in the order of <see cref="Counters"/>. Further ones are left as they are.</param>
+    /// <param name="deltas">The scaled counts, in the order of <see cref="Counters"/>. Others stay unchanged.</param>
     /// <param name="mode">As for <see cref="Read(PerfReadMode)"/>.</param>
     /// <remarks>Allocates nothing. The first reading begins with the base.</remarks>
-    /// <exception cref="ArgumentException">There are more counters than room; nothing was read.</exception>
+    /// <exception cref="ArgumentException">There are more counters than elements; nothing was read.</exception>
     /// <exception cref="PicolloException">
-    /// As for <see cref="Read(PerfReadMode)"/>; or one of the counters did not count meanwhile, or is not open: <see cref="Readings"/> has the others.
+    /// As for <see cref="Read(PerfReadMode)"/>; or a counter did not count. <see cref="Readings"/> has the others.
     /// </exception>
     public void ReadDeltas(Span<ulong> deltas, PerfReadMode mode = PerfReadMode.Automatic)
     {
@@ -98,7 +98,7 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
         Span<PerfEventCounterValue> values = length <= Usual
             ? stackalloc PerfEventCounterValue[Usual] : new PerfEventCounterValue[length];
         Readings(values, true);
-        // All or nothing: what was not counted is never a zero.
+        // All or nothing: a missing count is never a zero.
         for (int i = 0; i < length; i++)
             if (values[i].Status != PicolloStatus.Ok)
             {
@@ -112,14 +112,14 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
 
     /// <summary>Records the last reading in the histograms; once per reading.</summary>
     /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
-    /// <exception cref="PicolloException">There is no reading that was not recorded yet.</exception>
+    /// <exception cref="PicolloException">There is no reading that was not yet recorded.</exception>
     public void Record(bool deltas)
     {
         Enter();
         Leave(NativeMethods.picollo_session_record(_pointer, deltas ? 1u : 0u), false);
     }
 
-    /// <summary>Takes the counts of now as the new base, and resets the histograms.</summary>
+    /// <summary>Takes the current counts as the new base, and resets the histograms.</summary>
     public void Reset() => Call(&NativeMethods.picollo_session_reset);
 
     /// <summary>Starts the counters, with a new base.</summary>
@@ -128,10 +128,10 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
     /// <summary>Stops the counters.</summary>
     public void Disable() => Call(&NativeMethods.picollo_session_disable);
 
-    /// <summary>Measures what two readings in a row count, for <see cref="PerfEventCounter.PairReadOverhead"/>.</summary>
+    /// <summary>Measures the count between two readings, for <see cref="PerfEventCounter.PairReadOverhead"/>.</summary>
     public void Calibrate() => Call(&NativeMethods.picollo_session_calibrate);
 
-    /// <summary>Closes the counters. The histograms live on.</summary>
+    /// <summary>Closes the counters. The histograms stay valid.</summary>
     public void Dispose()
     {
         Acquire();
@@ -162,7 +162,7 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
     }
 
     /// <summary>
-    /// Waits for its turn, in which the session stays open. Not a lock statement: that would cost as much again as a fast reading.
+    /// Takes a lock during which the session stays open. A lock statement would cost as much again as a fast reading.
     /// Nothing in between can throw.
     /// </summary>
     private void Enter()
@@ -202,7 +202,7 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
         Volatile.Write(ref _busy, 0);
     }
 
-    // Apart, because a method with a local of 512 bytes begins with clearing it.
+    // A separate method, because a method with a local of 512 bytes begins with clearing it.
     private void Fail(int status, bool detailed)
     {
         PicolloError error = _error;

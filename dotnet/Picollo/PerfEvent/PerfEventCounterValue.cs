@@ -1,6 +1,6 @@
 namespace Picollo.PerfEvent;
 
-/// <summary>What a counter counted, in total or between two readings.</summary>
+/// <summary>The count of a counter, in total or between two readings.</summary>
 public readonly partial struct PerfEventCounterValue
 {
     /// <summary>The same as <see cref="Value"/>.</summary>
@@ -10,7 +10,7 @@ public readonly partial struct PerfEventCounterValue
     public static PerfEventCounterValue operator +(PerfEventCounterValue left, PerfEventCounterValue right) =>
         Combine(in left, in right, 1);
 
-    /// <summary>The difference of counts and times, modulo 2⁶⁴: what was counted from one value to a later one.</summary>
+    /// <summary>The difference of counts and times, modulo 2⁶⁴, between a value and a later one.</summary>
     public static PerfEventCounterValue operator -(PerfEventCounterValue left, PerfEventCounterValue right) =>
         Combine(in left, in right, ulong.MaxValue);
 

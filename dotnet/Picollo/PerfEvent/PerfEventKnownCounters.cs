@@ -2,14 +2,14 @@ using System.Collections;
 
 namespace Picollo.PerfEvent;
 
-/// <summary>The counters of a session, in the order in which they were asked for.</summary>
+/// <summary>The counters of a session, in the requested order.</summary>
 public sealed class PerfEventKnownCounters : IReadOnlyList<PerfEventCounter>
 {
     private readonly List<PerfEventCounter> _counters = new List<PerfEventCounter>();
 
     private readonly PerfEventCounterSession _session;
 
-    // Made once: a look at a counter by its name allocates nothing.
+    // Made once, so that access to a counter by its name allocates nothing.
     private readonly System.Func<PerfTypeId, ulong, PerfEventCounter?> _find;
 
     internal PerfEventKnownCounters(PerfEventCounterSession session)
@@ -18,22 +18,22 @@ public sealed class PerfEventKnownCounters : IReadOnlyList<PerfEventCounter>
         _find = Find;
     }
 
-    /// <summary>How many there are.</summary>
+    /// <summary>The number of counters.</summary>
     public int Count => _counters.Count;
 
-    /// <summary>The generic hardware counters by name, each null where the session has none.</summary>
+    /// <summary>The generic hardware counters by name, each null if the session does not have it.</summary>
     public HardwareCounters<PerfEventCounter?> Hardware => new HardwareCounters<PerfEventCounter?>(_find);
 
-    /// <summary>The software counters by name, each null where the session has none.</summary>
+    /// <summary>The software counters by name, each null if the session does not have it.</summary>
     public SoftwareCounters<PerfEventCounter?> Software => new SoftwareCounters<PerfEventCounter?>(_find);
 
-    /// <summary>The cache counters by name, each null where the session has none.</summary>
+    /// <summary>The cache counters by name, each null if the session does not have it.</summary>
     public CacheCounters<PerfEventCounter?> Caches => new CacheCounters<PerfEventCounter?>(_find);
 
-    /// <summary>One of them.</summary>
+    /// <summary>The counter at an index.</summary>
     public PerfEventCounter this[int index] => _counters[index];
 
-    /// <summary>The first with a name such as <c>Hardware:CpuCycles</c>; null where the session has none.</summary>
+    /// <summary>The first with a name such as <c>Hardware:CpuCycles</c>; null if the session has none.</summary>
     public PerfEventCounter? this[string name] =>
         name == null
             ? throw new System.ArgumentNullException(nameof(name)) : _counters.Find(counter => counter.Name == name);
@@ -48,7 +48,7 @@ public sealed class PerfEventKnownCounters : IReadOnlyList<PerfEventCounter>
     }
 
     /// <summary>Fills in the values of the last reading.</summary>
-    /// <param name="snapshot">What to fill.</param>
+    /// <param name="snapshot">The snapshot to fill.</param>
     /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
     public void ToSnapshot(PerfEventKnownCountersSnapshot snapshot, bool useDeltas = false)
     {

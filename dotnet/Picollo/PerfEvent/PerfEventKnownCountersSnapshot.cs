@@ -1,20 +1,20 @@
 namespace Picollo.PerfEvent;
 
-/// <summary>The values of a session's counters at one reading, scaled, by name. To be filled again: that allocates nothing.</summary>
-/// <remarks>Not synchronised: fill and read it from one thread at a time.</remarks>
+/// <summary>A session's counters at one reading, scaled, by name. Filling it again allocates nothing.</summary>
+/// <remarks>Not synchronized: fill and read it on one thread at a time.</remarks>
 public sealed class PerfEventKnownCountersSnapshot
 {
     private PerfEventKnownCounters? _counters;
     private PerfEventCounterValue[] _values = new PerfEventCounterValue[0];
     private readonly Func<PerfTypeId, ulong, ulong?> _find;
 
-    /// <summary>A snapshot of nothing, to be filled.</summary>
+    /// <summary>An empty snapshot, to be filled.</summary>
     public PerfEventKnownCountersSnapshot()
     {
         _find = Find;
     }
 
-    /// <summary>How many values there are.</summary>
+    /// <summary>The number of values.</summary>
     public int Count => _counters == null ? 0 : _counters.Count;
 
     /// <summary>The value of one counter, in the order of the session's.</summary>
@@ -23,13 +23,13 @@ public sealed class PerfEventKnownCountersSnapshot
             ? _values[index]
             : throw new ArgumentOutOfRangeException(nameof(index), index, $"There are {Count} values.");
 
-    /// <summary>The generic hardware counters by name, each null where the session has none.</summary>
+    /// <summary>The generic hardware counters by name, each null if the session does not have it.</summary>
     public HardwareCounters<ulong?> Hardware => new HardwareCounters<ulong?>(_find);
 
-    /// <summary>The software counters by name, each null where the session has none.</summary>
+    /// <summary>The software counters by name, each null if the session does not have it.</summary>
     public SoftwareCounters<ulong?> Software => new SoftwareCounters<ulong?>(_find);
 
-    /// <summary>The cache counters by name, each null where the session has none.</summary>
+    /// <summary>The cache counters by name, each null if the session does not have it.</summary>
     public CacheCounters<ulong?> Caches => new CacheCounters<ulong?>(_find);
 
     internal void Fill(PerfEventKnownCounters counters, PerfEventCounterSession session, bool useDeltas)
@@ -40,7 +40,7 @@ public sealed class PerfEventKnownCountersSnapshot
         _counters = counters;
     }
 
-    // What was not counted is no number.
+    // A missing count has no value.
     private ulong? Find(PerfTypeId type, ulong config)
     {
         for (int i = 0; i < Count; i++)

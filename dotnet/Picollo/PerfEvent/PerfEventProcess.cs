@@ -4,22 +4,22 @@ namespace Picollo.PerfEvent;
 
 /// <summary>Counters of a process with all its threads, this one or another, as sums.</summary>
 /// <remarks>
-/// A session for each thread that there was when this was opened; what those start later is counted with them, threads and processes
-/// alike. A thread that starts while the others are being opened may be missed. Readings are by system call, on any thread, one thread
-/// after the other.
+/// It has a session for each thread that existed when this was opened. Threads and processes that those start later are
+/// included. A thread that starts while the others are being opened may be missed. Readings are by system call, on any
+/// thread, one thread after the other.
 /// </remarks>
 public sealed class PerfEventProcess : IDisposable
 {
     private readonly List<PerfEventCounterSession> _sessions = new List<PerfEventCounterSession>();
     private readonly string[] _names;
 
-    /// <summary>Begins to count.</summary>
-    /// <param name="processId">The process; 0: this one. That of another user takes rights.</param>
+    /// <summary>Starts counting.</summary>
+    /// <param name="processId">The process; 0: this one. Another user's process needs a privilege.</param>
     /// <param name="counters">
     /// Names of events, as for <see cref="PerfEventCounterSession.PerfEventCounterSessionFactory.WithCounter(string)"/>.
     /// </param>
     /// <exception cref="ArgumentException">There is no such process, or nothing to count.</exception>
-    /// <exception cref="PicolloException">A counter cannot be had; the message says which, why, and what to do.</exception>
+    /// <exception cref="PicolloException">A counter cannot be opened; the message explains what to do.</exception>
     public PerfEventProcess(int processId, params string[] counters)
     {
         ArgumentNullException.ThrowIfNull(counters);
@@ -42,19 +42,19 @@ public sealed class PerfEventProcess : IDisposable
             throw new ArgumentException("The process ended meanwhile.", nameof(processId));
     }
 
-    /// <summary>What is counted, in the order of values.</summary>
+    /// <summary>The names of the counters, in the order of values.</summary>
     public IReadOnlyList<string> Names => Array.AsReadOnly(_names);
 
     /// <summary>How many threads there were at the beginning.</summary>
     public int ThreadCount => _sessions.Count;
 
     /// <summary>Reads all counters of all threads, and adds them up.</summary>
-    /// <param name="values">Where the sums go, in the order of <see cref="Names"/>. Further ones are left as they are.</param>
-    /// <param name="deltas">True: since the reading before. False: since the beginning.</param>
-    /// <exception cref="ArgumentException">There is less room than there are counters.</exception>
+    /// <param name="values">The sums, in the order of <see cref="Names"/>. Others stay unchanged.</param>
+    /// <param name="deltas">True: since the previous reading. False: since the beginning.</param>
+    /// <exception cref="ArgumentException">There are fewer elements than counters.</exception>
     /// <remarks>
-    /// A sum has the flags of all its parts, and the status of the first that did not count; threads that did not run meanwhile have
-    /// none. Where none ran it is <see cref="PicolloStatus.NotCounted"/>.
+    /// A sum has the flags of all its parts, and the status of the first that did not count. Threads that did not run
+    /// meanwhile are ignored. If no thread ran, the status is <see cref="PicolloStatus.NotCounted"/>.
     /// </remarks>
     public void Read(Span<PerfEventCounterValue> values, bool deltas)
     {
@@ -73,7 +73,7 @@ public sealed class PerfEventProcess : IDisposable
         }
     }
 
-    /// <summary>Whether the thread did not run at all: it has no share in the sum, and is no reason to doubt it.</summary>
+    /// <summary>Whether the thread did not run at all: then it adds nothing, and is no reason for doubt.</summary>
     private static bool IsIdle(in PerfEventCounterValue value) =>
         value.Status == PicolloStatus.NotCounted && value.TimeEnabled == 0;
 
@@ -88,7 +88,7 @@ public sealed class PerfEventProcess : IDisposable
         }
         catch (PicolloException ended) when (ended.OsErrno == NoSuchProcess)
         {
-            // The thread did, meanwhile.
+            // The thread ended meanwhile.
         }
     }
 

@@ -1,6 +1,6 @@
 namespace Picollo.PerfEvent;
 
-/// <summary>What this machine offers in performance counters.</summary>
+/// <summary>This machine's performance counters.</summary>
 public sealed unsafe class PerfMachine
 {
     private readonly PicolloPerfInfo _info;
@@ -21,22 +21,22 @@ public sealed unsafe class PerfMachine
     /// <summary>Whether they can be read without a system call.</summary>
     public bool IsUserReadAvailable => _info.UserReadAvailable != 0;
 
-    /// <summary>Counters that count one thing each.</summary>
+    /// <summary>Counters that count one event each.</summary>
     public uint FixedCounters => _info.FixedCounters;
 
-    /// <summary>Counters that count anything.</summary>
+    /// <summary>Counters that count any event.</summary>
     public uint ProgrammableCounters => _info.ProgrammableCounters;
 
-    /// <summary>The kernel's perf_event_paranoid; null where it cannot be read.</summary>
+    /// <summary>The kernel's perf_event_paranoid; null if it cannot be read.</summary>
     public int? Paranoid => _info.Paranoid == int.MinValue ? null : _info.Paranoid;
 
     /// <summary>Whether this is a virtual machine.</summary>
     public bool IsVirtual => _info.Hypervisor != 0;
 
-    /// <summary>What is missing and how to get it; "" when all is well.</summary>
+    /// <summary>The missing capabilities and how to get them; "" if nothing is missing.</summary>
     public string Explanation { get; }
 
-    /// <summary>Looks.</summary>
+    /// <summary>Examines the machine.</summary>
     public static PerfMachine Probe() => new PerfMachine();
 }
 
@@ -45,7 +45,7 @@ public sealed unsafe partial class PerfEventCounterSession
     /// <summary>Whether this machine has hardware counters.</summary>
     public static bool IsSupported => PerfMachine.Probe().IsPmuAvailable;
 
-    /// <summary>How many hardware counters there are; false where there are none. <see cref="PerfMachine"/> tells why.</summary>
+    /// <summary>How many hardware counters there are, or false: see <see cref="PerfMachine.Explanation"/>.</summary>
     public static bool TryGetNumberOfCounters(out uint fixedCounters, out uint programmableCounters)
     {
         PerfMachine machine = PerfMachine.Probe();

@@ -1,6 +1,6 @@
-/* Who allocates and who does not. What happens when there is no memory is in starved.c.
+/* Which calls allocate and which do not. starved.c tests calls without memory.
  *
- * The program brings its own malloc, which the library finds before the one of the C library. */
+ * The program has its own malloc, which the library finds before the C library's. */
 #include "test.h"
 
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ static void reading_allocates_nothing(void)
     size_t length = 0;
     double rank = 0;
     int before;
-    /* Every 64-bit value at 0.001. */
+    /* All 64-bit values at 0.001. */
     CHECK_OK(picollo_histogram_create(NULL, &histogram));
     before = allocations;
     for (int i = 0; i < 100000; i++) {
@@ -64,8 +64,8 @@ static void reading_allocates_nothing(void)
     picollo_histogram_free(histogram);
 }
 
-/* A line of 72 characters announces a histogram of 47 MB, which has a count at each end. It is made, but only those pages of it are
- * touched that have counts. A limit refuses it. */
+/* A line of 72 characters announces a histogram of 47 MB with a count at each end. It is made, but only the pages with
+ * counts are touched. A limit refuses it. */
 static void short_lines_touch_little_memory(void)
 {
     enum { LINES = 100, PAGES = 100 };

@@ -1,12 +1,12 @@
-/* A malloc of the program's own, which the library finds before the one of the C library. It asks may_allocate, which whoever
- * includes this defines, and counts the blocks that are not freed yet. */
+/* The program's own malloc, which the library finds before the C library's. It calls may_allocate, which the including
+ * file defines, and counts the blocks that are not yet freed. */
 #ifndef PICOLLO_TEST_ALLOCATOR_H
 #define PICOLLO_TEST_ALLOCATOR_H
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether there is memory for an allocation; sets errno where there is none. */
+/* Whether there is memory for an allocation; otherwise sets errno. */
 static int may_allocate(size_t size);
 
 static long live;
@@ -24,7 +24,7 @@ extern "C" {
 #define NOTHROW
 #endif
 
-/* The allocator of glibc, by its other names. */
+/* glibc's allocator, by its other names. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t number, size_t size);
 void *__libc_realloc(void *block, size_t size);

@@ -1,5 +1,5 @@
-/* What scopes of a collector of exemplars cost, beside plain ones: where nothing is slow, where a checkpoint of the kernel's accounts is due,
- * and where all are slow, with and without what a thread can be given besides. Prints a table; takes some seconds.
+/* The cost of scopes of a collector of exemplars, compared with plain ones: if nothing is slow, if a checkpoint of the
+ * kernel's accounts is due, and if all are slow, with and without a thread's optional sources. Prints a table.
  *
  *   make -C c-tests bench-exemplars */
 #include <pthread.h>
@@ -26,7 +26,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What so large a part of the times is below. */
+/* The quantile of the times at this fraction. */
 static double quantile(double *times, size_t length, double part)
 {
     qsort(times, length, sizeof times[0], ascending);
@@ -44,7 +44,7 @@ static picollo_exemplars *create(uint64_t threshold, uint32_t flags)
     return exemplars;
 }
 
-/* Nanoseconds of each of so many scopes. */
+/* The nanoseconds of each scope. */
 static double of_plain(int count)
 {
     const double start = now();
@@ -67,7 +67,7 @@ static double of_collected(picollo_exemplars *exemplars, int count)
     return (now() - start) / count;
 }
 
-/* By turns, so that they meet the same machine. */
+/* Alternately, so that both run on the machine in the same state. */
 static void by_turns(picollo_exemplars *exemplars, int count)
 {
     for (int block = 0; block < BLOCKS; block++) {
@@ -81,7 +81,7 @@ static void spin(double nanos)
     for (const double end = now() + nanos; now() < end;) {}
 }
 
-/* Scopes that begin when the last checkpoint is too old, beside those that do not: the difference of the medians. */
+/* Scopes that begin when the last checkpoint is too old, compared with others: the difference of the medians. */
 static double of_checkpoint(picollo_exemplars *exemplars)
 {
     for (int block = 0; block < SINGLE; block++) {
@@ -92,7 +92,7 @@ static double of_checkpoint(picollo_exemplars *exemplars)
     return quantile(collected, SINGLE, 0.5) - quantile(plain, SINGLE, 0.5);
 }
 
-/* The end of a scope that took 100 us, with the reading of a clock. */
+/* The end of a scope that took 100 us, including a clock reading. */
 static double of_end(picollo_exemplars *exemplars)
 {
     for (int block = 0; block < SINGLE; block++) {
@@ -114,7 +114,7 @@ struct slow {
     picollo_error error;
 };
 
-/* All of them slow, on a thread that has nothing yet but what these flags give it. */
+/* All are slow, on a new thread that has only what these flags give it. */
 static void *of_slow(void *argument)
 {
     struct slow *slow = argument;
@@ -150,7 +150,7 @@ int main(void)
     if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
     picollo_exemplars *exemplars = create(1000000000, 0);
     of_collected(exemplars, LONG);
-    /* In the fastest tenth of short blocks there was no checkpoint. */
+    /* The fastest tenth of short blocks had no checkpoint. */
     by_turns(exemplars, SHORT);
     const double scope = quantile(plain, BLOCKS, 0.1);
     row("a plain scope", scope);

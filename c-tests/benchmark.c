@@ -1,4 +1,4 @@
-/* Benchmarks: the steps, made-up times, and once for real. Native tests what is computed from them. */
+/* Benchmarks: the steps, made-up times, and one real run. Native tests the computed results. */
 #include "test.h"
 
 #include <pthread.h>
@@ -6,7 +6,7 @@
 static picollo_benchmark_options default_benchmark_options(void)
 {
     picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
-    /* Times are made up, or far apart: others may disturb. */
+    /* The times are made up, or far apart, so disturbances do not matter. */
     options.flags = PICOLLO_BENCHMARK_KEEP_DISTURBED;
     options.max_blocks = 30;
     options.precision = -1;
@@ -40,14 +40,14 @@ static void made_up_times(void)
     CHECK(error.status == PICOLLO_ERR_INVALID_ARGUMENT && strstr(error.message, "begun") != NULL);
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmark, 1, NULL));
     while ((status = picollo_benchmark_next(benchmark, &which, &repetitions, NULL)) == PICOLLO_OK) {
-        /* 100 ns a call of A, 110 ns of B, 20 ns for what surrounds ten of them. */
+        /* 100 ns a call of A, 110 ns of B, 20 ns of overhead for ten of them. */
         const uint64_t call = which == PICOLLO_BENCHMARK_A ? 100000 : which == PICOLLO_BENCHMARK_B ? 110000 : 0;
         CHECK(repetitions == 10 && which <= 2);
         taken++;
         CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54), NULL));
     }
     CHECK(status == PICOLLO_END && taken == 2 + 16 + 5 + 4 * 30);
-    /* The end is no error, and it stays the end. */
+    /* The end is no error, and it is permanent. */
     memset(&error, 0x5a, sizeof error);
     which = 77;
     CHECK_STATUS(PICOLLO_END, picollo_benchmark_next(benchmark, &which, &repetitions, &error));
@@ -131,7 +131,7 @@ static void known_work_with_counters(void)
     CHECK(noise.block_count == 30 && noise.left_out_count + result.blocks.block_count == 30 && noise.disturbed_count <= 30);
     CHECK(noise.reserved == 0 && noise.seconds > 0 && noise.seconds <= (double)result.elapsed / 1e12);
     if (result.flags & PICOLLO_BENCHMARK_SIMULATED) {
-        /* Valgrind executes this: there is no verdict of times. */
+        /* Valgrind executes this: there is no verdict on times. */
         CHECK(result.flags == PICOLLO_BENCHMARK_SIMULATED && result.blocks.verdict == PICOLLO_VERDICT_NO_EVIDENCE);
         CHECK_OK(picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
         CHECK(strstr(text, "times say nothing") != NULL && strstr(text, "slower") == NULL);

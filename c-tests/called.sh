@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs programs that are linked with -z lazy, and fails if the library exports a function that none of them calls: the loader
-# names each function at its first call. Usage: called.sh PROGRAM [PROGRAM...]
+# Runs programs that are linked with -z lazy, and fails if the library exports a function that none of them calls: the
+# loader reports each function at its first call. Usage: called.sh PROGRAM [PROGRAM...]
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,5 @@
-/* Threads that are cancelled while they are in the library. A cancellation unwinds the stack by force, which Rust's frames do not
- * survive: the process would end. So no call acts on one; it stays pending, and takes effect in the caller's own code. */
+/* Threads that are cancelled inside the library. A cancellation unwinds the stack by force, which Rust's frames do not
+ * survive: the process would end. So no call is a cancellation point; it stays pending until the caller's own code. */
 #include "session.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@ static int descriptors(void)
     return count;
 }
 
-/* What the calls work on. */
+/* The objects that the calls use. */
 static picollo_histogram *histogram;
 static picollo_snapshot *snapshot;
 static picollo_registry *registry;
@@ -49,7 +49,7 @@ static void use_session(void)
 
 static void refuse_session(void)
 {
-    /* What no machine has: the explanation reads the kernel's files. */
+    /* No machine has this: the explanation reads the kernel's files. */
     picollo_event event = parse("page-faults");
     picollo_error error;
     picollo_session *session = NULL;
@@ -117,7 +117,7 @@ static void use_histograms(void)
         CHECK_OK(picollo_histogram_reset(own));
         picollo_snapshot_free(copy);
         picollo_histogram_free(own);
-        /* This thread's first record into one that others use. */
+        /* This thread's first record into a histogram that others use. */
         picollo_histogram_record(histogram, 5);
     }
 }
@@ -131,7 +131,7 @@ static void use_registry(void)
     uint64_t id = 0;
     picollo_histogram *const own = create(0.1, 1, 1000);
     metric.name = "cancelled";
-    /* Refused where another thread's is there at the moment. */
+    /* Refused while another thread's is in the registry. */
     if (picollo_registry_add(registry, own, &metric, bounds, 2, &id) == PICOLLO_OK) {
         CHECK_OK(picollo_registry_update(registry));
         CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
@@ -164,7 +164,8 @@ enum { NUMBER = sizeof CALLS / sizeof CALLS[0] };
 
 static flag_t finished;
 
-/* With a cancellation pending from the beginning: the first call that acts on one ends the process, or leaves its work undone. */
+/* The cancellation is pending from the beginning: the first call that acts on it ends the process, or leaves its work
+ * undone. */
 static void *call_while_cancelled(void *call)
 {
     pthread_cancel(pthread_self());
@@ -202,7 +203,7 @@ static void *call_for_ever(void *call)
     return NULL;
 }
 
-/* At any moment, from outside. */
+/* Other threads cancel them at any moment. */
 static void threads_are_cancelled_at_any_moment(void)
 {
     const int number = rounds(200), before = descriptors();
@@ -224,7 +225,7 @@ static void threads_are_cancelled_at_any_moment(void)
     CHECK(descriptors() == before);
 }
 
-/* The caller's own choice is left as it was. */
+/* The caller's own setting is unchanged. */
 static void the_state_is_left_as_it_was(void)
 {
     int state = -1;

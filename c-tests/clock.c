@@ -1,4 +1,4 @@
-/* Clocks, conversions, scopes, and work of known length. */
+/* Clocks, conversions, scopes, and known work. */
 #include "test.h"
 
 #include <time.h>
@@ -40,7 +40,7 @@ static void conversions(void)
     CHECK_U64(0, picollo_clock_convert(2, 1000, PICOLLO_UNIT_TICKS));
 }
 
-/* The clock that nobody adjusts, where there is one. */
+/* The clock that nobody adjusts, if it exists. */
 static uint64_t raw_nanos(void)
 {
 #ifdef CLOCK_MONOTONIC_RAW
@@ -62,10 +62,10 @@ static void clocks_run_and_agree(void)
     inner = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) - start;
     outer = picollo_clock_convert(PICOLLO_CLOCK_TSC, picollo_clock_ticks(PICOLLO_CLOCK_TSC) - tsc, PICOLLO_UNIT_NANOS);
     CHECK(inner >= 50000000 && inner < UINT64_C(5000000000));
-    /* The one encloses the other; 100 ppm is what is promised of the frequency. */
+    /* One encloses the other; the frequency's guaranteed precision is 100 ppm. */
     CHECK(outer + outer / 5000 >= raw_inner);
     for (uint32_t clock = 0; clock < 2; clock++) {
-        /* An ordered reading is one of the same clock. */
+        /* An ordered reading uses the same clock. */
         const uint64_t before = picollo_clock_ticks(clock);
         sleep_ms(1);
         const uint64_t ordered = picollo_clock_ticks_ordered(clock);
@@ -85,7 +85,7 @@ static void scopes_record(void)
         sleep_ms(10);
         elapsed = picollo_scope_end(&scope);
         CHECK(elapsed >= 9990 && elapsed < 5000000);
-        /* Ending again does not record again. */
+        /* A second end does not record again. */
         CHECK(picollo_scope_end(&scope) >= elapsed);
     }
     CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
@@ -97,7 +97,7 @@ static void scopes_record(void)
     sleep_ms(1);
     CHECK(picollo_scope_end(&scope) >= 999000);
 
-    /* With a clock or unit that nobody knows, nothing is recorded. */
+    /* With an unknown clock or unit, nothing is recorded. */
     picollo_scope_begin(histogram, 2, PICOLLO_UNIT_NANOS, &scope);
     CHECK_U64(0, picollo_scope_end(&scope));
     picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, 5, &scope);
@@ -112,7 +112,7 @@ static void scopes_record(void)
     picollo_histogram_free(histogram);
 }
 
-/* The shortest of many, in picoseconds. */
+/* The shortest of many times, in picoseconds. */
 static uint64_t shortest(uint64_t repetitions)
 {
     uint64_t best = UINT64_MAX;
@@ -133,7 +133,7 @@ static void known_work_takes_its_time(void)
     const uint64_t addition = (longer - shorter) / (1000 * 256);
     printf("an addition takes %" PRIu64 " ps\n", addition);
     picollo_work_add_chain_256(0);
-    /* One cycle at 8 GHz at the fastest; emulators and checkers are slower, never faster. */
+    /* One cycle at 8 GHz, the fastest; emulators and checkers are slower, never faster. */
     CHECK(longer > shorter && addition >= 125);
 }
 

@@ -1,5 +1,5 @@
-/* Two copies of the library in one process, one linked in and one loaded: each with its own threads' shards, registry and clocks,
- * and neither in the way of the other. Linked with the static library. */
+/* Two copies of the library in one process, one linked and one loaded: each has its own threads' shards, registry and
+ * clocks, and neither disturbs the other. Linked with the static library. */
 #include <pthread.h>
 
 #include "loaded.h"

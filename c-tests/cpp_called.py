@@ -1,7 +1,7 @@
-"""Fails where no test calls a function of the C++ headers: reads what gcov counted.
+"""Fails if no test calls some function of the C++ headers: reads gcov's counts.
 
 usage: cpp_called.py FOLDER
-The folder is that of programs compiled with --coverage and -fkeep-inline-functions, which have run.
+FOLDER contains programs that were compiled with --coverage and -fkeep-inline-functions, and have run.
 """
 
 import collections
@@ -18,7 +18,7 @@ for notes in sorted(folder.glob("*.gcno")):
         header = folder / file["file"]
         if header.suffix == ".hpp" and header.name.startswith("picollo"):
             for function in file["functions"]:
-                # By its line: templates have many names.
+                # Identified by its line, as templates have many names.
                 place = header.name, function["start_line"]
                 if "= default" in header.read_text().splitlines()[place[1] - 1]:
                     continue

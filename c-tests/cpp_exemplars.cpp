@@ -1,4 +1,5 @@
-/* Exemplars through picollo.hpp: what is kept, what is known of it, whose it is. Compiled with exceptions and without. */
+/* Exemplars through picollo.hpp: what is kept and known, and which request it belongs to. Compiled with exceptions and
+ * without. */
 #include "cpp_test.hpp"
 
 #include <chrono>
@@ -22,7 +23,7 @@ static picollo::exemplar_context context_of(std::uint64_t number)
     return context;
 }
 
-/* Everything is there if it is known, and nothing else is. */
+/* Known values exist, and no others. */
 static void accessors()
 {
     picollo_exemplar native = {};
@@ -140,7 +141,7 @@ static void scopes()
     const picollo::exemplar slowest = must(slow.kept())[0];
     CHECK(slowest.context().words[1] == 5 && slowest.label() == 9);
 
-    /* With the histogram's metric. */
+    /* With the metric of the histogram. */
     picollo::registry registry = must(picollo::registry::create());
     picollo::metric metric;
     metric.name = "request_seconds";

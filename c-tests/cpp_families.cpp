@@ -1,5 +1,5 @@
-/* Encodings, logs, comparisons, doubles, counters, registries and segments through picollo.hpp: each wrapper once, ownership, and what C++ adds. With
- * exceptions and without. */
+/* Encodings, logs, comparisons, doubles, counters, registries and segments through picollo.hpp: each wrapper once,
+ * ownership, and C++ additions. With exceptions and without. */
 #include "cpp_test.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ static void encodings()
     FAILS(corrupt, picollo::snapshot::decode(picollo::span<const unsigned char>()));
     FAILS(out_of_memory, picollo::snapshot::decode(must(snapshot.encode()), 10));
 
-    /* One after another, of both views. */
+    /* Consecutive encodings, in both kinds of view. */
     const std::string one = must(snapshot.encode_base64()), two = one + '\n' + one;
     std::size_t taken = 0;
     CHECK(one.rfind("HISTFAAA", 0) == 0);
@@ -132,7 +132,7 @@ static void logs()
     must(writer.write(snapshot, 3.25, 1, long_tag.c_str()));
     FAILS(invalid_argument, writer.write(snapshot, 0, 1, "no, commas"));
 
-    /* From a stream, which is read from where it stands, and written again with times and tags as they were read. */
+    /* Reads a stream from its position, and writes it again with its times and tags. */
     std::istringstream file("junk\n" + out.str());
     file.ignore(5);
     picollo::log_reader first = must(picollo::log_reader::create(file));
@@ -152,7 +152,7 @@ static void logs()
         const picollo::snapshot read = must(reader.decode());
         CHECK(same(snapshot, read));
         must(copy.write(read, *interval));
-        /* The snapshot has them, and so do copies of it. */
+        /* The snapshot has them, and so have its copies. */
         const picollo::snapshot of_it = must(must(read.copy()).corrected(1 << 30));
         CHECK(of_it.tag() == tags[i] && of_it.start_seconds() == starts[i] && of_it.end_seconds() == interval->end_seconds);
         must(by_itself.write(of_it));
@@ -224,12 +224,12 @@ static void comparing()
 
 static void benchmarks()
 {
-    /* Ends with the blocks; the budget is for machines that are busy. */
+    /* It ends after its blocks; the budget is for busy machines. */
     picollo::benchmark benchmark = must(picollo::benchmark::create(
         picollo::benchmark_options().budget(10).warm_up(0.05).sample(0.0001).blocks(20, 100).keep_disturbed()));
     must(benchmark.run([] { picollo::add_chain_256(4); }, [] { picollo::add_chain_256(12); }));
     const picollo_benchmark_outcome result = must(benchmark.measured());
-    /* Valgrind's times say nothing. */
+    /* Valgrind's times mean nothing. */
     const bool is_simulated = (result.flags & PICOLLO_BENCHMARK_SIMULATED) != 0;
     CHECK(result.blocks.verdict == (is_simulated ? PICOLLO_VERDICT_NO_EVIDENCE : PICOLLO_VERDICT_SLOWER));
     const picollo_benchmark_disturbance noise = must(benchmark.noise());
@@ -360,7 +360,7 @@ static void registries()
     FAILS(invalid_argument, registry.set_exemplars(hits_id + 100, {}));
     must(registry.update());
     const std::string text = must(registry.text());
-    /* The histogram is held, though its owner is gone. */
+    /* The registry holds the histogram though its owner is gone. */
     CHECK(text.find("request_seconds_count{method=\"GET\"} 3\n") != std::string::npos);
     CHECK(text.find("plain{quantile=\"0.99\"} ") != std::string::npos);
     CHECK(text.find("skew_count 1\n") != std::string::npos && text.find("skew_created") == std::string::npos);
@@ -441,7 +441,7 @@ static void segments()
     FAILS(os, picollo::segment::attach(std::string(place) + "/nothing.1.2"));
 }
 
-/* What is made without a word of how. */
+/* Objects made without options. */
 static void constructors()
 {
 #ifndef PICOLLO_NO_EXCEPTIONS
@@ -491,7 +491,7 @@ int main()
     RUN(registries);
     RUN(scalable_counters);
     RUN(options_are_set_by_their_names);
-    /* Before the library's own handler is there, which removes the files: it then runs after it. */
+    /* Registered before the library's own handler, which removes the files, so that it runs after it. */
     if (mkdtemp(place) == nullptr || std::atexit(remove_place) != 0) SKIPPED("no directory in /dev/shm");
     else {
         RUN(segments);

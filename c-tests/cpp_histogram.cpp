@@ -178,7 +178,7 @@ static void bad_input()
     FAILS(unsupported, must(picollo::histogram::create(picollo::options().no_live_reset())).reset());
 }
 
-/* Moves, self-moves, and ends in any order; memcheck looks on. */
+/* Moves, self-moves, and destruction in any order; memcheck watches. */
 static void ownership()
 {
     picollo::histogram first = must(picollo::histogram::create(for_recorders));
@@ -224,7 +224,7 @@ static void results()
     CHECK(reset.has_value());
 }
 
-/* A value over a value, over a failure, a failure over a value, over a failure, and each over itself; memcheck looks on. */
+/* Assigns a value over a value and over a failure, a failure over both, and each to itself; memcheck watches. */
 static void results_are_assigned()
 {
     static_assert(std::is_nothrow_move_assignable_v<picollo::result<picollo::histogram>>);
@@ -257,7 +257,7 @@ static void results_are_assigned()
     std::swap(result, another);
     CHECK(fails(result, picollo::status::busy) && holds(another, first));
 
-    /* What it held ends there and then. */
+    /* The old content is destroyed at once. */
     picollo::result<picollo::histogram> histogram = picollo::histogram::create(worked);
     histogram->record(3000);
     histogram = picollo::histogram::create(picollo::options().range(9, 1));

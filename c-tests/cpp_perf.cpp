@@ -10,11 +10,11 @@ static_assert(!std::is_copy_constructible_v<picollo::session> && std::is_nothrow
 static_assert(std::chrono::steady_clock::is_steady && picollo::tsc_clock::is_steady);
 static_assert(sizeof(picollo::event) == sizeof(picollo_event));
 
-/* Times since the machine was started grow with every tick, for decades and at any rate. */
+/* Times since the machine's start grow with every tick, for decades and at any rate. */
 constexpr bool grows_and_stays_positive(std::uint64_t hertz)
 {
     const std::uint64_t day = 86400;
-    /* Picoseconds in 64 bits, with a sign and without, would have come to their ends. */
+    /* 64 bits of picoseconds would have overflowed here, signed and unsigned. */
     for (const std::uint64_t seconds : {std::uint64_t{0}, 107 * day, 214 * day, 29 * 365 * day}) {
         const std::uint64_t ticks = seconds * hertz;
         const std::int64_t here = picollo::detail::tenths_of_nanos(ticks, hertz);
@@ -110,7 +110,7 @@ static void page_faults()
     must(session.disable());
     must(session.enable());
 
-    /* What was recorded outlives the session. */
+    /* The recorded values outlive the session. */
     must(session.read());
     must(session.record());
     session = must(picollo::session::create(software(), picollo::session_options().disabled().relative_error(0.01)));

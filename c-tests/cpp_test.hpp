@@ -11,7 +11,7 @@
 
 #ifdef PICOLLO_NO_EXCEPTIONS
 
-/* What a call returns that has to succeed. */
+/* The result of a call that must succeed. */
 template <class T>
 T must(picollo::result<T> result)
 {
@@ -23,7 +23,7 @@ inline void must(picollo::result<void> result)
     result.value();
 }
 
-/* A call has to fail with a status, and with something to say. */
+/* A call must fail with a status and a message. */
 #define FAILS(expected, call)                                                             \
     do {                                                                                  \
         const auto result_ = (call);                                                      \
@@ -50,7 +50,7 @@ inline void must(picollo::result<void> result)
 
 #endif
 
-/* CHECK_TEXT for what need not outlive the line. */
+/* CHECK_TEXT for temporaries. */
 #define CHECK_STRING(expected, actual)                                                    \
     do {                                                                                  \
         const std::string expected_string_(expected), actual_string_(actual);             \
@@ -61,7 +61,7 @@ inline void must(picollo::result<void> result)
         }                                                                                 \
     } while (0)
 
-/* What operator<< writes. */
+/* The output of operator<<. */
 template <class T>
 std::string written(const T &value)
 {

@@ -26,7 +26,7 @@ static void durations()
     for (std::size_t i = 0; i < 5; i++) CHECK(expected[i] >= buckets[i].lower && expected[i] <= buckets[i].upper);
 }
 
-/* std::chrono::duration_cast would make negative numbers of some of these. */
+/* std::chrono::duration_cast would turn some of these into negative numbers. */
 static void durations_that_do_not_fit()
 {
     using std::chrono::duration;
@@ -54,7 +54,7 @@ static void durations_that_do_not_fit()
     CHECK(must(histogram.summary()).p100().bucket.upper == most);
 }
 
-/* A clock that is set back under the scope's feet. */
+/* A clock that is set back while a scope runs. */
 struct set_back {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;

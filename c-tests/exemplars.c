@@ -1,4 +1,4 @@
-/* Collectors of exemplars, as a program uses them. */
+/* Collectors of exemplars, used as in a program. */
 #include "test.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void sleep_for(long nanos)
     nanosleep(&time, NULL);
 }
 
-/* Among ordinary ones a request that sleeps: it is the slowest, its time is its own, and its identifier leads to it. */
+/* One request among ordinary ones sleeps: it is the slowest, with its own time, and its identifier leads to it. */
 static void the_slowest_has_its_request_and_its_time(void)
 {
     picollo_histogram *histogram = create_from(NULL);
@@ -61,8 +61,8 @@ static void the_slowest_has_its_request_and_its_time(void)
     CHECK(slowest.cpu_nanos < slowest.window_nanos - 150000000 && slowest.voluntary > 0);
     if (prepared == PICOLLO_OK) {
         CHECK(slowest.known & PICOLLO_KNOWN_RUN_DELAY);
-        /* As far as the machine lets it run afterwards; under a checker few controls are taken in so short a time, and some of them are
-         * among the slowest. */
+        /* If the machine lets it run afterwards. Under a checker so short a time gives few controls, and some of them
+         * are among the slowest. */
         CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000 ||
               (slowest.cause == PICOLLO_CAUSE_NOT_KNOWN && interval.controls < 30));
     }

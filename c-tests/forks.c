@@ -1,5 +1,5 @@
-/* Forks at awkward moments: while other threads are in the middle of what the library locks. The child has only the thread that
- * forked; what the others held stays held for ever. It must go on recording and reading all the same, and never hang. */
+/* Forks at awkward moments: while other threads hold the library's locks. The child has only the thread that forked;
+ * locks of the others stay held forever. It must still record and read, and never hang. */
 #include "test.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void *record_once(void *histogram)
     return NULL;
 }
 
-/* With the first status that is not PICOLLO_OK. */
+/* Returns the first status that is not PICOLLO_OK. */
 static picollo_status work_on_registry(void)
 {
     static const uint64_t bounds[] = {10, 100};
@@ -42,12 +42,12 @@ static picollo_status work_on_registry(void)
     metric.name = "shared";
     status = picollo_registry_update(registry);
     if (status == PICOLLO_OK) status = picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length);
-    /* Refused: it is there. */
+    /* Refused, because it is already there. */
     if (status == PICOLLO_OK && picollo_registry_add(registry, shared, &metric, bounds, 2, &id) == PICOLLO_OK) abort();
     return status;
 }
 
-/* In and out of every lock: histograms that come and go, threads that do, recorders. */
+/* Takes and releases every lock: creates and frees histograms, threads and recorders. */
 static void *disturb(void *unused)
 {
     while (!stop) {
@@ -69,7 +69,7 @@ static void *update_registry(void *unused)
     return unused;
 }
 
-/* What a child does; exits with the number of the first thing that is wrong, or with 100 where the registry is refused. */
+/* The work of a child; exits with the number of the first failure, or with 100 if the registry is refused. */
 static void be_the_child(picollo_histogram *fresh, uint64_t before)
 {
     picollo_snapshot *snapshot = NULL;
@@ -77,9 +77,9 @@ static void be_the_child(picollo_histogram *fresh, uint64_t before)
     picollo_histogram *own;
     pthread_t thread;
     picollo_status status;
-    /* A child that hangs is ended by this. */
+    /* This ends a child that hangs. */
     alarm(60);
-    /* The first record of this thread into this histogram takes the cold path, with its locks. */
+    /* The first record of this thread into this histogram takes the slow path, with its locks. */
     for (int i = 0; i < 10; i++) picollo_histogram_record(fresh, 5);
     if (pthread_create(&thread, NULL, record_once, fresh) != 0) _exit(2);
     pthread_join(thread, NULL);
@@ -87,7 +87,7 @@ static void be_the_child(picollo_histogram *fresh, uint64_t before)
     if (picollo_snapshot_create(fresh, &snapshot) != PICOLLO_OK) _exit(3);
     if (picollo_snapshot_counts(snapshot, &counts) != PICOLLO_OK || counts.total != before + 11) _exit(4);
     picollo_snapshot_free(snapshot);
-    /* May be refused here, for good, but not hang. */
+    /* May be refused permanently here, but must not hang. */
     status = work_on_registry();
     if (status != PICOLLO_OK && status != PICOLLO_ERR_FORKED) _exit(5);
     if (work_on_registry() != status) _exit(6);
@@ -145,7 +145,7 @@ static void children_of_busy_processes_go_on(void)
     picollo_histogram_free(shared);
     CHECK_U64(0, (uint64_t)signalled);
     CHECK_U64(0, (uint64_t)wrong);
-    /* Otherwise it was not awkward. */
+    /* Otherwise the moment was not awkward. */
     CHECK(refused > 0 && refused < number);
     printf("%d of %d children were forked while another thread was at work on the registry\n", refused, number);
 }
@@ -160,7 +160,7 @@ static void on_alarm(int number)
     handled++;
 }
 
-/* Reads are interrupted by handlers that record into what is being read: every record is in one delta. */
+/* Handlers interrupt reads and record into the histogram being read: every record is in one delta. */
 static void signals_during_reads(void)
 {
     struct sigaction action;

@@ -1,9 +1,9 @@
-/* One call or a few of each function that computes or formats: what it answers is in golden.txt, a part for each test here. What
- * the answers should be is core's to test; these tests are of the way through the interface: which argument goes where, which
- * field and which status comes back, and what is written to buffers.
+/* Calls each function that computes or formats, once or a few times. golden.txt has the results, a part for each test
+ * here. Core tests which results are right. These tests check the way through the interface: arguments, fields,
+ * statuses, and buffer contents.
  *
  *   golden            compares
- *   golden --write    prints all parts, as golden.txt should be */
+ *   golden --write    prints all parts, as golden.txt should contain them */
 #include "test.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void say(const char *format, ...)
     if (said_length >= sizeof said) abort();
 }
 
-/* To ten digits, which all platforms agree on. */
+/* Ten digits, on which all platforms agree. */
 static void numbers(const char *what, size_t length, const double *values)
 {
     say("%s", what);
@@ -38,7 +38,7 @@ static void numbers(const char *what, size_t length, const double *values)
         numbers(what, sizeof values_ / sizeof *values_, values_);                                   \
     } while (0)
 
-/* Statuses that follow each other are on one line. */
+/* Consecutive statuses are on one line. */
 static void say_status(picollo_status status)
 {
     const int follows = said_length > 0 && said_length == statuses_end;
@@ -48,7 +48,7 @@ static void say_status(picollo_status status)
 }
 #define STATUS(call) say_status(call)
 
-/* A function that formats: asked for the length, with room for all but the NUL, and with room enough. */
+/* A function that formats: called for the length, with room for all except the NUL, and with enough room. */
 #define FORMAT(function, ...)                                                                       \
     do {                                                                                            \
         size_t needed_ = 0, length_ = 0;                                                            \
@@ -65,7 +65,8 @@ static void say_status(picollo_status status)
         FORMAT(function, __VA_ARGS__);                                                              \
         say("%s\n", text);                                                                          \
     } while (0)
-/* Some are long, or have digits that platforms do not agree on: where they begin, and what has to be in them. */
+/* Texts that are long, or have digits that differ between platforms: prints the beginning, and checks for required
+ * parts. */
 #define LONG_TEXT(found, function, ...)                                                               \
     do {                                                                                            \
         FORMAT(function, __VA_ARGS__);                                                              \
@@ -149,7 +150,7 @@ static void show_statistics(const picollo_double_statistics *one)
     NUMBERS("sum, min, max, mean, deviation, error", one->sum, one->min, one->max, one->mean, one->stddev, one->relative_error);
 }
 
-/* 1 ..= 100 and three of each kind that do not count. */
+/* 1 ..= 100, and three each of those that are not counted in range. */
 static picollo_histogram *hundred(void)
 {
     picollo_histogram *const histogram = create(0.1, 3, 95);
@@ -189,7 +190,7 @@ static void versions(void)
 static void options(void)
 {
     picollo_histogram_options asked = default_options();
-    /* Left alone where all is well. */
+    /* Unchanged on success. */
     picollo_error error;
     memset(&error, 0, sizeof error);
     error.status = 1;
@@ -282,7 +283,7 @@ static void recording(void)
     picollo_histogram_free(histogram);
 }
 
-/* Whoever has a reference may use it, and gives it back, in any order. */
+/* Each owner of a reference may use and release it, in any order. */
 static void lifetimes(void)
 {
     static unsigned char room[32768 + 63];
@@ -291,20 +292,20 @@ static void lifetimes(void)
     picollo_histogram *placed = NULL;
     picollo_snapshot *first = snapshot_of(histogram), *second = snapshot_of(histogram);
     picollo_histogram_options asked = default_options();
-    /* Whatever it is, no two histograms pass for one. */
+    /* With any seed, no two histograms have the same identity. */
     picollo_seed_identities(7);
     CHECK(picollo_histogram_retain(NULL) == NULL && picollo_histogram_retain(histogram) == histogram);
     picollo_histogram_free(histogram);
     picollo_histogram_record(histogram, 50);
     picollo_histogram_free(histogram);
-    /* The snapshots keep what they are of. */
+    /* The snapshots keep their histograms alive. */
     CHECK_OK(picollo_snapshot_update(first, PICOLLO_SINCE_RESET));
     show_counts(first);
     picollo_snapshot_free(first);
     CHECK_OK(picollo_snapshot_update(second, PICOLLO_SINCE_PREVIOUS));
     show_counts(second);
     picollo_snapshot_free(second);
-    /* References to one in the caller's memory are not counted. */
+    /* References to a histogram in the caller's memory are not counted. */
     asked.relative_error = 0.1;
     asked.max_trackable = 1000;
     CHECK_OK(picollo_histogram_init_in(memory, 32768, &asked, &placed));
@@ -466,7 +467,7 @@ static void texts(void)
     picollo_snapshot_free(snapshot);
 }
 
-/* Whatever a program has put into the struct: text, and no crash. */
+/* The program may put anything into the struct: the result is text, and no crash. */
 static void hostile_structs(void)
 {
     static picollo_summary summary, other;
@@ -511,7 +512,7 @@ static void encodings(void)
         CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_encode(snapshot, encoding, bytes, needed - 1, &length));
         CHECK(length == needed && bytes[0] == 0x5a);
         CHECK_OK(picollo_snapshot_encode(snapshot, encoding, bytes, needed, &length));
-        /* The native one has the time of recording, which is another each time. */
+        /* The native encoding contains the time of recording, which varies. */
         if (encoding == PICOLLO_ENCODING_HDR_V2) for (size_t i = 0; i < length; i++) say("%02x", bytes[i]);
         say(" " U "\n", (uint64_t)length);
         FORMAT(picollo_snapshot_encode_base64, snapshot, encoding);
@@ -575,7 +576,7 @@ static void logs(void)
     }
     CHECK_U64(strlen(log), interval.position);
     picollo_log_reader_free(reader);
-    /* A tag ends with a NUL here, and has none. */
+    /* A tag ends at a NUL here, and contains none. */
     FORMAT(picollo_log_format_interval, snapshot, 2, 1, "tag");
     text[5] = 0;
     CHECK_OK(picollo_log_reader_create(text, 6 + strlen(text + 6), &reader));
@@ -662,7 +663,7 @@ static void figures(void)
     say("%s\n", error.message);
     STATUS(picollo_figure_compute("ipc", "cycles", counts, 6, 0, &estimate, &error));
     say("%s\n", error.message);
-    /* The event of the caller's, not of the figure's. */
+    /* The caller's event, not the figure's. */
     CHECK_STATUS(PICOLLO_ERR_NOT_COUNTED, picollo_figure_compute("ipc", "cycles instructions", not_counted, 1, 0, &estimate, &error));
     CHECK(error.event_index == 1);
 }
@@ -754,7 +755,7 @@ static void doubles(void)
     STATUS(picollo_double_histogram_create(&how, &histogram));
     CHECK(histogram == NULL);
     how.max_bytes = 0;
-    /* Of two, .NET's median is the second. */
+    /* Of two values, .NET's median is the second. */
     for (how.flags = 0; how.flags <= PICOLLO_DOUBLE_DOTNET_RANKS; how.flags++) {
         CHECK_OK(picollo_double_histogram_create(&how, &histogram));
         picollo_double_histogram_record_batch(histogram, two, 2);
@@ -777,7 +778,7 @@ static void counters(void)
     picollo_sensing_counter_add64(&wide[2], 9, 4);
     for (int i = 0; i < 3; i++) say("%" PRIu32 " " U "\n", picollo_counter_read32(&narrow[i]), picollo_counter_read64(&wide[i]));
     say("%" PRIu32 " " U "\n", picollo_counter_read32(NULL), picollo_counter_read64(NULL));
-    /* Beyond it they count in steps, right on the average: seven times the deviation. */
+    /* Above it they count in steps, correct on average: within seven times the deviation. */
     wide[0] = narrow[0] = 0;
     for (int i = 0; i < 1 << 20; i++) picollo_scalable_counter_add_n64(&wide[0], 1, 0), picollo_scalable_counter_add_n32(&narrow[0], 1, 0);
     CHECK(fabs((double)wide[0] / (1 << 20) - 1) < 0.063 && fabs((double)narrow[0] / (1 << 20) - 1) < 0.063);
@@ -788,7 +789,7 @@ static void counters(void)
     CHECK(wide[0] == 100000 && narrow[0] == 100000);
 }
 
-/* The bytes that a registry writes: no NUL behind them, nothing into too little room. */
+/* The bytes that a registry writes: no NUL after them, nothing into too small a buffer. */
 static size_t encode(const picollo_registry *registry, uint32_t format)
 {
     size_t needed = 0, length = 0;
@@ -846,7 +847,7 @@ static void registries(void)
     STATUS(picollo_registry_add_double(registry, skew, &metric, limits, 2, &id));
     metric.name = "hits";
     metric.flags = PICOLLO_METRIC_STRIPED | PICOLLO_METRIC_NO_CREATED;
-    /* What is refused for where an id would go is not added: it can be, after that. */
+    /* If the room for the id is invalid, the metric is not added: it can be added later. */
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_counter(registry, &metric, &counter, odd));
     CHECK_OK(picollo_registry_add_counter(registry, &metric, &counter, &ids[2]));
     metric.name = "depth";
@@ -859,7 +860,7 @@ static void registries(void)
     metric.flags = PICOLLO_METRIC_SUMMARY | PICOLLO_METRIC_NO_CREATED;
     CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
     CHECK(id == 77 && ids[0] != 0 && ids[1] != ids[0] && ids[2] != ids[1] && ids[3] != ids[2]);
-    /* The registry keeps what it writes. */
+    /* The registry keeps its histograms alive. */
     picollo_histogram_free(histogram);
     picollo_double_histogram_free(skew);
     picollo_metric_counter_add(counter, 5);
@@ -961,7 +962,7 @@ static void a_part_is_as_ever(void)
 
 int main(int number, char **arguments)
 {
-    /* Beside this file, from wherever it was compiled. */
+    /* The file beside this one, wherever it was compiled. */
     char path[sizeof __FILE__ + 2] = __FILE__;
     strcpy(path + strlen(path) - 1, "txt");
     (void)arguments;

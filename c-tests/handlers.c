@@ -1,5 +1,5 @@
-/* A signal handler records into the histogram that it finds its thread recording into, at any instruction: nothing is lost, in
- * the modes and on the processors for which the manual says so. */
+/* A signal handler records into the histogram that its thread is recording into, at any instruction. Nothing is lost,
+ * in the modes and on the processors for which the manual guarantees it. */
 #include "test.h"
 
 #include <signal.h>
@@ -58,7 +58,7 @@ static void on_signal(int number)
 
 static double seconds(void) { return (double)picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) * 1e-9; }
 
-/* Records for as long as it takes many signals to come between. */
+/* Records until many signals have interrupted it. */
 static void storm(uint32_t mode, uint32_t bits, way way_of_main, way way_of_handler, const char *name)
 {
     struct sigaction action, before;
@@ -76,7 +76,7 @@ static void storm(uint32_t mode, uint32_t bits, way way_of_main, way way_of_hand
     memset(&recorder, 0, sizeof recorder);
     if (mode != PICOLLO_MODE_INTERLOCKED)
         CHECK_OK(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
-    /* The first record of a thread is not for handlers. Cells of 32 bits wrap soon after. */
+    /* Handlers must not make a thread's first record. 32-bit cells wrap soon after. */
     way_of_main(&by_main);
     way_of_handler(&by_main);
     if (bits == 32) {
@@ -101,7 +101,7 @@ static void storm(uint32_t mode, uint32_t bits, way way_of_main, way way_of_hand
     CHECK(signals >= 20);
     picollo_recorder_release(&recorder);
     counts = counts_of(histogram);
-    /* A cell of 32 bits that wrapped has its events among the lost. */
+    /* The events of a 32-bit cell that wrapped are among the lost. */
     if (counts.total + counts.overflow + counts.lost != by_main + by_handler) {
         fprintf(stderr, "%s: mode %u, %u bits, after %d signals: ", name, mode, bits, (int)signals);
         CHECK_U64(by_main + by_handler, counts.total + counts.overflow + counts.lost);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a C program that holds the header, as a C compiler reads it, against its description (ffi/picollo.abi.json).
+"""Writes a C program that compares the header, as a C compiler reads it, with its description (ffi/picollo.abi.json).
 
     layout_generated.py > layout_generated.c
 
-Sizes, offsets and lengths of all fields on targets of 64 and of 32 bits, numbers of all constants, and that each initialiser asks
-for the defaults. ffi/src/layout.rs holds Rust's structs against the same description; numbers that change from one release to the
-next are ci/abi.sh's to find.
+It checks sizes, offsets and lengths of all fields on 64-bit and 32-bit targets, numbers of all constants, and that each
+initializer selects the defaults. ffi/src/layout.rs compares Rust's structs with the same description; ci/abi.sh finds
+numbers that change between releases.
 """
 
 import sys
@@ -31,7 +31,7 @@ for constant in description.constants:
     print(f'static_assert({constant.name} == {constant.value}, "{constant.name}");')
 initialisers = {one.initialiser: one.name for one in description.structs if one.initialiser}
 for number, (macro, name) in enumerate(initialisers.items()):
-    # In static memory: they are constants.
+    # They are constants, in static memory.
     print(f"static {name} options_{number} = {macro};")
 print("\nstatic void initialisers_ask_for_the_defaults(void)\n{")
 for number, name in enumerate(initialisers.values()):

@@ -1,4 +1,4 @@
-/* For programs that load the library while they run. */
+/* For programs that load the library at run time. */
 #ifndef PICOLLO_TEST_LOADED_H
 #define PICOLLO_TEST_LOADED_H
 
@@ -17,7 +17,7 @@ static inline void *load(void)
     return library;
 }
 
-/* Data pointers do not convert to function pointers; their bytes do. */
+/* Data pointers do not convert to function pointers, but their bytes can be copied. */
 static void find(void *library, const char *name, void *function)
 {
     void *const symbol = dlsym(library, name);

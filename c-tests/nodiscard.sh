@@ -1,5 +1,5 @@
 #!/bin/sh
-# Is a status that is passed over warned of where the language has a word for it, and nowhere else?
+# Does an ignored status cause a warning if the language has an attribute for it, and otherwise none?
 set -u
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a C program that calls every exported function with NULL for each of its pointers in turn, and for all of them, and with each of them
-misaligned, and options of sizes that none have.
+"""Writes a C program that calls every exported function with NULL for each of its pointers in turn, and for all of
+them, with each of them misaligned, and with options of sizes that do not exist.
 
     null_generated.py > null_generated.c
 
-What a call has to answer is what the manual says, by the description that is made of it (ffi/picollo.abi.json): a pointer that is
-named behind PICOLLO_ERR_NULL_POINTER gets that status, and nothing is written; another one gets anything but that and
-PICOLLO_ERR_PANIC; functions that return nothing do nothing. Only functions that say "this is not checked" are left out. A misaligned pointer
-is an invalid argument, and so are such options.
+The expected results follow the manual, through the description made from it (ffi/picollo.abi.json). A pointer that is
+named behind PICOLLO_ERR_NULL_POINTER gets that status, and nothing is written. Another one gets anything except that
+and PICOLLO_ERR_PANIC. Functions without a result do nothing. Only functions that say "this is not checked" are left
+out. Misaligned pointers and such options are invalid arguments.
 """
 
 import sys
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 from description import Description  # noqa: E402
 
 description = Description()
-# How to make what a _create with all its defaults does not make.
+# How to make the handles that no _create with defaults makes.
 MAKERS = {
     "picollo_snapshot": "picollo_snapshot_create(the_picollo_histogram, &the_picollo_snapshot)",
     "picollo_session": "make_session(&the_picollo_session)",
@@ -42,7 +42,7 @@ def is_output(one):
 
 
 def is_array(one):
-    """Of pointers that the callee only reads."""
+    """Whether the callee only reads the array."""
     return one.pointers == 2 and one.is_const
 
 
@@ -51,7 +51,7 @@ def is_checked(one):
 
 
 def valid(one, index):
-    """A good argument."""
+    """A valid argument."""
     if not one.pointers:
         return SCALARS.get(one.name, "0")
     if one.base in opaque and one.pointers == 1:
@@ -62,13 +62,13 @@ def valid(one, index):
 
 
 def is_aligned(one):
-    """Whether a pointer has to be, and whether the function says so."""
+    """Whether a pointer must be aligned, and the function documents it."""
     return one.pointers > 1 or (one.pointers == 1 and one.base not in ("char", "void", "uint8_t", "picollo_error") and one.base not in opaque)
 
 
 def call(function, null, odd=None, size=None):
-    """The C code of one call; null: indices of the parameters that are NULL; odd: the index of one that is misaligned, or, with a size, of
-    options whose struct_size is that."""
+    """The C code of one call. null: indices of the parameters that are NULL; odd: the index of one that is misaligned,
+    or, with a size, of options with that struct_size."""
     lines = ["memset(room, 0, sizeof room);"]
     for index, one in enumerate(function.parameters):
         if is_output(one) and not (one.pointers == 2):
@@ -93,7 +93,7 @@ def call(function, null, odd=None, size=None):
         if len(null) == 1:
             pointer = function.parameters[null[0]]
             if is_checked(pointer):
-                # Or there is nothing to tell anyway.
+                # Or there is nothing to report anyway.
                 lines.append("expect(status == PICOLLO_ERR_NULL_POINTER || status == PICOLLO_ERR_EMPTY, status);")
             else:
                 lines.append("expect(status != PICOLLO_ERR_NULL_POINTER, status);")
@@ -117,7 +117,7 @@ def call(function, null, odd=None, size=None):
     for index, one in enumerate(function.parameters):
         if one.pointers == 2 and not is_array(one) and one.base in opaque:
             lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {one.base}_free(*({one.base} **)(void *)room[{index}]);")
-        # What a call may have filled in with a reference.
+        # References that a call may have filled in.
         if one.base == "picollo_recorder" and is_output(one):
             lines.append(f"if (status == PICOLLO_OK) picollo_recorder_release((picollo_recorder *)(void *)room[{index}]);")
     return "    " + "\n    ".join(lines)
@@ -211,7 +211,7 @@ for function in functions:
     print(f"\nstatic void {function.name[8:]}_(void)\n{{")
     print("    picollo_status status = PICOLLO_OK;")
     for handle in sorted({one.base for one in function.parameters if one.base in opaque and one.pointers == 1}):
-        # Said aloud where it was to be made.
+        # The code that makes it reports why it failed.
         print(f"    if (the_{handle} == NULL) return;")
     pointers = [index for index, one in enumerate(function.parameters) if one.pointers]
     for index in pointers:
@@ -225,7 +225,7 @@ for function in functions:
             if function.parameters[index].base.endswith("_options"):
                 print(call(function, [], index, 3))
                 print(call(function, [], index, 4097))
-    # Last, with all that it needs: what was good above is good.
+    # Last, with everything that it needs: the arguments above were valid.
     if not function.name.endswith(("_free", "_release")):
         print(call(function, []))
     print("    (void)status;\n}")
@@ -233,7 +233,7 @@ for function in functions:
 print("\nint main(void)\n{")
 for number in ("SIGSEGV", "SIGBUS", "SIGABRT"):
     print(f"    signal({number}, on_fault);")
-for handle in sorted(opaque, key=lambda one: one != "picollo_histogram"):  # which others need
+for handle in sorted(opaque, key=lambda one: one != "picollo_histogram"):  # others need it
     if handle in MAKERS:
         print(f'    if ({MAKERS[handle]} != PICOLLO_OK) printf("SKIPPED: no {handle} to call with\\n");')
     else:

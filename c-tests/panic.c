@@ -1,5 +1,5 @@
-/* Panics inside the library stop at its boundary. For a library built with --cfg picollo_plant_panic, as ci/sanitizers.sh does, in which
- * every call panics while PICOLLO_PLANT_PANIC is set; others cannot be tested so, and it says so. */
+/* Panics inside the library stop at its boundary. This needs a library built with --cfg picollo_plant_panic
+ * (ci/sanitizers.sh), in which every call panics while PICOLLO_PLANT_PANIC is set; with others, it is skipped. */
 #include "test.h"
 
 static void panics_become_a_status(void)
@@ -26,7 +26,7 @@ static void panics_become_a_status(void)
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_session_create(NULL, &event, 1, &session, &error));
     CHECK(error.status == PICOLLO_ERR_PANIC && error.message[0] != 0);
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_session_create(NULL, &event, 1, &session, NULL));
-    /* Those that cannot say so do nothing. */
+    /* Functions without a status do nothing. */
     picollo_histogram_record_corrected(histogram, 5, 1);
     CHECK_U64(0, picollo_scope_end(&scope));
     CHECK_U64(0, picollo_clock_convert(PICOLLO_CLOCK_MONOTONIC, 1000, PICOLLO_UNIT_NANOS));
@@ -35,7 +35,7 @@ static void panics_become_a_status(void)
     CHECK(none == NULL && session == NULL && counts.total == 7);
     unsetenv("PICOLLO_PLANT_PANIC");
 
-    /* All is as it was, and goes on. */
+    /* Nothing has changed, and it still works. */
     picollo_histogram_record(histogram, 5);
     CHECK_OK(picollo_snapshot_update(snapshot, 0));
     CHECK_OK(picollo_snapshot_counts(snapshot, &counts));

@@ -1,5 +1,5 @@
-/* Histograms by CPU: whatever comes between the instructions of a record, nothing is lost; whatever they need and do not get,
- * they count otherwise. PICOLLO_PER_CPU_RECORDS says how many records threads make where they meet (3,200,000; 1e9 in the long form). */
+/* Per-CPU histograms: no interruption of a record loses anything, and if something they need is missing, they count in
+ * another way. PICOLLO_PER_CPU_RECORDS sets the records of colliding threads (3,200,000; long form: 1e9). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The C library's, from glibc 2.35 on. */
+/* The C library has this from glibc 2.35 on. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -47,7 +47,7 @@ static uint64_t total_of(picollo_histogram *histogram)
     return counts_of(histogram).total;
 }
 
-/* How many shards a histogram has come to. */
+/* The number of shards of a histogram. */
 static size_t shards_of(picollo_histogram *histogram)
 {
     const picollo_histogram_options options = options_by_cpu();
@@ -69,11 +69,11 @@ static int has_area(void)
 #endif
 }
 
-/* Takes this thread's area away, as if the C library had not registered it. */
+/* Removes this thread's area, as if the C library had not registered it. */
 static void lose_area(void)
 {
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(SYS_rseq)
-    /* The kernel takes it back by the size that it was registered with. */
+    /* The kernel unregisters it only with the size of its registration. */
     for (unsigned size = 32; has_area() && size < 1024; size += 4)
         syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, size, 1, 0x53053053);
 #endif
@@ -85,11 +85,11 @@ static void stay_on(int cpu)
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    /* Where there is but one CPU, or that one is not ours, the thread stays where it is. */
+    /* If there is only one CPU, or we may not use that one, the thread stays where it is. */
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-/* How many threads meet, and what each turn of theirs counts. */
+/* How many threads collide, and the counts in each of their turns. */
 enum { FEW = 8, MANY = 64, A_TURN = 20 };
 
 struct worker {
@@ -97,7 +97,7 @@ struct worker {
     int number, turns, without_area;
 };
 
-/* Turns of each of so many threads. */
+/* The number of turns of each thread. */
 static int turns_of(int threads)
 {
     const char *const records = getenv("PICOLLO_PER_CPU_RECORDS");
@@ -105,7 +105,7 @@ static int turns_of(int threads)
     return (int)(all / A_TURN / threads);
 }
 
-/* Four cells, so that threads meet in them; pinned by twos, or moving. */
+/* Four cells, so that threads collide in them; pinned in pairs, or moving. */
 static void *record(void *argument)
 {
     const struct worker *const worker = (const struct worker *)argument;
@@ -122,7 +122,7 @@ static void *record(void *argument)
     return NULL;
 }
 
-/* Returns what they counted. */
+/* Returns the number of their records. */
 static uint64_t run_threads(picollo_histogram *histogram, int number, int without_area)
 {
     pthread_t threads[MANY];
@@ -132,7 +132,7 @@ static uint64_t run_threads(picollo_histogram *histogram, int number, int withou
         workers[i].histogram = histogram;
         workers[i].number = i;
         workers[i].turns = turns;
-        /* So that threads of both kinds meet on each CPU. */
+        /* So that threads of both kinds share each CPU. */
         workers[i].without_area = without_area && i % 4 < 2;
         CHECK(pthread_create(&threads[i], NULL, record, &workers[i]) == 0);
     }
@@ -151,7 +151,7 @@ static void threads_and_memory_by_cpus(void)
         counted += run_threads(histogram, numbers[i], 0);
         CHECK_U64(counted, total_of(histogram));
     }
-    /* Of all those threads, on two CPUs. */
+    /* All those threads, on two CPUs. */
     CHECK(shards_of(histogram) <= 2);
     if (has_area()) CHECK(shards_of(histogram) > 0);
     else SKIPPED("no restartable sequences here: by atomic additions only");
@@ -166,7 +166,7 @@ static void threads_with_and_without_an_area(void)
     picollo_histogram_free(histogram);
 }
 
-/* As by GLIBC_TUNABLES=glibc.pthread.rseq=0, which takes another start of the program: see main. */
+/* Like GLIBC_TUNABLES=glibc.pthread.rseq=0, which takes a new start of the program: see main. */
 static void no_thread_has_an_area(void)
 {
     picollo_histogram *const histogram = by_cpu();
@@ -218,7 +218,8 @@ static void set_timer(int microseconds)
     CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
 }
 
-/* Handlers that record into the histogram that they interrupt records of, many of them new, so that it is they who come first. */
+/* Handlers record into the histogram whose record they interrupt. Many histograms are new, so that the handler is
+ * first. */
 static void signals_come_between(void)
 {
     uint64_t by_main = 0, found = 0;
@@ -236,7 +237,7 @@ static void signals_come_between(void)
         interrupted = histograms[i];
         handled_here = 0;
         while (handled_here < (is_quick() ? 2 : 100)) {
-            /* ThreadSanitizer keeps signals back until a call that it knows. */
+            /* ThreadSanitizer delays signals until a call that it intercepts. */
             if (SANITIZED) usleep(1);
             /* The first record is the handler's. */
             if (handled_here == 0) continue;
@@ -256,7 +257,7 @@ static void signals_come_between(void)
     CHECK_U64(by_main + by_handler, found);
 }
 
-/* A debugger that goes step by step interrupts every sequence: each record ends nevertheless, once. */
+/* A single-stepping debugger interrupts every sequence: still, each record completes, once. */
 static void step_by_step(void)
 {
     enum { STEPPED = 200 };
@@ -282,7 +283,7 @@ static void step_by_step(void)
         SKIPPED("no process may be traced here");
         return;
     }
-    /* From one stop to the other. */
+    /* From one stop to the next. */
     do {
         if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child) break;
         steps++;
@@ -293,7 +294,7 @@ static void step_by_step(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Parent and child go on, each with its copy, whatever threads were doing. */
+/* Parent and child continue, each with its copy, whatever threads were doing. */
 static volatile int stop;
 
 static void *record_on_and_on(void *argument)
@@ -333,7 +334,7 @@ static void forks_at_any_moment(void)
     picollo_histogram_free(histogram);
 }
 
-/* No room for a shard: all is counted by atomic additions, and errno stays what it was. */
+/* No memory for a shard: all counts are atomic additions, and errno is unchanged. */
 static void no_memory_for_a_shard(void)
 {
     int status = 0;

@@ -1,4 +1,4 @@
-/* Histograms and snapshots in the caller's memory: sizes, alignment, attaching, and images that are none. */
+/* Histograms and snapshots in the caller's memory: sizes, alignment, attaching, and invalid images. */
 #include "test.h"
 
 static void required(const picollo_histogram_options *options, size_t *size, size_t *align)
@@ -26,7 +26,7 @@ static void in_place(void)
     picollo_snapshot *snapshot = NULL;
     picollo_counts counts;
     required(&options, &size, &align);
-    /* Filled with garbage, and watched behind its end. */
+    /* Filled with garbage, with a guard after its end. */
     memory = (unsigned char *)aligned_alloc(align, size + align);
     memset(memory, 0xa5, size + align);
     CHECK_OK(picollo_histogram_init_in(memory, size, &options, &histogram));
@@ -77,7 +77,7 @@ static void bad_memory(void)
     }
     CHECK(histogram == NULL);
     for (size_t i = 0; i < size + align; i++) CHECK(memory[i] == 0xa5);
-    /* No histogram in there. */
+    /* It contains no histogram. */
     CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_histogram_attach(memory, size, &histogram));
     memset(memory, 0, size);
     CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_histogram_attach(memory, size, &histogram));
@@ -101,7 +101,7 @@ static void attaching(void)
     CHECK_OK(picollo_histogram_init_in(memory, size, &options, &histogram));
     picollo_histogram_record_n(histogram, 5000, 3);
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_histogram_attach(memory, size - align, &other));
-    /* The image holds no pointers: it works wherever it is. */
+    /* The image contains no pointers: it works at any address. */
     memcpy(elsewhere, memory, size);
     CHECK_OK(picollo_histogram_attach(elsewhere, size, &other));
     picollo_histogram_record(other, 5000);

@@ -1,12 +1,12 @@
-/* Faults on purpose, one by one, that a checker has to find: each happens inside the library, so that a checker that does not
- * look there is found out. ci/sanitizers.sh runs it before it trusts a clean result.
+/* Deliberate faults that a checker must find, one at a time. Each is inside the library, so a checker that ignores the
+ * library is detected. ci/sanitizers.sh runs it before it trusts a clean result.
  *
  *   planted none|race|overflow|use-after-free|leak */
 #include "test.h"
 
 #include <pthread.h>
 
-/* Updates of one snapshot must be alone with it; these are not. */
+/* Updates of one snapshot must not overlap; these do. */
 static void *update_again_and_again(void *snapshot)
 {
     for (int i = 0; i < 1000; i++) (void)picollo_snapshot_update((picollo_snapshot *)snapshot, 0);
@@ -22,7 +22,7 @@ static void race(picollo_snapshot *snapshot)
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }
 
-/* Room for three, of which the library is told that they are four. */
+/* Room for three, but the library gets a length of four. */
 static void overflow(picollo_snapshot *snapshot)
 {
     const double ranks[4] = {25, 50, 75, 100};
@@ -55,7 +55,7 @@ int main(int number, char **arguments)
         return 2;
     }
     picollo_snapshot_free(snapshot);
-    /* The leaked one is forgotten here. */
+    /* The leaked one is not freed here. */
     if (strcmp(fault, "leak") != 0) picollo_histogram_free(histogram);
     histogram = NULL;
     tests_passed = 1;

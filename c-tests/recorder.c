@@ -1,4 +1,4 @@
-/* Recording without a call counts what the calls count. */
+/* Recording without a call gives the same counts as the calls. */
 #include "test.h"
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ static void check_recorder(const picollo_histogram_options *options)
     uint64_t state = 9;
     CHECK_OK(picollo_histogram_recorder(inlined, PICOLLO_INLINE_VERSION, &recorder));
     CHECK_U64(options->counter_bits, recorder.counter_bits);
-    /* A recorder does not shift values: where there is a unit, they go to the library. */
+    /* A recorder does not shift values: with a unit, they go to the library. */
     CHECK((recorder.length == 0) == (options->unit != 0));
     for (int i = 0; i < 170000; i++) {
         const uint64_t magnitude = next_random(&state) >> 58, bound = (uint64_t)i * 1000 - 1;
@@ -88,7 +88,7 @@ static void *record_share(void *argument)
     return NULL;
 }
 
-/* One recorder for all threads, and nothing is lost. */
+/* One recorder for all threads loses nothing. */
 static void atomic_additions(void)
 {
     for (int with_a_unit = 0; with_a_unit < 2; with_a_unit++) {
@@ -162,7 +162,7 @@ static void keeps_its_histogram(void)
     picollo_snapshot_free(snapshot);
     picollo_recorder_record(&recorder, 6);
     picollo_recorder_release(&recorder);
-    /* Released is cleared, and releasing again does nothing. */
+    /* A released recorder is cleared, and a second release does nothing. */
     CHECK(recorder.counters == NULL && recorder.histogram == NULL && recorder.length == 0);
     picollo_recorder_release(&recorder);
     picollo_recorder_release(NULL);
@@ -177,7 +177,8 @@ static void refused(void)
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, 0, &recorder));
     CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), recorder.length);
     picollo_histogram_free(histogram);
-    /* By mode: whether there is a recorder, and an atomic one, which 32 bits have not, since the library counts their wraps. */
+    /* For each mode: whether it has a recorder, and an atomic one. 32-bit counters have none, because the library
+     * counts their wraps. */
     static const struct {
         uint32_t mode, bits;
         picollo_status status, atomic_status;

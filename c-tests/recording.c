@@ -1,5 +1,5 @@
-/* A malloc that counts the sizes it is asked for in thread-local histograms, one for each class of sizes, while the library's
- * registry of such histograms grows: each record comes from inside one of the library's own allocations. */
+/* A malloc that counts its sizes in thread-local histograms, one for each class of sizes, while the library's registry
+ * of such histograms grows: each record comes from inside one of the library's own allocations. */
 #include "test.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ static picollo_histogram *thread_local_histogram(void)
     return create_from(&options);
 }
 
-/* A thread that has recorded nothing so far makes a histogram, and records what that allocates. */
+/* A thread without records makes a histogram, and records the allocations of that. */
 static void *make_one(void *argument)
 {
     records = 1;
@@ -54,7 +54,7 @@ static void *make_one(void *argument)
     return NULL;
 }
 
-/* Its first records, of blocks of all sizes. */
+/* Its first records, for blocks of all sizes. */
 static void *allocate(void *argument)
 {
     (void)argument;
@@ -76,7 +76,7 @@ static void whatever_is_allocated_may_be_recorded(void)
     size_t footprint;
     sizes[0] = thread_local_histogram();
     footprint = footprint_of(sizes[0]);
-    /* Those in between get the low places in the tables of threads. */
+    /* The histograms in between get the low indices in the tables of threads. */
     for (int i = 0; i < 64; i++) between[i] = thread_local_histogram();
     for (int i = 1; i < CLASSES; i++) sizes[i] = thread_local_histogram();
     size_of_a_histogram = footprint;
@@ -106,7 +106,7 @@ static void whatever_is_allocated_may_be_recorded(void)
 
 int main(void)
 {
-    /* What hangs is ended, and has failed. */
+    /* A hanging test is ended, and fails. */
     alarm(SECONDS);
     RUN(whatever_is_allocated_may_be_recorded);
     return report();

@@ -1,4 +1,4 @@
-/* Performance counters: names and options that are none, and what a machine without a PMU has to say. */
+/* Performance counters: invalid names and options, and the messages of a machine without a PMU. */
 #include "session.h"
 
 static void missing_counters_are_explained(void)
@@ -32,7 +32,7 @@ static void missing_counters_are_explained(void)
     CHECK(strlen(error.message) > 20 && strlen(error.message) < sizeof error.message);
     CHECK(strstr(error.message, "CpuCycles") != NULL);
 
-    /* It can be left out instead, and is never a zero. */
+    /* It can be skipped instead, and is never a zero. */
     options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
     session = open_events(&options, events, 2);
     if (session != NULL) {
@@ -90,7 +90,7 @@ static picollo_status try_create(const picollo_session_options *options, const p
     return status;
 }
 
-/* One of each that the interface itself refuses; native tests what sessions do. */
+/* One of each error that the interface itself detects; native tests what sessions do. */
 static void bad_options(void)
 {
     static picollo_event events[PICOLLO_SESSION_MAX_EVENTS + 1];
@@ -123,7 +123,7 @@ static void bad_options(void)
     events[0] = parse("page-faults");
     events[0].reserved = 1;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(NULL, events, 1));
-    /* A name without an end. */
+    /* A name without a terminating NUL. */
     events[0] = parse("page-faults");
     memset(events[0].name, 'x', sizeof events[0].name);
     memset(events[0].unit, 0xff, sizeof events[0].unit);

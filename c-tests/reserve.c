@@ -1,4 +1,5 @@
-/* Others have used up the reserve of initial-exec thread-local storage, but for what the library may take: it loads, and counts. */
+/* Others have used up the reserve of initial-exec thread-local storage, except for the library's share: it loads, and
+ * counts. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -8,8 +9,8 @@
 #include "loaded.h"
 #include "test.h"
 
-/* What one copy of reserve_taker.c takes; and all that the library may: its own 320 bytes, those of Rust's standard library, and what
-   aligning them costs. */
+/* The size of one copy of reserve_taker.c, and all that the library may take: its own 320 bytes, those of Rust's
+ * standard library, and the cost of aligning them. */
 #define TAKEN 32
 #define ALLOWED (320 + 96 + TAKEN)
 #define MOST 200
@@ -17,7 +18,7 @@
 static char directory[] = "/tmp/picollo-reserve-XXXXXX";
 static char taker[4096];
 
-/* Loads a copy of the taker, since a library that is loaded already is not loaded again. */
+/* Loads a copy of the taker, because a loaded library is not loaded again. */
 static int take(int number)
 {
     char path[sizeof directory + 32], block[4096];
@@ -38,7 +39,7 @@ static int take(int number)
     return library != NULL;
 }
 
-/* Runs a job in a process of its own. Returns its answer. */
+/* Runs a job in a separate process. Returns its answer. */
 static int in_a_child(int (*job)(int), int argument)
 {
     int status = 0;
@@ -56,7 +57,7 @@ static int count_until_full(int most)
     return number;
 }
 
-/* More than have entries of their own. */
+/* More than the number of dedicated entries. */
 #define HISTOGRAMS 20
 #define RECORDS 100
 
@@ -112,14 +113,14 @@ static void the_library_takes_no_more_than_it_may(void)
         return;
     }
     CHECK_U64(0, (uint64_t)in_a_child(load_and_record, all - ALLOWED / TAKEN));
-    /* With all of it gone the loader says so, so there was no more than that. */
+    /* With all of it used up the loader fails, so there was no more than that. */
     CHECK_U64(2, (uint64_t)in_a_child(load_and_record, all));
 }
 
 int main(int count, char **arguments)
 {
     (void)count;
-    /* Beside this program. */
+    /* The file beside this program. */
     snprintf(taker, sizeof taker, "%s", arguments[0]);
     if (strrchr(taker, '/') == NULL) return 2;
     strcpy(strrchr(taker, '/') + 1, "libreserve_taker.so");

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Runs test programs and adds up what they passed and failed.
+# Runs test programs and adds up their passed and failed tests.
 #
 #   ./run.sh [--valgrind] PROGRAM...
 set -u
 
 checker=
 if [ "${1:-}" = --valgrind ]; then
-    # What sessions count there is nonsense; how they do it is what is checked.
+    # Counts of sessions are nonsense there; the test is how they count.
     export PICOLLO_PERF_UNDER_VALGRIND=1
-    # Two threads that are always busy would keep a third one waiting for minutes.
+    # Two busy threads would keep a third one waiting for minutes.
     checker="valgrind --fair-sched=try --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
     shift
 fi
@@ -27,7 +27,7 @@ for program in "$@"; do
     program_passed=${last%% *}
     program_failed=${last#* passed, }
     program_failed=${program_failed% failed}
-    # A program that crashed, or that the checker found fault with.
+    # The program crashed, or the checker found an error.
     if [ "$code" -ne 0 ] && [ "$program_failed" -eq 0 ]; then program_failed=1; fi
     if [ "$program_failed" -ne 0 ]; then echo "$(basename "$program"): $last, exit code $code"; fi
     passed=$((passed + program_passed))

@@ -1,4 +1,5 @@
-/* Segments from C: published with five lines, and shared with forked workers and other processes; what is refused says why. */
+/* Segments from C: published in five lines, and shared with forked workers and other processes. Refusals give a
+ * reason. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -15,7 +16,7 @@ static picollo_error error;
 static char paths[8][256];
 static size_t made;
 
-/* The library leaves what forked children may still have. */
+/* The library keeps everything that forked children may still use. */
 static void remove_place(void)
 {
     while (made > 0) (void)unlink(paths[--made]);
@@ -38,7 +39,7 @@ static void workers_share_what_is_published(void)
 {
     const picollo_label labels[] = {{"route", "/pay"}, {"method", "GET"}};
     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
-    /* In a static, where checkers find it at the end of the forked children, too. */
+    /* In a static, where checkers find it at the end of the forked children too. */
     static picollo_segment *segment;
     picollo_histogram *latency = NULL, *same = NULL;
     picollo_metric_counter *striped = NULL, *again = NULL;
@@ -60,7 +61,7 @@ static void workers_share_what_is_published(void)
     CHECK_STATUS(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_counter(segment, &metric, &again, &error));
     CHECK(strstr(error.message, "another name or label") != NULL);
 
-    /* Another handle, as another process has it. */
+    /* A second handle, like one in another process. */
     CHECK_OK(picollo_segment_attach(paths[made - 1], &attached, &error));
     metric.name = "request";
     CHECK_OK(picollo_segment_histogram(attached, &metric, NULL, &same, &error));
@@ -74,7 +75,7 @@ static void workers_share_what_is_published(void)
     picollo_segment_free(attached);
     picollo_metric_counter_free(again);
 
-    /* Forked workers, which inherit it or ask for it. */
+    /* Forked workers that inherit it or request it. */
     for (int worker = 0; worker < 4; worker++) {
         const pid_t child = fork();
         if (child == 0) {
@@ -174,7 +175,7 @@ int main(void)
         return 0;
     }
     atexit(remove_place);
-    /* Forked children end by _exit, and come not here. */
+    /* Forked children end with _exit, and do not get here. */
     RUN(workers_share_what_is_published);
     RUN(refusals_say_why);
     RUN(a_single_writer_is_its_threads);

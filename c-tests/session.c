@@ -21,7 +21,8 @@ static void write_times(int times)
 
 static void exact_counts(void)
 {
-    /* Twice in some fifty runs a virtual machine lost writes here, or trapped on its own; without memcheck, in none of hundreds. */
+    /* In about two of fifty runs, a virtual machine lost writes here, or trapped on its own; without memcheck, in none
+     * of hundreds. */
     if (is_quick()) {
         printf("SKIPPED exact_counts: under memcheck, debug registers are not dependable on virtual machines\n");
         return;
@@ -54,7 +55,7 @@ static void exact_counts(void)
     CHECK_STATUS(PICOLLO_OK, readings[0].status);
     CHECK(readings[0].time_running > 0 && readings[0].time_running <= readings[0].time_enabled);
 
-    /* Once for each read. */
+    /* Only once for each read. */
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_record(session, 2));
     CHECK_OK(picollo_session_record(session, 1));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 1));
@@ -73,7 +74,7 @@ static void exact_counts(void)
     CHECK_U64(66, summary.percentiles[0].value);
     CHECK_U64(1234, summary.percentiles[15].value);
 
-    /* A reset is a new base, and empties the histograms. */
+    /* A reset sets a new base, and clears the histograms. */
     CHECK_OK(picollo_session_reset(session, NULL));
     CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
     CHECK_U64(0, summary.total_count);
@@ -133,7 +134,7 @@ static void software_events(void)
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
     CHECK_OK(readings_of(session, 1, readings, 3));
     CHECK_U64(readings[0].value, readings[2].value);
-    /* 5 million dependent additions: between 10 GHz and a tenth of it in an emulator, in ns. */
+    /* 5 million dependent additions, in ns: at most 10 GHz, and at least a tenth of that in an emulator. */
     CHECK(readings[1].value > 500000 && readings[1].value < UINT64_C(60000000000));
     picollo_session_free(session);
 }
@@ -194,7 +195,7 @@ static void forks(void)
     }
     CHECK(child > 0 && waitpid(child, &child_status, 0) == child);
     CHECK(WIFEXITED(child_status) && WEXITSTATUS(child_status) == 0);
-    /* The parent's counters go on. */
+    /* The parent's counters still count. */
     write_times(4);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
     CHECK_OK(readings_of(session, 1, &reading, 1));

@@ -1,4 +1,4 @@
-/* What the tests of performance counters share. */
+/* Shared code of the tests of performance counters. */
 #ifndef PICOLLO_TEST_SESSION_H
 #define PICOLLO_TEST_SESSION_H
 
@@ -23,7 +23,7 @@ static inline picollo_session_options session_options(void)
     return options;
 }
 
-/* Opens events that every machine has; NULL, said aloud, where this one has not. */
+/* Opens events that every machine has; otherwise prints why not, and returns NULL. */
 static inline picollo_session *open_events(const picollo_session_options *options, const picollo_event *events, size_t length)
 {
     picollo_session *session = NULL;

@@ -1,5 +1,5 @@
-/* How much stack calls need, measured on stacks that were painted before: threads may have little of it, 128 KiB by musl's
- * default and 16 KiB at the least anywhere. `PICOLLO_STACK=1` prints a table. */
+/* The stack use of calls, measured on painted stacks. Threads may have little stack: 128 KiB is musl's default, and at
+ * least 16 KiB exist everywhere. `PICOLLO_STACK=1` prints a table. */
 #include "test.h"
 
 #include <pthread.h>

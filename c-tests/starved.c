@@ -1,7 +1,7 @@
-/* Every allocation of every call that allocates fails once: alone, and with all that come after it. Each call then succeeds or
- * says PICOLLO_ERR_OUT_OF_MEMORY; nothing crashes, nothing leaks, and no count is lost in silence.
+/* Every allocation of every call that allocates fails once: alone, and together with all later ones. Each call then
+ * succeeds or returns PICOLLO_ERR_OUT_OF_MEMORY; nothing crashes, nothing leaks, and no count is lost silently.
  *
- * The program brings its own malloc, as allocation.c does. */
+ * The program has its own malloc, like allocation.c. */
 #include "test.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #include "allocator.h"
 
-/* Allocations so far, and which of them fails: -1, none. */
+/* The number of allocations so far, and the one that fails; -1: none. */
 static long allocations, failing = -1;
 static int failing_on;
 
@@ -19,9 +19,9 @@ static int may_allocate(size_t size)
     const long number = allocations++;
     static size_t previous;
     static int certain;
-    /* What registers the destructors of a thread takes 32 bytes of glibc, and the compressor takes six blocks after it asked for 512 KiB; both
-     * end the process without them. The library makes sure before that there is memory; so one that is refused right after is refused by
-     * this test alone. */
+    /* Registering a thread's destructors takes 32 bytes of glibc, and the compressor takes six blocks after it
+     * requested 512 KiB. Both end the process without them. The library makes sure before that there is memory, so only
+     * this test would refuse an allocation right after. */
     const int is_certain = (size == 32 && previous == 2048) || certain-- > 0;
     certain = size == 1 << 19 ? 6 : certain < 0 ? 0 : certain;
     previous = size;
@@ -34,7 +34,7 @@ static int may_allocate(size_t size)
     return 1;
 }
 
-/* A call that may find no memory; whether it did not. */
+/* For a call that may lack memory; returns whether it did not. */
 static int done(picollo_status status)
 {
     if (status != PICOLLO_OK) CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, status);
@@ -52,7 +52,7 @@ static picollo_histogram *made(uint32_t mode, uint32_t storage)
     return histogram;
 }
 
-/* Whatever finds no memory, all is counted, or counted as lost. */
+/* If memory is missing, everything is counted, or counted as lost. */
 static void record_and_read(uint32_t mode, uint32_t storage)
 {
     picollo_histogram *const histogram = made(mode, storage);
@@ -105,7 +105,7 @@ static void copies(void)
     picollo_histogram_free(histogram);
 }
 
-/* Where there is no memory, nothing is written. */
+/* Without memory, nothing is written. */
 static void encodings(void)
 {
     static char bytes[65536], text[65536];
@@ -207,7 +207,7 @@ static void sessions(void)
     picollo_session_free(session);
 }
 
-/* What is slow is counted, whatever is not kept of it. */
+/* Slow observations are counted, even if they are not kept. */
 static void collectors(void)
 {
     static char text[65536];
@@ -225,7 +225,7 @@ static void collectors(void)
     if (histogram == NULL) return;
     options.threshold = 1;
     options.slowest = 2;
-    /* A ring takes no memory of the process's, and is refused here and there. */
+    /* A ring takes none of the process's memory, and some systems refuse it. */
     options.flags = PICOLLO_EXEMPLARS_NO_RING;
     if (!done(picollo_exemplars_create(histogram, &options, &exemplars, NULL))) {
         CHECK(exemplars == NULL);
@@ -238,7 +238,7 @@ static void collectors(void)
         if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) CHECK_OK(picollo_exemplars_annotate(exemplars, &scope, &context));
     }
     (void)picollo_exemplars_offer(exemplars, 12345678, &context);
-    /* What could not be told is told by the next call. */
+    /* The next call reports what this one could not. */
     if (done(picollo_exemplars_collect(exemplars, NULL)) || done(picollo_exemplars_collect(exemplars, NULL))) {
         CHECK_OK(picollo_exemplars_interval(exemplars, &interval));
         CHECK_U64(21, interval.observations);
@@ -262,13 +262,13 @@ static void (*const scenarios[])(void) = {
 
 struct job {
     void (*scenario)(void);
-    /* Which of its allocations fails, and whether all later ones do; -1: none. */
+    /* The allocation that fails, and whether all later ones do; -1: none. */
     long fail;
     int on;
     long allocated;
 };
 
-/* On a thread of its own, so that what threads keep ends with them. */
+/* On a separate thread, so that thread state ends with it. */
 static void *run_scenario(void *argument)
 {
     struct job *const job = (struct job *)argument;
@@ -295,7 +295,7 @@ static void every_allocation_fails(void)
     long failures = 0;
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
         long number;
-        /* Once for what is kept for ever, such as the room in lists of the library. */
+        /* Once for permanent allocations, such as lists of the library. */
         (void)run_apart(scenarios[i], -1, 0);
         number = run_apart(scenarios[i], -1, 0);
         CHECK(number > 0 && number < 1000);
@@ -314,10 +314,11 @@ static void every_allocation_fails(void)
     printf("%ld failures of allocations\n", failures);
 }
 
-/* Exit codes of a child that asks for a maker's name. */
+/* Exit codes of a child that parses a processor's event name. */
 enum { FOUND, OUT_OF_MEMORY, ABSENT, WRONG };
 
-/* Asks with one allocation failing, then with all that it wants: libpfm4 is loaded by the first name, so each time in a new process. */
+/* Parses with one allocation failing, then with all later ones. The first name loads libpfm4, so each run is a new
+ * process. */
 static int asked_apart(long fail, int on, long *allocated)
 {
     int channel[2], status = 0;
@@ -338,7 +339,7 @@ static int asked_apart(long fail, int on, long *allocated)
         code = found == PICOLLO_OK && event.config == 0x8d1 ? FOUND : found == PICOLLO_ERR_OUT_OF_MEMORY ? OUT_OF_MEMORY : WRONG;
         if (found == PICOLLO_ERR_NO_SUCH_EVENT && strstr(error.message, "is not installed here") != NULL) code = ABSENT;
         if (code == WRONG) fprintf(stderr, "allocation %ld%s: %s\n", fail, on ? " and later" : "", error.message);
-        /* What failed is no reason to fail again. */
+        /* An earlier failure is no reason to fail again. */
         if (code == OUT_OF_MEMORY && (picollo_event_parse("MEM_LOAD_RETIRED.L1_MISS", &event, &error) != PICOLLO_OK || event.config != 0x8d1)) {
             fprintf(stderr, "allocation %ld%s, and then again: %s\n", fail, on ? " and later" : "", error.message);
             code = WRONG;

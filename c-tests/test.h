@@ -1,4 +1,4 @@
-/* The smallest test framework that does: CHECK tells what failed and goes on; RUN counts tests; report prints the sum.
+/* A minimal test framework: CHECK reports failures and continues; RUN counts tests; report prints the sum.
  * Every test file is compiled as C11 and as C++17. */
 #ifndef PICOLLO_TEST_H
 #define PICOLLO_TEST_H
@@ -23,7 +23,7 @@ static int test_failures;
 static int tests_passed;
 static int tests_failed;
 
-/* Fails the running test, and goes on with it. */
+/* Fails the running test, and continues it. */
 #define CHECK(condition)                                                                  \
     do {                                                                                  \
         if (!(condition)) {                                                               \
@@ -32,7 +32,7 @@ static int tests_failed;
         }                                                                                 \
     } while (0)
 
-/* The status of a call, named when it is another one. */
+/* The status of a call, printed if it differs. */
 #define CHECK_STATUS(expected, call)                                                      \
     do {                                                                                  \
         const picollo_status status_ = (call);                                            \
@@ -77,14 +77,14 @@ static int tests_failed;
         }                                                                                 \
     } while (0)
 
-/* Under a sanitizer, memory has shadows, and touching it page faults of its own. */
+/* Under a sanitizer, memory has shadows, and touching it causes additional page faults. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
 #else
 #define SANITIZED 0
 #endif
 
-/* What cannot be tested here is said aloud. */
+/* Reports what cannot be tested here. */
 #define SKIPPED(why) printf("SKIPPED %s: %s\n", __func__, why)
 
 static int report(void)
@@ -99,13 +99,13 @@ static inline int is_quick(void)
     return getenv("PICOLLO_QUICK") != NULL;
 }
 
-/* How often to try: fewer times under a checker that makes everything slow. */
+/* The number of tries: fewer under a checker that slows everything down. */
 static inline int rounds(int full)
 {
     return is_quick() ? full / 50 : full;
 }
 
-/* Options that ask for nothing but the defaults. */
+/* Options with only defaults. */
 static inline picollo_histogram_options default_options(void)
 {
     const picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
@@ -129,7 +129,7 @@ static inline picollo_histogram *create(double relative_error, uint64_t min, uin
     return create_from(&options);
 }
 
-/* For one thread that records, as a recorder does. */
+/* For one recording thread, like a recorder. */
 static inline picollo_histogram *create_single_writer(double relative_error, uint64_t min, uint64_t max)
 {
     picollo_histogram_options options = default_options();
@@ -155,7 +155,7 @@ static inline picollo_snapshot *snapshot_of(picollo_histogram *histogram)
     return snapshot;
 }
 
-/* What a histogram has counted since its reset. */
+/* The counts of a histogram since its reset. */
 static inline picollo_counts counts_of(picollo_histogram *histogram)
 {
     picollo_counts counts;
@@ -166,7 +166,7 @@ static inline picollo_counts counts_of(picollo_histogram *histogram)
     return counts;
 }
 
-/* Readings into room for so many; there are never more told than fit. */
+/* Reads into room for this many; the library never writes more than fit. */
 static inline picollo_status readings_of(const picollo_session *session, uint32_t since, picollo_reading *out, size_t capacity)
 {
     size_t length = 0;
@@ -175,7 +175,7 @@ static inline picollo_status readings_of(const picollo_session *session, uint32_
     return status;
 }
 
-/* The forms of text that all formatters of summaries and comparisons have, numbered from 0 to 3. */
+/* The forms of text that all formatters of summaries and comparisons support, numbered from 0 to 3. */
 static inline uint32_t text_form(int number)
 {
     const uint32_t forms[] = {PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_LINE, PICOLLO_TEXT_JSON, PICOLLO_TEXT_HUMAN};

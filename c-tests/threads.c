@@ -1,4 +1,4 @@
-/* One thread writes; others read, reset and free beside it; all of them add to a registry and scrape it. */
+/* One thread writes; others read, reset and free meanwhile; all of them add to a registry and scrape it. */
 #include "test.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void *reset_again_and_again(void *unused)
     return unused;
 }
 
-/* Those of one snapshot, taken before the first reset. */
+/* The deltas of one snapshot, taken before the first reset. */
 static void deltas_add_up_beside_a_writer_and_resets(void)
 {
     for (uint32_t bits = 32; bits <= 64; bits += 32) {

@@ -1,4 +1,4 @@
-/* The library comes and goes while threads live: loaded late, recorded into, unloaded before the threads end. */
+/* The library is loaded while threads live, recorded into, and unloaded before the threads end. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ static picollo_histogram *histogram;
 static pthread_barrier_t barrier;
 static int stop;
 
-/* These threads began before the library was there, and end when it is gone. */
+/* These threads began before the library was loaded, and end after it was unloaded. */
 static void *record_and_outlive(void *is_busy)
 {
     volatile uint64_t work = 0;
@@ -55,13 +55,13 @@ static void load_and_unload(uint32_t mode, void *is_busy, int number)
         CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);
         pthread_barrier_wait(&barrier);
         pthread_barrier_wait(&barrier);
-        /* Every other time by the main thread, too, which never ends. */
+        /* Every second time also by the main thread, which never ends. */
         if (round % 2 == 1) histogram_record(histogram, 100);
         CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK);
         CHECK_U64(THREADS * RECORDS + (uint64_t)(round % 2), summary.total_count);
         histogram_free(histogram);
         CHECK(dlclose(library) == 0);
-        /* Long enough for eight threads to take turns on a few processors. */
+        /* Long enough for eight threads to run on a few processors. */
         if (is_busy != NULL) usleep(50000);
         __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
         pthread_barrier_wait(&barrier);
@@ -75,8 +75,8 @@ static void threads_outlive_the_library(void)
     load_and_unload(PICOLLO_MODE_THREAD_LOCAL, NULL, 2 * rounds(50));
 }
 
-/* The kernel looks at what a thread's last record left behind whenever the thread is interrupted next, here for a while after the
- * library went. */
+/* After a thread's last record, the kernel reads its leftover state at the next interruption of the thread; here, some
+ * time after the library was unloaded. */
 static void the_kernel_outlives_it_too(void)
 {
     load_and_unload(PICOLLO_MODE_PER_CPU, &stop, rounds(20) + 1);

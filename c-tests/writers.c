@@ -1,4 +1,5 @@
-/* Many threads record, in every mode, in their last moments and after a fork, too. Core tests what becomes of their memory (core/tests/shards.rs). */
+/* Many threads record, in every mode, in their last moments and after a fork. core/tests/shards.rs tests what happens
+ * to their memory. */
 #include "test.h"
 
 #include <pthread.h>
@@ -76,7 +77,7 @@ static void *record_many(void *argument)
     return NULL;
 }
 
-/* What a first program does: no options, and two threads. A single writer would lose about half of it on two cores. */
+/* A typical first program: no options, and two threads. A single writer would lose about half of it on two cores. */
 static void the_default_is_for_any_number_of_threads(void)
 {
     picollo_histogram_options options = default_options();
@@ -99,7 +100,8 @@ static void the_default_is_for_any_number_of_threads(void)
 
 static pthread_key_t key;
 
-/* Called for what a thread left at the key, after all thread-local objects of C++ and of the library are gone. */
+/* Runs for the value that a thread left at the key, after all thread-local objects of C++ and of the library are
+ * gone. */
 static void record_at_the_end(void *histogram)
 {
     for (int i = 0; i < 10; i++) picollo_histogram_record((picollo_histogram *)histogram, 700);
@@ -128,8 +130,8 @@ static void records_in_the_last_moments_of_threads(void)
     bytes = footprint_of(histogram);
     picollo_histogram_free(histogram);
 
-    /* The same as the first that a thread ever records. glibc keeps 32 bytes for each such thread for ever: it accepts
-     * destructors then that it will not run. */
+    /* The same, as the first record of a thread. glibc keeps 32 bytes for each such thread forever: it accepts
+     * destructors then, but will not run them. */
     if (SANITIZED || is_quick()) {
         SKIPPED("the first record of a thread in a destructor of a key leaks in glibc, as checkers would say");
         pthread_key_delete(key);
@@ -143,7 +145,7 @@ static void records_in_the_last_moments_of_threads(void)
     pthread_key_delete(key);
 }
 
-/* What a thread is given to record into, one after another. */
+/* The histograms that a thread records into, in turn. */
 static picollo_histogram *volatile given;
 static pthread_barrier_t turn;
 
@@ -157,7 +159,7 @@ static void *record_into_what_is_given(void *unused)
     }
 }
 
-/* The child of a fork goes on: its threads get what the threads that the fork left behind had. */
+/* The child of a fork continues: its threads get the counters of the threads that the fork left behind. */
 static void a_child_goes_on(void)
 {
     pid_t child;

@@ -1,4 +1,4 @@
-/* Clock resolution: how finely the two clocks tell time, and what reading them costs. Reads each clock again and again and
+/* Clock resolution: the resolution of the two clocks, and the cost of reading them. Reads each clock repeatedly and
  * records the differences.
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static int measure(uint32_t clock, const char *name)
     size_t length;
     uint64_t hertz, same = 0;
 
-    /* Small whole numbers keep their values: up to 1,024 ticks at the default error of 0.001. */
+    /* Small integers keep their values: up to 1,024 ticks at the default error of 0.001. */
     if (picollo_histogram_create(NULL, &ticks) != PICOLLO_OK) return 1;
     if (picollo_histogram_create(NULL, &picos) != PICOLLO_OK) return 1;
     if (picollo_clock_frequency(clock, &hertz) != PICOLLO_OK) return 1;
@@ -46,7 +46,7 @@ static int measure(uint32_t clock, const char *name)
 
 int main(void)
 {
-    /* Otherwise the first read would calibrate, and be the longest. */
+    /* Otherwise the first read would calibrate and take longest. */
     picollo_clock_init();
     return measure(PICOLLO_CLOCK_MONOTONIC, "Monotonic clock") || measure(PICOLLO_CLOCK_TSC, "Time stamp counter");
 }

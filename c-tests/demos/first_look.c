@@ -1,5 +1,6 @@
-/* What `make demo` shows: is it faster to add up a hundred thousand bytes once they are sorted? One measurement, and what can be known from
- * it: the answer and how sure it is, both distributions, what the processor and the kernel counted, a report for the browser.
+/* The demo of `make demo`: is it faster to add up a hundred thousand bytes if they are sorted? One measurement gives
+ * the answer and its certainty, both distributions, counts of the processor and the kernel, and a report for the
+ * browser.
  *
  *   first_look [REPORT.html]
  */
@@ -24,7 +25,7 @@ static void check(picollo_status status, const char *what)
     exit(1);
 }
 
-/* The barrier keeps the compiler from doing without the branch (by a conditional move, or eight bytes at a time). */
+/* The barrier keeps the compiler from removing the branch (with a conditional move, or eight bytes at a time). */
 static uint64_t sum_of_large(const unsigned char *data)
 {
     uint64_t sum = 0;
@@ -53,7 +54,7 @@ static void fill(void)
     qsort(bytes[1], BYTES, 1, compare);
 }
 
-/* A and B take turns, so that what else the machine does meets both. Single sums are recorded: one call a sample. */
+/* A and B alternate, so that other activity affects both. Single sums are recorded: one call per sample. */
 static picollo_benchmark *measure(void)
 {
     picollo_benchmark *benchmark;
@@ -63,8 +64,8 @@ static picollo_benchmark *measure(void)
     picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
     options.repetitions = 1;
     options.budget_seconds = 4;
-    options.flags = PICOLLO_BENCHMARK_KEEP_DISTURBED; /* whatever else this machine does: the difference is large */
-    options.precision = -1; /* all of the budget, for the sake of the tails */
+    options.flags = PICOLLO_BENCHMARK_KEEP_DISTURBED; /* despite other activity: the difference is large */
+    options.precision = -1; /* the whole budget, for the tails */
     check(picollo_benchmark_create(&options, parsed, EVENTS, &benchmark, &error), "benchmark");
 
     uint32_t which;
@@ -81,7 +82,7 @@ static picollo_benchmark *measure(void)
     return benchmark;
 }
 
-/* In lines of at most 78 characters. */
+/* Prints lines of at most 78 characters. */
 static void print_wrapped(const char *line)
 {
     while (strlen(line) > 78) {
@@ -94,7 +95,7 @@ static void print_wrapped(const char *line)
     puts(line);
 }
 
-/* Which counters are missing, and why: once, as without a PMU the reason is the same for all. */
+/* Which counters are missing, and why. Printed once, because without a PMU the reason is the same for all. */
 static void explain_missing(const picollo_benchmark *benchmark)
 {
     picollo_perf_info machine;
@@ -112,7 +113,7 @@ static void explain_missing(const picollo_benchmark *benchmark)
     }
     if (used == 0) return;
     if (!machine.pmu_available) {
-        /* It begins with the event that was tried. */
+        /* The explanation begins with the event that was tried. */
         const char *why = strstr(machine.explanation, ": ");
         snprintf(line + used, sizeof line - used, ": %s", why != NULL ? why + 2 : machine.explanation);
     }
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 
     if (argc > 1) {
         const picollo_snapshot *both[] = {snapshots[0], snapshots[1]};
-        /* Asks for the length, with nothing to write it to. */
+        /* Queries the length, without a buffer. */
         (void)picollo_report_format_html(both, names, 2, "A hundred thousand bytes", "ps", NULL, 0, &length);
         char *html = malloc(length + 1);
         if (html == NULL) return 1;

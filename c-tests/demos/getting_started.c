@@ -1,4 +1,4 @@
-/* Getting started: two distributions, their summaries, and what changed.
+/* Getting started: two distributions, their summaries, and their differences.
  *
  *   cc getting_started.c $(pkg-config --cflags --libs picollo)
  */
@@ -8,7 +8,7 @@
 
 #include <picollo.h>
 
-/* Stops with an explanation when a call fails. */
+/* Exits with an explanation if a call fails. */
 static void must(picollo_status status, const char *what)
 {
     if (status == PICOLLO_OK) return;
@@ -16,7 +16,7 @@ static void must(picollo_status status, const char *what)
     exit(1);
 }
 
-/* Response times of a service, say, in microseconds: most are quick, some wait for others. */
+/* Example: response times of a service in microseconds. Most are short, some wait for others. */
 static uint64_t response_time(uint64_t *state, uint64_t base, uint64_t spread, uint64_t divisor)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -26,7 +26,7 @@ static uint64_t response_time(uint64_t *state, uint64_t base, uint64_t spread, u
 
 int main(void)
 {
-    /* Zero means the default, for every option; here we know what to expect, and 1 % is enough. */
+    /* Zero selects the default of every option. Here we know the range, and 1 % is enough. */
     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     options.relative_error = 0.01;
     options.min_trackable = 2000;
@@ -36,7 +36,7 @@ int main(void)
     must(picollo_histogram_create(&options, &before), "create");
     must(picollo_histogram_create(&options, &after), "create");
 
-    /* Recording cannot fail. What is out of range is counted apart. */
+    /* Recording cannot fail. Values out of range are counted separately. */
     uint64_t state = 1;
     for (int i = 0; i < 100000; i++) picollo_histogram_record(before, response_time(&state, 1990, 1500, 40));
     state = 2;
@@ -61,14 +61,14 @@ int main(void)
     must(picollo_summary_format(&summary_before, "Before", PICOLLO_TEXT_LINE, text, sizeof text, &length), "text");
     puts(text);
 
-    /* And the other way round: how many were done within 5 ms? */
+    /* The opposite question: how many were done within 5 ms? */
     picollo_snapshot *snapshot;
     double rank;
     must(picollo_snapshot_create(after, &snapshot), "snapshot");
     must(picollo_snapshot_rank_of_value(snapshot, 5000, 1, &rank), "rank");
     printf("%.2f %% of the second took at most 5,000 us.\n", rank);
 
-    /* In any order: the snapshot keeps its histogram. */
+    /* In any order: the snapshot keeps its histogram alive. */
     picollo_histogram_free(before);
     picollo_histogram_free(after);
     picollo_snapshot_free(snapshot);

@@ -1,6 +1,6 @@
-/* Known work: 256 dependent additions take 256 cycles. What do the clocks and counters say?
+/* Known work: 256 dependent additions take 256 cycles. What do the clocks and counters report?
  *
- * On a machine without performance counters it says which are missing and why, and shows what can be counted.
+ * On a machine without performance counters it reports which are missing and why, and shows those that exist.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void must(picollo_status status, const char *what, const char *why)
     exit(1);
 }
 
-/* Which counters are missing, and why. They stay in the session. */
+/* Prints which counters are missing, and why. They stay in the session. */
 static void explain_missing(const picollo_session *session)
 {
     picollo_perf_info machine;
@@ -32,7 +32,7 @@ static void explain_missing(const picollo_session *session)
         picollo_session_event_info(session, i, &info);
         if (info.status == PICOLLO_OK) continue;
         missing++;
-        /* Without a PMU the reason is the same for all, and the machine's is told in full below. */
+        /* Without a PMU the reason is the same for all; the machine's explanation follows in full below. */
         printf("Not counted: %s: %s\n", counters[i], machine.pmu_available ? info.message : picollo_status_str(info.status));
     }
     if (missing > 0 && !machine.pmu_available) printf("Why: %s.\n", machine.explanation);
@@ -69,7 +69,7 @@ int main(void)
         picollo_scope_end(&in_ticks);
         picollo_scope_end(&in_nanos);
         must(picollo_session_read(session, PICOLLO_READ_AUTO, &error), "read", error.message);
-        /* What was counted between the two reads, each event into its histogram. */
+        /* Records the counts between the two reads, each event into its histogram. */
         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
     }
 

@@ -1,5 +1,5 @@
-/* Live monitor: one thread works and records, another prints a line a second of what was recorded since the last one.
- * Neither waits for the other.
+/* Live monitor: one thread works and records, another prints a line per second about the new records. Neither waits for
+ * the other.
  *
  *   live_monitor [SECONDS]        default: 3
  */
@@ -15,7 +15,7 @@
 static picollo_histogram *histogram;
 static atomic_bool stop;
 
-/* Some work whose duration varies: sums of square roots, now and then a hundred times as many. */
+/* Work of varying duration: sums of square roots, occasionally a hundred times as many. */
 static void work(unsigned *seed)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     for (int second = 1; second <= seconds; second++) {
         const struct timespec pause = {1, 0};
         nanosleep(&pause, NULL);
-        /* What came since the last update; allocates nothing. */
+        /* Takes the records since the last update; allocates nothing. */
         status = picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS);
         if (status != PICOLLO_OK) return fail("update", status);
         picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary);
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     atomic_store(&stop, 1);
     pthread_join(thread, NULL);
 
-    /* The deltas did not disturb the whole. */
+    /* The deltas did not change the total. */
     picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
     picollo_summary_format(&summary, "All, ns", PICOLLO_TEXT_LINE, text, sizeof text, &length);
     puts(text);

@@ -1,5 +1,5 @@
-/* A service that others watch: picollo top, picollo show shop, picollo serve. It sorts and sums orders of changing size, and
- * publishes how long each took, by the five lines from `picollo_segment_create` on.
+/* A service that others watch: picollo top, picollo show shop, picollo serve. It sorts and sums orders of varying size,
+ * and publishes each duration in the five lines that begin with `picollo_segment_create`.
  *
  *   published [SECONDS]        default: 10
  */

@@ -1,5 +1,5 @@
-/* Why was this one slow? A service with three problems that nobody told you of, and the collector that names them, with the ids of the
- * requests that they met.
+/* Why was this one slow? A service with three hidden problems, and a collector that names them, with the ids of the
+ * affected requests.
  *
  *   why_slow [SECONDS]        default: 3
  */
@@ -24,19 +24,19 @@ static void sleep_for(uint64_t nanos)
     nanosleep(&(struct timespec){(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)}, NULL);
 }
 
-/* What every request does: 200 to 400 microseconds. */
+/* Every request does this: 200 to 400 microseconds. */
 static void render(uint64_t request)
 {
     picollo_work_add_chain_256(1500 + request * 7919 % 1500);
 }
 
-/* The first problem: now and then the row is not in the cache, and the database takes its time. */
+/* The first problem: sometimes the row is not in the cache, and the database is slow. */
 static void look_up(uint64_t request)
 {
     if (request % 61 == 0) sleep_for(14000000);
 }
 
-/* The second: reports that somebody runs on the same CPU, twice a second. */
+/* The second problem: somebody runs reports on the same CPU, twice a second. */
 static void *reports(void *unused)
 {
     while (!atomic_load(&closing)) {
@@ -46,7 +46,7 @@ static void *reports(void *unused)
     return unused;
 }
 
-/* The third: an export into a buffer that is new every time, so that each of its pages has to be found, cleared and mapped first. */
+/* The third problem: an export into a new buffer each time, whose pages must all be found, cleared and mapped first. */
 static void export(uint64_t request)
 {
     if (request % 97 != 0) return;
@@ -68,11 +68,11 @@ int main(int count, char **arguments)
     picollo_histogram *latency;
     picollo_exemplars *exemplars;
     picollo_error error;
-    options.threshold = 5000000; /* What was promised: 5 ms. */
+    options.threshold = 5000000; /* The promised limit: 5 ms. */
     if (picollo_histogram_create(NULL, &latency) != PICOLLO_OK) return 1;
     if (picollo_exemplars_create(latency, &options, &exemplars, &error) != PICOLLO_OK) return fail("exemplars", &error);
 
-    /* One CPU for all of it. */
+    /* All of it runs on one CPU. */
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
@@ -86,7 +86,7 @@ int main(int count, char **arguments)
         look_up(request);
         export(request);
         render(request);
-        /* Only who was slow, or is kept for another reason, looks up what leads to it. */
+        /* Only observations that are slow, or kept for another reason, look up their context. */
         if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
             const picollo_exemplar_context context = {.words = {request}};
             picollo_exemplars_annotate(exemplars, &scope, &context);

@@ -1,4 +1,4 @@
-/* Buffers that calls write to: what is behind them, and what a refused call has no business with, has to stay as it was. */
+/* Buffers that calls write to: bytes after the end, and buffers of refused calls, must not change. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -6,7 +6,7 @@
 
 #define UNTOUCHED 0x5a
 
-/* Behind a block there are bytes that show who writes too far; AddressSanitizer shows it better, and who reads there too. */
+/* Bytes after a block detect overruns; AddressSanitizer detects them better, and also reads. */
 #ifdef __SANITIZE_ADDRESS__
 #define GUARD 0
 #else
@@ -32,7 +32,7 @@ static inline int is_untouched(const void *block, size_t from, size_t to)
 
 #define CHECK_GUARD(block, size) REQUIRE(is_untouched(block, size, (size) + GUARD))
 
-/* A call that is refused with this status, and leaves what it would have written to as it was. */
+/* A call that must fail with this status, without changing its output. */
 #define REFUSED(expected, out, call)                                                                    \
     do {                                                                                                \
         memset(&(out), UNTOUCHED, sizeof(out));                                                         \
@@ -40,7 +40,7 @@ static inline int is_untouched(const void *block, size_t from, size_t to)
         if (!is_untouched(&(out), 0, sizeof(out))) FAIL("%s has written to %s", #call, #out);           \
     } while (0)
 
-/* The text of a registry, to be freed: asked for its length, with too little room, and with just enough. */
+/* The text of a registry, to be freed: queried for its length, then with too little room, and with exactly enough. */
 static inline char *text_of_registry(struct world *world, const picollo_registry *registry, uint32_t format)
 {
     size_t needed = 0, length = 0;
@@ -60,14 +60,14 @@ static inline char *text_of_registry(struct world *world, const picollo_registry
     return text;
 }
 
-/* Titles of all sorts; NULL among them. */
+/* Titles of all kinds, also NULL. */
 static inline const char *any_title(struct world *world)
 {
     static const char *const titles[] = {"", "Latency", "a|b\n# c", "\"q\",\\", "P\xc3\xa9\xe2\x82\xac", "\t\x01<&>", "</script>-->", NULL};
     return titles[choose(world, sizeof titles / sizeof *titles)];
 }
 
-/* No UTF-8. */
+/* Not UTF-8. */
 #define NO_TEXT "a\xff"
 
 #endif /* BUFFERS_H */

@@ -1,8 +1,8 @@
-/* Collectors of exemplars: what was offered is kept as a sort would have it, whatever else is measured meanwhile. */
+/* Collectors of exemplars keep the same offers as a sort would, whatever else is measured meanwhile. */
 #include "buffers.h"
 
 #define OFFERED 64
-/* Longer than any scope here lasts: what is offered is slower than what is measured. */
+/* Longer than any scope here, so that offers are slower than measurements. */
 #define LONG UINT64_C(1000000000000)
 
 struct collected {
@@ -12,7 +12,7 @@ struct collected {
     int is_open;
     uint64_t scopes, values[OFFERED], ids[OFFERED];
     size_t offered, most;
-    /* Of the interval that has ended. */
+    /* Whether the interval has ended. */
     int has_ended;
     uint64_t ended_observations, ended_values[OFFERED];
     size_t ended_offered;
@@ -43,7 +43,7 @@ static void op_create(struct world *world)
     EXPECT(PICOLLO_OK, picollo_exemplars_create(collected->histogram, &options, &collected->handle, &error));
     if (rarely(world, 4)) {
         const picollo_status status = picollo_exemplars_prepare_thread(collected->handle, &error);
-        /* Whatever refuses counters. */
+        /* Counters may be refused for any reason. */
         REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_UNSUPPORTED || options.flags & PICOLLO_EXEMPLARS_COUNTERS);
     }
 }

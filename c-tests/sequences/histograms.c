@@ -1,4 +1,4 @@
-/* Histograms: made, recorded into, reset, given back. */
+/* Histograms: made, recorded into, reset, freed. */
 #include <pthread.h>
 
 #include "buffers.h"
@@ -34,7 +34,7 @@ struct asked ask(struct world *world)
     }
     if (rarely(world, 4)) {
         options->unit = any_value(world);
-        /* As a program has it from before there were units. */
+        /* Like a program from before there were units. */
         if (rarely(world, 8)) options->struct_size = 56;
     }
     if (options->storage == PICOLLO_STORAGE_SPARSE && rarely(world, 4)) options->max_bytes = 2000 + choose(world, 20000);
@@ -45,7 +45,7 @@ struct asked ask(struct world *world)
     if (options->max_trackable != 0 && options->min_trackable >= options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
     if (options->struct_size > 56 && options->unit > 0) {
         const uint64_t block = rule_of(options->relative_error, options->significant_digits, 0, 0).block;
-        /* No room for the first two blocks, or for nothing but zero. */
+        /* No room for the first two blocks, or only for zero. */
         if (options->unit / (UINT64_C(1) << 62) > 0 || options->unit > ((UINT64_C(1) << 62) - 1) / block) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
         if (options->max_trackable != 0 && rule_of_options(options).unit > options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
     }
@@ -80,7 +80,7 @@ static void op_create(struct world *world)
     }
     status = picollo_histogram_create(&asked.options, &histogram);
     if (asked.created != PICOLLO_OK && status != PICOLLO_OK) {
-        /* Where several things are wrong, either is a good answer. */
+        /* If there are several errors, either status is right. */
         REQUIRE(status == PICOLLO_ERR_INVALID_ARGUMENT || status == PICOLLO_ERR_UNSUPPORTED);
         REQUIRE(histogram == NULL);
         return;
@@ -118,7 +118,7 @@ static void op_create_in_place(struct world *world)
 static void op_free(struct world *world)
 {
     const size_t slot = pick(world);
-    /* Another owner, who goes first. */
+    /* A second owner, who frees it first. */
     REQUIRE(picollo_histogram_retain(world->histograms[slot]) == world->histograms[slot]);
     picollo_histogram_free(world->histograms[slot]);
     if (rarely(world, 2)) return;
@@ -178,7 +178,7 @@ static void op_record(struct world *world)
     } else {
         record(&job);
     }
-    /* A library that counts one too many now and then has to be found out. */
+    /* A library that sometimes counts one too many must be detected. */
     if (PLANTED(1)) picollo_histogram_record(job.histogram, near);
     settle(model);
 }
@@ -229,7 +229,7 @@ static void op_add(struct world *world)
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 3 + placement, &merged));
     EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, placement, rarely(world, 2) ? NULL : &merged));
     merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule, placement == PICOLLO_PLACEMENT_LOW_ENDS);
-    /* Where counts went that were spread is the library's to know; none vanishes. */
+    /* Only the library knows where spread counts go; none may vanish. */
     if (placement == PICOLLO_PLACEMENT_SPREAD) model->exact = 0;
     if (!other->exact) model->exact = model->conserved = 0;
     settle(model);

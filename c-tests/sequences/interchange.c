@@ -1,7 +1,7 @@
 /* Encodings, copies and differences of snapshots. */
 #include "buffers.h"
 
-/* A snapshot without a histogram behind it, with the counts of another. */
+/* A snapshot without a histogram, with the counts of another. */
 static void keep_detached(struct world *world, picollo_snapshot *handle, const struct snapshot *like)
 {
     const struct snapshot copied = *like;
@@ -54,7 +54,7 @@ static void op_encode(struct world *world)
     SAME(length, again);
     CHECK_GUARD(bytes, capacity);
     if (rarely(world, 3)) {
-        /* Damaged on the way: anything but a crash. */
+        /* Damaged data: anything except a crash. */
         const size_t left = (size_t)choose(world, length + 1);
         for (uint64_t changes = choose(world, 4); left > 0 && changes > 0; changes--) bytes[choose(world, left)] ^= (uint8_t)(1 + choose(world, 255));
         status = picollo_snapshot_decode(bytes, left, choose(world, 100000), &decoded);
@@ -75,7 +75,7 @@ static void op_encode(struct world *world)
     free(bytes);
 }
 
-/* What was merged is subtracted again. */
+/* Merged counts are subtracted again. */
 static void op_subtract(struct world *world)
 {
     struct snapshot *const from = exact_snapshot(world), *const other = another_snapshot(world, from);

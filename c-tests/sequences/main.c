@@ -1,12 +1,13 @@
-/* Random sequences of calls of what has a state: histograms, snapshots, sessions, registries and the like, checked against an oracle.
+/* Random sequences of calls on stateful objects: histograms, snapshots, sessions, registries and others, checked with
+ * an oracle.
  *
  *   sequences [SEQUENCES [FIRST_SEED]]      default: 2000 sequences, seeds from 1 on
- *   sequences - FILE                        one sequence, whose decisions are the bytes of a file
- *   PICOLLO_PLANT=1 sequences ...           with a fault in what the library tells, one of those that PLANTED numbers: has to fail
- *   PICOLLO_TRACE=1 sequences ...           telling each step
+ *   sequences - FILE                        one sequence, decided by the bytes of a file
+ *   PICOLLO_PLANT=1 sequences ...           with a fault in the library's answers, numbered by PLANTED: must fail
+ *   PICOLLO_TRACE=1 sequences ...           prints each step
  *
- * Each sequence makes, uses and frees them in random order, with arguments good and bad: a file for each family. The first that goes wrong
- * ends the program, and prints its seed. Functions without a state have golden.c, and core's tests. */
+ * Each sequence makes, uses and frees them in random order, with valid and invalid arguments: a file for each family.
+ * The first failure ends the program, and prints its seed. golden.c and core's tests cover stateless functions. */
 #include "world.h"
 
 #include <time.h>
@@ -56,7 +57,7 @@ static const struct operation *draw(struct world *world)
     abort();
 }
 
-/* What is left is given back in any order: what is made from a thing keeps it alive. */
+/* The remaining objects are freed in any order: derived objects keep their origin alive. */
 static void end(struct world *world)
 {
     world->operation = "the end";
@@ -100,7 +101,7 @@ static void run(struct world *world)
     end(world);
 }
 
-/* For a fuzzer: the sequence that these bytes decide. */
+/* For a fuzzer: runs the sequence that these bytes decide. */
 int picollo_run_sequence(const uint8_t *bytes, size_t length);
 int picollo_run_sequence(const uint8_t *bytes, size_t length)
 {

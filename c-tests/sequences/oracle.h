@@ -1,4 +1,4 @@
-/* What counts should be, computed as naively as can be: a sorted list of buckets for each set of counts, found by trying steps. */
+/* The expected counts, computed naively: a sorted list of buckets for each set of counts, found by trying steps. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rule of the layout: blocks of `block` buckets, of which none is narrower than `unit`, in a range that includes the whole buckets
- * at its ends. */
+/* The rule of the layout: blocks of `block` buckets, none narrower than `unit`, in a range that includes the whole
+ * buckets at its ends. */
 struct rule {
     uint64_t block, lowest, highest, unit;
 };
 
-/* The digits of an HdrHistogram that has blocks of one bucket: 0 are those of the relative error. */
+/* The digits of an HdrHistogram with blocks of one bucket; 0 means a relative error. */
 #define NO_DIGITS 255
 
 static inline uint64_t bucket_step(const struct rule *rule, uint64_t value)
@@ -53,7 +53,7 @@ static inline struct rule rule_of(double relative_error, uint32_t digits, uint64
     return rule;
 }
 
-/* The same in units of the largest power of two in `unit`; and up to where the array of an HdrHistogram ends. */
+/* The same in units of the largest power of two in `unit`, optionally up to the end of an HdrHistogram's array. */
 static inline struct rule in_units(struct rule rule, uint64_t unit, uint64_t min, uint64_t max, int whole_array)
 {
     while (unit / 2 >= rule.unit) rule.unit *= 2;
@@ -130,7 +130,7 @@ static inline void subtract_counts(struct counts *to, const struct counts *of, c
     to->above -= what->above;
 }
 
-/* Adds what has other buckets, or the same: each count goes to the bucket of its midpoint, or of its low end. */
+/* Adds counts with any buckets: each count goes to the bucket of its midpoint, or of its low end. */
 static inline void merge_counts(struct counts *to, const struct rule *rule, const struct counts *what, const struct rule *theirs, int low_ends)
 {
     for (size_t i = 0; i < what->length; i++) {
@@ -148,13 +148,13 @@ static inline uint64_t total_of(const struct counts *counts)
     return total;
 }
 
-/* What is out of range among it. */
+/* All counts, including those out of range. */
 static inline uint64_t everything(const struct counts *counts)
 {
     return total_of(counts) + counts->below + counts->above;
 }
 
-/* The largest count that one cell has. */
+/* The largest count of a cell. */
 static inline uint64_t largest_of(const struct counts *counts)
 {
     uint64_t largest = 0;

@@ -1,11 +1,12 @@
-/* Doubles, logs and benchmarks: who frees what, in any order, and how much is in each. Core tests what their results are. */
+/* Doubles, logs and benchmarks: freed by anyone in any order, with the right number of counts. Core tests their
+ * results. */
 #include "buffers.h"
 
 static const double no_shares[] = {-0.5, 1.5, NAN, INFINITY};
 
 #define DOUBLES 3
 
-/* How many there are in each: what they are is core's to test. */
+/* The number of values in each; core tests the values. */
 struct doubles {
     picollo_double_histogram *histograms[DOUBLES];
     picollo_double_snapshot *snapshots[DOUBLES];
@@ -95,7 +96,7 @@ static void op_doubles(struct world *world)
     EXPECT(statistics.count == 0 ? PICOLLO_ERR_EMPTY : PICOLLO_OK, picollo_double_snapshot_quantiles(all->snapshots[j], &share, 1, &found));
 }
 
-/* A log with some of its bytes changed: an error or an interval for each line, and never more. */
+/* A log with some bytes changed: an error or an interval for each line, and never more. */
 static void op_damaged_log(struct world *world)
 {
     const struct snapshot *const snapshot = exact_snapshot(world);
@@ -112,7 +113,7 @@ static void op_damaged_log(struct world *world)
         if (status == PICOLLO_OK) length += one, intervals++;
     }
     for (uint64_t changes = damages ? 1 + choose(world, 4) : 0; changes > 0; changes--) text[choose(world, length)] = (char)choose(world, 256);
-    /* The text needs no end. */
+    /* The text needs no terminator. */
     char *const exactly = (char *)malloc(length);
     if (exactly == NULL) abort();
     memcpy(exactly, text, length);
@@ -138,7 +139,8 @@ static void op_damaged_log(struct world *world)
     free(exactly);
 }
 
-/* Made-up times, all of a side the same: as many samples as blocks say, and a histogram that outlives the benchmark. */
+/* Made-up times, equal for each side: as many samples as the blocks imply, and a histogram that outlives the
+ * benchmark. */
 static void op_benchmark(struct world *world)
 {
     picollo_benchmark_options options = {.struct_size = sizeof options, .precision = -1, .warm_up_seconds = 1e-12, .budget_seconds = 1e5};
@@ -151,7 +153,7 @@ static void op_benchmark(struct world *world)
     picollo_status status = PICOLLO_OK;
     options.max_blocks = 1 + (uint32_t)choose(world, 12);
     options.repetitions = 1 + choose(world, 20);
-    /* What others do must not change what comes out. */
+    /* Other activity must not change the result. */
     options.flags = (uint32_t)choose(world, 2) | PICOLLO_BENCHMARK_KEEP_DISTURBED;
     EXPECT(PICOLLO_OK, picollo_event_parse("page-faults", &event, NULL));
     EXPECT(PICOLLO_OK, picollo_benchmark_create(&options, &event, (size_t)choose(world, 2), &benchmark, NULL));

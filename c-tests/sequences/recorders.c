@@ -1,4 +1,4 @@
-/* Records without a call. */
+/* Recording without a call. */
 #include "buffers.h"
 
 static void op_take_recorder(struct world *world)
@@ -35,7 +35,7 @@ static void op_record_inline(struct world *world)
     settle(world->recorder_models[place]);
 }
 
-/* Borrows, so it is used at once. */
+/* It borrows, so it is used at once. */
 static void op_record_atomically(struct world *world)
 {
     const size_t slot = pick(world);

@@ -1,5 +1,5 @@
-/* Registries: a scrape reads what an update found in histograms, counters and gauges, whoever still has them; and who keeps what alive. Core tests
- * what else is written. */
+/* Registries: a scrape reads what an update found in histograms, counters and gauges, whoever still owns them; and
+ * which objects keep which alive. Core tests the rest of the text. */
 #include "buffers.h"
 
 #define ENTRIES 9
@@ -8,11 +8,11 @@ struct registered {
     picollo_registry *registry;
     uint64_t next;
     struct entry {
-        /* 0: nothing is here. */
+        /* 0: the entry is empty. */
         uint64_t number;
-        /* 0 once the registry has it no more. */
+        /* 0 after its removal from the registry. */
         uint64_t id;
-        /* One of these is set. */
+        /* Exactly one of these is set. */
         const struct model *model;
         picollo_metric_counter *counter;
         picollo_metric_gauge *gauge;
@@ -35,7 +35,7 @@ static struct entry *any_entry(struct world *world)
     return &registered_of(world)->entries[choose(world, ENTRIES)];
 }
 
-/* The number of an entry in a text, or NULL. */
+/* The value of an entry in a text, or NULL. */
 static const char *sample_of(const char *text, const struct entry *entry)
 {
     char beginning[48];
@@ -70,7 +70,7 @@ static void op_update(struct world *world)
         entry->taken_value = entry->value;
         if (entry->model != NULL) {
             entry->taken_count = everything(&entry->model->raw) - (entry->since_reset ? everything(&entry->model->base) : 0);
-            /* More than 2^63 - 1 are not written whole. */
+            /* Values above 2^63 - 1 are not written exactly. */
             entry->is_known = entry->model->exact && entry->taken_count <= INT64_MAX;
         }
         if (PLANTED(2)) entry->taken_count++;
@@ -78,7 +78,7 @@ static void op_update(struct world *world)
     op_write(world);
 }
 
-/* What is refused changes nothing: the next text would show it. */
+/* A refused call changes nothing: the next text would show it. */
 static void refuse(struct world *world, picollo_registry *registry, picollo_histogram *histogram, picollo_metric_options metric)
 {
     static const picollo_label latin = {"a", NO_TEXT};
@@ -129,13 +129,13 @@ static void op_add(struct world *world)
         added.model = world->histogram_models[slot];
         EXPECT(PICOLLO_OK, picollo_registry_add(registered->registry, histogram, &metric, bounds, (size_t)choose(world, 4), &added.id));
     }
-    /* Its name is taken, whatever wants it. */
+    /* Its name is taken, for every kind of metric. */
     picollo_metric_counter *counter;
     picollo_metric_gauge *gauge;
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_registry_add_counter(registered->registry, &metric, &counter, NULL));
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, gauge, picollo_registry_add_gauge(registered->registry, &metric, &gauge, NULL));
     REQUIRE(added.id != 0);
-    /* Nothing is written of it until the next update. */
+    /* It is not written until the next update. */
     *entry = added;
     op_write(world);
 }
@@ -151,7 +151,7 @@ static void op_count(struct world *world)
         EXPECT(PICOLLO_OK, picollo_metric_counter_read(entry->counter, &read));
         SAME(entry->count, read);
     } else if (entry->gauge != NULL) {
-        /* They have few bits, so that sums are exact. */
+        /* Values have few bits, so that sums are exact. */
         const double value = ((double)choose(world, 2000) - 1000) / 4;
         double read = 0;
         if (rarely(world, 2)) {
@@ -179,7 +179,7 @@ static void op_remove(struct world *world)
     op_write(world);
 }
 
-/* Whoever has a handle may count, with the registry or without. */
+/* Each owner of a handle may count, with or without the registry. */
 static void op_give_back(struct world *world)
 {
     struct entry *const entry = any_entry(world);

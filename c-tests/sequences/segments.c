@@ -1,4 +1,4 @@
-/* Segments: what is read is what was recorded, whoever asked for the histogram. */
+/* Segments: readers see what was recorded, whoever requested the histogram. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,25 +8,26 @@
 #define ENTRIES 4
 #define VALUES 3
 
-/* One for all sequences: segments stay mapped as long as the process. The entries are told apart by the sequence. */
+/* One for all sequences, because segments stay mapped as long as the process. The sequence number distinguishes the
+ * entries. */
 static picollo_segment *segment;
 static char place[64], path[4096];
 static uint64_t sequence;
 
 struct segments {
     uint64_t sequence;
-    /* The first is a counter, the second a striped one, the others are histograms. */
+    /* The first is a counter, the second a striped counter, the others are histograms. */
     struct published {
         picollo_histogram *histogram;
         picollo_metric_counter *counter;
         uint64_t counts[VALUES], count;
-        /* How often it was taken out; each time another begins. */
+        /* How often it was removed; each time another one begins. */
         unsigned generation;
         char name[40];
     } all[ENTRIES];
 };
 
-/* Below 64, where buckets of the default layout have one value each. */
+/* Below 64, where each bucket of the default layout has one value. */
 static const uint64_t values[VALUES] = {1, 7, 63};
 
 static void remove_place(void)
@@ -51,7 +52,7 @@ static int make_segment(void)
 
 static struct segments *segments_of(struct world *world)
 {
-    /* The directory is not for as many sequences as there may be, and each look at it takes longer. */
+    /* The directory cannot hold any number of sequences, and each reading of it takes longer. */
     if ((world->segments == NULL && sequence >= 200) || !make_segment()) return NULL;
     if (world->segments == NULL) {
         world->segments = (struct segments *)calloc(1, sizeof *world->segments);
@@ -135,7 +136,7 @@ static void op_retire(struct world *world)
     }
     EXPECT(PICOLLO_OK, picollo_segment_retire(segment, &metric, NULL));
     EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_retire(segment, &metric, NULL));
-    /* Its handle goes on for those who have it. */
+    /* Its handle still works for its owners. */
     if (published->histogram != NULL) picollo_histogram_record(published->histogram, values[0]);
     picollo_histogram_free(published->histogram);
     picollo_metric_counter_free(published->counter);

@@ -21,7 +21,7 @@ static void op_create(struct world *world)
     for (size_t i = 0; i < 4; i++) {
         specs[i] = names[choose(world, 7)];
         if (picollo_event_parse(specs[i], &events[i], NULL) != PICOLLO_OK) return;
-        /* Fields that no parser wrote. */
+        /* Fields that no parser produces. */
         if (rarely(world, 16)) ((unsigned char *)&events[i])[choose(world, sizeof events[i])] = (unsigned char)choose(world, 256);
     }
     memset(&error, 0, sizeof error);
@@ -45,7 +45,7 @@ static void op_free(struct world *world)
     world->sessions[slot] = NULL;
 }
 
-/* Each record is in the histogram of an event, or tallied as not counted. */
+/* Each record is in the histogram of an event, or is counted as not counted. */
 static void check_records(struct world *world, size_t slot, size_t length)
 {
     for (size_t i = 0; i < length && !world->session_unknown[slot]; i++) {
@@ -90,7 +90,7 @@ static void op_use(struct world *world)
         status = picollo_session_disable(session, &error);
         break;
     case 2:
-        /* A calibration takes a millisecond and more. */
+        /* A calibration takes at least a millisecond. */
         status = rarely(world, 16) ? picollo_session_calibrate(session, NULL) : picollo_session_reset(session, &error);
         world->session_unknown[slot] = 1;
         break;
@@ -98,10 +98,10 @@ static void op_use(struct world *world)
         EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram_ref(session, length, &histogram));
         EXPECT(PICOLLO_OK, picollo_session_histogram_ref(session, index, &histogram));
         {
-            /* Session histograms hold all 64-bit values. */
+            /* Session histograms cover all 64-bit values. */
             const struct rule rule = rule_of(world->session_errors[slot], 0, 0, 0);
             struct model *const model = new_model(world, &rule);
-            /* The session writes it, and nobody else. */
+            /* Only the session writes it. */
             model->mode = PICOLLO_MODE_SINGLE_WRITER;
             model->exact = model->conserved = 0;
             keep_histogram(world, pick(world), histogram, model);

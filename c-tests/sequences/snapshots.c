@@ -1,4 +1,4 @@
-/* Snapshots: taken, updated, merged. Their counts are those of the model; core tests what is computed from them. */
+/* Snapshots: taken, updated, merged. Their counts match the model; core tests the computed results. */
 #include "buffers.h"
 
 static void take_counts(struct snapshot *snapshot, int deltas)
@@ -49,7 +49,7 @@ void check_snapshot(struct world *world, struct snapshot *snapshot)
     free(buckets);
 }
 
-/* An empty slot, or one that is emptied. */
+/* An empty slot, or one that this empties. */
 static struct snapshot *make_room(struct world *world)
 {
     struct snapshot *const snapshot = &world->snapshots[pick(world)];
@@ -58,7 +58,7 @@ static struct snapshot *make_room(struct world *world)
     return snapshot;
 }
 
-/* The first from a slot on, of those whose counts are foretold if that is asked for. */
+/* The first from a slot on; if `exact`, only those with predictable counts. */
 static struct snapshot *snapshot_from(struct world *world, size_t slot, int exact)
 {
     for (size_t i = 0; i < SLOTS; i++) {
@@ -153,7 +153,7 @@ static void op_merge(struct world *world)
     EXPECT(PICOLLO_OK, picollo_snapshot_merge(into->handle, other->handle, 0, NULL));
     merge_counts(&into->now, &into->source->rule, &other->now, &other->source->rule, 0);
     if (!other->exact) into->exact = 0;
-    /* What is in another's wrapped or limited cells is known in sum only, and that only to its own model. */
+    /* Wrapped or limited cells of another snapshot are known only as a sum, and only to its own model. */
     if (into->exact) check_snapshot(world, into);
 }
 

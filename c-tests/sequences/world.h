@@ -1,5 +1,5 @@
-/* What a sequence of calls works on: a source of decisions, handles with models of what is behind them, and checks that end the
- * program when the library disagrees. */
+/* The state of a sequence of calls: a source of decisions, handles with models of their objects, and checks that end
+ * the program if the library disagrees. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -12,15 +12,16 @@
 
 #include "oracle.h"
 
-/* What should be in a histogram. Models live until the end of the sequence, as handles may die in any order. */
+/* The expected content of a histogram. Models live until the end of the sequence, as handles may be freed in any
+ * order. */
 struct model {
     struct rule rule;
     uint32_t mode, storage, bits, flags;
-    /* Memory may run out. */
+    /* Memory may be limited. */
     int limited;
-    /* 0 once the counts are not foretold: approximate, beyond a limit of memory, or a session's. */
+    /* 0 if the counts are not predictable: approximate, beyond a memory limit, or a session's. */
     int exact;
-    /* 0 once not even the sum of all counts is. */
+    /* 0 if not even the sum of all counts is predictable. */
     int conserved;
     struct counts raw, base;
 };
@@ -30,7 +31,7 @@ struct snapshot {
     struct model *source;
     struct counts now, previous;
     int exact;
-    /* No histogram is behind it. */
+    /* It has no histogram. */
     int detached;
 };
 
@@ -38,7 +39,7 @@ struct snapshot {
 #define MODELS 512
 
 struct world {
-    /* Decisions come from these bytes, or else from the generator. */
+    /* Decisions come from these bytes, or from the generator. */
     const uint8_t *bytes;
     size_t left;
     uint64_t state;
@@ -51,11 +52,11 @@ struct world {
     struct model *recorder_models[SLOTS];
     picollo_session *sessions[2];
     double session_errors[2];
-    /* How often each recorded; unknown once its histograms were reset, or written to by others. */
+    /* How often each recorded; unknown after its histograms were reset, or others wrote to them. */
     uint64_t session_records[2];
     int session_unknown[2];
 
-    /* What other families have of their own, made when they first come. */
+    /* The state of other families, made at first use. */
     struct doubles *doubles;
     struct registered *registered;
     struct segments *segments;
@@ -63,7 +64,7 @@ struct world {
 
     struct model *models[MODELS];
     size_t number_of_models;
-    /* Memory that histograms and snapshots were put into: theirs until the end. */
+    /* Memory that contains histograms and snapshots: reserved until the end. */
     void *memory[MODELS];
     size_t blocks;
 
@@ -71,8 +72,8 @@ struct world {
     unsigned step;
 };
 
-/* One kind of call: how often it comes is its weight among all. To add a call, write a function that makes it and checks what
- * it did, and a line in the table at the end of its file. */
+/* One kind of call; its weight among all determines its frequency. To add a call, write a function that makes it and
+ * checks its effect, and add a line to the table at the end of its file. */
 struct operation {
     const char *name;
     void (*run)(struct world *world);
@@ -86,7 +87,7 @@ void end_registry(struct world *world);
 void end_segments(struct world *world);
 void end_exemplars(struct world *world);
 
-/* Which of the faults the library is made to look as if it had, to see that they are found out; 0: none. */
+/* The simulated fault of the library, to check that the tests detect it; 0: none. */
 extern int planted_fault;
 #define PLANTED(number) (planted_fault == (number) && rarely(world, 4))
 
@@ -114,7 +115,7 @@ static inline int rarely(struct world *world, uint64_t number)
     return choose(world, number) == number - 1;
 }
 
-/* A value of any magnitude; the ends of the range and powers of two among them. */
+/* A value of any magnitude, including the ends of the range and powers of two. */
 static inline uint64_t any_value(struct world *world)
 {
     const uint64_t magnitude = choose(world, 64), value = (UINT64_C(1) << magnitude) + (choose(world, 0) & ((UINT64_C(1) << magnitude) - 1));
@@ -149,7 +150,7 @@ static inline uint64_t any_value(struct world *world)
         if (status_ != (expected)) FAIL("%s: %d, expected %d", #call, (int)status_, (int)(expected));   \
     } while (0)
 
-/* Memory of exactly this size, which sanitizers watch the ends of. */
+/* Memory of exactly this size, whose ends sanitizers watch. */
 static inline void *keep_memory(struct world *world, size_t size, size_t align)
 {
     void *block = NULL;
@@ -164,28 +165,28 @@ static inline size_t pick(struct world *world)
     return (size_t)choose(world, SLOTS);
 }
 
-/* Options that may be anything, and the status that they should get: of creation, and in the caller's memory, where 1 is any of
- * two objections. */
+/* Options with any values, and their expected status: for creation, and in the caller's memory, where 1 is either of
+ * two errors. */
 struct asked {
     picollo_histogram_options options;
     picollo_status created, in_place;
 };
 struct asked ask(struct world *world);
-/* What such options, which are valid, are to give. */
+/* The expected rule of such valid options. */
 struct rule rule_of_options(const picollo_histogram_options *options);
 
 struct model *new_model(struct world *world, const struct rule *rule);
-/* After records: the model knows its limits. */
+/* Call this after records: the model knows its limits. */
 void settle(struct model *model);
 void check_snapshot(struct world *world, struct snapshot *snapshot);
 void forget_snapshot(struct snapshot *snapshot);
-/* One that there is, or NULL. */
+/* Any existing snapshot, or NULL. */
 struct snapshot *any_snapshot(struct world *world);
-/* One whose counts are foretold, or NULL. */
+/* A snapshot with predictable counts, or NULL. */
 struct snapshot *exact_snapshot(struct world *world);
-/* Such a one that is mostly not the first. */
+/* The same, mostly not the first one. */
 struct snapshot *another_snapshot(struct world *world, const struct snapshot *first);
-/* Puts a histogram into a slot, and gives back what was there. */
+/* Puts a histogram into a slot, and frees the previous one. */
 void keep_histogram(struct world *world, size_t slot, picollo_histogram *histogram, struct model *model);
 
 #endif /* WORLD_H */

@@ -1,6 +1,6 @@
-/* What a reading costs, in instructions, through the exported functions of the library as it is shipped: the CPU stops after
- * every instruction (the trap flag), and a handler counts. The counter read itself is one of them. Exact, and the same every
- * time, on any machine. */
+/* The cost of a reading, in instructions, through the exported functions of the shipped library: the CPU stops after
+ * every instruction (the trap flag), and a handler counts. The count includes the counter read itself. It is exact, and
+ * the same on every run and machine. */
 #define _GNU_SOURCE
 #include <signal.h>
 
@@ -15,7 +15,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
     steps++;
 }
 
-/* Instructions of a call, and those of the empty one that the measuring adds. */
+/* The instructions of a call, and those of the empty call that the measurement adds. */
 static __attribute__((noinline)) uint64_t count_steps(void (*call)(picollo_session *), picollo_session *session)
 {
     steps = 0;
@@ -60,7 +60,7 @@ static void measure(size_t length, uint32_t user_time, uint64_t limit)
         picollo_reading readings[4];
         CHECK_OK(readings_of(session, 1, readings, length));
         CHECK(readings[0].raw == 100);
-        /* The first pair is not fast at both ends. */
+        /* The first pair does not have two fast ends. */
         if (i > 0) {
             if (cost < least) least = cost;
             if (cost > most) most = cost;

@@ -1,5 +1,5 @@
-/* Why was this one slow, with counters: threads of a collector count instructions and cycles on the simulated PMU, where it is planted how
- * many there are. Each thread is a new one, so that it ends with its counters. */
+/* Why was this one slow, with counters: threads of a collector count instructions and cycles on the simulated PMU,
+ * which has a planted number of them. Each thread is new, so that its counters end with it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -15,12 +15,12 @@ enum { CYCLES, INSTRUCTIONS }; /* as the kernel numbers the generic events */
 
 static const uint64_t MS = 1000000;
 
-/* What a request does: so long on the CPU, and so many instructions and cycles meanwhile. A millisecond of ordinary work is a million cycles
- * and two million instructions. */
+/* The work of a request: its time on the CPU, and its instructions and cycles. A millisecond of ordinary work is a
+ * million cycles and two million instructions. */
 struct work {
     double millis;
     uint64_t instructions, cycles;
-    int act; /* in the middle of it */
+    int act; /* during it */
 };
 
 static const struct work ORDINARY = {0.5, 1000000, 500000, SIMULATED_PMU_NOTHING};
@@ -103,7 +103,7 @@ static uint64_t open_events(void)
     return now.open_events;
 }
 
-/* On a machine that is forgotten before. */
+/* On a machine that starts without history. */
 static void on_a_thread(uint32_t width, uint32_t user_reads, void *(*body)(void *), const void *argument)
 {
     const simulated_pmu_options options = machine(width, user_reads);
@@ -132,8 +132,9 @@ static const struct plant plants[] = {
 
 enum { JUDGED = 4, TRIES = 60 };
 
-/* Three kinds are passed over: those that waited for a CPU, as others work here; ordinary requests that became slow, because the host took their CPU
- * (plants take 20 ms); and those that began long after a checkpoint, because each reading is a trap here and checkpoints are up to 4 ms apart. */
+/* It skips three kinds: those that waited for a CPU, as others work here; ordinary requests that became slow because
+ * the host took their CPU (plants take 20 ms); and those that began long after a checkpoint, because each reading is a
+ * trap here and checkpoints are up to 4 ms apart. */
 static int judge(picollo_exemplars *exemplars, const struct plant *plant)
 {
     picollo_exemplar exemplar;
@@ -147,7 +148,7 @@ static int judge(picollo_exemplars *exemplars, const struct plant *plant)
         judged++;
         const int is_known = (exemplar.known & PICOLLO_KNOWN_COUNTERS) != 0;
         int is_right = exemplar.cause == plant->cause && is_known == plant->is_known && exemplar.usual_ipc > 1.99 && exemplar.usual_ipc < 2.01;
-        /* What the window has besides is of the ordinary requests that ended in it. */
+        /* The rest of the window belongs to the ordinary requests that ended in it. */
         const uint64_t others = before * 2 / MS + 1;
         const uint64_t instructions = plant->work.instructions, cycles = plant->work.cycles;
         if (is_known)
@@ -155,7 +156,7 @@ static int judge(picollo_exemplars *exemplars, const struct plant *plant)
                         exemplar.cycles >= cycles && exemplar.cycles <= cycles + others * ORDINARY.cycles;
         else
             is_right &= exemplar.instructions == 0 && exemplar.cycles == 0;
-        /* An ordinary request takes 0.5 ms. The host may make the plant longer, and the excess with it. */
+        /* An ordinary request takes 0.5 ms. The host may lengthen the plant, and its excess equally. */
         is_right &= fabs((double)exemplar.excess_nanos - ((double)exemplar.wall_nanos - 0.5e6)) < 1e6;
         if (!is_right)
             fprintf(stderr, "%s: cause %u, known %#x, excess %" PRIu64 ", wall %" PRIu64 ", window %" PRIu64 ", cpu %" PRIu64 ", %" PRIu64 " instructions, %" PRIu64 " cycles, usual %f\n", plant->name,
@@ -198,7 +199,8 @@ static void causes_are_told_apart(void)
         }
 }
 
-/* What ordinary ones execute is known of each control, wherever it lies between two checkpoints: not of those alone that take one as they begin. */
+/* Each control knows its instructions, wherever it lies between two checkpoints, not only those that take one as they
+ * begin. */
 static void *know_soon(void *argument)
 {
     picollo_exemplars *const before = collector(0), *const exemplars = collector_of(0, 1000000);
@@ -257,7 +259,7 @@ static void only_as_many_threads_have_them(void)
     picollo_exemplars_free(exemplars);
 }
 
-/* Whether the next slow one has counts, which are right. */
+/* Whether the next slow one has counts, and they are right. */
 static int is_counted(picollo_exemplars *exemplars)
 {
     picollo_exemplar exemplar;
@@ -268,7 +270,7 @@ static int is_counted(picollo_exemplars *exemplars)
            exemplar.instructions <= plants[0].work.instructions * 3 / 2;
 }
 
-/* Somebody closes descriptors that are not his. */
+/* Closes descriptors that belong to others. */
 static void *lose_them(void *argument)
 {
     (void)argument;
@@ -301,13 +303,13 @@ static void *have_a_child(void *argument)
     simulated_pmu_get_statistics(&before);
     const pid_t child = fork();
     if (child == 0) {
-        /* Those that began before it opened its own have none. */
+        /* Observations that began before it opened its own have no counts. */
         _exit(is_counted(exemplars) || is_counted(exemplars) ? 0 : 1);
     }
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK_U64(0, (uint64_t)(WIFEXITED(status) ? WEXITSTATUS(status) : 100));
-    /* Another one ends without having measured anything. */
+    /* Another one ends without any measurement. */
     fflush(NULL);
     const pid_t idle = fork();
     if (idle == 0) exit(0);

@@ -1,4 +1,4 @@
-"""Figures of what the simulated PMU counts: instructions are twice the cycles, whatever runs. See ci/simulated-pmu.sh.
+"""Figures from the simulated PMU: instructions are twice the cycles, for any program. See ci/simulated-pmu.sh.
 
     figures.py benchmark    in the text of a benchmark
     figures.py compare      of two commands, by picollo compare

@@ -1,4 +1,4 @@
-"""One scenario of the simulated PMU for each width of counter, through the Python binding: every reading against the truth.
+"""One scenario of the simulated PMU for each width of counter, through the Python binding: checks every reading.
 
 Run with the simulation preloaded and PICOLLO_RDPMC=force; see ci/simulated-pmu.sh. The full matrix is in matrix.c.
 """
@@ -11,7 +11,7 @@ import picollo
 
 READS = int(os.environ.get("SIMULATED_PMU_READS", 100_000))
 REARM, RESET, MIGRATE = 2, 3, 6
-#: What happens now and then, by width.
+#: Occasional actions, by width.
 SCENARIOS = {32: ("re-arm", REARM), 40: ("reset by another holder", RESET), 48: ("migrate", MIGRATE)}
 
 
@@ -39,7 +39,7 @@ def scenario(width: int, action: int) -> str:
             pmu.simulated_pmu_count(i % 977 + (2000 if action == RESET else 0))
             acted = i % 20 == 19
             if acted:
-                # What was counted until now is read, so that a reset cannot be made up for by what comes after it.
+                # Reads the counts so far, so that later counts cannot hide a reset.
                 session.read()
                 pmu.simulated_pmu_act(action)
                 before = [0, 0] if action == RESET else [pmu.simulated_pmu_truth(k) for k in range(2)]
@@ -55,18 +55,18 @@ def scenario(width: int, action: int) -> str:
     found = Statistics()
     pmu.simulated_pmu_get_statistics(ctypes.byref(found))
     assert found.foreign_rdpmcs == found.resets == found.open_events == 0
-    # Two counters a reading, and hardly a system call but where there was a reset.
+    # Two counters per reading, and hardly a system call except after resets.
     assert found.rdpmcs >= 2 * READS and fast > READS * 2 * 0.8, (found.rdpmcs, fast)
     assert found.reads < READS * 0.12, found.reads
     return f"{found.rdpmcs} rdpmc, {found.reads} read(2), {fast} fast, {resynced} resync"
 
 
-#: Raw codes of two of Intel's events of top-down. The slots come first: they lead the group.
+#: Raw codes of two of Intel's top-down events. The slots come first, as they lead the group.
 TOPDOWN = {"topdown-slots": 0x400, "topdown-retiring": 0x8000}
 
 
 def no_user_reads_of_topdown() -> str:
-    """Intel's metrics in user space are reset by every read(2), and are in 255ths: they are read by system calls."""
+    """Every read(2) resets Intel's metrics in user space, which are in 255ths: they are read by system calls."""
     pmu.simulated_pmu_reset(ctypes.byref(Options(width=48, counters=len(TOPDOWN), user_reads=1, user_time=1)))
     with picollo.Session([f"r{code:x}" for code in TOPDOWN.values()]) as session:
         session.read()

@@ -1,5 +1,5 @@
-/* Sessions on the simulated PMU: every reading is held against the truth, in every scenario and for every width of counter.
- * A reading is right, or it says what is wrong with it; and the statistics tell that it was taken the way it should be. */
+/* Sessions on the simulated PMU: checks every reading against the truth, in every scenario and for every width of
+ * counter. A reading is right, or it reports the error; and the statistics show that it was taken in the right way. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -12,13 +12,13 @@
 
 #define MOST 12
 
-/* A session and what is known of it. */
+/* A session and the known state. */
 struct bench {
     picollo_session *session;
     size_t length;
     uint64_t before[MOST]; /* the truth at the last reading */
-    int was_reset;         /* since then */
-    int was_moved;         /* something since then republished the pages */
+    int was_reset;         /* since that reading */
+    int was_moved;         /* something republished the pages since that reading */
     simulated_pmu_statistics start;
     uint64_t fast, clean, scaled, resynced, not_counted;
 };
@@ -72,7 +72,8 @@ static void close_bench(struct bench *bench)
     CHECK_U64(0, statistics().open_events);
 }
 
-/* Reads, and holds all readings against the truth. Stops at the first lie: a hundred thousand of them help nobody. */
+/* Reads, and checks all readings against the truth. Stops at the first wrong one: a hundred thousand of them help
+ * nobody. */
 static int read_and_check(struct bench *bench, uint32_t how)
 {
     picollo_reading readings[MOST];
@@ -90,13 +91,13 @@ static int read_and_check(struct bench *bench, uint32_t how)
         const uint64_t expected = resync ? truth : truth - bench->before[i];
         int right = 1;
         if (reading->status == PICOLLO_ERR_NOT_COUNTED) {
-            /* Nothing was counted, and it says so instead of saying 0. */
+            /* Nothing was counted, and the status reports that instead of a 0. */
             right = truth == bench->before[i] || bench->was_reset;
             bench->not_counted++;
         } else {
             right = reading->status == PICOLLO_OK && reading->raw == expected;
         }
-        /* A reset is told, and nothing else is taken for one. */
+        /* A reset is reported, and nothing else is mistaken for one. */
         if (resync && !bench->was_reset) right = 0;
         if (!resync && bench->was_reset && truth < bench->before[i]) right = 0;
         /* Clean: nothing happened in between. */
@@ -119,7 +120,7 @@ static int read_and_check(struct bench *bench, uint32_t how)
     return 1;
 }
 
-/* So often, n units of work and a reading. */
+/* Repeats: n units of work and a reading. */
 static void count_and_read(struct bench *bench, int times, uint64_t n, uint32_t how)
 {
     for (int i = 0; i < times; i++) {
@@ -144,9 +145,9 @@ enum { MID_READ = 1, HIDDEN_INDEX = 2, NO_USER_READS = 4, SHORT_PERIOD = 8, ALSO
 
 struct scenario {
     const char *name;
-    int action; /* now and then between readings */
+    int action; /* occasionally, between readings */
     int how;
-    int one_in; /* of so many readings */
+    int one_in; /* once in this many readings */
 };
 
 static const struct scenario SCENARIOS[] = {
@@ -175,7 +176,7 @@ static void run_scenario(const struct scenario *scenario, uint32_t width, uint32
     options.hidden = (scenario->how & HIDDEN_INDEX) != 0;
     options.user_reads = (scenario->how & NO_USER_READS) == 0;
     if (scenario->how & SHORT_PERIOD) options.period = 20;
-    /* For groups that take turns there must be more events than counters. */
+    /* Groups are multiplexed only if there are more events than counters. */
     const int rotates = scenario->action == SIMULATED_PMU_ROTATE;
     static const char *const MANY[6] = {"branches", "branch-misses", "cache-misses", "cache-references", "bus-cycles", "L1-dcache-loads"};
     options.counters = rotates ? 3 : 4;
@@ -185,15 +186,15 @@ static void run_scenario(const struct scenario *scenario, uint32_t width, uint32
     const int reads = reads_of_each() + 1;
     uint64_t random = width + user_time, moves = 0;
     for (int i = 0; i < reads; i++) {
-        /* Small numbers, now and then a large one, now and then more than the counter holds. */
+        /* Small numbers, sometimes a large one, sometimes more than the counter holds. */
         const uint64_t r = next_random(&random) >> 33;
         uint64_t n = r % 1000;
         if (r % 256 == 1) n = (UINT64_C(1) << (width - 3)) + r;
         if (r % 1024 == 2) n = (UINT64_C(3) << width) + r;
         if (scenario->how & SHORT_PERIOD && n > 1 << 22) n = 1 << 22;
-        /* Every interval without a count must be told from one in which nothing could be counted. */
+        /* An interval without counts must be distinguishable from one in which nothing could be counted. */
         if (scenario->how & IDLE && n < UINT64_C(1) << (width - 3)) n = 0;
-        /* A reset that was made up for by the next reading cannot be told: see to it that it was not. */
+        /* A reset cannot be detected if the next counts make up for it: prevent that. */
         const int acts = scenario->action != SIMULATED_PMU_NOTHING && i % scenario->one_in == scenario->one_in - 1;
         const int resets = acts && scenario->action == SIMULATED_PMU_RESET;
         simulated_pmu_count(resets && !(scenario->how & MID_READ) ? n + 2000 : n);
@@ -211,7 +212,7 @@ static void run_scenario(const struct scenario *scenario, uint32_t width, uint32
         if (scenario->how & ALSO_SYSCALLS && i % 3 == 0 && !read_and_check(&bench, PICOLLO_READ_SYSCALL)) break;
         if (!read_and_check(&bench, PICOLLO_READ_AUTO)) break;
         if (scenario->how & MID_READ) {
-            /* What was set off may come to pass in a later reading. */
+            /* The action may happen in a later reading. */
             simulated_pmu_act_at(0, SIMULATED_PMU_NOTHING);
         }
     }
@@ -227,11 +228,11 @@ static void run_scenario(const struct scenario *scenario, uint32_t width, uint32
         CHECK_U64(0, bench.fast);
         CHECK_U64((uint64_t)reads, calls);
     } else if (scenario->action == SIMULATED_PMU_NOTHING && !(scenario->how & ALSO_SYSCALLS)) {
-        /* The kernel is asked when the page was re-armed and the page has no times, or never. */
+        /* The kernel is called when the page was re-armed and has no times, or never. */
         CHECK(bench.fast * 10 >= values * 9);
         CHECK(calls * 10 < (uint64_t)reads);
     } else if (!rotates && scenario->action != SIMULATED_PMU_RESET && !(scenario->how & ALSO_SYSCALLS)) {
-        /* A page that shows a counter that was read, and not written since, is one that the kernel must be asked about. */
+        /* If a counter was read and not written since, its page requires a system call. */
         const int shows_raw = scenario->action == SIMULATED_PMU_SILENCE;
         if (user_time && !shows_raw) CHECK(calls * 10 < (uint64_t)reads);
         CHECK(calls <= moves * 2 + (uint64_t)reads / 50);
@@ -290,7 +291,7 @@ static void another_thread(void)
     close_bench(&bench);
 }
 
-/* Somebody else's events: the kernel would let them be mapped, and the counter read there would be our own. */
+/* Somebody else's events: the kernel would map them, but the counter read there would be our own. */
 static void foreign_targets_are_never_read_in_user_space(void)
 {
     const struct {
@@ -346,10 +347,11 @@ static void overhead_is_that_of_the_path(void)
     CHECK_OK(picollo_session_calibrate(bench.session, &error));
     picollo_event_info info;
     CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
-    /* A pair of fast reads has one rdpmc in it, a pair of system calls has one of them. */
+    /* A pair of fast reads contains one rdpmc, a pair of system calls contains one of them. */
     CHECK_U64(10, info.overhead_fast);
     CHECK_U64(1000, info.overhead_syscall);
-    /* A reading of each kind after one of each kind: where the ends are of two kinds, nothing is subtracted that was not measured. */
+    /* A reading of each kind after one of each kind: if the two ends differ in kind, no unmeasured overhead is
+     * subtracted. */
     static const struct {
         uint32_t how;
         uint64_t work, raw, value;
@@ -375,7 +377,8 @@ static void auto_finds_the_fault_in_a_child(void)
     unsetenv("PICOLLO_RDPMC");
     struct bench bench;
     open_bench(&bench, machine(48, 1), 0, GROUP, 2);
-    /* Here the instruction faults, and only the simulation's handler would make it good: the child has its own, which ends it. */
+    /* Here the instruction faults, and only the simulation's handler would handle it: the child's own handler ends
+     * it. */
     picollo_event_info info;
     CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
     CHECK(!(info.flags & PICOLLO_EVENT_INFO_FAST));
@@ -388,7 +391,7 @@ static void auto_finds_the_fault_in_a_child(void)
     CHECK_U64(0, bench.fast);
     CHECK_U64(0, statistics().rdpmcs);
     CHECK(waitpid(-1, NULL, WNOHANG | __WALL) == -1 && errno == ECHILD);
-    /* The child's event is gone with it: the simulation notices at the next open. */
+    /* The child's event is gone: the simulation notices at the next open. */
     picollo_session_free(bench.session);
 }
 
@@ -429,7 +432,7 @@ static void the_environment_is_read_once(void)
         CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
         CHECK(info.flags & PICOLLO_EVENT_INFO_FAST);
         close_bench(&bench);
-        /* This comes too late for the second session. */
+        /* This is too late for the second session. */
         setenv("PICOLLO_RDPMC", "off", 1);
     }
     setenv("PICOLLO_RDPMC", "force", 1);
@@ -441,7 +444,7 @@ static void off_in_a_child(void) { in_a_child(off_is_off); }
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* Each policy in a process of its own: it is read once. */
+    /* Each policy in a separate process, because it is read once. */
     RUN(auto_in_a_child);
     RUN(off_in_a_child);
     setenv("PICOLLO_RDPMC", "force", 1);

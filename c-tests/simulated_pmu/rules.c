@@ -1,7 +1,7 @@
-/* The kernel's rules, as far as they matter to who reads a page: arch/x86/events/core.c and kernel/events/core.c.
+/* The kernel's rules, as far as readers of a page need them: arch/x86/events/core.c and kernel/events/core.c.
  *
- * The quirk that makes reading hard is in `update` and `set_period`: a counter that is written is noted sign-extended, one that
- * is read is noted raw, and RESET publishes the note. */
+ * The quirk that makes reading hard is in `update` and `set_period`: the note of a written counter is sign-extended,
+ * that of a read counter is raw, and RESET publishes the note. */
 #include "internal.h"
 
 static uint64_t mask(void) { return world->options.width >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << world->options.width) - 1; }
@@ -19,7 +19,7 @@ uint64_t ticks(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* The kernel takes the time once, and does everything at that time. */
+/* The kernel reads the time once, and uses it for everything. */
 uint64_t now(void) { return (uint64_t)(((unsigned __int128)world->time_ticks * world->mult) >> 32); }
 
 static uint64_t rate(const struct event *event)
@@ -28,7 +28,7 @@ static uint64_t rate(const struct event *event)
     return event->config % 4 + 1;
 }
 
-/* Times go on while an event is enabled; the second only while it is on the PMU. */
+/* Times advance while an event is enabled; the second only while it is on the PMU. */
 void note_times(struct event *event)
 {
     const uint64_t time = now(), passed = time - event->stamp;
@@ -42,7 +42,7 @@ static int is_metric(const struct event *event)
     return event->type == PERF_TYPE_RAW && event->config >= 0x8000 && event->config <= 0x8700 && (event->config & 0xff) == 0;
 }
 
-/* perf_event_update_userpage. The writer is this thread itself, in a handler: order in the compiler is enough. */
+/* perf_event_update_userpage. The writer is this thread itself, in a handler: compiler ordering is enough. */
 void publish(struct event *event)
 {
     struct perf_event_mmap_page *page = event->page;
@@ -54,7 +54,7 @@ void publish(struct event *event)
     page->cap_bit0_is_deprecated = 1;
     page->cap_user_rdpmc = !event->software && world->options.user_reads;
     page->index = active && !world->options.hidden ? event->index : 0;
-    /* Intel's metrics of top-down are parts of one register, which rdpmc reads by a number of its own. */
+    /* Intel's top-down metrics are parts of one register, which rdpmc reads by a special number. */
     if (page->index != 0 && is_metric(event)) page->index = (UINT32_C(1) << 29) + 1;
     page->offset = (int64_t)(page->index != 0 ? event->count - event->prev_count : event->count);
     page->pmc_width = (uint16_t)world->options.width;
@@ -105,7 +105,7 @@ static void count_one(struct event *event, uint64_t n)
             event->reg += n;
             return;
         }
-        /* The overflow interrupt: the counter comes round to 0, is read, and written anew. */
+        /* The overflow interrupt: the counter wraps to 0, is read, and is written again. */
         event->reg = 0;
         n -= room + 1;
         update(event);
@@ -129,10 +129,10 @@ void count_on(int tid, uint64_t n)
     }
 }
 
-/* Takes the time; with the clock, counts what has happened since the last look. */
+/* Reads the time; with the clock, counts the time since the last call. */
 void catch_up(void)
 {
-    /* Those of two CPUs may differ; time does not go back. */
+    /* Clocks of two CPUs may differ; time does not go back. */
     const uint64_t time = ticks();
     if (time > world->time_ticks) world->time_ticks = time;
     if (world->options.clock) count_all(world->time_ticks - world->last_ticks);
@@ -155,11 +155,11 @@ static void take_off(struct event *event)
 
 static int is_fixed(const struct event *event)
 {
-    /* instructions, cycles and reference cycles have a counter of their own. */
+    /* instructions, cycles and reference cycles have fixed counters. */
     return event->type == PERF_TYPE_HARDWARE && (event->config <= 1 || event->config == 9);
 }
 
-/* Finds counters for a whole group, or none. `taken`: fixed ones in bits 32 and up, general ones below. */
+/* Finds counters for a whole group, or fails. `taken`: fixed ones in bits 32 and up, general ones below. */
 static int place(struct event *leader, uint64_t *taken, int dry)
 {
     uint64_t trial = *taken;
@@ -214,11 +214,11 @@ static void try_group(struct event *leader, uint64_t *taken, int *full)
         put_on(leader);
         return;
     }
-    /* The kernel stops at the first group that has no room. */
+    /* The kernel stops at the first group without room. */
     *full = 1;
 }
 
-/* Each thread is on a CPU of its own, whose PMU only its own events are on. */
+/* Each thread has its own CPU, whose PMU has only its events. */
 struct cpu {
     int tid;
     uint64_t taken;
@@ -233,10 +233,10 @@ static struct cpu *cpu_of(struct cpu *cpus, int *count, int tid)
     return &cpus[(*count)++];
 }
 
-/* Everything comes off, then the groups go on by turns. */
+/* All events come off, then the groups go on in turn. */
 void reschedule(void)
 {
-    /* Too much for a handler's stack; whoever is here holds the lock. */
+    /* Too large for a handler's stack; the caller holds the lock. */
     static struct cpu cpus[MAX_EVENTS];
     int count = 0;
     for (int i = 0; i < MAX_EVENTS; i++)

@@ -1,7 +1,7 @@
-/* The traps: seccomp turns the system calls on simulated descriptors into signals, and the CPU does so with rdpmc, which user
- * code may not execute where no real event is mapped. The handlers answer in the kernel's and the CPU's place.
+/* The traps: seccomp turns the system calls on simulated descriptors into signals. The CPU does the same with rdpmc,
+ * which user code may not execute if no real event is mapped. The handlers answer in place of the kernel and the CPU.
  *
- * Handlers call nothing but raw system calls and the rules. What they must not call is trapped: perf_event_open, and reads,
+ * Handlers call only raw system calls and the rules. Trapped, and so forbidden to them: perf_event_open, and reads,
  * ioctls, closings and mappings of the simulation's own descriptors. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@
 #endif
 
 struct world *world;
-/* The pages of all events: one file, mapped here for writing before any child is forked. */
+/* The pages of all events: one file, mapped for writing here before any child is forked. */
 static char *pages;
 enum { PAGE = 4096, PAGES_FD = FIRST_FD + MAX_EVENTS };
 
@@ -66,7 +66,7 @@ static struct event *event_of(long fd)
 
 static long close_event(struct event *event);
 
-/* The descriptors of a process are closed when it ends. */
+/* Closes the descriptors of processes that have ended. */
 static void bury_the_dead(void)
 {
     const int self = (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -92,11 +92,11 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     if (group >= 0) {
         leader = event_of(group);
         if (leader == NULL) return -EBADF;
-        /* A group is of one thread. */
+        /* All events of a group have one thread. */
         if (leader->tid != tid) return -EINVAL;
         if (world->events[leader->leader].leader != leader->leader) return -EINVAL;
         leader = &world->events[leader->leader];
-        /* The trial that the kernel makes: would the group fit an empty PMU? */
+        /* The kernel's trial: would the group fit an empty PMU? */
         if (!software && !group_has_room(leader, 1)) return -EINVAL;
     }
     int slot = 0;
@@ -120,7 +120,7 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     memset(event->page, 0, PAGE);
     event->period_left = (int64_t)((UINT64_C(1) << (world->options.period ? world->options.period : world->options.width - 1)) - 1);
     event->stamp = now();
-    /* A member that is not disabled is enabled when its leader is. */
+    /* A member that is not disabled is enabled with its leader. */
     event->state = attr->disabled || (leader != NULL && leader->state == OFF) ? OFF : INACTIVE;
     publish(event);
     world->statistics.open_events++;
@@ -133,7 +133,7 @@ static long close_event(struct event *event)
     const long fd = FIRST_FD + (event - world->events);
     world->statistics.closes++;
     if (event->leader == event - world->events) {
-        /* The members of a closed leader go on by themselves. */
+        /* The members of a closed leader continue alone. */
         for (int i = 0; i < MAX_EVENTS; i++)
             if (world->events[i].used && world->events[i].leader == event - world->events) world->events[i].leader = i;
     }
@@ -180,7 +180,7 @@ static long read_event(struct event *event, uint64_t *buffer, uint64_t size)
 
 static void switch_group(struct event *leader, int on)
 {
-    /* Only the leader is asked; its members follow it, since they were opened enabled. */
+    /* Only the leader is checked; its members follow it, because they were opened enabled. */
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct event *event = &world->events[i];
         if (!event->used || &world->events[event->leader] != leader) continue;
@@ -259,13 +259,14 @@ static uint64_t read_counter(uint32_t ecx)
 {
     const int tid = thread_id();
     const uint64_t above = world->options.width < 64 ? ~UINT64_C(0) << world->options.width : 0;
-    /* What the architecture leaves undefined is filled with rubbish. */
+    /* Bits that the architecture leaves undefined get garbage. */
     uint64_t value = UINT64_C(0x0123456789abcdef);
     struct event *found = NULL;
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct event *event = &world->events[i];
         if (!event->used || event->state != ACTIVE || event->software || event->index != ecx + 1) continue;
-        /* What is on the PMU of the thread's own CPU. Where nothing is, somebody else's event shows who was after it. */
+        /* Prefers an event of this thread, which is on its CPU's PMU. Any other event shows whose counter was read
+         * instead. */
         if (found == NULL || event->tid == tid) found = event;
     }
     world->statistics.rdpmcs++;
@@ -283,7 +284,7 @@ static void on_sigsegv(int signal, siginfo_t *info, void *context)
     (void)info;
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
     const unsigned char *code = (const unsigned char *)regs[REG_RIP];
-    /* A general protection fault of the instruction, not an access to memory that is not there. */
+    /* A general protection fault of the instruction, not an access to unmapped memory. */
     if (info->si_code == SI_KERNEL && code[0] == 0x0f && code[1] == 0x33) {
         lock_world();
         catch_up();
@@ -359,7 +360,7 @@ EXPORT void simulated_pmu_reset(const simulated_pmu_options *options)
     world->options.clock = setting("clock", 0);
 }
 
-/* The ticks of a moment, and its nanoseconds: of several moments the one that nothing stretched. */
+/* The ticks and the nanoseconds of one moment: takes several, and selects the one with the least delay. */
 static uint64_t pair(uint64_t *nanos)
 {
     uint64_t least = UINT64_MAX, middle = 0;
@@ -376,7 +377,7 @@ static uint64_t pair(uint64_t *nanos)
     return middle;
 }
 
-/* Nanoseconds a tick, near enough: the simulation's time is its own. */
+/* Nanoseconds per tick, approximately: the simulation's time is independent. */
 static uint64_t calibrate(void)
 {
     const struct timespec wait = {0, 2000000};

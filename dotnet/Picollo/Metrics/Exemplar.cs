@@ -53,7 +53,8 @@ public sealed unsafe class Exemplar
     public MissingEvidence Missing => (MissingEvidence)_native.Missing;
 
     /// <summary>
-    /// The length of the window of the members below: it ends with the observation, and begins 300 µs earlier, or more.
+    /// The length of the window of the members below. It ends with the observation, and begins up to 300 µs earlier, or
+    /// further if that holds many others.
     /// </summary>
     public ulong? WindowNanos => Known(Constants.KnownAccounts, _native.WindowNanos);
 

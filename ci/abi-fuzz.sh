@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Does the C interface keep its word, whatever is called in whatever order? Random sequences of calls, with arguments good and
-# bad, compared with an oracle (c-tests/sequences): ABI_SEQUENCES of them (default 20,000; 1,000,000 in the long form) against
-# the release build, a tenth as many under AddressSanitizer and LeakSanitizer. ABI_SEED sets the first seed; by default it is the
-# day's, so that every day tries others.
+# Does the C interface keep its promises for any calls in any order? Random sequences of calls, with valid and invalid
+# arguments, are compared with an oracle (c-tests/sequences). ABI_SEQUENCES of them (default 20,000; 1,000,000 in the
+# long form) run against the release build, a tenth as many under AddressSanitizer and LeakSanitizer. ABI_SEED sets the
+# first seed; it defaults to the date, so that every day tries others.
 #
-# The same driver is the target `abi` of ci/fuzz.sh, where coverage guides it.
+# The target `abi` of ci/fuzz.sh uses the same driver, guided by coverage.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 started=$SECONDS
@@ -17,7 +17,7 @@ mkdir -p "$out"
 compile=(gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -Itarget/stage/include c-tests/sequences/*.c)
 "${compile[@]}" target/stage/lib/libpicollo.a -lpthread -lm -ldl -lrt -o "$out/sequences"
 
-# A check that cannot fail proves nothing: a fault for each family, which has to be found.
+# A check that cannot fail proves nothing: it must find one fault for each family.
 faults=$(grep -oh 'PLANTED([0-9]*)' c-tests/sequences/*.c | sort -u | wc -l)
 for fault in $(seq "$faults"); do
     if (PICOLLO_PLANT=$fault "$out/sequences" 1000; exit $?) >/dev/null 2>&1; then
@@ -44,5 +44,5 @@ rm -f "$out/asan"
     export ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=64:handle_abort=1"
     "$programs/sequences" $((sequences / 10)) $((seed + 500000)) | tee "$out/asan"
 )
-# Where there is no sanitizer, ci/sanitizers/build.sh has said so.
+# Without a sanitizer, ci/sanitizers/build.sh has already reported that.
 [ ! -e "$out/asan" ] || echo "ABI under AddressSanitizer: $(head -n 1 "$out/asan"); no error, no leak; $((SECONDS - started)) s"

@@ -6,7 +6,7 @@
 # 2. The interface: ffi/picollo.abi.json is compared with that of the newest tag v*. Additions pass, changes fail. A test of
 #    picollo-ffi compares header, description and Rust code with each other; ci/tests plants changes that must be found.
 #
-#   ci/abi.sh [LIBRARY]     default: the library that ci/stage.sh stages (PICOLLO_STAGED=1: it is staged already)
+#   ci/abi.sh [LIBRARY]     default: the library that ci/stage.sh stages (PICOLLO_STAGED=1: already staged)
 #   ci/abi.sh semver        is the Rust interface of picollo-core and picollo-native compatible? cargo-semver-checks compares the
 #                           documented items with those of the newest tag v*, or of the commit in SEMVER_BASELINE
 #
@@ -33,7 +33,7 @@ semver() {
         if cargo semver-checks --package $package --baseline-rev "$baseline"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     done
 
-    # A check that cannot fail proves nothing: the same comparison when a public function has lost its name.
+    # A check that cannot fail proves nothing: the same comparison must fail after a public function is renamed.
     planted=$PWD/target/semver
     rm -rf "$planted"
     mkdir -p "$planted"
@@ -78,9 +78,9 @@ full_relro() { grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS_1.
 stack() { grep 'GNU_STACK' <<<"$segments" | grep -q ' RW ' || { grep STACK <<<"$segments"; return 1; }; }
 no_run_path() { ! grep -E 'RPATH|RUNPATH' <<<"$dynamic"; }
 write_or_execute() { ! grep -E '^ *LOAD' <<<"$segments" | grep ' RWE '; }
-# See docs/threads.md: threads that recorded by CPU have left an address inside it with the kernel.
+# See docs/threads.md: the kernel keeps an address inside the library for threads that recorded per CPU.
 stays_loaded() { grep -q 'FLAGS_1.*NODELETE' <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
-# Anything else that it needs is somebody's burden at installation.
+# Every other dependency burdens installation.
 dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
 
 check "what is generated from the description is fresh" python3 ci/describe/generate.py --check
@@ -94,7 +94,7 @@ check "nothing both writable and executable" write_or_execute
 check "stays loaded after dlclose" stays_loaded
 check "needs the C library and the unwinder only" dependencies
 
-# Where there is no operating system, functions that need one refuse; and nothing of std comes along.
+# Without an operating system, functions that need one return an error, and nothing of std is linked.
 bare=target/embedded/libpicollo.so
 needs_no_std() {
     ! nm -D --undefined-only "$bare" | awk '{ print $NF }' | sed 's/@.*//' |

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Do the adapters work: no warnings, their tests pass, their examples run, and a project elsewhere can depend on them by path? The adapter
-# for pytest has the interpreter of the Python tests. Ends with what their tests say.
+# Do the adapters work: no warnings, passing tests, running examples, and usable by path from another project? The
+# pytest adapter uses the interpreter of the Python tests. Ends with the output of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh
-# First, as what follows has a target directory of its own.
+# First, because the rest has a separate target directory.
 PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python-demo/run-tests.sh -q ../adapters/pytest/tests
-# Google Benchmark: no more than a page, whose example runs.
+# Google Benchmark: at most a page, whose example runs.
 stage=$PWD/target/stage root=$(ci/tools/debian.sh libbenchmark-dev)
 libraries=$root/usr/lib/$(gcc -print-multiarch)
 mkdir -p target/adapters
@@ -28,7 +28,7 @@ for run in runs:
 print("Google Benchmark: every iteration recorded")
 '
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/adapters
-# A project outside of this workspace depends on our packages by path.
+# A project outside this workspace depends on our packages by path.
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
 mkdir "$outside/src" && echo 'fn main() {}' >"$outside/src/main.rs"
@@ -39,7 +39,7 @@ done
 cargo metadata --quiet --format-version 1 --manifest-path "$outside/Cargo.toml" >/dev/null
 echo "a project outside of the workspace can depend on the packages by path"
 
-# One of the tests records 10^8 values, so all are compiled with optimization, but not as one unit: that would take minutes.
+# One test records 10^8 values, so all are compiled with optimization, but not as one unit, which would take minutes.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 adapters=(-p picollo-criterion -p picollo-metrics -p picollo-tracing)
 deny=(-- -D warnings)
@@ -50,6 +50,6 @@ fi
 cargo clippy --locked "${adapters[@]}" --release --all-targets --quiet "${deny[@]}"
 cargo run --locked --release --quiet -p picollo-metrics --example against_exporter
 cargo run --locked --release --quiet -p picollo-tracing --example spans
-# Criterion keeps what it measured in that target directory.
+# Criterion keeps its measurements in that target directory.
 cargo run --locked --release --quiet -p picollo-criterion --example sorting
 cargo test --locked --release --quiet "${adapters[@]}"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# What do the hot paths cost? None of it depends on how busy the machine is.
+# What do the hot paths cost? No result depends on the load of the machine.
 #
 #   ci/cost.sh [assembly] [instructions] [reading]      default: all three; ends with a line "N passed, N failed"
 #   ci/cost.sh instructions --write                     writes what is measured as the new budgets
 #
-# assembly      is the code of a record in the shipped library what it should be: in range, no call, no lock, no way to a panic?
-# instructions  do the hot paths take as many instructions as ci/cost/instructions.txt says? Counted by callgrind, so exact; a change
-#               of more than 3 % either way fails. For x86-64 with AVX2 and BMI2 (valgrind has no AVX-512), and for the compilers
-#               of ci/compilers.txt: with others the difference is shown, and fails nothing
-# reading       what does a reading of a counter in user space cost? Callgrind counts the reader alone, on pages in memory and with
-#               a function in place of the counter: at most 40 instructions for one counter without times. (On x86-64
-#               ci/simulated-pmu.sh counts the whole exported call, as it is shipped, by stepping through it.)
+# assembly      is the code of a record in the shipped library right: in range, no call, no lock, no way to a panic?
+# instructions  do the hot paths take the instructions in ci/cost/instructions.txt? Callgrind's counts are exact; a
+#               difference of more than 3 % fails. For x86-64 with AVX2 and BMI2 (valgrind has no AVX-512), and for the
+#               compilers of ci/compilers.txt: with others the difference is shown, but cannot fail
+# reading       what does a reading of a counter in user space cost? Callgrind counts only the reader, on pages in
+#               memory, with a function instead of the counter: at most 40 instructions for one counter without times.
+#               (On x86-64 ci/simulated-pmu.sh counts the whole exported call, as shipped, by single-stepping.)
 #
 # Reads target/stage (or $STAGE), which it builds unless PICOLLO_STAGED is set.
 set -euo pipefail
@@ -22,7 +22,7 @@ passed=0 failed=0
 verdict() {
     passed=$((passed + $1)) failed=$((failed + $2))
 }
-# The closing line of a part, added up; a part without one has failed.
+# Adds the summary line of a part; a part without one has failed.
 add() {
     local last
     last=$(tail -n 1 "$1")
@@ -54,8 +54,8 @@ measure() {
     awk -v name="$2" -v n=$((many - few)) -v d=$((($4 - $3) * $5)) 'BEGIN { printf "%s %.2f\n", name, n / d }'
 }
 
-# own PROGRAM PATH FUNCTION NAME: a call of a function, without what it calls: checkpoints come by the clock, and are no part of it. Of
-# ten thousand calls.
+# own PROGRAM PATH FUNCTION NAME: a call of a function without its callees, the mean of ten thousand calls: checkpoints
+# depend on the clock, and do not count.
 own() {
     local out=$work/own.$2
     [ -e "$out" ] || LD_LIBRARY_PATH=$stage/lib valgrind --quiet --tool=callgrind --callgrind-out-file="$out" "$1" "$2" 10 >/dev/null 2>&1
@@ -81,7 +81,7 @@ instructions() {
         own "$c" scopes picollo_scope_end scope-end
         own "$c" exemplar-scopes picollo_exemplars_begin exemplar-begin
         own "$c" exemplar-scopes picollo_exemplars_end exemplar-end
-        # Each of ten histograms.
+        # For each of ten histograms.
         for path in update openmetrics prometheus-text prometheus-protobuf otlp; do measure "${rust%/*}/metrics" expose-$path 2 6 10; done
         for path in snapshot snapshot-delta snapshot-thread-local encode-v2 percentiles summary summary-text; do measure "$c" $path 2 6 1; done
     } >"$work/measured"
@@ -125,7 +125,7 @@ cost_of() {
     local out=$work/callgrind.$1
     PICOLLO_COST=$1 valgrind --quiet --tool=callgrind --callgrind-out-file="$out" --collect-atstart=no --toggle-collect=picollo_cost_of_readings \
         "$program" --test-threads=1 --exact user_read::pmc::tests::cost::readings_of_pages_in_memory >/dev/null 2>&1
-    # Of a thousand readings, without the loop that makes them.
+    # For a thousand readings, without the loop around them.
     callgrind_annotate --threshold=100 "$out" | tr -d , | awk '/pmc::/ { sum += $1 } END { print int(sum / 1000) }'
 }
 

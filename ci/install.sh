@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Does it install? Everything here works on what `make install` installed, not on the tree of the sources:
-# the C tests through pkg-config, shared and static; CMake's package and its pkg-config module; `make uninstall` and DESTDIR;
-# the Debian packages, installed and removed again for real where we are root and PICOLLO_MAY_CHANGE_THIS_MACHINE=1; the Python
-# wheel in an empty environment. Ends with a line "N passed, N failed".
+# Does the installation work? Everything here uses the output of `make install`, not the source tree: the C tests
+# through pkg-config, shared and static; CMake's package and its pkg-config module; `make uninstall` and DESTDIR; the
+# Debian packages, really installed and removed if we are root and PICOLLO_MAY_CHANGE_THIS_MACHINE=1; the Python wheel
+# in an empty environment. Ends with a line "N passed, N failed".
 #
-#   ci/install.sh [tests|cmake|destdir|deb|wheel|capi]...      default: all but capi, for which cargo-c is compiled
+#   ci/install.sh [tests|cmake|destdir|deb|wheel|capi]...      default: all except capi, for which cargo-c is compiled
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -42,7 +42,7 @@ versions() {
         grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$(readelf -d "$tree/lib/libpicollo.so")"
 }
 
-# Wholly static, by the flags that pkg-config gives.
+# Fully static, with the flags from pkg-config.
 wholly_static() {
     local flags
     sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/static.c" &&
@@ -50,14 +50,14 @@ wholly_static() {
         gcc -static "$work/static.c" "${flags[@]}" -o "$work/static" && "$work/static"
 }
 
-# An installation says where it went and what to set, and an empty PREFIX is refused.
+# An installation reports its place and the variables to set, and refuses an empty PREFIX.
 says_where() {
     grep -qF "installed under $tree" "$work/capi.log" && grep -qF "PKG_CONFIG_PATH=$tree/lib/pkgconfig" "$work/capi.log" &&
         ! PREFIX="" ci/tools/install.sh install
 }
 
-# The command, away from the sources, as small and as fast as it is meant to be.
-# The command takes 5.8 MB, with TLS for pushes.
+# The command, away from the sources, with the intended size and speed.
+# It takes 5.8 MB, with TLS for pushes.
 command_line() {
     local began
     picollo() { env -u LD_LIBRARY_PATH -u PICOLLO_DIR "$tree/bin/picollo" "$@"; }
@@ -82,7 +82,7 @@ destdir() {
         [ -z "$(find "$destination" ! -type d)" ]
 }
 
-# The files of `make install-capi` are those of `make install`, and a program finds them.
+# `make install-capi` installs the same files as `make install`, and a program finds them.
 by_cargo_c() {
     local destination=$work/capi
     rm -rf "$destination"
@@ -95,7 +95,7 @@ by_cargo_c() {
 
 may_install() { [ "$(id -u)" -eq 0 ] && [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" = 1 ]; }
 
-# Installs the packages, compiles and runs a program without telling the compiler any place, and removes them.
+# Installs the packages, compiles and runs a program without any path for the compiler, and removes them.
 debian() {
     local state
     state=$(dpkg-query -W -f '${Status} ' libpicollo0 libpicollo-dev picollo 2>/dev/null || true)
@@ -111,7 +111,7 @@ debian() {
         dpkg -i target/deb/*.deb &&
             sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/example.c" &&
             env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c "cc '$work/example.c' -o '$work/example' \$(pkg-config --cflags --libs picollo) && '$work/example'" &&
-            # Not by a pipe: a program whose output is not read to its end has failed.
+            # Not by a pipe: a program whose output is not read completely fails.
             grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")" &&
             /usr/bin/picollo probe --help >/dev/null && [ -e /usr/share/zsh/vendor-completions/_picollo ]
     } || code=1
@@ -119,7 +119,7 @@ debian() {
     dpkg -r picollo libpicollo-dev libpicollo0 && dpkg --purge picollo libpicollo-dev libpicollo0 || code=1
     while read -r file; do
         if [ -f "$file" ] || [ -L "$file" ]; then
-            # Directories that others share stay.
+            # Directories shared with others stay.
             echo "left behind: $file"
             code=1
         fi

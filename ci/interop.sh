@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Do other implementations of HdrHistogram read what we write, and we what they write, with equal counts? And are figures perf's?
+# Do other implementations of HdrHistogram read our data, and we theirs, with equal counts? And do our figures match
+# perf's?
 #
 #   ci/interop.sh              the last line is "interop: N checks passed"
-#   ci/interop.sh --fetch      fetch the peers only
+#   ci/interop.sh --fetch      only fetch the peers
 #
 # The peers are hdrhistogram of PyPI, the crate hdrhistogram, and hdr-histogram-js of npm, in pinned versions. Random
-# histograms of 0 to 5 digits (PyPI: 1 to 5), sparse and dense, those at the edges, and in units of 2 to 2^40 (lowest discernible values, powers of
-# two or not), go both ways: in V2, compressed V2, and logs with tags. Figures are compared too: extremes, equivalent values, and with
-# the crate percentiles and steps. INTEROP_SEED chooses others.
+# histograms go both ways: of 0 to 5 digits (PyPI: 1 to 5), sparse and dense, edge cases, and in units of 2 to 2^40
+# (lowest discernible values, powers of two or not); in V2, compressed V2, and logs with tags. Figures are compared too:
+# extremes, equivalent values, and with the crate percentiles and steps. INTEROP_SEED selects other histograms.
 #
-# The library is that of target/stage, or of the directory in STAGE. The peers are kept under ~/.cache/picollo/interop. What
-# cannot be fetched is a failure, not a test left out.
+# The library is that of target/stage, or of the directory in STAGE. The peers are kept in ~/.cache/picollo/interop. A
+# failed download fails the check.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -63,14 +64,14 @@ python3 ci/interop/interop.py prepare "$out" "${INTEROP_SEED:-1}" || fail "no hi
 "$venv/bin/python" ci/interop/peer.py "$out" || fail "PyPI's hdrhistogram ended early"
 NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hdr-histogram-js ended early"
 cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
-# What the command writes of a running program, beginning with the first interval.
+# The command's log of a running program, beginning with the first interval.
 cargo build --quiet -p picollo-cli
 PYTHONPATH=python-demo python3 ci/interop/recorded.py make target/debug/picollo "$out" || fail "nothing was recorded"
 "$venv/bin/python" ci/interop/recorded.py read "$out" || fail "PyPI's hdrhistogram does not read what was recorded"
 NODE_PATH=$modules/node_modules node ci/interop/recorded.js "$out" || fail "npm's hdr-histogram-js does not read what was recorded"
-# Figures derived from counts, beside perf's own.
+# Figures derived from counts, compared with perf's.
 if ! perf=$(command -v perf); then perf=$(ci/tools/debian.sh linux-perf)/usr/bin/perf || fail "perf could not be fetched"; fi
 PYTHONPATH=python-demo python3 ci/interop/figures.py "$perf" || fail "figures are not perf's"
-# Codes of events by their makers' names, beside those of Intel's own lists.
+# Codes of events by their makers' names, compared with Intel's own lists.
 python3 ci/interop/names.py "$perf" target/debug/picollo || fail "codes are not Intel's"
 python3 ci/interop/interop.py check "$out"

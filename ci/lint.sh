@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Is the code formatted and free of warnings, and does every link between Rust pages resolve? rustfmt, clippy over the workspace and over
-# the core without features, and rustdoc. A warning fails, except with another compiler than the lints hold for.
+# Is the code formatted and free of warnings, and does every link between Rust pages resolve? Runs rustfmt, clippy on
+# the workspace and on the core without features, and rustdoc. Warnings fail only with the pinned compilers.
 # Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,10 +10,10 @@ if ! other=$(ci/tools/compiler.sh rustc); then
     deny=()
 fi
 . ci/tools/checks.sh
-# Warnings that do not fail are shown, too.
+# Shows warnings that do not fail, too.
 check() { if "${@:2}"; then pass "$1"; else fail "$1"; fi; }
 check "formatted" cargo fmt --all --check
-# ci/adapters.sh does it for the adapters, which have dependencies of their own; the fuzz targets need a C++ compiler.
+# ci/adapters.sh checks the adapters, which have other dependencies; the fuzz targets need a C++ compiler.
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet "${deny[@]}"
 check "clippy, the core without features" cargo clippy -p picollo-core --no-default-features --quiet "${deny[@]}"
 check "links between pages of the Rust documentation" env RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" \

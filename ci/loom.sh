@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Do the protocols between threads hold under every interleaving and memory order? Loom tries them all, within a bound on
+# Do the protocols between threads hold under every interleaving and memory order? Loom tries them all, up to a limit of
 # preemptions: those of the core, and the kernel's protocol for reading a counter's page in user space.
 #
-#   ci/loom.sh [MODEL]     the models, or those whose name begins so; LOOM_MAX_PREEMPTIONS overrides their bounds (2 to 4)
-#   ci/loom.sh bugs        can the models fail? Takes away one thing at a time (ci/loom/bugs.sh), and a model must notice;
-#                          some 20 minutes
+#   ci/loom.sh [MODEL]     all models, or those with this prefix; LOOM_MAX_PREEMPTIONS overrides their limits (2 to 4)
+#   ci/loom.sh bugs        can the models fail? Removes one thing at a time (ci/loom/bugs.sh), and a model must notice;
+#                          about 20 minutes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/loom"
@@ -14,7 +14,7 @@ log=$CARGO_TARGET_DIR/models.log
 mkdir -p "$CARGO_TARGET_DIR"
 cargo test --quiet --no-fail-fast --package picollo-core --package picollo-native --lib -- \
     "models::${1:-}" "user_read::page::model::${1:-}" "exemplars::waiting::model::${1:-}" --nocapture 2>&1 | tee "$log"
-# A filter that nothing matches passes, too.
+# A filter without matches would pass, too.
 for package in core native; do
     [ $# -eq 0 ] || break
     place=$([ $package = core ] && echo 1 || echo 2)

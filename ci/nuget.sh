@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The NuGet packages Picollo.Native and Picollo.Native.MeterListener.
 #
-#   ci/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of another that
-#                              `uname -m` would call so), and packs where there is an SDK
-#   ci/nuget.sh --repack FILE.nupkg      writes the archive again: sorted, with one time for all, so that it is the same each time
+#   ci/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of
+#                              another one by its `uname -m`), and packs if there is an SDK
+#   ci/nuget.sh --repack FILE.nupkg      rewrites the archive: sorted, with one time for all, so that it is reproducible
 #
-# The library is that of target/stage, or of the directory in STAGE; that of other machines is added by copying it to
-# target/nuget/runtimes/RID/native before; or all of it goes to the directory in NUGET. Times are SOURCE_DATE_EPOCH, or that of the last commit.
+# The library is that of target/stage, or of the directory in STAGE. To add other machines, first copy theirs to
+# target/nuget/runtimes/RID/native. NUGET sets another output directory. Times are SOURCE_DATE_EPOCH, or that of the
+# last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +21,7 @@ import time
 import zipfile
 
 path = sys.argv[1]
-# An archive knows no time before 1980.
+# Archives have no times before 1980.
 when = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]
 with zipfile.ZipFile(path) as archive:
     files = {name: archive.read(name) for name in archive.namelist()}
@@ -52,7 +53,7 @@ case $machine in
 esac
 native=$nuget/runtimes/$rid/native
 mkdir -p "$native"
-# The file itself: a package has no links.
+# The file itself: a package cannot contain links.
 cp -L "$stage/lib/libpicollo.so" "$native/libpicollo.so"
 echo "$native/libpicollo.so"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does somebody who looks see what runs? Starts three services, in C, in Python with four forked workers and in C#, and drives `picollo top` in
-# a terminal of 80 × 24, by tmux. Ends with "N passed, N failed".
+# Do viewers see what runs? Starts three services, in C, in Python with four forked workers and in C#, and drives
+# `picollo top` in a terminal of 80 × 24, with tmux. Ends with "N passed, N failed".
 #
 #   ci/observe.sh              the checks
-#   ci/observe.sh --picture    also takes the picture of it: docs/images/picollo-top.svg and -one.svg
+#   ci/observe.sh --picture    also updates its pictures: docs/images/picollo-top.svg and -one.svg
 #
-# The library is that of target/stage, or of the directory in STAGE. The service in C# is that of ci/dotnet.sh, where that ran before.
+# The library is that of target/stage, or of the directory in STAGE. The C# service is that of an earlier ci/dotnet.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stage=$(realpath -m "${STAGE:-target/stage}") work=$PWD/target/observe
@@ -18,7 +18,7 @@ fi
 cargo build --quiet --release -p picollo-cli
 export PYTHONPATH=$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
 command=$PWD/target/release/picollo
-# In memory, as segments are.
+# In memory, like segments.
 PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
 export PICOLLO_DIR
 trap 'rm -rf "$PICOLLO_DIR"' EXIT

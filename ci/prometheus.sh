@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Does Debian's Prometheus understand what is served? It scrapes a service in C, one in Python and one in Rust, and `picollo serve` for three
-# processes of one name that publish, and are one service, with bounds and with native histograms, for some twenty seconds, four times a second, one of them starting again in the middle, and is then asked for quantiles, counts, resets and exemplars that are known.
-# Ends with "N passed, N failed".
+# Does Debian's Prometheus understand our metrics? It scrapes a service in C, one in Python and one in Rust, and
+# `picollo serve` for three processes that publish under one name, as one service, with bounds and with native
+# histograms. This takes about twenty seconds, with four scrapes a second, and one process restarts in the middle. Then
+# it must return the known quantiles, counts, resets and exemplars. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stage=${STAGE:-$PWD/target/stage} work=$PWD/target/prometheus
@@ -13,7 +14,7 @@ gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 ci/prometheus/service.c -o 
     -Wl,-rpath,"$stage/lib" -lpicollo -lpthread
 cargo build --quiet -p picollo-serve --example service
 cargo build --quiet -p picollo-cli
-# In memory, as segments are.
+# In memory, like segments.
 segments=$(mktemp -d /dev/shm/picollo-prometheus-XXXXXX)
 trap 'rm -rf "$segments"' EXIT
 export PYTHONPATH=$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so

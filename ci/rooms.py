@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Do the rooms of the crates import only from those before them? docs/architecture.md says what the rooms are for.
+"""Do the crates' rooms import only from earlier rooms? docs/architecture.md describes the rooms.
 
-    ci/rooms.py               looks
-    ci/rooms.py --planted     also looks at a copy with an upward import and one through the facade, and fails where it misses them
+    ci/rooms.py               checks
+    ci/rooms.py --planted     also checks a copy with an upward import and one through the facade, which it must find
 
-Fails on an import that runs upward, on one through the crate's facade (`use crate::Snapshot`), and on a file or folder that is in no
-room. Tests may import from everywhere.
+Fails on an upward import, on one through the crate's facade (`use crate::Snapshot`), and on a file or folder without a
+room. Tests may import from anywhere.
 """
 import re
 import shutil
@@ -13,24 +13,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-# In the order in which they may import. What stands before a colon may be imported by all, and imports nothing.
+# In the order in which they may import. All may import the items before a colon, which import nothing.
 ROOMS = {
     "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles interchange text metrics models",
     "native": "base: os clock work segment event machine user_read opening session benchmark baseline exemplars elsewhere",
 }
-# Paths with `$crate` are what macros write.
+# Macros write paths with `$crate`.
 PATH = re.compile(r"(?<![\w:])\$?(crate|super|self)((?:::\w+)+|::\{)")
 
 
 def without_tests(text):
-    """The lines of a file, numbered, without comments and without what is compiled for tests only."""
+    """The numbered lines of a file, without comments and code for tests only."""
     lines = text.splitlines()
     number = 0
     while number < len(lines):
         line = lines[number]
         if re.match(r"\s*#\[cfg\((all\()?test\b", line):
             indent = len(line) - len(line.lstrip())
-            # Up to the item's end: a brace, or a semicolon, as far to the left as the attribute is.
+            # Up to the item's end: a brace or a semicolon at the attribute's indentation.
             while number < len(lines) and not re.match(rf"\s{{{indent}}}(\}}|[^#\s].*;$)", lines[number]):
                 number += 1
         elif not line.lstrip().startswith("//"):
@@ -43,7 +43,7 @@ def is_test(path):
 
 
 def look(root):
-    """What is wrong, and how many imports there are."""
+    """The faults, and the number of imports."""
     faults, seen = [], 0
     for crate, order in ROOMS.items():
         source = root / crate / "src"
@@ -83,7 +83,7 @@ def look(root):
     return faults, seen
 
 
-# File, line to add, what has to be said of it.
+# File, line to add, expected message.
 PLANTED = [
     ("core/src/layout/bucket.rs", "use crate::snapshot::merge::Merged;", "layout imports snapshot"),
     ("core/src/text/csv.rs", "use crate::Snapshot;", "goes through the facade"),
@@ -93,7 +93,7 @@ PLANTED = [
 
 
 def plant(root):
-    """How many of the planted faults are missed."""
+    """The number of planted faults that are missed."""
     missed = 0
     for file, line, said in PLANTED:
         with tempfile.TemporaryDirectory() as copy:

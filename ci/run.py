@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""What is checked, in three tiers: the lists are right below, and docs/quality.md says what each job asks.
+"""Runs checks in three tiers. The lists are below; docs/quality.md describes each job.
 
-    ci/run.py commit            what every commit has to pass (`make test`)
+    ci/run.py commit            required for every commit (`make test`)
     ci/run.py nightly           everything else that needs no release (`make check`)
-    ci/run.py release           what takes long, and seldom changes; the long forms (`make release-check`)
+    ci/run.py release           long checks whose results seldom change; the long forms (`make release-check`)
     ci/run.py NAME...           any of these, or single jobs, with what they need; `--list` names them
 
-Goes on after a fault. Ends with a table of all jobs, with what their test runners summed up, and with a line "N passed, N failed,
-N skipped" that counts jobs; fails when one failed. A job that takes longer than its limit is killed, with all that it started,
-and has failed; PICOLLO_LIMIT_FACTOR=3 is for a slower machine. What a job prints is in target/ci/NAME.log.
+Continues after a failure. Ends with a table of all jobs and their test runners' sums, and with a line "N passed, N
+failed, N skipped" that counts jobs; fails if a job failed. A job that exceeds its time limit is killed with everything
+that it started, and has failed; PICOLLO_LIMIT_FACTOR=3 is for a slower machine. A job's output is in
+target/ci/NAME.log.
 
-With PICOLLO_TRIES=2 one or two failed jobs run a second time, alone. If a job passes then, it is not stable, which is a defect:
-the end lists it as UNSTABLE.
+With PICOLLO_TRIES=2 one or two failed jobs run a second time, alone. If a job passes then, it is not stable, which is a
+defect: the end lists it as UNSTABLE.
 """
 
 import dataclasses
@@ -28,24 +29,24 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 STRESS = "cargo test --quiet --release -p picollo-core --test stress"
-# Records of a stress test for each mode, where each costs more than usual.
+# Records of a stress test for each mode, if each costs more than usual.
 RECORDS = "PICOLLO_STRESS_RECORDS=${PICOLLO_STRESS_RECORDS:-1000000}"
 
 
 @dataclasses.dataclass
 class Job:
     name: str
-    # In seconds, for one of two cores and nothing built or fetched before.
+    # In seconds, on one of two cores, with nothing built or fetched before.
     limit: int
-    # Run by bash in the root of the tree.
+    # Bash runs it in the root of the tree.
     command: str
-    # Two run at a time, on two cores: most spend most of their time in a compiler or in tests with one thread. But one that takes
-    # times, or tries every interleaving of time, runs when nothing else does.
+    # Two jobs run at a time, on two cores, as most spend most of their time in a compiler or in single-threaded tests.
+    # But a job that measures times, or tries every interleaving of time, runs alone.
     alone: bool = False
-    # What two must not have at once. "registers": debug registers, of which a virtual machine may lose writes. "debug", "release":
-    # where cargo builds, as the second would wait, and its limit run.
+    # Resources that two jobs must not use at once. "registers": debug registers, of which a virtual machine may lose
+    # writes. "debug", "release": cargo's build directories, where the second job would wait while its time limit runs.
     takes: tuple = ()
-    # Jobs that have to pass before, and are run before where they are not asked for.
+    # Jobs that must pass before it; they run first even if they are not requested.
     needs: tuple = ("stage",)
 
 
@@ -55,12 +56,12 @@ COMMIT = [
     Job("rooms", 45, "ci/rooms.py --planted", needs=()),
     Job("rust", 900, "cargo test --quiet --no-fail-fast", takes=("debug", "registers"), needs=()),
     Job("python", 450, "python-demo/run-tests.sh -q -ra"),
-    # Counts instructions, and takes no times.
+    # It counts instructions, and measures no times.
     Job("cost", 360, "ci/cost.sh"),
     Job("c", 360, "make --no-print-directory -j2 -C c-tests test", takes=("registers",)),
     Job("cpp", 270, "ci/cpp.sh"),
     Job("abi", 270, "ci/describe.sh --check && ci/abi.sh"),
-    # 317 s were measured while something else read files: limits leave room for that.
+    # It took 317 s while something else read files: limits leave room for that.
     Job("loom", 1080, "ci/loom.sh", needs=()),
     Job("asan", 450, "ci/sanitizers.sh asan c", takes=("registers",), needs=()),
     Job("ci", 270, "python3 -m unittest discover -s ci/tests", needs=()),
@@ -68,15 +69,15 @@ COMMIT = [
     Job("simulated-pmu", 180, "SIMULATED_PMU_READS=20000 ci/simulated-pmu.sh", alone=True),
 ]
 
-# What takes longest begins first, so that nothing long is left at the end.
+# The longest jobs begin first, so that no long one is left at the end.
 NIGHTLY = [
     Job("install", 720, "ci/install.sh", takes=("registers", "release")),
-    # Library and command, compiled again for an older C library.
+    # Library and command, recompiled for an older C library.
     Job("dist", 720, "ci/dist.sh && ci/dist/test.sh", needs=()),
     Job("portable", 720, f"{RECORDS} ci/targets/portable.sh lacking", takes=("debug",), needs=()),
-    # The first time it compiles the recorders that it compares with.
+    # The first run compiles the recorders for comparison.
     Job("adapters", 720, "ci/adapters.sh"),
-    # The first time it fetches Dask and Spark.
+    # The first run fetches Dask and Spark.
     Job("engines", 720, "ci/engines.sh"),
     Job("dotnet", 450, "ci/dotnet.sh && ci/nuget.sh"),
     Job("manual", 630, "ci/docs.sh commands pictures"),
@@ -103,14 +104,14 @@ NIGHTLY = [
     Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", alone=True, needs=("stage", "dotnet")),
 ]
 
-# Each uses both cores as it is.
+# Each of these uses both cores.
 RELEASE = [
     Job("coverage", 1800, "ci/coverage.sh", alone=True, needs=()),
     Job("dist-twice", 1500, "ci/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice", alone=True, needs=()),
     Job("planted-bugs", 3600, "ci/loom.sh bugs", alone=True, needs=()),
-    # The first time it compiles cargo-c.
+    # The first run compiles cargo-c.
     Job("install-capi", 1200, "ci/install.sh capi", alone=True),
-    # The first time it compiles cargo-semver-checks.
+    # The first run compiles cargo-semver-checks.
     Job("semver", 1200, "ci/abi.sh semver", alone=True, needs=()),
     Job("32-bit", 900, "ci/targets/portable.sh i686", alone=True, needs=()),
     Job("big-endian", 1200, "ci/targets/portable.sh s390x", alone=True, needs=()),
@@ -126,10 +127,10 @@ RELEASE = [
 
 TIERS = {"commit": COMMIT, "nightly": NIGHTLY, "release": RELEASE}
 
-# What is staged once need not be staged by each.
+# Jobs need not stage the library again.
 ENVIRONMENT = {"PICOLLO_STAGED": "1"}
 
-# How test runners sum up: ours, cargo's, pytest's, unittest's.
+# The summaries of test runners: ours, cargo's, pytest's, unittest's.
 SUMMARY = re.compile(
     r"^(.*\b\d+ passed\b.*|test result: .*|Ran \d+ tests? in .*|.*\b\d+ checks? passed.*|memcheck: .*|\w+Sanitizer: .*)$"
 )
@@ -149,7 +150,7 @@ class Result:
 
 
 def sum_up(lines):
-    """What the test runners in a log say of themselves: the last summary, or the sum of cargo's, one for each program."""
+    """The test runners' own sums in a log: the last summary, or the sum of cargo's, one for each program."""
     summaries = [line for line in lines if SUMMARY.match(line)]
     if not summaries:
         return ""
@@ -161,7 +162,7 @@ def sum_up(lines):
 
 
 def pick(names, tiers):
-    """The jobs of tiers and of names, each once, what they need before them."""
+    """The jobs of tiers and names, each once, after the jobs that they need."""
     known = {job.name: job for tier in tiers.values() for job in tier}
     picked = []
 
@@ -181,7 +182,7 @@ def pick(names, tiers):
 
 
 def strays(mark):
-    """Processes that bear the mark of a job, wherever they have moved: its children's environment has it."""
+    """Processes with a job's mark in their environment, which children inherit, wherever they have moved."""
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
@@ -192,13 +193,13 @@ def strays(mark):
 
 
 def kill(process, mark):
-    """All that a job started: its process group, and what has left that."""
+    """Kills everything that a job started: its process group, and processes that have left it."""
     try:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(5)
     except (ProcessLookupError, subprocess.TimeoutExpired):
         pass
-    # Until nobody is left, twice: they may have started others meanwhile, take a moment to go, and show no mark while they do so.
+    # Until nobody is left, twice: processes may have started others meanwhile, end slowly, and then show no mark.
     quiet = 0
     for _ in range(200):
         end_group(process)
@@ -216,7 +217,7 @@ def kill(process, mark):
 
 
 def end_group(process):
-    """What is left of a job's process group."""
+    """Kills the rest of a job's process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -230,7 +231,7 @@ class Runner:
         self.lock = threading.Lock()
         self.results, self.processes = [], {}
         self.waiting, self.running = [], []
-        # Jobs that are just being started, and are not in the list of processes yet; whether somebody wants an end.
+        # Jobs that are being started, not yet in the list of processes; and whether the run is to stop.
         self.starting, self.stopped = 0, False
 
     def say(self, text):
@@ -239,7 +240,8 @@ class Runner:
             self.out.flush()
 
     def run(self, job):
-        """Runs a job to its end, or its limit. What one alone prints is printed at once, and of others when they are done."""
+        """Runs a job to its end or its limit. The output of an exclusive job is printed at once, that of others when
+        they end."""
         lacking = [name for name in job.needs if any(r.job.name == name and r.verdict != "passed" for r in self.results)]
         if lacking:
             self.say(f"\n==== {job.name}: not run, as {', '.join(lacking)} did not pass\n")
@@ -278,7 +280,7 @@ class Runner:
             verdict = "passed" if process.returncode == 0 else "FAILED"
         except subprocess.TimeoutExpired:
             verdict = "TOO LONG"
-        # What it has left behind, too; or else what holds the pipe open would keep us here.
+        # Kills the processes that it left behind, which could also hold the pipe open and block us.
         kill(process, mark.encode()) if verdict == "TOO LONG" else end_group(process)
         reader.join(5)
         if not reader.is_alive():
@@ -296,20 +298,20 @@ class Runner:
         self.results.append(Result(job, verdict, seconds, sum_up(lines), skipped))
 
     def stop(self, *_):
-        """For signals: ends the run, but not between a job's start and the note of it."""
+        """For signals: ends the run, but not between a job's start and its registration."""
         self.stopped = True
         if not self.starting:
             sys.exit(143)
 
     def run_all(self, jobs):
-        """In their order, two at a time, but for those that have to be alone: what a job needs, and has to itself, it waits for."""
+        """In order, two at a time, except for exclusive jobs. A job waits for the jobs and resources that it needs."""
         self.waiting, self.running = list(jobs), []
         workers = [threading.Thread(target=self.work, daemon=True) for _ in range(2)]
         try:
             for worker in workers:
                 worker.start()
             for worker in workers:
-                # In pieces: a signal that came while a job was being started has only left a note.
+                # In short intervals: a signal during a job's start only leaves a note.
                 while worker.is_alive():
                     worker.join(0.2)
                     if self.stopped and not self.starting:
@@ -318,10 +320,10 @@ class Runner:
             self.stopped = True
             raise
         finally:
-            # Interrupted: nothing goes on without us.
+            # Interrupted: nothing continues without us.
             for process, mark in list(self.processes.items()):
                 kill(process, mark)
-            # They note that theirs has ended.
+            # They register the end of their jobs.
             for worker in workers:
                 worker.join(10)
             order = [job.name for job in jobs]
@@ -330,7 +332,7 @@ class Runner:
         return self.results
 
     def try_again(self):
-        """Runs the few jobs that failed a second time, and notes those that pass then."""
+        """Runs the few failed jobs a second time, and notes those that pass then."""
         failed = [result for result in self.results if result.verdict == "FAILED"]
         if TRIES < 2 or self.stopped or len(failed) > MOST_UNSTABLE:
             return
@@ -361,7 +363,7 @@ class Runner:
                     self.running.remove(job)
 
     def next(self):
-        """The first that waits for nothing; what stands before one that has to be alone is not overtaken by it, nor does anything else
+        """The first job that waits for nothing. Jobs before an exclusive one come first, and jobs after it do not
         overtake it."""
         if any(job.alone for job in self.running):
             return None
@@ -375,7 +377,7 @@ class Runner:
         return None
 
     def table(self, total):
-        """What there is to say at the end; whether nothing failed."""
+        """Prints the final table; returns whether nothing failed."""
         width = max([len(result.job.name) for result in self.results], default=4)
         notes = [line for result in self.results for line in result.skipped]
         if notes:

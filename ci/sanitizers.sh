@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Does anything touch memory that is not its own, leak, read what nobody wrote, or race? The tests under a checker of that:
+# Is there a memory error, a leak, an uninitialized read or a race? Runs the tests under a checker:
 #
-#   ci/sanitizers.sh asan [c] [rust] [python] [all]     AddressSanitizer and LeakSanitizer, both sides instrumented (for Python the
-#                                                       library and the extension module); default: c rust python
+#   ci/sanitizers.sh asan [c] [rust] [python] [all]     AddressSanitizer and LeakSanitizer, both sides instrumented (for
+#                                                       Python library and extension module); default: c rust python
 #   ci/sanitizers.sh tsan [c] [rust] [all]              ThreadSanitizer, both sides instrumented; default: c rust
-#   ci/sanitizers.sh valgrind                           memcheck, over the library as it ships
+#   ci/sanitizers.sh valgrind                           memcheck, on the shipped library
 #
-# asan    c: all C and C++ tests; rust: those of the core that allocate, decode and record from threads; python: those of what owns
-#         memory
-# tsan    c: all C and C++ tests; rust: those of the core with threads. (Python's threads call what those of the C tests call, and
-#         the runtime cannot be loaded into an interpreter: it has to be linked into the program.)
+# asan    c: all C and C++ tests; rust: the core's tests that allocate, decode and record on threads; python: the tests
+#         of objects with memory
+# tsan    c: all C and C++ tests; rust: the core's tests with threads. (Python's threads call the same functions as the
+#         C tests, and an interpreter cannot load the runtime: it must be linked into the program.)
 # all     every part, with all Rust and Python tests
 #
-# PROPTEST_CASES sets the cases of each property (default: 32), PICOLLO_STRESS_RECORDS the records of the stress tests for each mode
-# (default: 300,000; 10,000,000 in the long form), VALGRIND_FULL=1 runs every round of every test under memcheck instead of one in
-# fifty. A checker first has to find the faults that are planted for it.
+# PROPTEST_CASES sets the cases of each property (default: 32), PICOLLO_STRESS_RECORDS the records of the stress tests
+# for each mode (default: 300,000; 10,000,000 in the long form). VALGRIND_FULL=1 runs every round of every test under
+# memcheck instead of one in fifty. A checker must first find planted faults.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 started=$SECONDS
@@ -39,8 +39,8 @@ wants() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}" PROPTEST_CASES="${PROPTEST_CASES:-32}"
 planted=0 said=""
 
-# The C and C++ tests. allocation, starved and recording have a malloc of their own, which the sanitizer would take for its; for TSan their
-# threads take turns.
+# The C and C++ tests. allocation, starved and recording have their own malloc, which the sanitizer would mistake for
+# its own. For TSan their threads alternate.
 c_part() {
     local tests
     mapfile -t tests < <(c_tests allocation starved recording)
@@ -83,7 +83,7 @@ asan() {
     echo "AddressSanitizer: $said$planted planted faults found; no error, no leak; $((SECONDS - started)) s"
 }
 
-# The interpreter leaks on its own account. What counts is what the library allocated: one of its functions is in the report then.
+# The interpreter itself leaks. Only leaks of the library count: the report then contains one of its functions.
 ours=' in <\?picollo'
 run_python() {
     rm -f "$programs"/report.*
@@ -100,8 +100,8 @@ plant_in_python() {
     planted=$((planted + 1))
 }
 
-# The interpreter is not instrumented: the runtime is loaded before it, with the C++ library, whose exceptions it looks after. (The
-# part left out is one that only programs may have.)
+# The interpreter is not instrumented: the runtime is loaded before it, with the C++ library, whose exceptions it
+# intercepts. (The excluded part is only available to programs.)
 python_part() {
     preload=$programs/runtime.so
     cp "$archive" "$programs/runtime.a"
@@ -118,7 +118,7 @@ python_part() {
     python_tests=(tests/test_lifetime.py tests/test_errors.py tests/test_doubles.py tests/test_counter.py
         tests/test_recording.py tests/test_timing.py tests/test_extension.py tests/test_call_leaks.py)
     [ $all = 0 ] || python_tests=(tests)
-    # What these measure is the process's memory, which the sanitizer takes most of.
+    # These measure the process's memory, most of which the sanitizer takes.
     left_out=(
         tests/test_benchmark.py::test_memory_and_counters
         tests/test_extension.py::test_the_other_way
@@ -139,8 +139,8 @@ python_part() {
 tsan() {
     . ci/sanitizers/build.sh
     build_library
-    # std hands over tests, results and what is in an Arc by means that the sanitizer does not see. The library has no Arc. (By both names that
-    # its end has: the shorter one where there are lines and no more debug information.)
+    # std passes tests, results and the contents of an Arc in ways that the sanitizer does not see. The library has no
+    # Arc. (Its destructor has two names: the shorter one if there are only line tables.)
     printf '%s\n' 'race:test::event::CompletedTest' 'race:<alloc::sync::Arc<*as core::ops::drop::Drop>::drop' \
         'race:drop_in_place<alloc::sync::Arc<' >"$CARGO_TARGET_DIR/suppressions"
     export TSAN_OPTIONS="suppressions=$CARGO_TARGET_DIR/suppressions halt_on_error=1"
@@ -152,8 +152,8 @@ tsan() {
     echo "ThreadSanitizer: $said$planted planted fault found; no data race; $((SECONDS - started)) s"
 }
 
-# The library is built for the baseline of its architecture and asks the processor what more it may use; under valgrind that is what
-# valgrind emulates.
+# The library is built for its architecture's baseline and queries the processor for more; under valgrind, valgrind
+# emulates the answer.
 valgrind_kind() {
     [ "${PICOLLO_STAGED:-0}" = 1 ] || ci/stage.sh
     local stage=$PWD/target/stage
@@ -161,7 +161,8 @@ valgrind_kind() {
     mkdir -p "$out"
     if [ "${VALGRIND_FULL:-0}" != 1 ]; then export PICOLLO_QUICK=1; fi
 
-    # A checker that does not find planted faults proves nothing. The release build has no debug info, but its calls are seen.
+    # A checker that misses planted faults proves nothing. The release build has no debug info, but its calls are
+    # visible.
     export LD_LIBRARY_PATH=$stage/lib
     gcc -std=c11 -O1 -g -D_DEFAULT_SOURCE -I"$stage/include" -Ic-tests c-tests/planted.c -o "$out/planted" \
         -L"$stage/lib" -lpicollo -lpthread -lm

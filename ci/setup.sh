@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Are the tools there that a fresh Debian machine with Rust, gcc, make and Python 3 lacks? With PICOLLO_MAY_CHANGE_THIS_MACHINE=1
-# they are installed where they are missing; without it they are named, with the command that installs them, and this fails.
+# Are the tools installed that a fresh Debian machine with Rust, gcc, make and Python 3 lacks? With
+# PICOLLO_MAY_CHANGE_THIS_MACHINE=1 missing ones are installed. Without it they are listed, with the command that
+# installs them, and this fails.
 #
-#   ci/setup.sh [SET]...     the sets: build (what the library, its installation and `make demo` need; the default), tests (what `make
-#                            test` needs), browser (Chromium)
+#   ci/setup.sh [SET]...     the sets: build (for the library, its installation and `make demo`; the default), tests
+#                            (for `make test`), browser (Chromium)
 #
-# What a check fetches for itself, such as compilers for other machines, is unpacked into the cache directory and installs nothing.
+# Downloads of checks, such as compilers for other machines, only go to the cache directory; nothing is installed.
 set -euo pipefail
 
 missing=()
@@ -33,11 +34,11 @@ for set in "$@"; do
         need python3 python3
         need valgrind valgrind
         python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
-        # Not needed, but without it Python's extension module is not tested.
+        # Optional, but without it Python's extension module is not tested.
         if [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" = 1 ]; then
             python3 -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["include"] + "/Python.h")' 2>/dev/null \
                 || missing+=(python3-dev)
-            # Nor is this, but without it the processor's own names of events are tested with stand-ins only.
+            # Also optional, but without it the processor's own event names are tested only with stand-ins.
             python3 -c 'import ctypes; ctypes.CDLL("libpfm.so.4")' 2>/dev/null || missing+=(libpfm4)
         fi
         ;;

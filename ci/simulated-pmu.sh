@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Are counters read right in user space? On a simulated PMU, preloaded, so that it can be told anywhere (x86-64 Linux): the full
-# matrix in C, one scenario for each width from Python, what a reading costs, and the demos of counters in C and Python.
-# Needs the staged library (ci/stage.sh). Ends with a line "N passed, N failed".
+# Does reading counters in user space give the right counts? On a preloaded simulated PMU, so that any x86-64 Linux
+# machine can test it: the full matrix in C, one scenario for each width from Python, the cost of a reading, and the
+# counter demos in C and Python. Needs the staged library (ci/stage.sh). Ends with a line "N passed, N failed".
 #
-#   ci/simulated-pmu.sh         all of that: 100,000 readings of each scenario, or as many as SIMULATED_PMU_READS says
-#   ci/simulated-pmu.sh clr     C#'s tests of it on CoreCLR, which ci/dotnet.sh has to have set up
+#   ci/simulated-pmu.sh         everything: 100,000 readings of each scenario, or SIMULATED_PMU_READS
+#   ci/simulated-pmu.sh clr     C#'s tests of it on CoreCLR, which ci/dotnet.sh must have set up
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ make --no-print-directory -s -C c-tests demos
 preload=$build/libsimulated_pmu.so
 
 passed=0 failed=0
-# Adds up the closing lines of a test program.
+# Adds up the summary lines of a test program.
 tests() {
     local output code=0
     output=$("$@" 2>&1) || code=$?
@@ -30,10 +30,10 @@ tests() {
     sum=$(printf '%s\n' "$output" | awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print p + 0, f + 0 }')
     passed=$((passed + ${sum% *}))
     failed=$((failed + ${sum#* }))
-    # A program that died before it could count.
+    # The program died before it could count.
     if [ "$code" -ne 0 ] && [ "${sum#* }" -eq 0 ]; then failed=$((failed + 1)); fi
 }
-# A demo must count everything that it asks for: nothing is missing on this machine.
+# A demo must count everything that it requests: this machine lacks nothing.
 demo() {
     local output
     if output=$(env LD_PRELOAD="$preload" PICOLLO_RDPMC=force SIMULATED_PMU="width=48 clock=1 user_time=1" "$@" 2>&1) &&
@@ -47,7 +47,7 @@ demo() {
 }
 
 if [ "${1:-}" = clr ]; then
-    # CoreCLR's own handlers of faults would write dumps.
+    # CoreCLR's own fault handlers would write dumps.
     clr=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet
     if [ -x "$clr" ] && [ -e target/dotnet/core/Tests.exe.dll ]; then
         tests env LD_LIBRARY_PATH="$build:$LD_LIBRARY_PATH" SIMULATED_PMU_LIBRARY="$preload" LD_PRELOAD="$preload" \
@@ -68,9 +68,9 @@ demo "$build/known_work"
 demo python3 -m demos.known_work --rounds 200
 demo python3 -m demos.sorted_or_not
 
-# Figures of two commands and of a benchmark, whose events are planted: instructions are twice the cycles. They are read by system call, which
-# answers for both at one moment: a busy machine may interrupt a reading in user space between them. (All symbols are bound at once, since
-# the simulation's handlers run on the small stack that Rust gives them.)
+# Figures of two commands and of a benchmark with planted events: instructions are twice the cycles. System calls read
+# them, as they return both for one moment: a busy machine may interrupt a reading in user space between them. (All
+# symbols are bound at once, because the simulation's handlers run on the small stack that Rust gives them.)
 figures() {
     local output
     if output=$(env LD_BIND_NOW=1 LD_PRELOAD="$preload" SIMULATED_PMU="width=48 clock=1" "$@" 2>&1) && grep -q '^figures are right$' <<<"$output"; then

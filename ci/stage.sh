@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the release library and stages it as it would be installed: headers, shared and static library, picollo.pc.
+# Builds the release library and stages it as an installation: headers, shared and static library, picollo.pc.
 #
 #   ci/stage.sh [DIRECTORY]      default: target/stage
 #
-# Programs find it through pkg-config, wherever the tree is moved to:
+# Programs find it through pkg-config, even after the tree is moved:
 #   PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo
 #
-# PICOLLO_BUILT=DIRECTORY: the libraries are there, built already.
+# PICOLLO_BUILT=DIRECTORY: the directory with the already built libraries.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -25,7 +25,7 @@ for header in include/*.hpp; do
     if [ -e "$header" ]; then cp "$header" "$stage/include/"; fi
 done
 
-# The name that programs look for at run time is the one with the ABI's number.
+# At run time programs look for the name with the ABI's number.
 install -m 755 "$built/libpicollo.so" "$stage/lib/libpicollo.so.$version"
 ln -sf "libpicollo.so.$version" "$stage/lib/libpicollo.so.0"
 ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"

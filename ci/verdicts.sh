@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# How often are equal things told apart, and is a difference of five per cent found? Measured for real, in Rust, C, C++ and Python.
+# How often are equal things reported as different, and is a difference of five percent detected? Real measurements in
+# Rust, C, C++ and Python.
 #
-#   ci/verdicts.sh                       a sample of everything, a minute at most; fails by chance less than once in 10,000 times
-#   ci/verdicts.sh --cells 'python equal'  only the cells whose names have all of these words; --list prints the names
-#   ci/verdicts.sh --busy                one of the cores is kept busy meanwhile
-#   VERDICT_RUNS=200 ci/verdicts.sh      all of it: about an hour
-#   VERDICT_PREBUILT=1                   the programs are in target/verdicts already
+#   ci/verdicts.sh                       a sample, a minute at most; fails by chance less than once in 10,000 runs
+#   ci/verdicts.sh --cells 'python equal'  only cells whose names contain all of these words; --list prints the names
+#   ci/verdicts.sh --busy                with one of the cores kept busy
+#   VERDICT_RUNS=200 ci/verdicts.sh      everything: about an hour
+#   VERDICT_PREBUILT=1                   the programs are already in target/verdicts
 #
-# Equal functions of 0 to 1000 ns, net of an empty call, run against themselves; planted ones are a twentieth longer; programs are
-# compared by `picollo compare`. Ends with a table in Markdown of what was found and what is to be. How busy the machine was, PSI tells: the
-# share of the time in which something waited for a processor.
+# Equal functions of 0 to 1000 ns, net of an empty call, run against themselves. Planted ones are a twentieth longer.
+# `picollo compare` compares programs. Ends with a Markdown table of results and limits. PSI shows the load of the
+# machine: the share of the time in which something waited for a processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

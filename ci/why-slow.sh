@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Is the named cause of a slow observation the cause? Requests with planted causes run among ordinary ones, under a collector; an oracle
-# that shares nothing with the library says what became of each plant. Prints what was planted and what was said, and fails when less
-# than 95 % is right, more than 1 % is wrong with confidence, more than 5 % of the excess is unexplained, or a part is off by more than 5 %.
+# Is the named cause of a slow observation its real cause? Requests with planted causes run among ordinary ones, under a
+# collector. An oracle that shares nothing with the library checks the effect of each plant. Prints the planted and
+# reported causes. Fails if less than 95 % are right, more than 1 % are wrong with confidence, more than 5 % of the
+# excess is unexplained, or a part is off by more than 5 %.
 #
-#   ci/why-slow.sh [ENVIRONMENT...]     default: ring no-ring perf-forbidden no-schedstat fixed-order, 80 seconds; WHY_SLOW_TIMES=100 for the long form
+#   ci/why-slow.sh [ENVIRONMENT...]     default: ring no-ring perf-forbidden no-schedstat fixed-order, 80 seconds;
+#                                       WHY_SLOW_TIMES=100 for the long form
 #
-# The oracle first has to notice plants that do nothing, and the judge answers that are wrong. Other programs on this machine delay
-# requests, too: plants to which more happened than was planted are counted, and not judged. Ends with "N passed, N failed".
+# The oracle must first notice plants without effect, and the judge wrong answers. Other programs on this machine delay
+# requests, too: plants with additional delays are counted, but not judged. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 times=${WHY_SLOW_TIMES:-12} seed=${WHY_SLOW_SEED:-1}
@@ -20,7 +22,7 @@ fi
 mkdir -p "$work"
 gcc -std=gnu11 -O2 -Wall -Wextra -Werror "$here/run.c" "$here/plants.c" -o "$work/run" -I"$stage/include" -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lpicollo -lpthread
 
-# A control group of our own, with a quota that can be set; in either version.
+# A separate control group with an adjustable quota, in either version.
 group=
 for parent in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
     if mkdir "$parent/picollo-why-slow-$$" 2>/dev/null; then
@@ -30,14 +32,14 @@ for parent in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
         group=
     fi
 done
-# A group has one weight against all else on the machine, whatever its members are.
+# A group has one weight against everything else on the machine, independent of its members.
 if [ -n "$group" ]; then
     if [ -w "$group/cpu.weight" ]; then echo 10000 >"$group/cpu.weight"; fi
     if [ -w "$group/cpu.shares" ]; then echo 262144 >"$group/cpu.shares"; fi
 fi
 trap '[ -z "$group" ] || rmdir "$group"' EXIT
 [ -n "$group" ] || echo "SKIPPED: the CPU quota: no control group here may be written to"
-# Before others of this machine, where that is allowed, and in the group.
+# With priority over other programs, if permitted, and in the group.
 in_group() {
     GROUP=$group bash -c '[ -z "$GROUP" ] || echo $$ >"$GROUP/cgroup.procs"; renice -n -10 $$ >/dev/null 2>&1 || true; exec "$@"' - "$@"
 }

@@ -1,14 +1,14 @@
-"""Follows the path of a record through the disassembly on standard input, for histograms of several kinds.
+"""Follows the path of a record through the disassembly on standard input, for several kinds of histograms.
 
-The kind of a histogram is compared right at the start; those branches are decided here as the processor would. All other
-branches lead out of the hot path when they are taken, unless they lead right to the return.
+The code compares the kind of a histogram at its beginning; this script decides those branches like the processor. All
+other taken branches leave the hot path, unless they lead directly to the return.
 """
 
 import re
 import sys
 
 RECORD = "picollo_histogram_record"
-# As in core/src/cells/header.rs: width of the cells, storage, mode.
+# The same as in core/src/cells/header.rs: width of the cells, storage, mode.
 KINDS = {
     "single writer, 64-bit": 0x400000,
     "single writer, 32-bit": 0x200000,
@@ -17,7 +17,7 @@ KINDS = {
     "interlocked, 64-bit": 0x400001,
     "per-CPU, 64-bit": 0x400004,
 }
-# What a record is, or goes through: starts on a cache line. By a part of the name, since that of Rust's functions is mangled.
+# Functions of a record must start on a cache line. Parts of names, since Rust's names are mangled.
 ON_A_LINE = [
     "picollo_histogram_record",
     "picollo_histogram_record_n",
@@ -32,7 +32,7 @@ ON_A_LINE = [
     "7sharded17count_32_by_table17h",
 ]
 LINE = 64
-# Callgrind knows no restartable sequences, so what a record takes in one is guarded here: the instructions, from the call on.
+# Callgrind does not support restartable sequences, so this limits the instructions of such a record and its call.
 MOST = {"per-CPU, 64-bit": 37}
 DECIDE = {
     "je": lambda a, b: a == b,
@@ -94,14 +94,14 @@ def path(code, functions, kind):
         elif operation.startswith("j"):
             pass
         elif operands.endswith(register or "?") and not operation.startswith(("test", "bt")):
-            # Overwritten: comparisons are about something else from here on.
+            # The flags are overwritten: later branches test something else.
             register, compared = None, None
         at = following
     return steps
 
 
 def problems(steps):
-    """What a record of a single writer must not do."""
+    """Operations that a record of a single writer must not contain."""
     found = []
     if not steps[-1].startswith("ret"):
         found.append("does not end in ret: " + steps[-1])
@@ -119,19 +119,19 @@ def problems(steps):
 
 
 def misplaced(functions, part):
-    """Where a function starts in the middle of a cache line."""
+    """Functions that start in the middle of a cache line."""
     found = [name for name in functions if (part in name if "17h" in part else part == name)]
     starts = [functions[name][0] % LINE for name in found]
     return [f"starts at {start} mod {LINE}" for start in starts if start] if found else ["is not there"]
 
 
-# The thread tells the kernel of the sequence that begins here; and reads its CPU's number.
+# The thread registers the sequence that begins here with the kernel, and reads its CPU's number.
 ARMS = re.compile(r"mov\s+%r\w+,%fs:0x8\(")
 READS = re.compile(r"mov\s+%fs:0x4\(")
 
 
 def sequence_problems(steps):
-    """What a restartable sequence must be: armed, at once followed by the number of the CPU, ended by the addition."""
+    """Checks a restartable sequence: armed, followed at once by the CPU's number, ended by the addition."""
     armed = [at for at, text in enumerate(steps) if ARMS.match(text)]
     if len(armed) != 1:
         return [f"armed {len(armed)} times instead of once"]
@@ -161,7 +161,7 @@ def main():
         steps = path(code, functions, kind)
         found = problems(steps)
         if name.startswith("interlocked"):
-            # The same rules must find fault here, or they would find none anywhere.
+            # The same rules must fail here, or they would never fail.
             atomic = [problem for problem in found if problem.startswith("an atomic operation")]
             others = [problem for problem in found if problem.startswith(("a call", "does not end"))]
             judge(name, others or ([] if len(atomic) == 1 else [f"{len(atomic)} atomic operations instead of one"]))

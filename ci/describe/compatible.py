@@ -1,4 +1,5 @@
-"""Compares two descriptions of the C interface, and prints what would break a program that was built against the older one.
+"""Compares two descriptions of the C interface, and prints the changes that would break programs built for the older
+one.
 
     compatible.py OLD NEW     each is a path; fails if anything is incompatible
 
@@ -27,7 +28,7 @@ def breaks(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def declared(description: dict[str, Any]) -> dict[str, Any]:
-    """All that has a name, by it: the value of a constant, the type of an alias, the entry of a struct or a function."""
+    """All named items by name: the value of a constant, the type of an alias, the entry of a struct or a function."""
     constants = {name: value for group in description["constants"] for name, value in group["values"].items()}
     named = {one["name"]: one for one in description["structs"] + description["functions"]}
     handles = dict.fromkeys(description["handles"])

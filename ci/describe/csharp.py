@@ -1,4 +1,4 @@
-"""What C# is told: constants, structs and P/Invoke declarations, all internal to the binding."""
+"""Generates C#'s constants, structs and P/Invoke declarations, all internal to the binding."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ NUMBERS = {
     "void": "void",
 }
 
-# Functions whose callers keep the handle alive themselves, which costs nothing: they take bare pointers. All others take
+# Functions whose callers keep the handle alive, which costs nothing: they take bare pointers. All others take
 # SafeHandles, which the runtime keeps alive for the call.
 BARE = re.compile(
     r"picollo_(\w+_free|\w*histogram_record(_\w+)?|histogram_(atomic_)?recorder|metric_(counter_add|gauge_set|gauge_add)|exemplars_(begin|end|annotate|offer)|session_(?!create)\w+)"
 )
-# What neither allocates nor waits, at least with dense histograms: the call leaves out the transition of the garbage
-# collector (5 ns of 8). The same function with the transition is there under a second name.
+# Calls that neither allocate nor wait, at least with dense histograms: they omit the garbage collector's transition (5
+# ns of 8). The same function with the transition has a second name.
 QUICK = {
     "picollo_histogram_record": "For all others: the first touch of a chunk or a shard allocates.",
 }
-# The names of the elements of an array of percentiles: C# has no fixed buffer of structs.
+# The names of the elements of an array of percentiles: C# has no fixed buffers of structs.
 PERCENTILES = "P0 P1 P5 P10 P25 P50 P75 P90 P925 P95 P975 P99 P999 P9999 P99999 P100".split()
-# Structs that users get as they are, with properties that are documented as the fields are.
+# Structs that users get unchanged, with properties whose documentation is that of the fields.
 RESULTS = {
     "picollo_quantile_interval": "Metrics.QuantileInterval",
     "picollo_block_comparison": "Metrics.BlockComparison",
@@ -46,12 +46,12 @@ RESULTS = {
     "picollo_benchmark_disturbance": "Metrics.BenchmarkNoise",
     "picollo_reading": "PerfEvent.PerfEventCounterValue",
 }
-# Classes that hold a struct in a field called _native, and show what is in it beside other things.
+# Classes that hold a struct in a field called _native, and expose its members among others.
 HOLDERS = {
     "picollo_comparison": "Metrics.HdrComparison",
     "picollo_benchmark_outcome": "Metrics.Benchmark",
 }
-# Groups of constants that are enumerations: their place, and what is said of them.
+# Groups of constants that are enumerations: their place and their documentation.
 GROUPS = {
     "STATUS": ("Picollo.PicolloStatus", "Why a call of the library did not succeed."),
     "PLACEMENT": ("Picollo.Metrics.MergePlacement", "Where a bucket's count goes when it is merged into finer ones. Into coarser ones each way is exact."),
@@ -66,12 +66,12 @@ GROUPS = {
     "MISSING": ("Picollo.Metrics.MissingEvidence", "Why nothing is known of where the time of an observation went."),
     "READING": ("Picollo.PerfEvent.PerfReadingFlags", "What is known of a reading."),
 }
-# Those whose numbers have no sign.
+# Groups with unsigned numbers.
 UNSIGNED = {"EXPOSITION", "CAUSE", "MISSING", "READING"}
-# Those of their members that are none in C#: FormatSparkline draws the one, and ExemplarInterval.ToHtml writes the other.
+# Members without a C# equivalent: FormatSparkline draws one, and ExemplarInterval.ToHtml writes the other.
 NO_MEMBERS = {"PICOLLO_PICTURE_SPARKLINE", "PICOLLO_TEXT_HTML"}
 MEMBERS = {"PICOLLO_EXPOSITION_OPENMETRICS": "OpenMetrics"}
-# What the words of C are in C#.
+# C words and their C# equivalents.
 WORDS = {
     r"PICOLLO_EXEMPLARS_COUNTERS": "ExemplarOptions.UsesCounters", r"PICOLLO_METRIC_NATIVE": "MetricOptions.Native",
     r": see smallest_detectable": "", r"; out_length[^.]*": "", r"the errno": "OsErrno", r" See \"Text for people\".": "",
@@ -79,7 +79,7 @@ WORDS = {
     r" Without an allocator, or [^.]*\.": "", r" The format is described[^.]*\.md\.": "", r", or a pointer is not aligned for what it points to": "",
     r"; picollo_\w+": "",
 }  # fmt: skip
-# Fields that are called otherwise in C#.
+# Fields with other names in C#.
 RENAMED = {
     "a": "Before",
     "b": "After",
@@ -99,14 +99,14 @@ RENAMED = {
     "picollo_reading.raw": "RawValue",
     "picollo_reading.flags": "Flags",
 }
-# Fields that have an enumeration for a type.
+# Fields whose type is an enumeration.
 ENUMS = {
     "verdict": "Verdict",
     "flags": "ComparisonNotes",
     "picollo_reading.flags": "PerfReadingFlags",
     "picollo_reading.status": "PicolloStatus",
 }
-# Fields that the class makes something else of.
+# Fields that the class exposes in another form.
 HIDDEN = {
     "reserved",
     "picollo_figure_estimate.flags",
@@ -123,7 +123,7 @@ def _number(description: Description, name: str) -> str:
 
 
 def type_of(name: str) -> str:
-    """What a struct is called in C#."""
+    """The C# name of a struct."""
     return RESULTS[name].split(".")[1] if name in RESULTS else camel(name)
 
 
@@ -144,7 +144,7 @@ def _hidden_name(field: Field) -> str:
 
 
 def field_of(struct: Struct, field: Field) -> str:
-    """What the compiler calls a field."""
+    """The C# name of a field."""
     if struct.name not in RESULTS:
         return camel(field.name)
     return _hidden_name(field) if _is_hidden(struct, field) else f"<{_property(struct, field)}>k__BackingField"
@@ -157,14 +157,14 @@ def _parameter_name(name: str) -> str:
 
 
 def _used(pattern: str) -> set[str]:
-    """What the binding's own sources name: nothing else is declared."""
+    """The names that the binding's own sources use: nothing else is declared."""
     paths = [path for path in (ROOT / "dotnet" / "Picollo").rglob("*.cs") if not path.name.endswith(".g.cs")]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     return {name for text in texts for name in re.findall(pattern, text)}
 
 
 def called() -> set[str]:
-    """The functions that the binding calls, under their own names."""
+    """The functions that the binding calls, by their own names."""
     return {name.removesuffix("_may_allocate") for name in _used(r"NativeMethods\.(picollo_\w+)")}
 
 
@@ -211,7 +211,7 @@ def _field(description: Description, struct: Struct, field: Field) -> str:
 
 
 def _declared_together(fields: list[str]) -> str:
-    """Fields in their order; those of one type that follow one another share a declaration."""
+    """Fields in order; adjacent fields of the same type share a declaration."""
     lines: list[str] = []
     for field in fields:
         kind, _, name = field.rpartition(" ")
@@ -250,7 +250,7 @@ def _struct(description: Description, struct: Struct) -> str:
 
 
 def _declared(description: Description) -> list[Struct]:
-    """The structs that are used, by the sources or by a function or a struct that is."""
+    """The structs used by the sources, by a function, or by a used struct."""
     names = _used(r"\b(Picollo[A-Z]\w+)\b")
     names |= {camel(one.base) for function in description.functions if function.name in called() for one in function.parameters}
     for struct in reversed(description.structs):
@@ -274,10 +274,10 @@ def _summary(text: str) -> str:
 
 
 def _said(description: Description, struct: Struct, field: Field) -> str:
-    """What the header says, in the words of C#."""
+    """The header's text, with C# names."""
     text = description.documentation[struct.name, field.name]
     if _own(ENUMS, struct, field):
-        # Which constants there are says the type.
+        # The type already lists the constants.
         text = re.sub(r"^PICOLLO_\w+\.\.\.[:.]*\s*", "", text) or {"Verdict": "what it amounts to."}.get(_property(struct, field), "what is to be known about it.")
         text = text[0].upper() + text[1:]
     text = re.sub(r"[,;][^,;]*\[[A-Z_a-z]+\]", "", text)

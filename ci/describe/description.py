@@ -1,4 +1,4 @@
-"""The description of the C interface, ffi/picollo.abi.json, read for the generators of other languages.
+"""Reads the description of the C interface, ffi/picollo.abi.json, for the generators of other languages.
 
 Run as a program, it prints the sorted names of all functions.
 """
@@ -26,12 +26,12 @@ class Constant:
 
     @property
     def short(self) -> str:
-        """Without ``PICOLLO_``."""
+        """The name without ``PICOLLO_``."""
         return self.name[len("PICOLLO_") :]
 
     @property
     def expression(self) -> str:
-        """A flag as the shift that it is."""
+        """A flag as a shift."""
         if self.kind != "flag":
             return str(self.value)
         shift = (self.value & -self.value).bit_length() - 1
@@ -39,7 +39,7 @@ class Constant:
 
 
 class Value:
-    """A parameter or a field, from how C declares it."""
+    """A parameter or a field, from its C declaration."""
 
     def __init__(self, declared: str) -> None:
         self.declared = declared
@@ -54,7 +54,7 @@ class Value:
 
 
 class Field(Value):
-    """With sizes and offsets on targets of 64 bits and, with ``_32``, of 32 bits."""
+    """With sizes and offsets on 64-bit targets and, with ``_32``, on 32-bit targets."""
 
     def __init__(self, declared: str, offset: int, offset_32: int, sizes: dict[str, tuple[int, int]]) -> None:
         super().__init__(declared)
@@ -66,7 +66,7 @@ class Field(Value):
 class Parameter(Value):
     def __init__(self, declared: str, function: dict[str, Any]) -> None:
         super().__init__(declared)
-        #: What NULL is answered by: "refused", "allowed", "unchecked"; None: no pointer.
+        #: The reaction to NULL: "refused", "allowed", "unchecked"; None: not a pointer.
         self.null: Optional[str] = None
         if self.pointers:
             refused = "refused" if self.name in function["refuses_null"] else "allowed"
@@ -80,7 +80,7 @@ class Struct:
     size: int
     size_32: int
     fields: tuple[Field, ...]
-    #: The macro that a struct of options is initialised with.
+    #: The macro that initializes a struct of options.
     initialiser: Optional[str]
 
 
@@ -95,12 +95,12 @@ class Function:
 
     @property
     def short(self) -> str:
-        """Without ``picollo_``."""
+        """The name without ``picollo_``."""
         return self.name[len("picollo_") :]
 
     @property
     def declared(self) -> str:
-        """As C declares it, without the semicolon."""
+        """The C declaration, without the semicolon."""
         result = self.returns if self.returns.endswith("*") else self.returns + " "
         return f"{result}{self.name}({', '.join(one.declared for one in self.parameters) or 'void'})"
 
@@ -136,7 +136,8 @@ class Description:
             for one in file["functions"]
         ]  # fmt: skip
         self.struct_names = {one.name for one in self.structs}
-        #: What the headers say of a field, by its struct and its name, of a struct, by its name and "", and of a constant, by "" and its name.
+        #: The headers' text on a field, by its struct and name, on a struct, by its name and "", and on a constant, by
+        #: "" and its name.
         self.documentation: dict[tuple[str, str], str] = {}
         for header in sorted(HEADERS.glob("*.h")):
             self.documentation.update(_documentation(header.read_text(encoding="utf-8")))

@@ -1,9 +1,9 @@
-"""Writes the description of the C interface, and what Rust, Python and C# are told about it, from include/picollo.h.
+"""Writes the description of the C interface, and the files for Rust, Python and C#, from include/picollo.h.
 
     generate.py           writes the files
-    generate.py --check   fails where a committed file is not what would be written
+    generate.py --check   fails if a committed file is outdated
 
-ci/describe.sh runs it behind the test that writes the header.
+ci/describe.sh runs it after the test that writes the header.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What include/picollo.h declares, as ffi/picollo.abi.json has it, and the same for Rust's compiler, ffi/src/layout.rs.
+"""Converts the declarations of include/picollo.h to ffi/picollo.abi.json, and to ffi/src/layout.rs for Rust's compiler.
 
-The one parser of C in this project: it knows what the header may contain, and fails with the text at fault on all else.
+This is the project's only C parser. It knows what the header may contain, and otherwise fails with the text at fault.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Item:
     found: re.Match[str]
 
     def under(self, *labels: str) -> Optional[str]:
-        """What stands behind the first of these headings that it has, on one line."""
+        """The text after the first existing one of these headings, on one line."""
         for label in labels:
             for at, line in enumerate(self.page):
                 if line.startswith(f"{label}: "):
@@ -79,7 +79,7 @@ class Header:
         return [one for one in self.items if one.kind == kind]
 
     def value(self, expression: str) -> int:
-        """Of a number, a negative one, a shifted one, another constant."""
+        """The value of a number, a negative number, a shift, or another constant."""
         number, _, shift = expression.strip("()").partition("<<")
         number = number.strip()
         if number in self.named:
@@ -87,7 +87,8 @@ class Header:
         return int(number) << int(shift or 0)
 
     def _groups(self) -> Iterator[dict[str, Any]]:
-        """Neighbours of one kind whose names begin alike. The group's name is that beginning; what stands alone and is no flag has none."""
+        """Adjacent constants with a common prefix, which becomes the group's name. Single constants that are no flags
+        have none."""
         groups: list[list[Item]] = []
         last = -1
         for at, item in enumerate(self.items):
@@ -133,7 +134,7 @@ class Header:
         return size, max(self.room("*" if one["pointers"] else one["base"], pointer)[1] for one in self.fields(self.named[base]))
 
     def offsets(self, struct: Item, pointer: int) -> list[int]:
-        """By the rules of C for pointers of this size: of each field, and the size of the struct."""
+        """The offset of each field and the size of the struct, by C's rules for this pointer size."""
         offsets, end, most = [], 0, 1
         for field in self.fields(struct):
             size, align = self.room("*" if field["pointers"] else field["base"], pointer)
@@ -155,7 +156,7 @@ class Header:
         return {**one, "fields": declared}
 
     def _sent_to(self, text: str) -> Optional[Item]:
-        """The function whose page a text sends its readers to."""
+        """The function whose page a text refers to."""
         name = re.match(r"as (picollo_\w+)", text)
         assert not name or name[1] in self.named, f"{text}: no such function"
         return self.named[name[1]] if name else None
@@ -168,7 +169,7 @@ class Header:
         return other is not None and self._is_hot(other)
 
     def _threads(self, function: Item) -> str:
-        """On which threads it may be called: one of five words for what the comment says."""
+        """The threads that may call it: one of five words for the comment's text."""
         text = function.under("Threads", "Otherwise")
         if text is None:
             if function.name.endswith("_free"):
@@ -185,7 +186,8 @@ class Header:
         return found
 
     def _refuses_null(self, function: Item, parameter: re.Match[str]) -> bool:
-        """In calls that return a status, unless the head of the header allows NULL, or the page says that the parameter may be that."""
+        """True in calls that return a status, unless the head of the header or the page allows NULL for the
+        parameter."""
         page, name = " ".join(function.page), parameter["name"]
         is_text = parameter["type"] == "const char *" and f"{name} is not NULL" not in page
         optional = is_text or name in ("options", "error", "out_id") or not parameter["pointers"]
@@ -215,14 +217,14 @@ class Header:
         }
 
     def rust(self) -> str:
-        """The offsets, which Rust's compiler holds against its own, on every target."""
+        """The offsets, which Rust's compiler compares with its own on every target."""
         code = RUST
         for struct in self._all("struct"):
             path, definition = _definition(struct.name)
             wide, narrow = self.offsets(struct, 8), self.offsets(struct, 4)
             pieces = [f"layout!(crate::{path.stem}::{struct.name}, {_bytes(wide[-1], narrow[-1])},"]
             for field, *offsets in zip(self.fields(struct), wide, narrow):
-                # Private fields cannot be looked at from outside of their package.
+                # Private fields are not accessible outside their package.
                 if name := re.search(rf"^    pub ((?:r#)?{field['name']}): ", definition, re.M):
                     pieces.append(f"{name[1]} {_bytes(*offsets)},")
             if len(pieces) > 1:
@@ -263,7 +265,7 @@ def _is_status(constant: Item) -> bool:
 
 
 def _definition(name: str) -> tuple[Path, str]:
-    """The file of picollo-ffi that a struct is public in, and its definition in Rust."""
+    """The file of picollo-ffi that makes a struct public, and its definition in Rust."""
     sources = sorted((ROOT / "ffi/src").glob("*.rs"))
     public = rf"pub struct {name} |pub use [^;]*\b{name}\b[^;]*;"
     own = next(path for path in sources if re.search(public, path.read_text(encoding="utf-8")))
@@ -273,7 +275,7 @@ def _definition(name: str) -> tuple[Path, str]:
 
 
 def _bytes(wide: int, narrow: int) -> str:
-    """A number of bytes that is `wide` where pointers have eight bytes, and `narrow` where they have four."""
+    """A number of bytes: `wide` for 8-byte pointers, `narrow` for 4-byte pointers."""
     pointers = (wide - narrow) // 4
     rest = wide - 8 * pointers
     assert rest + 4 * pointers == narrow and rest >= 0, "pointers have to be the last fields of a struct"
@@ -282,7 +284,7 @@ def _bytes(wide: int, narrow: int) -> str:
 
 
 def _filled(pieces: list[str], width: int, indent: str) -> str:
-    """Pieces with spaces between them, in lines of that width."""
+    """Pieces separated by spaces, in lines of at most this width."""
     lines = [pieces[0]]
     for piece in pieces[1:]:
         if len(lines[-1]) + len(piece) + 1 > width:
@@ -293,10 +295,10 @@ def _filled(pieces: list[str], width: int, indent: str) -> str:
 
 
 def written(description: dict[str, Any]) -> str:
-    """As JSON, in which each group of constants, struct and function begins a line."""
+    """As JSON, with a new line for each group of constants, struct and function."""
 
     def filled(value: Any) -> str:
-        # What is declared has no comma in it.
+        # Declarations contain no commas.
         return _filled(re.split("(?<=,) ", json.dumps(value)), 136, "      ")
 
     def item(key: str, value: Any) -> str:

@@ -1,4 +1,5 @@
-"""What Python is told: ``_structs.py`` (constants and structs) and ``_prototypes.py`` (functions), of each what the package uses."""
+"""Generates Python's ``_structs.py`` (constants and structs) and ``_prototypes.py`` (functions), as far as the package
+uses them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ NUMBERS = {
 
 
 def _named(pattern: str) -> set[str]:
-    """What the package's own sources name: nothing else is declared."""
+    """The names that the package's own sources use: nothing else is declared."""
     package = ROOT / "python-demo" / "picollo"
     texts = [path.read_text(encoding="utf-8") for path in package.glob("*.py") if path.stem not in ("_structs", "_prototypes")]
     return {name for text in texts for name in re.findall(pattern, text)}
@@ -34,7 +35,7 @@ def _called(description: Description) -> list[Function]:
 
 
 def _declared(description: Description) -> list[Struct]:
-    """The structs that are used, by the sources or by a struct that is."""
+    """The structs used by the sources or by a used struct."""
     names = _named(r"structs\.([A-Z][a-z]\w+)") | {"Error"}
     for struct in reversed(description.structs):
         if _class(struct.name) in names:
@@ -104,7 +105,7 @@ def structs(description: Description) -> str:
 
 
 def _is_text(function: Function, at: int) -> bool:
-    """Whether an argument ends with a NUL: what is followed by a length does not."""
+    """Whether an argument ends with a NUL: text followed by a length does not."""
     following = function.parameters[at + 1 : at + 2]
     return not any(one.base == "size_t" and not one.pointers for one in following)
 
@@ -112,7 +113,7 @@ def _is_text(function: Function, at: int) -> bool:
 def _argument(description: Description, function: Function, at: int) -> str:
     one: Parameter = function.parameters[at]
     if not one.pointers:
-        # Callers check the range of what is recorded, and of what is added.
+        # Callers check the range of recorded and added values.
         is_recorded = function.returns == "void" or "_record" in function.name
         return "HOT_U64" if one.base == "uint64_t" and is_recorded else _number(description, one.base)
     if one.base in description.handles and one.pointers == 1:

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does what is handed out work elsewhere? Takes apart what ci/dist.sh made, in an empty directory: which C library
-# it wants, the tarball after it was moved, by pkg-config and by CMake, shared and static, by gcc and by clang, the command, the wheel in an
-# empty environment with its tests; and the instructions of the hot paths against their budgets. Ends with a line "N passed, N failed".
+# Does the distribution work elsewhere? Tests the output of ci/dist.sh in an empty directory: the required C library;
+# the tarball after a move, with pkg-config and CMake, shared and static, gcc and clang; the command; the wheel in an
+# empty environment with its tests; and the instruction budgets of the hot paths. Ends with a line "N passed, N failed".
 #
-#   ci/dist/test.sh [DIRECTORY]      default: target/dist; all but the instructions, which take minutes
-#   ci/dist/test.sh instructions     those alone, of target/dist
-#   ci/dist/test.sh twice            the same bytes from two copies of the sources, in directories of different names? Some minutes
+#   ci/dist/test.sh [DIRECTORY]      default: target/dist; everything except the instructions, which take minutes
+#   ci/dist/test.sh instructions     only those, of target/dist
+#   ci/dist/test.sh twice            the same bytes from copies of the sources in two directories? Takes some minutes
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -26,7 +26,7 @@ if [ "${1:-}" = twice ]; then
     for file in "$work"/first/picollo-*.{tar.gz,whl}; do
         check "$(basename "$file") is the same twice" cmp "$file" "$work/second/$(basename "$file")"
     done
-    # Nor is there a trace of where it was built.
+    # There is no trace of the build directory either.
     names_no_place() { ! grep -rlaF -e "$work/somewhere" -e "${CARGO_HOME:-$HOME/.cargo}" "$work"/second/picollo-*/lib; }
     check "no library names a directory of this machine" names_no_place
     finish
@@ -54,7 +54,7 @@ wants() {
         highest=$(readelf -VW "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
         echo "$file: $highest"
         [ "$(printf '%s\n' "$highest" GLIBC_2.17 | sort -V | tail -n 1)" = GLIBC_2.17 ] || return 1
-        # Nothing but the C library's own.
+        # Only the C library's own libraries.
         ! readelf -dW "$file" | grep NEEDED | grep -vE '\[(lib(m|c|pthread|dl|rt)\.so\.[0-9]|ld-linux-.*)\]' || return 1
     done
 }
@@ -65,12 +65,12 @@ loads_as_it_should() {
     grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$dynamic" &&
         grep -q NODELETE <<<"$dynamic" &&
         grep -q STATIC_TLS <<<"$dynamic" &&
-        # Nothing is exported but what the header has.
+        # Only the header's functions are exported.
         nm -D --defined-only "$tree/lib/libpicollo.so" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u |
         diff - <(python3 "$root/ci/describe/description.py")
 }
 objects() {
-    # Each is one for any linker; none is bitcode.
+    # Every linker can read each object; none is bitcode.
     mkdir -p objects && (cd objects && ar x "$tree/lib/libpicollo.a") &&
         [ -z "$(find objects -type f -exec sh -c 'head -c 4 "$1" | grep -qa ELF || echo "$1"' _ {} \;)" ]
 }
@@ -81,7 +81,7 @@ by_pkg_config() {
         gcc example.c -o shared "${flags[@]}" "-Wl,-rpath,$tree/lib" && LD_BIND_NOW=1 ./shared
 }
 static_by() {
-    # gcc_s is where clang and gcc have it; zig's clang has its own.
+    # clang and gcc find gcc_s; zig's clang has its own.
     example && "$@" -I"$tree/include" example.c "$tree/lib/libpicollo.a" -o static -lpthread -lm -ldl && ./static &&
         ! readelf -dW static | grep -q picollo
 }
@@ -97,7 +97,7 @@ wheel_works() {
         venv/bin/python -I "$root/ci/install/wheel.py" &&
         venv/bin/picollo list && venv/bin/python -m picollo --version
 }
-# Those of its tests that need nothing but the package; away from the sources.
+# The tests that need only the package, away from the sources.
 wheel_passes() {
     mkdir -p elsewhere/tests && local file
     for file in conftest test_batch test_clock test_counter test_errors test_log \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does every command in the documentation work? Each is run here, or by the script that is named for it; one that is in neither list
-fails. Needs the staged library. Ends with "N commands: M run here, the rest by other scripts".
+"""Does every command in the documentation work? Each runs here, or in the script that is named for it; a command in
+neither list fails. Needs the staged library. Ends with "N commands: M run here, the rest by other scripts".
 """
 
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Run here, some of them in a shorter form.
+# Run here, some in a shorter form.
 HERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make demo": "make demo",
     "make demo-slow": "make demo-slow",
@@ -22,7 +22,7 @@ HERE = {
     "python-demo/run-demos.sh": "python-demo/run-demos.sh",
     "make nuget": "make nuget",
 }
-# Run by another check: the script, and what of the command is in it.
+# Run by another check: the script, and the part of the command that it contains.
 ELSEWHERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make test": (".ci/run", "ci/run.py commit"),
     "make install PREFIX=$HOME/.local": ("ci/install.sh", "make"),
@@ -57,7 +57,7 @@ ELSEWHERE = {
     "picollo report checkout --exemplars slow.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
     "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
 }
-# Cannot be run here, and why.
+# Not runnable here, with the reason.
 NOWHERE = {
     "pip install picollo-0.1.0-py3-none-manylinux_2_17_x86_64.whl": "ci/dist/test.sh installs it by its path",
     "tar xzf picollo-0.1.0-linux-x86_64.tar.gz": "ci/dist/test.sh unpacks it elsewhere",
@@ -67,7 +67,7 @@ PAGES = ["README.md", "benches/README.md", "python-demo/README.md", *sorted(str(
 
 
 def commands(page):
-    """Lines of blocks of shell, and indented ones that begin as commands do; without comments."""
+    """Lines of shell blocks, and indented lines that begin like commands; without comments."""
     fence = None
     for line in (ROOT / page).read_text().splitlines():
         mark = re.match(r"```(\w*)", line)
@@ -81,7 +81,7 @@ def commands(page):
 
 
 def demo_is_short(printed):
-    """What is wrong with what `make demo` printed: a newcomer's terminal has 80 columns, and patience for a screen or two."""
+    """Faults in the output of `make demo`: a newcomer's terminal has 80 columns, and patience for a screen or two."""
     lines = [line for line in printed.splitlines() if not line.startswith(("make", "ci/stage.sh"))]
     if len(lines) > 45:
         yield f"prints {len(lines)} lines, and 45 at most were to be"
@@ -93,12 +93,13 @@ def demo_is_short(printed):
 
 
 def slow_ones_are_named(printed):
-    """What is wrong with what `make demo-slow` printed: its three problems, each the cause of some, and the requests that met them."""
+    """Faults in the output of `make demo-slow`: three problems, each the cause of some slow requests, and those
+    requests."""
     causes = {cause: int(number.replace(",", "")) for cause, number in re.findall(r"^([a-z][\w ,]+?) +\d+% +([\d,]+) ", printed, re.MULTILINE)}
     for name in ("own waiting", "run queue"):
         if not causes.get(name):
             yield f"names no {name}:\n{printed}"
-    # Where the times of page faults are not known, their number says it.
+    # If the times of page faults are unknown, their number is the evidence.
     if not {"page faults", "on CPU, cause not known"} & set(causes) or "page faults  id" not in printed:
         yield f"names no page faults:\n{printed}"
     slowest = re.findall(r"^ +[\d.]+ ms  (.*)  id (\d+)$", printed, re.MULTILINE)
@@ -127,8 +128,8 @@ def main():
     run = {HERE[command]: page for command, page in found.items() if command in HERE}
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python-demo")}
     for command, page in run.items():
-        # A processor that changes its speed while the demo measures leaves it without an answer, rightly; and other programs may delay the
-        # requests of the other one more than its own problems do.
+        # If a processor changes its speed during the demo, there is rightly no answer; and other programs may delay the
+        # requests of the other demo more than its own problems do.
         for _ in range(4 if command in ("make demo", "make demo-slow") else 1):
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
             is_open = any(words in done.stdout for words in ("No difference found", "not proven to exceed", "Unproven: "))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does every link in the documentation lead somewhere? Files, and headings in them; addresses on the net are only counted.
-Has every row of a table as many cells as its head? And is every function that the header's comments name declared there?
+"""Does every link in the documentation have a target? Checks files and their headings; network addresses are only
+counted. Do all rows of a table have as many cells as its head? Are all functions in the header's comments declared?
 
 Ends with "N links resolve".
 """
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def text_of(path):
-    """Without blocks of code, in which brackets mean something else."""
+    """The text without code blocks, in which brackets have other meanings."""
     text = re.sub(r"^(```|~~~).*?^\1", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", lambda code: code.group().replace("[", " ").replace("]", " "), text)
 
@@ -35,7 +35,7 @@ def anchors(path):
 
 
 def short_rows(path):
-    """Rows of tables that have fewer or more cells than the head above them."""
+    """Rows of tables with fewer or more cells than the head."""
     cells = 0
     for line in text_of(path).splitlines():
         found = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
@@ -45,12 +45,12 @@ def short_rows(path):
 
 
 def undeclared(header, inline):
-    """Names in comments that nothing declares. In a list, `picollo_thing_create, _free` stands for picollo_thing_free too."""
+    """Undeclared names in comments. In a list, `picollo_thing_create, _free` also stands for picollo_thing_free."""
     comments = " ".join(re.findall(r"/\*.*?\*/", header, flags=re.DOTALL))
     known = set(re.findall(r"\bpicollo_\w+", re.sub(r"/\*.*?\*/", "", header + inline, flags=re.DOTALL)))
     known |= {"picollo_overflow", "picollo_inline"}  # a histogram of segments, the other header
     found = {name for name in re.findall(r"\bpicollo_[a-z0-9_]+", comments) if not any(other.startswith(name) for other in known)}
-    # The contents by task, at the head.
+    # The contents by task, at the beginning.
     for first, others in re.findall(r"\b(picollo_[a-z0-9_]+)((?:, _[a-z0-9_]+)+)", comments[: comments.index("What holds for every")]):
         thing = first[: first.index("_", len("picollo_"))]
         for other in re.findall(r"_\w+", others):
@@ -78,7 +78,7 @@ def main():
             else:
                 resolved += 1
                 linked.add(file)
-    # A page that nothing leads to is not read.
+    # A page without links to it is not read.
     for page in sorted((ROOT / "docs").glob("*.md")):
         if page not in linked:
             wrong.append(f"{page.relative_to(ROOT)}: no page links to it")

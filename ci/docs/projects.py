@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Can the project files that no tool here reads be loaded? They parse as XML, JSON or TOML, and the files that they name exist.
-And no committed plot says when it was drawn: that would change with every run.
+"""Can the project files be loaded that no tool here reads? They must parse as XML, JSON or TOML, and the files that
+they name must exist. And no committed plot contains its creation time, which would change with every run.
 
 (There is no .NET SDK here to load dotnet's.) Ends with "N passed, N failed".
 """
@@ -25,7 +25,7 @@ READERS = {
 
 
 def named(suffix, content):
-    """The files that a project names, but for patterns and what is built."""
+    """The files that a project names, except patterns and build outputs."""
     if suffix in (".csproj", ".props", ".targets"):
         for element in content.iter():
             if element.tag in ("ProjectReference", "Compile", "Content", "None", "EmbeddedResource", "Import"):
@@ -48,7 +48,7 @@ def named(suffix, content):
 
 
 def faults(name, text):
-    """What is wrong with the text of a project file."""
+    """The faults in the text of a project file."""
     suffix = pathlib.PurePath(name).suffix
     try:
         content = READERS[suffix](text)

@@ -1,9 +1,9 @@
-"""Runs the C, C++ and Python examples of README.md, the C example of docs/why-slow.md, and the first program of docs/cpp.md, as a reader
-would, against the staged library: C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and
-a reader does not.
+"""Runs the C, C++ and Python examples of README.md, the C example of docs/why-slow.md, and the first program of
+docs/cpp.md like a reader, against the staged library: C and C++ with the commands printed below them, and all without
+LD_LIBRARY_PATH, which `make` sets and a reader does not.
 
-Runs what the rows of docs/from-hdrhistogram.md say in C and Python, too, and looks whether the test of those in Rust is current. (Those
-in C++ and C# are for ci/cpp.sh and ci/dotnet.sh.)
+Also runs the C and Python rows of docs/from-hdrhistogram.md, and checks that the Rust test of its rows is current.
+(ci/cpp.sh and ci/dotnet.sh run those in C++ and C#.)
 
 The Rust example is a documentation test of picollo-native. Ends with "N passed, N failed".
 """
@@ -27,16 +27,16 @@ def run(command, **options):
 
 
 def environment(**more):
-    """A reader's: nothing in it says where the library is."""
+    """A reader's environment: nothing in it points to the library."""
     ours = ("LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "PICOLLO_LIBRARY", "PYTHONPATH")
     return {name: value for name, value in os.environ.items() if name not in ours} | more
 
 
 def run_compiled(code, folder, commands, name, compiler, strict):
-    """In a folder of its own, which has the `target` of the tree, and nothing else of it."""
+    """Runs in a separate folder, which has only the `target` of the tree."""
     (folder / name).write_text(code)
     (folder / "target").symlink_to(ROOT / "target")
-    # Not left to the reader: the compiler has nothing to say.
+    # Stricter than for readers: the compiler must print nothing.
     assert commands.startswith(compiler + " "), commands
     run(["bash", "-euo", "pipefail", "-c", strict + commands[len(compiler) :]], cwd=folder, env=environment())
     return run(["bash", "-euo", "pipefail", "-c", commands], cwd=folder, env=environment())
@@ -66,7 +66,8 @@ def ways_to_compile(blocks, compiler):
 
 
 def check(page, languages, expected=r"1,000 values|^\| Percentile \|.*1,000 \|"):
-    """Runs the page's blocks in these languages. Returns how many went well, which print what is expected, and how many did not."""
+    """Runs the page's blocks in these languages. Returns how many passed, with the expected output, and how many
+    failed."""
     blocks = re.findall(r"^```([a-z+]+)\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     passed = failed = 0
     for number, (language, code) in enumerate(blocks):
@@ -101,7 +102,7 @@ def run_rows_in_c(code, folder):
 
 
 def check_rows():
-    """What the rows of the page for those who come from HdrHistogram say. As `check`."""
+    """Checks the rows of the page for users of HdrHistogram, like `check`."""
     page = (ROOT / rows.PAGE).read_text()
     passed = failed = 0
     for language, runner in (("c", run_rows_in_c), ("python", run_python)):
@@ -121,7 +122,7 @@ def check_rows():
 
 
 def main():
-    # The other blocks of docs/cpp.md are no whole programs: ci/cpp.sh.
+    # The other blocks of docs/cpp.md are not whole programs: see ci/cpp.sh.
     of_readme, of_cpp = check("README.md", ("c", "c++", "python")), check("docs/cpp.md", ("c++",))
     of_slow = check("docs/why-slow.md", ("c",), r"^own waiting +\d+% +\d+ ")
     of_rows = check_rows()

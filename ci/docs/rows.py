@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The code in the tables of a page, so that it compiles and runs: docs/from-hdrhistogram.md.
+"""Extracts the code in the tables of a page, to compile and run it: docs/from-hdrhistogram.md.
 
-    ci/docs/rows.py PAGE LANGUAGE     prints the body of a function: what the rows say now, one after the other
+    ci/docs/rows.py PAGE LANGUAGE     prints the body of a function: the current code of the rows, in order
     ci/docs/rows.py PAGE --rust       prints core/tests/from_hdrhistogram.rs
 
-A table is between two comments of HTML, of which the first has what comes before its rows, and the second what holds after them:
+A table is between two HTML comments. The first has the code before its rows, the second the checks after them:
 
     <!-- rows cpp
     std::uint64_t v = 1;
@@ -14,8 +14,8 @@ A table is between two comments of HTML, of which the first has what comes befor
     CHECK(...);
     -->
 
-All code in the last cell of a row is run, in order and in one scope: statements as they are, and expressions made such. Calls in C
-that return a status have to succeed.
+All code in the last cell of a row runs, in order and in one scope: statements unchanged, and expressions as statements.
+C calls that return a status must succeed.
 """
 
 import pathlib
@@ -46,7 +46,7 @@ def statement(code, language, statuses):
 
 
 def body(text, language):
-    """What the rows of a language say, with what is around them; fails where there are none, or one of them says nothing."""
+    """The code of a language's rows, with the code around it; fails if there are no rows, or a row has no code."""
     match = re.search(rf"<!-- rows {language}\n(.*?)-->\n(.*?)<!-- checks {language}\n(.*?)-->", text, re.DOTALL)
     if not match:
         sys.exit(f"there are no rows in {language}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The inputs that fuzzing begins with: one archive for each target, fuzz/corpus/TARGET.tar.xz, since they are many and small.
+"""The initial inputs of fuzzing: one archive for each target, fuzz/corpus/TARGET.tar.xz, as they are many and small.
 
     corpus.py unpack ARCHIVE FOLDER
     corpus.py pack FOLDER ARCHIVE       the same inputs make the same bytes
@@ -16,7 +16,7 @@ def pack(folder, archive):
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for file in sorted(pathlib.Path(folder).iterdir()):
-            # Nothing of this machine and of today.
+            # Nothing specific to this machine or date.
             entry = tarfile.TarInfo(file.name)
             entry.size = file.stat().st_size
             tar.addfile(entry, io.BytesIO(file.read_bytes()))
@@ -28,7 +28,7 @@ def unpack(archive, folder):
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
         for entry in tar:
-            # Plain files of plain names: an archive cannot write anywhere else.
+            # Plain files with plain names: an archive cannot write anywhere else.
             if not entry.isfile() or "/" in entry.name or entry.name.startswith("."):
                 sys.exit(f"{archive}: {entry.name} is not an input")
             (folder / entry.name).write_bytes(tar.extractfile(entry).read())

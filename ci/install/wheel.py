@@ -1,4 +1,4 @@
-"""What the wheel must do in an environment that has nothing else, far from the sources: run by ci/install.sh."""
+"""Checks the wheel in an environment with nothing else, far from the sources: run by ci/install.sh."""
 
 import pathlib
 import subprocess
@@ -18,7 +18,7 @@ assert "1,000" in text, text
 with picollo.Session(["cycles", "task-clock"], skip_unavailable=True) as session:
     with session.measure():
         sum(range(1000))
-# The command comes along, as a program and as a module.
+# The wheel includes the command, as a program and as a module.
 version = picollo.__version__
 script = pathlib.Path(sys.executable).with_name("picollo")
 for command in ([script], [sys.executable, "-m", "picollo"]):

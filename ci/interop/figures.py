@@ -1,10 +1,10 @@
-"""Are the built-in figures perf's own, where it has them?
+"""Do the built-in figures match perf's, where perf has them?
 
     figures.py PERF     the command perf, of Linux 6.1
 
-perf prints its formulas for processors that this machine is not. They are calculated here, from counts by chance, and so are ours by the
-library, from the same counts under the names that they have here. What perf does with counts of the kernel is compared with what it prints
-of a program. Ends with "N checks passed".
+perf prints its formulas for other processors than this machine's. This script evaluates them on random counts, and the
+library evaluates ours on the same counts under our names. For counts of the kernel, perf's printed figures of a program
+are compared. Ends with "N checks passed".
 """
 
 import os
@@ -18,7 +18,7 @@ import picollo
 CHECKS = 300
 INTEL, AMD = "GenuineIntel-6-8F", "AuthenticAMD-25-11-1"  # Sapphire Rapids, Zen 4
 
-# Ours: perf's, of which processor, and what the events are called here.
+# Our figure, perf's figure, the processor, and our names of the events.
 CYCLES, INSTRUCTIONS = {"CPU_CLK_UNHALTED.THREAD": "cycles"}, {"INST_RETIRED.ANY": "instructions"}
 TOPDOWN = {f"topdown-{part}": f"topdown-{part}" for part in ("retiring", "bad-spec", "fe-bound", "be-bound", "heavy-ops", "br-mispredict", "fetch-lat", "mem-bound")}
 PEERS = {
@@ -36,7 +36,7 @@ PEERS = {
         ).split()
     },
 }
-# What perf corrects the front end by in its list, and not in `perf stat --topdown`, which is what is built in.
+# perf corrects the front end by this in its list, but not in `perf stat --topdown`, which is the built-in formula.
 NOT_CORRECTED = {"INT_MISC.UOP_DROPPING": 0}
 
 
@@ -49,7 +49,7 @@ def formulas(perf, cpuid):
 
 
 def value(expression, metrics, counts):
-    """Calculates as perf does: an event may be called as a metric is, with what is escaped in it."""
+    """Evaluates like perf: an event may have the name of a metric, with escaped characters."""
 
     def one(match):
         name = match[0].replace("\\", "")
@@ -73,7 +73,7 @@ def check_list(perf):
         for _ in range(CHECKS):
             counts = {name: chance.randrange(1, 1 << chance.randrange(1, 50)) for name in names}
             if names is TOPDOWN:
-                # Categories of the second level are parts of those of the first, up to what the hardware rounds.
+                # Categories of the second level are parts of the first level, except for the hardware's rounding.
                 for part, whole in (("heavy-ops", "retiring"), ("br-mispredict", "bad-spec"), ("fetch-lat", "fe-bound"), ("mem-bound", "be-bound")):
                     counts[f"topdown-{part}"] = int(counts[f"topdown-{whole}"] * chance.random() * 1.01)
                 slots = sum(counts[f"topdown-{part}"] for part in ("retiring", "bad-spec", "fe-bound", "be-bound"))
@@ -81,14 +81,14 @@ def check_list(perf):
             else:
                 expected = value(theirs, metrics[cpuid], counts)
             found = picollo.figure(ours, {names[name]: [count] for name, count in counts.items()}).value
-            # In double precision, where perf subtracts three shares from 1 and adds others.
+            # In double precision: perf subtracts three shares from 1 and adds others.
             assert abs(found - expected) <= 1e-9 * max(1.0, abs(expected)), f"{ours}: {found}, and perf's {theirs} is {expected}, of {counts}"
             checks += 1
     return checks
 
 
 def check_printed(perf):
-    """What perf prints beside the counts of a program."""
+    """Compares the figures that perf prints with the counts of a program."""
     events = ["task-clock", "page-faults", "context-switches"]
     program = [sys.executable, "-c", "import time; [time.sleep(0.001) for _ in range(20)]; sum(range(10**6))"]
     checks = 0
@@ -104,7 +104,7 @@ def check_printed(perf):
             assert unit in ("K/sec", "/sec", "M/sec"), unit
             expected = printed * {"/sec": 1, "K/sec": 1e3, "M/sec": 1e6}[unit]
             found = picollo.figure(ours, {name: [count], "task-clock": [clock]}).value
-            # Printed with three digits behind the point.
+            # Printed with three decimals.
             assert abs(found - expected) <= 0.01 * expected + 1, f"{ours}: {found}, and perf says {expected}: {done.stderr}"
             checks += 1
         wall = rows.get("duration_time")

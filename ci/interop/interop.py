@@ -1,12 +1,13 @@
-"""Makes histograms, has the peers read what we write and write what we read, and compares all counts: see ci/interop.sh.
+"""Makes histograms, lets the peers read our files and write files for us, and compares all counts: see ci/interop.sh.
 
     interop.py prepare DIRECTORY [SEED]     histograms and logs
-    interop.py check DIRECTORY              what each peer made of them
+    interop.py check DIRECTORY              compares the results of each peer
 
-For each peer there is NAME-cases.jsonl, of a histogram a line: its digits, its lowest discernible and highest value, values with
-their counts (as text, since JavaScript's numbers have 53 bits), and our encodings of it; and NAME-ours.hlog. The peer reads both, and
-writes NAME.jsonl (for each case the counts that it read, its own encoding of the same values, and figures of them), NAME-read.jsonl
-(the intervals that it read from the log) and NAME.hlog. Counts are told by the lowest values of their buckets.
+For each peer, NAME-cases.jsonl has a histogram per line: its digits, its lowest discernible and highest value, values
+with their counts (as text, since JavaScript's numbers have 53 bits), and our encodings of it. NAME-ours.hlog has the
+log. The peer reads both, and writes NAME.jsonl (for each case the counts that it read, its own encoding of the same
+values, and figures of them), NAME-read.jsonl (the intervals that it read from the log) and NAME.hlog. The lowest value
+of a bucket identifies its count.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ sys.path.insert(0, str(HERE.parent.parent / "python-demo"))
 import picollo  # noqa: E402
 
 SCALES = {0: 0, 1: 4, 2: 7, 3: 10, 4: 14, 5: 17}
-#: Bits of the highest value, so that no peer needs more than some megabytes.
+#: Bits of the highest value, so that no peer needs more than a few megabytes.
 MOST_BITS = {0: 62, 1: 62, 2: 62, 3: 62, 4: 40, 5: 26}
 START = 1_500_000_000.25
 TAGS = ("", "A", "get/users", "größe")
-#: Lowest discernible values: those that are no power of two make a unit of the one below.
+#: Lowest discernible values. If one is no power of two, the unit is the power below it.
 LOWESTS = (2, 3, 1000, 20_000, 2**20 + 12_345, 2**31, 2**40)
 RANKS = (10, 25, 50, 75, 90, 99, 99.9, 100)
 TICKS = 3
@@ -40,15 +41,15 @@ PEERS = ("python", "js", "rust")
 
 
 def takes(peer: str, digits: int, highest: int, counts: "list[int]") -> bool:
-    """Whether a peer has room for a histogram."""
+    """Whether a peer supports a histogram."""
     if peer == "js":  # numbers are doubles
         return highest < 2**53 and sum(counts) < 2**53
-    # What takes all eight bits of the ninth byte comes out as zero there, and 0 digits are refused.
+    # Counts that need all eight bits of the ninth byte become zero there, and it refuses 0 digits.
     return peer != "python" or (digits > 0 and max(counts, default=0) < 2**62)
 
 
 def cases(seed: int) -> Iterator[dict[str, Any]]:
-    """Sparse and dense ones of each number of digits, and those at the edges."""
+    """Sparse and dense cases of each number of digits, and edge cases."""
     choice = random.Random(seed)
 
     def case(
@@ -64,7 +65,7 @@ def cases(seed: int) -> Iterator[dict[str, Any]]:
         yield case("empty", digits, top, [])
         yield case("zero", digits, top, [(0, 1)])
         yield case("ends", digits, top, [(0, 3), (1, 2), (top, 1)])
-        # Counts of every length that they are written in.
+        # Counts of every encoded length.
         yield case("counts", digits, 10_000, [(bits * 100, 2**bits - 1) for bits in range(1, 50, 3)])
         yield case("large", digits, 10_000, [(1, 2**60), (9_999, 2**61 + 1)])
         yield case("largest", digits, 10_000, [(1, 2**62), (9_999, 2**61 + 1)])
@@ -77,7 +78,7 @@ def cases(seed: int) -> Iterator[dict[str, Any]]:
             count = choice.randrange(40)
             yield case("sparse", digits, highest, [(value(highest), choice.randint(1, 1000)) for _ in range(count)])
         for _ in range(3):
-            # Every bucket of a run, some of them empty; alone, and with others far away.
+            # Every bucket of a run, some of them empty, alone and with distant others.
             first, length = value(top // 2), choice.randint(500, 2000)
             values = []
             for _ in range(length):
@@ -89,7 +90,7 @@ def cases(seed: int) -> Iterator[dict[str, Any]]:
             values = [pair for pair in values if pair[1]] + [(value(top), 1) for _ in range(choice.choice((0, 20)))]
             yield case("dense", digits, top, values)
         for lowest in (*LOWESTS, *(choice.randrange(2, 2 ** choice.randint(2, 40)) for _ in range(5))):
-            # As much memory as without a unit. JavaScript's numbers end at 2^53.
+            # The same memory as without a unit. JavaScript's numbers end at 2^53.
             for bits in {min(62, most + unit_of(lowest)), 52}:
                 highest = max(2 * lowest, choice.randrange(2 ** (bits - 1), 2**bits))
                 edges = [lowest, 2 ** unit_of(lowest), block << unit_of(lowest), 2 * block << unit_of(lowest), highest]
@@ -105,7 +106,7 @@ def unit_of(lowest: int) -> int:
 
 
 def snapshot_of(case: dict[str, Any]) -> picollo.Snapshot:
-    """What holds the counts of a case."""
+    """A snapshot with the counts of a case."""
     histogram = picollo.Histogram(
         significant_digits=case["digits"], max=case["highest"], unit=case["lowest"], mode="single_writer"
     )
@@ -115,13 +116,14 @@ def snapshot_of(case: dict[str, Any]) -> picollo.Snapshot:
 
 
 def lowest_alike(value: int, scale: int) -> int:
-    """The lowest of the values that share a count with this one: the steps double with every block of 2**scale buckets."""
+    """The lowest of the values that share a count with this one: the steps double with every block of 2**scale
+    buckets."""
     step = 2 ** max(0, (value >> scale).bit_length() - 1)
     return value // step * step
 
 
 def expected(case: dict[str, Any]) -> "list[list[int]]":
-    """What there is to read, by the naive rule."""
+    """The expected counts, by the naive rule."""
     counts: dict[int, int] = {}
     for value, count in case["values"]:
         unit = unit_of(case["lowest"])
@@ -174,7 +176,7 @@ def prepare(directory: Path, seed: int) -> None:
 
 
 class Checks:
-    """Counts what was compared."""
+    """Counts the comparisons."""
 
     def __init__(self) -> None:
         self.passed = 0
@@ -200,12 +202,12 @@ def lines_of(path: Path) -> "list[dict[str, Any]]":
 
 
 def numbers(pairs: Any) -> "list[list[int]]":
-    """Pairs of numbers, that may be text."""
+    """Pairs of numbers, which may be text."""
     return [[int(value), int(count)] for value, count in pairs]
 
 
 def counters_of(data: str) -> "list[int]":
-    """The counters of an encoding, to the last that is not zero. (How runs of zeros are written differs.)"""
+    """The counters of an encoding, up to the last non-zero one. (Encodings of runs of zeros differ.)"""
     raw = base64.b64decode(data)
     if raw.startswith(b"\x1c\x84\x93\x14"):
         raw = zlib.decompress(raw[8:])
@@ -213,7 +215,7 @@ def counters_of(data: str) -> "list[int]":
     payload, at = raw[40 : 40 + length], 0
     counters: list[int] = []
     while at < len(payload):
-        # Seven bits a byte, low first, the ninth byte whole; the lowest bit is the sign.
+        # Seven bits per byte, low first, the ninth byte whole; the lowest bit is the sign.
         number, shift = 0, 0
         while True:
             byte = payload[at]
@@ -234,7 +236,7 @@ def steps_of(steps: "list[picollo.CountStep]") -> "list[list[int]]":
 
 
 def check_figures(case: dict[str, Any], result: dict[str, Any], what: str, checks: Checks) -> None:
-    """What a peer tells of a histogram, and what we tell of its encoding."""
+    """Compares a peer's figures of a histogram with ours of its encoding."""
     snapshot = picollo.Snapshot.decode(result["wrote"]["compressed"])
     figures = result["figures"]
     checks.equal(snapshot.layout.unit, 1 << unit_of(case["lowest"]), f"{what}, unit")
@@ -250,11 +252,11 @@ def check_figures(case: dict[str, Any], result: dict[str, Any], what: str, check
     if "percentiles" in figures:
         checks.equal(snapshot.percentile_values(RANKS, "upper"), list(map(int, figures["percentiles"])), f"{what}, percentiles")
         checks.equal(steps_of(snapshot.linear_steps(int(case["step"]))), numbers(figures["linear"]), f"{what}, linear steps")
-        # Where a bucket is wider than a step the crate ends before it; Java goes on to its end, and so do we.
+        # If a bucket is wider than a step, the crate ends before it; Java continues to its end, and so do we.
         if case["digits"] > 0:
             steps = snapshot.logarithmic_steps(int(case["step"]), 2)
             checks.equal(steps_of(steps), numbers(figures["logarithmic"]), f"{what}, logarithmic steps")
-        # Its levels are doubles, which now and then fall beside a rank that they are meant to meet, or tell no large counts apart.
+        # Its levels are doubles, which sometimes miss a rank that they should meet, or cannot distinguish large counts.
         steps = snapshot.percentile_steps(TICKS)
         levels = [step.rank_level for step in steps]
         ranks = [100 * reached / snapshot.total_count for reached in accumulate(bucket.count for bucket in snapshot.buckets())]
@@ -312,7 +314,7 @@ def main(command: str, directory: str, seed: str = "1") -> int:
         checks = Checks()
         check(Path(directory), peer, checks)
         print(f"{peer:<8} {checks.passed:6,} passed, {checks.failed} failed")
-        # A peer with nothing to compare has not passed.
+        # A peer without comparisons has not passed.
         passed, failed = passed + checks.passed, failed + checks.failed + (checks.passed == 0)
     print("interop: FAILED" if failed else f"interop: {passed:,} checks passed")
     return 1 if failed else 0

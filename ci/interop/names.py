@@ -1,10 +1,10 @@
-"""Are the codes that libpfm4 has for Intel's names those of Intel's own lists?
+"""Do libpfm4's codes for Intel's names match Intel's own lists?
 
     names.py PERF PICOLLO     the commands perf, of Linux 6.1, and picollo
 
-perf lists the events of a processor that this machine is not, from Intel's own files, when it is told of a PMU in a /sys that is made up. Each
-name that libpfm4 has as well must mean the same code, be refused by picollo, or be one of the few that are two codes for one thing. Ends
-with "N names passed".
+With a made-up /sys, perf lists the events of a processor that this machine is not, from Intel's own files. For each
+name that libpfm4 also has, the code must be the same, or picollo must refuse it, or it must be one of the few with two
+codes for one thing. Ends with "N names passed".
 """
 
 import json
@@ -14,27 +14,27 @@ import subprocess
 import sys
 import tempfile
 
-# libpfm4's PMUs, and the processors that perf keeps their lists under.
+# libpfm4's PMUs, and the processors that have these lists in perf.
 PMUS = {
     "nhm": "1A", "nhm_ex": "2E", "wsm": "25", "wsm_dp": "2C", "snb": "2A", "snb_ep": "2D", "ivb": "3A", "ivb_ep": "3E", "hsw": "3C", "hsw_ep": "3F",
     "bdw": "3D", "bdw_ep": "4F", "slm": "37", "glm": "5C", "knl": "57", "knm": "85", "skl": "5E", "skx": "55-4", "clx": "55-7", "icl": "7E", "icx": "6A",
     "tmt": "86", "spr": "8F",
 }  # fmt: skip
-# Two codes for one thing: the fixed counters' (event 0) and the same of any counter, and what is precise where the mask says so.
+# Two codes for one thing: a fixed counter's (event 0) and the same on any counter, and masks that only add precision.
 ALIKE = [
     {0x100, 0xC0, 0x1C0},  # INST_RETIRED
     {0x200, 0x3C},  # CPU_CLK_UNHALTED
     {0xC4, 0x4C4},  # BR_INST_RETIRED.ALL_BRANCHES
     {0xC5, 0x4C5},  # BR_MISP_RETIRED.ALL_BRANCHES
 ]
-# The kernel knows no second register for it, and ignores what libpfm4 says of one.
+# The kernel has no second register for it, and ignores libpfm4's.
 IGNORED = {"EXE.AMX_BUSY"}
 SHIFTS = {"umask": 8, "edge": 18, "any": 21, "inv": 23, "cmask": 24}
 BESIDE = ("offcore_rsp", "frontend", "ldlat")
 
 
 def listed(perf, sysfs, model):
-    """What Intel's list says: terms by names."""
+    """Intel's list: terms by names."""
     env = {**os.environ, "SYSFS_PATH": sysfs, "PERF_CPUID": f"GenuineIntel-6-{model}"}
     done = subprocess.run([perf, "list", "--details", "pmu"], env=env, check=True, capture_output=True, text=True)
     found = re.findall(r"^  (\S+) *\n(?: {7}\[[^\]]*\]\n)? {8}cpu/(.*)/ *$", done.stdout, re.MULTILINE)
@@ -42,7 +42,7 @@ def listed(perf, sysfs, model):
 
 
 def code(terms):
-    """The code, and what goes beside it."""
+    """The code, and its additional terms."""
     config, beside = 0, 0
     for term in terms.split(","):
         name, _, value = term.partition("=")
@@ -59,7 +59,7 @@ def code(terms):
 
 
 def named(picollo, pmu):
-    """What libpfm4 says: what picollo lists of a PMU that it is told to take for this machine's."""
+    """libpfm4's codes: picollo's list of a PMU that it is made to take for this machine's."""
     env = {**os.environ, "LIBPFM_FORCE_PMU": pmu}
     done = subprocess.run([picollo, "events", f"{pmu}::", "--json"], env=env, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)

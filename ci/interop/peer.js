@@ -1,4 +1,4 @@
-// What npm's hdr-histogram-js makes of our files: peer.js DIRECTORY. See interop.py.
+// Processes our files with npm's hdr-histogram-js: peer.js DIRECTORY. See interop.py.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -43,7 +43,7 @@ for (const item of cases) {
     id: item.id,
     read: { compressed: countsOf(hdr.decodeFromCompressedBase64(item.compressed, BITS)) },
     wrote: { compressed: hdr.encodeIntoCompressedBase64(histogram) },
-    // None: its equivalent values are a bucket off now and then, with units and near 2^52. Its counts are right.
+    // None: its equivalent values are sometimes a bucket off, with units and near 2^52. Its counts are right.
     figures: {},
   });
   if (item.tag) histogram.tag = item.tag;

@@ -1,4 +1,4 @@
-"""What PyPI's hdrhistogram makes of our files: peer.py DIRECTORY. See interop.py."""
+"""Processes our files with PyPI's hdrhistogram: peer.py DIRECTORY. See interop.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def counts_of(histogram: HdrHistogram) -> "list[list[int]]":
 
 
 def figures_of(histogram: HdrHistogram, case: "dict[str, Any]") -> "dict[str, Any]":
-    # Its ranks round to the nearest, so that its percentiles may be the ones beside.
+    # It rounds ranks to the nearest, so its percentiles may be adjacent ones.
     return {
         "min": histogram.get_min_value(),
         "max": histogram.get_max_value(),
@@ -50,7 +50,7 @@ def main(directory: Path) -> None:
             }
             json.dump(result, results)
             results.write("\n")
-            # It reads tags, and has no way to write them.
+            # It reads tags, but cannot write them.
             log.write(f"Tag={case['tag']}," if case["tag"] else "")
             writer.output_interval_histogram(histogram, case["start"], case["end"])
     reader = HistogramLogReader(str(directory / "python-ours.hlog"), HdrHistogram(1, 1000, 3))

@@ -1,4 +1,4 @@
-// Logs that `picollo record` wrote, as npm's hdr-histogram-js reads them: recorded.js DIRECTORY. See recorded.py.
+// Reads logs of `picollo record` with npm's hdr-histogram-js: recorded.js DIRECTORY. See recorded.py.
 const assert = require("assert");
 const fs = require("fs");
 const path = require("path");

@@ -1,8 +1,9 @@
-"""Logs that `picollo record` wrote of a running program, as PyPI's hdrhistogram reads them.
+"""Reads logs that `picollo record` wrote of a running program, with PyPI's hdrhistogram.
 
-recorded.py make COMMAND DIRECTORY publishes histograms of a layout that HdrHistogram has and of the one that segments have unless they are
-asked for another, which the command coarsens; has it record each kind into a log of its own, and writes what is in them by tag and bucket, as
-it should be. recorded.py read DIRECTORY, by the interpreter that has the peer, compares. (recorded.js does the same by npm's.)
+recorded.py make COMMAND DIRECTORY publishes histograms with one of HdrHistogram's layouts and with the default layout
+of segments, which the command coarsens. It records each kind into a separate log, and writes the expected counts by tag
+and bucket. recorded.py read DIRECTORY compares them, in the interpreter that has the peer. (recorded.js does the same
+with npm's.)
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: Logs: significant digits as written, how many bits of a value they keep, and what the histograms are made with.
+#: Logs: written significant digits, how many bits of a value they keep, and the options of the histograms.
 LOGS: "dict[str, tuple[int, int, dict[str, Any]]]" = {
     "recorded-3": (3, 11, {"relative_error": 0.0005}),
     # 1 % is between HdrHistogram's one and two digits.
@@ -27,7 +28,7 @@ LOGS: "dict[str, tuple[int, int, dict[str, Any]]]" = {
 
 
 def lowest(value: int, bits: int) -> int:
-    """The lowest value of the bucket: its first bits, as anybody would say it who knows HdrHistogram's layout."""
+    """The lowest value of the bucket: its first bits, from HdrHistogram's layout alone."""
     rest = max(value.bit_length() - bits, 0)
     return value >> rest << rest
 
@@ -42,7 +43,7 @@ def record(command: str, directory: Path, name: str) -> "dict[str, Any]":
         histograms.append(segment.histogram("request", unit="ns", labels={"route": "/json"}, **options))
     arguments = [command, "record", name, "--interval", "0.2", "--output", str(log)]
     recorder = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
-    # Until it has begun, so that there are several intervals.
+    # Waits until it has begun, so that there are several intervals.
     deadline = time.monotonic() + 30
     while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -60,7 +61,7 @@ def record(command: str, directory: Path, name: str) -> "dict[str, Any]":
     recorder.send_signal(signal.SIGINT)
     _, errors = recorder.communicate(timeout=30)
     assert recorder.returncode == 0, errors
-    # It says where it is coarser, and nothing else.
+    # It reports a coarser layout, and nothing else.
     told = errors.splitlines()
     assert len(told) == (0 if name == "recorded-3" else 2), errors
     assert all(f"written with {digits} significant digit" in line for line in told), errors
@@ -71,7 +72,7 @@ def record(command: str, directory: Path, name: str) -> "dict[str, Any]":
 
 
 def make(command: str, directory: Path) -> None:
-    # In memory, as segments are.
+    # In memory, like segments.
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="picollo-interop-") as place:
         os.environ["PICOLLO_DIR"] = place
         expected = {name: record(command, directory, name) for name in LOGS}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Can the models fail? Each line below takes one thing away from a copy of the sources, and a model must notice. Run by
-# `ci/loom.sh bugs`, which says for which flavour of build; the copy shares its dependencies. Ends with "N passed, N failed".
+# Can the models fail? Each line below removes one thing from a copy of the sources, and a model must notice. Run by
+# `ci/loom.sh bugs`, which sets the build flavor; the copy shares its dependencies. Ends with "N passed, N failed".
 set -eu
 cd "$(dirname "$0")/../.."
 copy="$CARGO_TARGET_DIR/bugs"
@@ -25,7 +25,7 @@ plant() {
         echo "MISSED    $2: $3 passes"
         missed=$((missed + 1))
     elif ! grep -qE 'panicked at|signal: (6|7|11),' "$copy/log"; then
-        # Out of time, most likely: nothing was noticed.
+        # Probably out of time: nothing was noticed.
         echo "MISSED    $2: $3 ended without a finding: $(tail -n 1 "$copy/log")"
         missed=$((missed + 1))
     else
@@ -37,10 +37,10 @@ plant() {
 bug() { plant core "$1" "models::$2" "$3" "$4"; }
 # page_bug NAME SED-EXPRESSION: in the reading of a counter's page.
 page_bug() { plant native "$1" user_read::page::model user_read/page.rs "$2"; }
-# waiting_bug NAME SED-EXPRESSION: in what collectors of exemplars do without waiting.
+# waiting_bug NAME SED-EXPRESSION: in the code of exemplar collectors that does not wait.
 waiting_bug() { plant native "$1" exemplars::waiting::model exemplars/waiting.rs "$2"; }
 
-# Only what has models, in a workspace of its own.
+# Only the crates with models, in a separate workspace.
 sed -e 's/^members = .*/members = ["core", "native"]/' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
 cp Cargo.lock "$copy/"
 

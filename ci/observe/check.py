@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives `picollo top` in a terminal of tmux while services run, and looks at what is there.
+"""Drives `picollo top` in a terminal of tmux while services run, and checks its output.
 
     check.py [--picture FILE] PICOLLO FOLDER NAME=COMMAND...
 
@@ -18,9 +18,9 @@ import time
 
 from picture import svg_of
 
-#: One of the eight, in either form.
+#: One of the eight colors, in either form.
 COLOR = re.compile("\x1b\\[(3[0-7]|38;)")
-#: A time's, in either alphabet.
+#: A unit of time, in either alphabet.
 UNIT = "[nmuµ]?s"
 passed = failed = 0
 
@@ -32,7 +32,7 @@ def check(name, is_so, found=""):
 
 
 class Terminal:
-    """A shell in a terminal, on a server of tmux of its own."""
+    """A shell in a terminal, on a separate tmux server."""
 
     def __init__(self, folder, width, height):
         self.tmux = ["tmux", "-f", "/dev/null", "-S", str(folder / f"tmux-{os.getpid()}")]
@@ -54,7 +54,7 @@ class Terminal:
         return self.run("capture-pane", "-p", *(["-e"] if colors else []))
 
     def wait(self, pattern, seconds=20):
-        """The screen once it has this; what is there in the end otherwise."""
+        """Waits until the screen contains this; otherwise returns the last screen."""
         deadline = time.monotonic() + seconds
         while True:
             screen = self.screen()
@@ -94,7 +94,7 @@ def drive(terminal, command, services, picture):
         terminal.expect(f"{name} is shown live", pattern.replace(r"\d /s", r"\d( k)? ?/s"))
     check("no more rows than a terminal has", len(terminal.screen().splitlines()) <= 24, terminal.screen())
     if picture:
-        # A minute of it.
+        # Runs for a minute.
         time.sleep(60)
         pathlib.Path(f"{picture}.svg").write_text(svg_of(terminal.screen(colors=True), 80, 24))
     check("colours", COLOR.search(terminal.screen(colors=True)), terminal.screen(colors=True))

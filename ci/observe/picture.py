@@ -4,22 +4,22 @@ import html
 import re
 import unicodedata
 
-#: Of the terminal's eight colours those that are used, on dark.
+#: The used ones of the terminal's eight colors, on dark.
 COLORS = {31: "#f47067", 32: "#57ab5a", 36: "#56b6c2"}
 FOREGROUND, BACKGROUND = "#d0d7de", "#0d1117"
-#: Spaces would be drawn together.
+#: Normal spaces would be collapsed.
 NO_BREAK = "\u00a0"
 WIDTH, HEIGHT, PADDING = 8.4, 17, 10
 
 
 def runs(line, state):
-    """Pieces of a line and their style; the style goes on in the next line."""
+    """Pieces of a line and their style; the style continues in the next line."""
     for piece in re.split(r"(\x1b\[[\d;]*m)", line):
         if not piece.startswith("\x1b"):
             if piece:
                 yield piece, dict(state)
             continue
-        # Colours of a palette are the same eight.
+        # Palette colors are the same eight.
         for code in re.sub(r"38;5;(\d)(?!\d)", r"3\1", piece[2:-1]).split(";"):
             code = int(code or 0)
             if code == 0:
@@ -36,12 +36,12 @@ def runs(line, state):
 
 
 def svg_of(screen, columns, lines):
-    """A picture of what `tmux capture-pane -e -p` wrote."""
+    """A picture of the output of `tmux capture-pane -e -p`."""
     out, state = [], {}
     for row, line in enumerate(screen.split("\n")[:lines]):
         column, pieces = 0, list(runs(line, state))
         if pieces and 7 in pieces[-1][1]:
-            # tmux leaves out spaces at the end, which are seen in a bar.
+            # tmux omits spaces at the end, which are visible in a bar.
             pieces.append((" " * (columns - len(re.sub(r"\x1b\[[\d;]*m", "", line))), pieces[-1][1]))
         for text, style in pieces:
             length = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
@@ -52,7 +52,7 @@ def svg_of(screen, columns, lines):
                 color = BACKGROUND
             look = ' font-weight="bold"' if 1 in style else ' opacity="0.6"' if 2 in style else ""
             if text.strip():
-                # Every character at its place, whatever the font's widths are.
+                # Places every character exactly, for any width of the font.
                 shown = html.escape(text).replace(" ", NO_BREAK)
                 places = " ".join(f"{x + at * WIDTH:.1f}" for at in range(len(text)))
                 out.append(f'<text x="{places}" y="{y + 13}" fill="{color}"{look}>{shown}</text>')

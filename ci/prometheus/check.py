@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A real Prometheus scrapes services that record what is known: does it say so?
+"""A real Prometheus scrapes services that record known values: does it return them?
 
     ci/prometheus/check.py PROMETHEUS PROMTOOL FOLDER -- SERVICE... -- SERVICE... ...
 
-Each service prints its port, records 1 to 1,000 ms (one of each) for each line of input, and at the end of its input how many values that
-were. The name before the command's first word and `=` is its label `job`. Ends with "N passed, N failed".
+Each service prints its port, records 1 to 1,000 ms (one of each) for each line of input, and prints the number of
+values at the end of its input. The name before `=` in the command's first word is its label `job`. Ends with "N passed,
+N failed".
 """
 
 import json
@@ -23,7 +24,7 @@ import urllib.request
 from dashboard import Dashboard
 
 DASHBOARD = Dashboard(pathlib.Path(__file__).resolve().parents[2] / "docs" / "grafana" / "picollo.json")
-#: What the services have for it to show.
+#: The metrics that it must show for the services.
 SHOWN = {
     "classic": ["c_seconds", "py_classic_seconds", "published_seconds", "py_small", "rust_classic_seconds"],
     "native": ["published_seconds", "py_native_seconds", "rust_seconds"],
@@ -56,12 +57,12 @@ class Service:
         self.process.stdin.write("\n")
 
     def kill(self):
-        """With the processes that it started."""
+        """Kills it with the processes that it started."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def end(self):
-        """No more records; how many there were."""
+        """Ends the records; returns their number."""
         self.process.stdin.close()
         return int(self.process.stdout.readline())
 
@@ -83,7 +84,7 @@ def ask(port, path, **query):
 
 
 def one(port, query):
-    """The value of a query of one series; NaN for none."""
+    """The value of a query with one series; NaN without one."""
     result = ask(port, "query", query=query)["result"]
     return float(result[0]["value"][1]) if len(result) == 1 else math.nan
 
@@ -117,7 +118,7 @@ def main(arguments):
     config.write_text(
         f"global: {{scrape_interval: {int(SCRAPE * 1000)}ms, scrape_timeout: {int(SCRAPE * 1000)}ms}}\n"
         "scrape_configs:\n"
-        # The instance would differ after a restart, on another port.
+        # The instance would change after a restart, on another port.
         "- {job_name: services, file_sd_configs: [{files: [" + str(targets) + "], refresh_interval: 1s}],\n"
         "   relabel_configs: [{source_labels: [service], target_label: instance}]}\n"
     )
@@ -146,7 +147,7 @@ def follow(services, tell_targets, port, promtool):
         for service in services:
             service.record()
         if restarted is None and now > began + SECONDS / 2:
-            # A process of that name ends, and starts again from nothing.
+            # One process of that name ends, and restarts from zero.
             restarted = by_job["c"]
             restarted.kill()
             restarted.start()
@@ -157,24 +158,25 @@ def follow(services, tell_targets, port, promtool):
     up = {row["metric"]["service"]: row["value"][1] for row in ask(port, "query", query="up")["result"]}
     check("all are up", up == {job: "1" for job in by_job}, up)
 
-    # Of 1 to 1,000 ms the quantile q is q seconds. Classic: linear within a bucket of 50 ms, exact to a value. By fours, powers of four.
+    # For 1 to 1,000 ms the quantile q is q seconds. Classic buckets are linear within 50 ms, exact to a value. The
+    # others use powers of four.
     for metric in ("py_classic_seconds", "c_seconds"):
         for quantile in (0.5, 0.9, 0.99):
             found = one(port, f"histogram_quantile({quantile}, sum by (le) (rate({metric}_bucket[{rate_window}])))")
             check(f"classic quantile {quantile} of {metric}", near(found, quantile, 0.01), found)
         of_all = f"/ ignoring (le) rate({metric}_count[{rate_window}])"
         found = one(port, f'rate({metric}_bucket{{le="0.5"}}[{rate_window}]) {of_all}')
-        # At a bound where no bucket ends, off by what is within 1 % of it.
+        # At a bound inside a bucket, the error is the values within 1 % of it.
         check(f"half of the rate of {metric} is up to half a second", near(found, 0.5, 0.01), found)
         found = one(port, f"rate({metric}_sum[{rate_window}]) {of_all}")
         check(f"mean, {metric}", near(found, 0.5005, 0.005), found)
     for quantile in (0.5, 0.9, 0.99):
-        # A layout of 64 buckets a block is schema 3: buckets of 9 %.
+        # A layout with 64 buckets per block is schema 3: buckets of 9 %.
         for metric in ("py_native_seconds", "rust_seconds"):
             found = one(port, f"histogram_quantile({quantile}, sum(rate({metric}[{rate_window}])))")
             check(f"native quantile {quantile} of {metric}", near(found, quantile, 2 ** 0.125 - 1 + 0.01), found)
-    # Three processes of one segment name are one service. Bounds of `picollo serve` are 25 % apart, native buckets 9 %, and the histogram's own
-    # error is 1 %.
+    # Three processes with one segment name are one service. Bounds of `picollo serve` are 25 % apart, native buckets
+    # 9 %, and the histogram's own error is 1 %.
     for job, metric, share in (("published", "published_seconds_bucket", 0.25), ("native", "published_seconds", 2 ** 0.125 - 1)):
         command, folder, segment = by_job[job].command[2:5]
         shown = subprocess.run([command, "show", segment, "--match", "published", "--json"], capture_output=True, text=True, check=True,

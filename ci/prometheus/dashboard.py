@@ -1,7 +1,7 @@
-"""The dashboard of docs/grafana: what it asks, and whether a Prometheus answers.
+"""Checks the queries of the dashboard in docs/grafana on a Prometheus.
 
-Grafana puts metrics and jobs in the places of its variables. Here each variable is asked for as Grafana would, must have exactly
-the metrics that it is for, and each expression is then sent with each of these.
+Grafana replaces its variables by metrics and jobs. This script queries each variable like Grafana, and the answer must
+be exactly its metrics. Then it sends each expression with each of these.
 """
 
 import itertools
@@ -22,12 +22,12 @@ def walk(value):
 
 
 def fill(text, values):
-    """With values in the places of variables; one that has none is an error."""
+    """Replaces variables by values; a variable without a value is an error."""
     return VARIABLE.sub(lambda found: values[found[1]], text)
 
 
 def has_numbers(row):
-    """Whether a series has a value that is a number, or a histogram with observations."""
+    """Whether a series has a numeric value, or a histogram with observations."""
     if "histogram" in row:
         return float(row["histogram"][1]["count"]) > 0
     return math.isfinite(float(row["value"][1]))
@@ -40,7 +40,7 @@ class Dashboard:
         self.panels = [panel for panel in self.board["panels"] if panel["type"] != "row"]
 
     def faults(self):
-        """What Grafana would not take, or not show."""
+        """Faults that Grafana would refuse, or not show."""
         ids = [panel["id"] for panel in self.board["panels"]]
         places = [tuple(panel["gridPos"][side] for side in "xywh") for panel in self.board["panels"]]
         known = {variable["name"] for variable in self.variables} | {"__rate_interval", "__all"}
@@ -55,7 +55,7 @@ class Dashboard:
         return faults
 
     def values_of(self, variable, ask, values):
-        """What a variable offers, as Grafana finds it out."""
+        """The values of a variable, in the way Grafana finds them."""
         found = re.fullmatch(r"label_values\((.+), (\w+)\)", fill(variable["query"]["query"], values))
         offered = [row["metric"].get(found[2], "") for row in ask("query", query=found[1])["result"]]
         if pattern := variable["regex"].strip("/"):
@@ -63,9 +63,9 @@ class Dashboard:
         return sorted(set(offered))
 
     def check(self, check, ask, truth, empty):
-        """Asks for everything; `truth` has the metrics that each variable is for, `empty` those that have no observations.
+        """Sends all queries. `truth` has the metrics of each variable, `empty` those without observations.
 
-        Nothing in a name tells a gauge from a native histogram, so that lists of the ones have the others too.
+        A name does not distinguish gauges from native histograms, so each list contains both.
         """
         check("the dashboard's file", self.faults() == [], self.faults())
         values = {"job": ".+", "__rate_interval": "5s"}

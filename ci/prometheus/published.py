@@ -1,5 +1,5 @@
-"""Three processes of one program that publish, and `picollo serve` for ci/prometheus.sh: prints its port, lets each process record a round
-for each line of input, then prints how much one of them recorded.
+"""Three processes of one program that publish, and `picollo serve`, for ci/prometheus.sh: prints its port, lets each
+process record a round for each line of input, then prints how much one of them recorded.
 
     published.py PICOLLO FOLDER SEGMENT [OPTION OF SERVE...]
 """

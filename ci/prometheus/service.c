@@ -1,5 +1,5 @@
-/* A service that serves its metrics itself: one scrape at a time, from a thread that does nothing else. A real one would use what it speaks
- * HTTP with. Prints its port, records until its input ends, and then prints how often it has. */
+/* A service that serves its metrics itself: one scrape at a time, on a dedicated thread. A real service would use its
+ * HTTP library. Prints its port, records until its input ends, and then prints the number of records. */
 #include <arpa/inet.h>
 #include <picollo.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-"""A service in Python for ci/prometheus.sh: prints its port, records a round for each line of input, then prints how much it recorded."""
+"""A Python service for ci/prometheus.sh: prints its port, records a round for each line of input, then prints its
+count."""
 
 import sys
 import time
@@ -12,7 +13,7 @@ options = {"help": "How long requests took", "unit": "seconds", "divisor": 1e9}
 classic_id = registry.add(classic, "py_classic_seconds", bounds=[round(0.05 * step * 1e9) for step in range(1, 21)], **options)
 registry.add(native, "py_native_seconds", native=True, **options)
 depth = registry.add_gauge("py_depth", help="How much was recorded")
-# It has memory for nothing, and loses all.
+# It has no memory for counts, and loses all.
 small = picollo.Histogram(0.01, storage="sparse", max_bytes=picollo.Histogram(0.01, storage="sparse").footprint + 100)
 registry.add(small, "py_small", help="What there was no memory for")
 with registry.serve(0) as server:

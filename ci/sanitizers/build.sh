@@ -1,22 +1,22 @@
-# What ci/sanitizers.sh and ci/abi-fuzz.sh share; they source it. They set
+# Shared by ci/sanitizers.sh and ci/abi-fuzz.sh, which source it. They set
 #
 #   sanitizer   thread or address
 #   runtime     its name among the compiler's runtimes: tsan or asan
-#   cfg         what else the Rust code is told, for threads
+#   cfg         additional flags of the Rust code, for threads
 #
-# Everything that is built with one sanitizer shares one target directory.
+# Everything built with one sanitizer shares one target directory.
 #
-# Rust's runtime serves the C programs as well: gcc only instruments them. (Its own runtime lacks some of the functions that
-# Rust's code calls, and there can be but one in a program.)
+# Rust's runtime serves the C programs as well: gcc only instruments them. (gcc's runtime lacks some functions that
+# Rust's code calls, and a program can have only one.)
 
 # Panics can be planted, for c-tests/panic.c.
 if [ "$sanitizer" = address ]; then cfg="--cfg picollo_plant_panic"; fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 
-# Sanitizers are a feature that stable compilers have, with their runtimes, but only give to those who ask like this.
+# Sanitizers are a feature of stable compilers, with their runtimes, that this setting enables.
 export RUSTC_BOOTSTRAP=1
 
-# The flags of both languages, a target directory of its own, and the library in a tree of its own.
+# The flags of both languages, a separate target directory, and the library in a separate tree.
 build_library() {
     export RUSTFLAGS="$cfg -Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer"
     # For the examples in the documentation.
@@ -33,8 +33,8 @@ build_library() {
     export LD_LIBRARY_PATH="$programs"
 }
 
-# build_program NAME SOURCE [LIBRARY...]: compiles with instrumentation, and links with the one runtime, whose symbols the
-# shared library finds in the program.
+# build_program NAME SOURCE [LIBRARY...]: compiles with instrumentation, and links with the single runtime, whose
+# symbols the shared library finds in the program.
 build_program() {
     local name=$1 source=$2 compiler=(gcc -std=c11 -D_DEFAULT_SOURCE)
     shift 2
@@ -45,7 +45,7 @@ build_program() {
         -lpthread -lm -ldl -lrt -o "$programs/$name"
 }
 
-# plant FAULT MESSAGE: a checker that does not find a planted fault proves nothing.
+# plant FAULT MESSAGE: a checker that misses a planted fault proves nothing.
 plant() {
     local output
     if output=$("$programs/planted" "$1" 2>&1) || ! grep -q "$2" <<<"$output"; then
@@ -56,7 +56,7 @@ plant() {
     planted=$((${planted:-0} + 1))
 }
 
-# The C tests by name, but for those named in arguments.
+# The names of the C tests, except those in the arguments.
 c_tests() {
     local name
     for name in $(make --no-print-directory -s -C c-tests list); do
@@ -64,7 +64,7 @@ c_tests() {
     done
 }
 
-# start COMMAND...: in the background, when fewer than two are there; one that fails ends the script.
+# start COMMAND...: runs in the background when fewer than two commands run; a failing one ends the script.
 started_jobs=()
 start() {
     if [ ${#started_jobs[@]} -ge 2 ]; then
@@ -80,7 +80,7 @@ finish() {
     started_jobs=()
 }
 
-# Builds and runs the C and C++ programs: with the static library, or with none for those that load it.
+# Builds and runs the C and C++ programs with the static library, or without any for those that load it.
 run_c_tests() {
     local name list=()
     for name in "$@"; do
@@ -104,7 +104,7 @@ run_c_tests() {
     c-tests/run.sh "${list[@]}"
 }
 
-# How many tests passed, by what cargo said.
+# The number of passed tests in cargo's output.
 rust_passed() {
     sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$1" | awk '{ sum += $1 } END { print sum + 0 }'
 }

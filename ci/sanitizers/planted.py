@@ -1,4 +1,4 @@
-"""Faults that ci/sanitizers.sh asan has to find when they are made from Python: use-after-free or leak."""
+"""Faults from Python that ci/sanitizers.sh asan must find: use-after-free or leak."""
 
 import ctypes
 import os

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Do counters count right on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts instructions
-# exactly, and runs there: the native crate's own tests (built by the Rust compiler of ci/tools/debian.sh), and the programs
-# of ci/targets/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
+# Do counters count correctly on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts
+# instructions exactly. There it runs the native crate's own tests (built by the Rust compiler of ci/tools/debian.sh),
+# and the programs of ci/targets/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
 #
-# Without a network, and without what an earlier run has fetched, this fails: a check that was not made has not passed.
+# Without a network and downloads of an earlier run, this fails: a check that did not run has not passed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,7 +19,7 @@ bin=$work/bin
 mkdir -p "$bin" "$work/initramfs"
 libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
 
-# The fetched programs find their own libraries; nobody else's are changed.
+# The downloaded programs use their own libraries, and no others.
 wrap() {
     printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$2" >"$bin/$1"
     chmod +x "$bin/$1"
@@ -57,18 +57,18 @@ done <"$work/tests.list"
 python3 ci/targets/aarch64/initramfs.py "$work/initramfs" "$work/initramfs.gz"
 
 passed=0 failed=0
-# Boots one machine: its name, CPU model, number of CPUs, 1 or 0 for user access, and the programs to run, each with filters for
-# its tests behind commas.
+# Boots one machine: its name, CPU model, number of CPUs, 1 or 0 for user access, and the programs to run, each with
+# comma-separated filters for its tests.
 machine() {
     local name=$1 model=$2 cpus=$3 access=$4 log=$work/$1.log
     shift 4
     echo "aarch64-pmu: machine \"$name\": $model, $cpus CPU(s), perf_user_access=$access"
-    # With -icount an instruction is a nanosecond and counts are exact. It runs all CPUs by turns.
+    # With -icount an instruction is a nanosecond and counts are exact. The CPUs run in turn.
     timeout 600 "$bin/qemu" -M virt -m 512 -cpu "$model" -smp "$cpus" -icount shift=0,sleep=off \
         -nographic -nic none -no-reboot -kernel "$root"/boot/vmlinuz-* -initrd "$work/initramfs.gz" \
         -append "console=ttyAMA0 quiet panic=-1 picollo.access=$access -- $*" </dev/null >"$log" 2>&1 || true
     tr -d '\r' <"$log" | grep -v '^\[' | sed "s/^/    /"
-    # The test harness's and the init's own lines.
+    # The lines of the test harness and of init.
     local p f
     p=$(tr -d '\r' <"$log" | sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p; s/^init: \([0-9]*\) passed.*/\1/p' | paste -sd+ | bc)
     f=$(tr -d '\r' <"$log" | sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p; s/^init: .* \([0-9]*\) failed.*/\1/p' | paste -sd+ | bc)
@@ -82,12 +82,12 @@ machine() {
 
 [ -s "$work/tests.list" ] || { echo "aarch64-pmu: no test program was built" >&2; echo "0 passed, 1 failed"; exit 1; }
 max=max,pauth-impdef=on
-# (The test left out wants branch misses, which the emulated PMU does not have.)
+# (The excluded test needs branch misses, which the emulated PMU lacks.)
 machine user-access $max 1 1 picollo_native,pmc::,page::,fault::,cpu_tests::,thread::,tsc:: pmu \
     session,--skip,hardware_events_count_or_say_why_not forks allocation
 machine two-cpus $max 2 1 pmu
 machine no-user-access $max 1 0 pmu
-# Its counters of anything but cycles have 32 bits.
+# All its counters except cycles have 32 bits.
 machine narrow-counters cortex-a57 2 1 pmu
 
 echo "$passed passed, $failed failed"

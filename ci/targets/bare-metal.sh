@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does it run without an operating system? On an emulated Cortex-M0 (no compare-and-swap) and Cortex-M4, both without 64-bit
-# atomics: the Rust programs and the C program of embedded/, with interrupts that record meanwhile. Ends with the sizes and a line
-# "N passed, N failed". (The C interface without std on this machine: ci/abi.sh.)
+# Does it run without an operating system? Runs the Rust programs and the C program of embedded/ on an emulated
+# Cortex-M0 (no compare-and-swap) and Cortex-M4, both without 64-bit atomics, with interrupts that record meanwhile.
+# Ends with the sizes and a line "N passed, N failed". (ci/abi.sh tests the C interface without std on this machine.)
 #
 #   ci/targets/bare-metal.sh
 #
-# The compilers and the emulator come from Debian and are kept in the cache directory. Without them this fails: a check that was
-# not made has not passed.
+# The compilers and the emulator come from Debian and are kept in the cache directory. Without them this fails: a check
+# that did not run has not passed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -30,20 +30,20 @@ for tool in gcc ld nm size; do
 done
 wrap qemu "$emulator/usr/lib/x86_64-linux-gnu:$emulator/lib/x86_64-linux-gnu" "$emulator/usr/bin/qemu-system-arm -L $emulator/usr/share/qemu"
 
-# A build directory apart, which all that this compiler builds shares: it is another one than everything else's.
+# A separate build directory, shared by everything that this compiler builds: it is not the usual compiler.
 export RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross
 rust() {
     RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
         CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_PANIC=abort \
         cargo build --quiet --locked -p picollo-embedded -Zbuild-std=core,alloc --target "$2" --release "${@:3}"
 }
-# The library for C. Another profile than the programs', but the same libraries below.
+# The library for C. It has another profile than the programs, but uses the same libraries.
 library() {
     cargo build --quiet --locked -Zbuild-std=core,alloc --target "$1" --profile embedded -p picollo-ffi \
         --no-default-features --features critical-section 2>&1 | { grep -vE 'dropping unsupported crate type|^warning: `picollo-ffi`|^$' || true; }
 }
 
-# run NAME MACHINE PROGRAM: what it says, and its own sum.
+# run NAME MACHINE PROGRAM: its output, and its own sum.
 run() {
     local log=$work/$1.log sum
     timeout 120 "$bin/qemu" -M "$2" -nographic -monitor none -serial none -semihosting-config enable=on,target=native \
@@ -62,7 +62,7 @@ run() {
 }
 
 sizes=()
-# Flash: code and constants, with what .data starts as; RAM: .data and .bss, without the stack.
+# Flash: code and constants, with the initial values of .data; RAM: .data and .bss, without the stack.
 note_size() {
     sizes+=("$(printf '| %-44s | %-10s | %7d | %6d |' "$1" "$2" $("$bin/arm-size" "$3" | awk 'NR == 2 { print $1 + $2, $2 + $3 }'))")
 }
@@ -97,7 +97,7 @@ for cpu in m0 m4; do
         embedded/c/start.c embedded/c/main.c -o "$work/c-$cpu" || { fail "the C program does not link for $name"; continue; }
     note_size "C: freestanding, libpicollo.a" "$name" "$work/c-$cpu"
     run "$name-c" $machine "$work/c-$cpu"
-    # Every function at once, which is what the whole library takes: more than a micro:bit has.
+    # Every function at once, so the size of the whole library: more than a micro:bit has.
     { echo 'int main(void) { return 0; } void tick(void) {}'
       sed 's/.*/extern char &[];/' "$work/exports"
       echo 'const void *const all[] __attribute__((used, section(".vectors.all"))) = {'; sed 's/$/,/' "$work/exports"; echo '};'; } >"$work/all.c"

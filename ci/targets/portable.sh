@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the core work on other kinds of machines? Its whole test suite runs
 #
-# - as if without 64-bit atomics, and as if without compare-and-swap, with the critical sections of std (parts "lacking");
+# - as if without 64-bit atomics, and as if without compare-and-swap, with std's critical sections (parts "lacking");
 # - compiled for 32 bits, on this machine (part "i686");
 # - compiled for a big-endian machine, in an emulator (part "s390x").
 #
@@ -28,7 +28,7 @@ tests() {
     echo "$1: $p passed, $f failed"
 }
 
-# Only the crates of the workspace are told what is lacking, by a wrapper of the compiler: what they depend on is that of all tests.
+# Only the workspace's crates see what is lacking, through a compiler wrapper; their dependencies are unchanged.
 lacking() {
     local lacks wrapper
     mkdir -p "$target/portable"
@@ -37,7 +37,7 @@ lacking() {
         printf '#!/bin/sh\nexec "$@" --cfg %s\n' $lacks >"$wrapper"
         chmod +x "$wrapper"
         export RUSTC_WORKSPACE_WRAPPER=$wrapper RUSTDOCFLAGS="--cfg $lacks"
-        # A wrapper that changes nothing would pass everything: without critical sections the core does not compile.
+        # A wrapper without effect would pass everything: without critical sections the core does not compile.
         if cargo check --quiet --package picollo-core --no-default-features 2>"$target/portable-planted.log" ||
             ! grep -q 'lacks atomics' "$target/portable-planted.log"; then
             echo "FAILED: $lacks switches nothing off"
@@ -65,11 +65,11 @@ other() {
         chmod +x "$target/portable/$tool"
     done
     upper=$(tr a-z- A-Z_ <<<"$2")
-    # The standard library is built along: no ready-made one is of the compiler's version.
+    # Builds the standard library too: no prebuilt one matches the compiler's version.
     export CARGO_TARGET_DIR="$target/cross" RUSTC=$rustc RUSTC_BOOTSTRAP=1 "CARGO_TARGET_${upper}_LINKER=$target/portable/$3" \
         "CARGO_TARGET_${upper}_RUSTFLAGS=-C target-feature=+crt-static" "CARGO_TARGET_${upper}_RUNNER=${4:+$target/portable/$4}"
     [ -n "$4" ] || unset "CARGO_TARGET_${upper}_RUNNER"
-    # Fewer cases of property tests where each instruction costs ten.
+    # Fewer cases of property tests if each instruction costs ten.
     if [ -n "$4" ]; then export PROPTEST_CASES=32; fi
     tests "$1" cargo test --quiet --locked -Zbuild-std --package picollo-core --lib --tests \
         --target "$2"

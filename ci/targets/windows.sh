@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does the histogram part work on Windows? Builds picollo.dll with mingw-w64 (std from source: there is none ready-made), checks its
-# exports, and runs the C tests against it under wine. Counters are Linux's: there they answer UNSUPPORTED, which is tested too.
-# Ends with a line "N passed, N failed".
+# Does the histogram part work on Windows? Builds picollo.dll with mingw-w64 (std from source, as none is prebuilt),
+# checks its exports, and runs the C tests on it under wine. Counters exist only on Linux: on Windows they return
+# UNSUPPORTED, which is tested too. Ends with a line "N passed, N failed".
 #
 #   ci/targets/windows.sh
 #
-# The compilers and wine come from Debian and are kept in the cache directory, unpacked: nothing is installed. What cannot be
-# fetched is a failure, not a test left out.
+# The compilers and wine come from Debian and are unpacked in the cache directory: nothing is installed. A failed
+# download fails the check.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -33,7 +33,7 @@ built=$PWD/target/cross/x86_64-pc-windows-gnu/release
 cp "$built/picollo.dll" "$work/tests/"
 
 . ci/tools/checks.sh
-# Its exports are the table that objdump calls "[Ordinal/Name Pointer]".
+# objdump calls the table of exports "[Ordinal/Name Pointer]".
 python3 ci/describe/description.py >"$work/exports"
 if diff "$work/exports" <(x86_64-w64-mingw32-objdump -p "$built/picollo.dll" |
     sed -n '/Ordinal\/Name Pointer/,/^$/{/Ordinal/d;s/.* \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p}' | LC_ALL=C sort); then
@@ -44,12 +44,12 @@ fi
 
 export WINEPREFIX=$work/prefix WINEDEBUG=-all WINELOADER=$root/usr/lib/wine/wine64
 export WINEDLLOVERRIDES="mscoree=;mshtml=;winemenubuilder.exe="
-# wine64 COMMAND...: with its own libraries, and a limit: what hangs fails.
+# wine64 COMMAND...: with its own libraries, and a time limit: a hanging program fails.
 wine64() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu timeout 200 "$root/usr/lib/wine/wine64" "$@"; }
 if [ ! -e "$WINEPREFIX/complete" ]; then
     echo "windows: setting up wine"
     rm -rf "$WINEPREFIX"
-    # A library that Debian's wine wants, from where its loader looks.
+    # A library that Debian's wine needs, in a place that its loader searches.
     mkdir -p "$WINEPREFIX/drive_c/windows/system32"
     cp "$root/usr/x86_64-w64-mingw32/lib/zlib1.dll" "$WINEPREFIX/drive_c/windows/system32/"
     wine64 wineboot -i >"$work/wineboot.log" 2>&1 || true
@@ -58,8 +58,8 @@ if [ ! -e "$WINEPREFIX/complete" ]; then
     touch "$WINEPREFIX/complete"
 fi
 
-# Not: allocation (a malloc of its own), placement and writers (mmap), session, refusal and unload (Linux); counters takes the
-# place of those on sessions.
+# Excluded: allocation (it has its own malloc), placement and writers (mmap), session, refusal and unload (Linux);
+# counters replaces those on sessions.
 python3 c-tests/layout_generated.py >"$work/tests/layout.c"
 for test in c-tests/{golden,recorder,clock,threads}.c "$work/tests/layout.c" ci/targets/windows/counters.c; do
     name=$(basename "$test" .c)
@@ -70,7 +70,7 @@ for test in c-tests/{golden,recorder,clock,threads}.c "$work/tests/layout.c" ci/
     fi
     log=$work/tests/$name.log
     code=0
-    # From here, where golden finds its text.
+    # From this directory, where golden finds its text.
     wine64 "$work/tests/$name.exe" >"$log" 2>&1 </dev/null || code=$?
     tr -d '\r' <"$log" | sed '$d'
     sum=$(tr -d '\r' <"$log" | tail -n 1)
@@ -81,7 +81,7 @@ for test in c-tests/{golden,recorder,clock,threads}.c "$work/tests/layout.c" ci/
         fail "$name did not come to its end (status $code)"
     fi
 done
-# The same over the static library, which programs without a DLL link.
+# The same with the static library, for programs without a DLL.
 if x86_64-w64-mingw32-gcc -std=c11 -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests c-tests/golden.c -o "$work/tests/static.exe" \
     "$built/libpicollo.a" -lws2_32 -luserenv -lntdll -lbcrypt -ladvapi32 -lkernel32 -Wl,-Bstatic -lpthread -static-libgcc &&
     wine64 "$work/tests/static.exe" >"$work/tests/static.log" 2>&1 </dev/null; then

@@ -1,4 +1,4 @@
-"""ci/describe/compatible.py finds changes of the C interface that break programs, and lets additions pass."""
+"""ci/describe/compatible.py finds changes of the C interface that break programs, and accepts additions."""
 
 import copy
 import json

@@ -1,5 +1,5 @@
-"""Nothing changes the machine unless PICOLLO_MAY_CHANGE_THIS_MACHINE=1 says so: no package is installed, no setting of the kernel
-written. Each guard is tried both ways, on stand-ins: the machine itself stays as it is."""
+"""Nothing changes the machine without PICOLLO_MAY_CHANGE_THIS_MACHINE=1: no package is installed, no kernel setting
+written. Each guard is tested both ways, on stand-ins: the machine itself stays unchanged."""
 
 import json
 import os
@@ -16,12 +16,12 @@ LEVEL = "/proc/sys/kernel/perf_event_paranoid"
 
 
 def environment(allowed, **more):
-    """This one, with the permission as asked for and no other."""
+    """This environment, with only the requested permission."""
     return {name: value for name, value in os.environ.items() if name != ALLOWED} | ({ALLOWED: allowed} if allowed else {}) | more
 
 
 class Setup(unittest.TestCase):
-    """ci/setup.sh where nothing is installed but a shell, and apt-get writes down what it is asked for."""
+    """ci/setup.sh with only a shell installed, and an apt-get that records its arguments."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -80,10 +80,10 @@ class Setup(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    """The Rust test that writes kernel.perf_event_paranoid, with a file of ours in that place."""
+    """The Rust test that writes kernel.perf_event_paranoid, with our file in its place."""
 
     def run_test(self, allowed):
-        """Whether it wrote, and what it said."""
+        """Whether it wrote, and its output."""
         with tempfile.NamedTemporaryFile("w") as file:
             file.write("2\n")
             file.flush()
@@ -116,7 +116,8 @@ class Kernel(unittest.TestCase):
 
 class Scripts(unittest.TestCase):
     def test_only_these_files_change_the_machine(self):
-        """What else installs packages or writes settings asks as these do, and is added here."""
+        """Other scripts that install packages or write settings must check the variable like these, and be added
+        here."""
         changes = re.compile(
             r"apt-get\b.*\binstall\b|^get install|dpkg (-i|-r|--purge)|sysctl -w|fs::write\(LEVEL|"
             r"write\w*\(\"/proc/sys|>\s*/proc/sys|open\(.*/proc/sys.*(O_WRONLY|O_RDWR|[\"']w[\"'])"
@@ -131,7 +132,7 @@ class Scripts(unittest.TestCase):
                     found.add(name)
                     guard = "may_change_this_machine" if name.endswith(".rs") else ALLOWED
                     self.assertIn(guard, text, f"{name} changes the machine without asking")
-        # The last runs in a machine that is emulated, and thrown away.
+        # The last runs in an emulated machine that is thrown away.
         self.assertEqual(found, {"ci/setup.sh", "ci/install.sh", "native/tests/forks.rs", "ci/targets/aarch64/init.c"})
 
 

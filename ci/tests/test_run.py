@@ -1,4 +1,5 @@
-"""The runner goes on after a fault, reports every one, keeps limits, and says so in its status: tried on lists of made-up jobs."""
+"""The runner continues after a failure, reports all failures, enforces limits, and sets its status: tests with made-up
+jobs."""
 
 import io
 import os
@@ -18,7 +19,7 @@ import run  # noqa: E402
 from run import Job  # noqa: E402
 
 
-# Limits as they are written here, whatever those of the run are that these tests are part of.
+# Limits as written here, even if these tests are part of a run with other limits.
 run.FACTOR = 1
 run.TRIES = 1
 
@@ -29,7 +30,7 @@ def job(name, command, limit=30, **options):
 
 class Run(unittest.TestCase):
     def run_jobs(self, *jobs):
-        """The runner's results by name, and what it printed."""
+        """The runner's results by name, and its output."""
         out = io.StringIO()
         with tempfile.TemporaryDirectory() as logs:
             runner = run.Runner(logs, out)
@@ -78,7 +79,7 @@ class Run(unittest.TestCase):
 
     def test_a_job_beyond_its_limit_is_killed_with_all_that_it_started(self):
         with tempfile.TemporaryDirectory() as folder:
-            # A child, one that has left the group, and one that ignores to be asked.
+            # A child, one that has left the group, and one that ignores termination requests.
             command = f"""
                 echo begun
                 sleep 300 & echo $! >{folder}/child
@@ -113,7 +114,7 @@ class Run(unittest.TestCase):
 
     def test_two_at_a_time_where_allowed_and_only_there(self):
         with tempfile.TemporaryDirectory() as folder:
-            # Each waits for the other, and says how many there are.
+            # Each waits for the other, and reports how many there are.
             meet = "touch {0}/{1}; for _ in $(seq 250); do [ -e {0}/{2} ] && exit 0; sleep 0.1; done; exit 1"
             count = "mkdir {0}/alone && sleep 0.3 && rmdir {0}/alone"
             self.run_jobs(
@@ -156,7 +157,7 @@ class Run(unittest.TestCase):
                 self.assertEqual([results[name].verdict for name in "abc"], ["passed", "FAILED", "passed"])
                 self.assertIn("UNSTABLE a: failed, and passed when run again (2 passed, 1 failed)", printed)
                 self.assertEqual(printed.splitlines()[-1], "2 passed, 1 failed, 0 skipped")
-                # Many failures are no accident: none runs again.
+                # Many failures are no accident: no job runs again.
                 results, _ = self.run_jobs(*[job(name, once.format(folder, name)) for name in "xyz"])
                 self.assertEqual([result.verdict for result in results.values()], ["FAILED"] * 3)
             finally:
@@ -218,7 +219,7 @@ class Lists(unittest.TestCase):
             self.assertTrue(30 <= listed.limit <= 3600, listed.name)
 
     def test_every_script_is_in_a_tier(self):
-        """What is run by nothing checks nothing."""
+        """A script that nothing runs checks nothing."""
         commands = " ".join(listed.command for tier in run.TIERS.values() for listed in tier)
         scripts = [path.relative_to(CI.parent) for folder in ("", "targets") for path in (CI / folder).glob("*.sh")]
         for script in scripts:

@@ -9,8 +9,8 @@ fail() {
     failed=$((failed + 1))
     echo "FAILED: $*"
 }
-# check NAME COMMAND...: what the command says is shown when it fails. It runs in a condition, where -e does not hold: each of its steps
-# is chained.
+# check NAME COMMAND...: shows the command's output if it fails. It runs in a condition, where -e has no effect, so its
+# steps are chained.
 check() {
     local log began=$SECONDS
     log=$(mktemp)
@@ -22,13 +22,13 @@ check() {
     fi
     rm -f "$log"
 }
-# The closing line.
+# Prints the last line.
 finish() {
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
-# cmake_project TREE FOLDER: a project that finds what is installed in a tree, by its CMake package and by pkg-config, passes its tests.
+# cmake_project TREE FOLDER: a project that finds an installed tree through CMake and pkg-config passes its tests.
 cmake_project() {
     local there
     if ! command -v cmake >/dev/null; then

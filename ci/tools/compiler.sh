@@ -1,5 +1,5 @@
 #!/bin/sh
-# Are the compilers here those of ci/compilers.txt? Says which are not, and fails then.
+# Are the compilers here those of ci/compilers.txt? Prints those that are not, and then fails.
 #
 #   ci/tools/compiler.sh rustc|gcc...
 cd "$(dirname "$0")/../.." || exit 2

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Fetches tools that a check needs and that the machine must not be changed for, once: from the machine's own Debian sources,
-# through a private apt state, only unpacked. Prints the folder that they are in.
+# Fetches a check's tools once, without changing the machine: from the machine's own Debian sources, through a private
+# apt state, only unpacked. Prints their folder.
 #
 #   ci/tools/debian.sh arm        a compiler and binutils for Cortex-M
 #   ci/tools/debian.sh windows    mingw-w64 and wine
 #   ci/tools/debian.sh aarch64    an emulator, an arm64 kernel, a cross compiler, and a Rust compiler with arm64's standard library
-#   ci/tools/debian.sh rust-src   the sources of Rust's libraries, as old as that compiler
-#   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
+#   ci/tools/debian.sh rust-src   the sources of Rust's libraries, of that compiler's version
+#   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here
 #   ci/tools/debian.sh s390x      the same for a big-endian machine, and an emulator of it
 #   ci/tools/debian.sh cmake, ...: any other package by its name
 set -euo pipefail
 
 set=$1
 architectures=(amd64)
-# Packages that are fetched without what they need, and also where the machine has them.
+# Packages that are fetched without their dependencies, and even if the machine has them.
 alone=()
 case $set in
 arm) packages="gcc-arm-none-eabi binutils-arm-none-eabi" ;;
@@ -31,13 +31,13 @@ esac
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/$set
 root=$cache/root
-# Raised whenever a list above changes, so that an old folder is not taken for a complete one.
+# Raise this if a list above changes, so that an old folder is not mistaken for a complete one.
 stamp=$cache/complete-1
 if [ -e "$stamp" ]; then
     echo "$root"
     exit 0
 fi
-# Two jobs may want the same, and the second finds what the first fetched.
+# Two jobs may want the same folder; the second finds the first one's.
 mkdir -p "$cache"
 exec 9>"$cache.lock"
 flock 9
@@ -60,10 +60,10 @@ options=(
 )
 
 echo "debian-tools: fetching $packages" >&2
-# Sources that have nothing to do with Debian may fail: what counts is whether the packages are found.
+# Sources unrelated to Debian may fail: only the packages matter.
 apt-get "${options[@]}" update >&2 || true
 
-# What the packages need, by name, but for what the machine has.
+# The names of the dependencies, except those that the machine has.
 # shellcheck disable=SC2086 # several names
 mapfile -t needed < <(apt-cache "${options[@]}" depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
     --no-replaces --no-enhances $packages | grep -E '^[a-z0-9]' | grep -v ':' | sort -u |
@@ -72,7 +72,7 @@ mapfile -t needed < <(apt-cache "${options[@]}" depends --recurse --no-recommend
     done)
 [ ${#needed[@]} -gt 0 ] || { echo "debian-tools: $packages not found: is there a network?" >&2; exit 1; }
 if [ "$set" = aarch64 ]; then
-    # The newest kernel's name, through the package that always depends on it: pinned names rot.
+    # The newest kernel's name, through the package that always depends on it, because pinned names become outdated.
     kernel=$(apt-cache "${options[@]}" depends linux-image-cloud-arm64:arm64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
     [ -n "$kernel" ] || { echo "debian-tools: no arm64 kernel found" >&2; exit 1; }
     alone+=("$kernel")
@@ -82,12 +82,12 @@ for package in "$cache"/debs/*.deb; do
     dpkg-deb -x "$package" "$root"
 done
 rm -rf "$cache/debs" "$cache/archives" "$cache/state"
-# Links to other packages' files lead out of the folder.
+# Links to other packages' files would lead out of the folder.
 find "$root" -xtype l -lname '/*' | while read -r link; do
     place=$(readlink "$link")
     if [ -e "$root$place" ]; then ln -sfn "$root$place" "$link"; fi
 done
-# A script with places of the whole machine in it.
+# A script that contains absolute paths.
 if [ -e "$root/usr/lib/wine/wineserver64" ]; then ln -sf wineserver64 "$root/usr/lib/wine/wineserver"; fi
 touch "$stamp"
 echo "$root"

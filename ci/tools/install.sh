@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs the C library and the command with its manual, and takes them away again: `make install`, `make uninstall` and, through
-# cargo-c, for packagers who are used to it, `make install-capi`.
+# Installs and removes the C library and the command with its manual: `make install`, `make uninstall` and, through
+# cargo-c, for packagers who prefer it, `make install-capi`.
 #
 #   ci/tools/install.sh install|uninstall     environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
-#   ci/tools/install.sh install-capi          the library by cargo-c, which is compiled first: some three minutes, once
+#   ci/tools/install.sh install-capi          the library by cargo-c, which is compiled first: about three minutes, once
 #   ci/tools/install.sh build                 only builds
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# An empty PREFIX= is a typing error more often than a wish for /usr/local.
+# An empty PREFIX= is more often an error than a wish for /usr/local.
 [ -n "${PREFIX-unset}" ] || { echo "PREFIX is empty: leave it out for /usr/local, or give an absolute path" >&2; exit 1; }
 prefix=${PREFIX:-/usr/local}
 libdir=${LIBDIR:-$prefix/lib}
@@ -22,11 +22,11 @@ cmake=$prefix/share/cmake/picollo
 build() {
     echo "building the library and the command: some two minutes the first time, on two cores"
     cargo build --release --locked --quiet -p picollo-ffi
-    # Alone: together with the library it would be built with that one's features.
+    # Alone: together with the library it would get the library's features.
     cargo build --profile command --locked --quiet -p picollo-cli
 }
 
-# What ci/stage.sh makes may be moved: its picollo.pc looks for everything beside itself. Here libraries may lie elsewhere.
+# A tree from ci/stage.sh can be moved: its picollo.pc uses relative paths. Here libraries may be elsewhere.
 library() {
     local stage=target/stage version
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -47,12 +47,12 @@ library_by_cargo_c() {
     export PATH="$tools/bin:$PATH"
     if ! grep -q "$wanted" <<<"$(cargo capi --version 2>/dev/null)"; then
         echo "compiling cargo-c $wanted, once"
-        # Unoptimised: it takes longer to compile than it will ever run.
+        # Unoptimized: it takes longer to compile than it will ever run.
         CARGO_TARGET_DIR=$tools/build-cargo-c CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
             cargo install cargo-c --version "$wanted+cargo-0.98.0" --locked --quiet --bin cargo-capi --root "$tools"
         rm -rf "$tools/build-cargo-c"
     fi
-    # Its own target directory is the usual one with the name of the machine in it.
+    # Its target directory is the usual one with the machine's name in it.
     cargo capi install --release --locked --package picollo-ffi --prefix "$prefix" --libdir "$libdir" ${root:+--destdir "$root"}
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     install -d "$root$cmake"
@@ -60,7 +60,7 @@ library_by_cargo_c() {
     sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$root$cmake/picolloConfigVersion.cmake"
 }
 
-# Where everything is, and what has to be set to use it from there.
+# Reports all places, and the variables for using them.
 report() {
     echo "installed under $root$prefix: the command bin/picollo, the library in ${libdir}, and the headers in $prefix/include"
     [ -z "$root" ] || return 0
@@ -74,7 +74,7 @@ report() {
     esac
 }
 
-# The loader's cache, where the library went to a place that it looks at.
+# Updates the loader's cache if the library is in a directory that the loader searches.
 tell_the_loader() {
     if [ -z "$root" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 }

@@ -1,4 +1,4 @@
-/* Functions against themselves, or against those that are a twentieth longer, called through a pointer. */
+/* Functions against themselves, or against functions that are a twentieth longer, called through a pointer. */
 #include <picollo.h>
 
 #include "equal.h"
@@ -38,7 +38,7 @@ int main(int count, char **arguments)
     const struct asked asked = asked_of(count, arguments);
     void (*const calls[])(void) = {chain_of(asked.a), chain_of(asked.b), nothing};
     for (int run = 0; run < asked.runs; run++) {
-        /* Also where others disturb: that is what is tried. */
+        /* Disturbed blocks count: they are part of the test. */
         picollo_benchmark_options options = {.struct_size = sizeof options, .flags = PICOLLO_BENCHMARK_KEEP_DISTURBED, .budget_seconds = asked.budget};
         picollo_benchmark *benchmark;
         picollo_benchmark_outcome result;

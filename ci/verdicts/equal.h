@@ -1,4 +1,5 @@
-/* Functions of about 0, 1, 2, 5, 20, 100 and 1000 ns: chains of multiplications, each of which needs the one before it. */
+/* Functions of about 0, 1, 2, 5, 20, 100 and 1000 ns: chains of multiplications, each of which depends on the previous
+ * one. */
 #ifndef EQUAL_H
 #define EQUAL_H
 #include <stdint.h>
@@ -8,7 +9,7 @@
 static volatile uint64_t seed = 3;
 
 #define LINK x *= x | 1;
-/* Also what the planted five per cent are. */
+/* These include the planted five percent. */
 #define LENGTHS(each) each(0) each(1) each(2) each(5) each(20) each(21) each(100) each(105) each(1000) each(1050)
 
 /* budget, runs, A's length, B's length. */
@@ -31,7 +32,7 @@ static struct asked asked_of(int count, char **arguments)
     return asked;
 }
 
-/* One line a run: the verdict's code, its flags, picoseconds of A, of the difference and of the margin. */
+/* One line per run: the verdict's code, its flags, picoseconds of A, of the difference and of the margin. */
 static void print_run(const picollo_block_comparison *blocks)
 {
     printf("%u %u %.1f %.1f %.1f\n", blocks->verdict, blocks->flags, blocks->median_a, blocks->difference, blocks->margin);

@@ -1,4 +1,4 @@
-"""Functions against themselves, or against those that are a twentieth longer: equal.py BUDGET RUNS A B"""
+"""Functions against themselves, or against functions that are a twentieth longer: equal.py BUDGET RUNS A B"""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import picollo
 
 
 def of_length(length: int) -> Callable[[], None]:
-    """A function of about so many nanoseconds without the call: assignments, of about 1 ns each, and a loop for the longest."""
+    """A function of about this many nanoseconds without the call: assignments of about 1 ns each, and a loop for the
+    longest."""
     if length >= 1000:
         body = f"for _ in range({length // 10}): pass"
     else:

@@ -1,4 +1,4 @@
-"""Runs the cells of ci/verdicts.sh, and judges what was found in them."""
+"""Runs the cells of ci/verdicts.sh, and judges their results."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "verdicts"
 LENGTHS = (0, 1, 2, 5, 20, 100, 1000)
 LANGUAGES = ("rust", "c", "c++", "python")
-#: Runs of the short form, and from how many on the bars are those of the long one.
+#: Runs of the short form, and the number of runs from which the limits of the long form apply.
 SHORT, LONG = 5, 200
-#: What is to be true of the long form: at most so many of so many.
+#: Limits of the long form: at most this many wrong verdicts of this many.
 EQUAL, EQUAL_DEFAULT, PROGRAMS, ALL = 8 / 200, 2 / 20, 10 / 100, 1 / 100
 FOUND = 90 / 100
-#: PSI above which a difference need not be found.
+#: Above this PSI, a difference need not be found.
 QUIET = 5.0
-#: The chance of each of the short form's judgements to fail when the shares are as bad as they may be; there are fewer than 40.
+#: The probability that one judgment of the short form fails when the shares are at their limits; there are fewer than
+#: 40.
 CHANCE = 1e-4 / 40
 
 
 class Cell(NamedTuple):
-    """Something that is measured again and again."""
+    """A repeated measurement."""
 
     kind: str
     language: str
@@ -38,7 +39,7 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For --cells."""
+        """The name for --cells."""
         busy = " busy" if self.busy else ""
         if self.kind == "programs":
             return f"programs equal {self.budget:g}s{busy}"
@@ -46,7 +47,7 @@ class Cell(NamedTuple):
 
     @property
     def bar(self) -> float:
-        """The share of wrong verdicts that is allowed; of planted ones, of those not found."""
+        """The allowed share of wrong verdicts; for planted differences, of missed ones."""
         if self.kind == "planted":
             return 1 - FOUND
         if self.kind == "programs":
@@ -55,7 +56,7 @@ class Cell(NamedTuple):
 
 
 def cells(busy: bool) -> Iterator[tuple[Cell, float]]:
-    """All of them, with the share of the runs that each gets."""
+    """All of them, each with its share of the runs."""
     for language in LANGUAGES:
         for length in LENGTHS:
             yield Cell("equal", language, length, 0.2, busy), 1.0
@@ -69,7 +70,7 @@ def cells(busy: bool) -> Iterator[tuple[Cell, float]]:
 
 
 def stalled() -> float:
-    """Microseconds in which something waited for a processor; NaN where the kernel does not say."""
+    """Microseconds in which something waited for a processor; NaN if the kernel does not report it."""
     try:
         first = Path("/proc/pressure/cpu").read_text().splitlines()[0]
     except OSError:
@@ -78,7 +79,7 @@ def stalled() -> float:
 
 
 def environment() -> dict[str, str]:
-    """That of a Python with this package and this library."""
+    """The environment of a Python with this package and this library."""
     return {**os.environ, "PYTHONPATH": str(ROOT / "python-demo"), "PICOLLO_LIBRARY": str(OUT / "libpicollo.so.0")}
 
 
@@ -87,7 +88,7 @@ def output_of(*command: str) -> str:
 
 
 def verdicts(cell: Cell, runs: int) -> list[int]:
-    """0: not told apart; 1: B is faster; 2: B is slower."""
+    """0: not distinguished; 1: B is faster; 2: B is slower."""
     if cell.kind == "programs":
         status = []
         for _ in range(runs):
@@ -104,21 +105,21 @@ def verdicts(cell: Cell, runs: int) -> list[int]:
 
 
 class Found(NamedTuple):
-    """What was found in a cell."""
+    """The results of a cell."""
 
     runs: int = 0
     faster: int = 0
     slower: int = 0
-    #: Of the time, in per cent.
+    #: The percentage of the time.
     psi: float = 0.0
 
     def missed(self, cell: Cell) -> int:
-        """Verdicts that are wrong."""
+        """The number of wrong verdicts."""
         return self.runs - self.slower if cell.kind == "planted" else self.faster + self.slower
 
 
 def measure(cell: Cell, runs: int) -> Found:
-    """So many runs."""
+    """Runs a cell this many times."""
     began, before = time.monotonic(), stalled()
     told = verdicts(cell, runs)
     psi = (stalled() - before) / 1e4 / (time.monotonic() - began)
@@ -131,14 +132,15 @@ def tail(n: int, p: float, k: int) -> float:
 
 
 def allowed(n: int, p: float) -> int:
-    """The most that may be wrong: the share itself where there are many runs, else so many that more is next to impossible."""
+    """The maximum number of wrong verdicts: the share itself for many runs, else so many that more is nearly
+    impossible."""
     if n >= LONG * min(1.0, 1 if p == EQUAL else 0.5 if p != EQUAL_DEFAULT or n >= 100 else 0.1):
         return math.floor(n * p + 1e-9)
     return next(k for k in range(n + 1) if tail(n, p, k + 1) < CHANCE)
 
 
 def judge(known: dict[Cell, Found]) -> list[str]:
-    """What is not as it should be."""
+    """The results that exceed their limits."""
     wrong = []
     totals: dict[str, list[int]] = {"equal": [0, 0], "planted": [0, 0]}
     for cell, found in known.items():
@@ -160,7 +162,7 @@ def judge(known: dict[Cell, Found]) -> list[str]:
 
 
 def table(known: dict[Cell, Found]) -> str:
-    """Markdown."""
+    """The results as Markdown."""
     lines = ["| what | budget | runs | told apart (faster, slower) | found | at most, at least | PSI |", "| :-- | --: | --: | --: | --: | --: | --: |"]
     for cell, found in sorted(known.items(), key=lambda item: (item[0].busy, item[0].kind, item[0].budget, item[0].language, item[0].length)):
         what = "`/bin/true` twice" if cell.kind == "programs" else f"{cell.language}, {cell.length:,} ns" + (" and 5 % more" if cell.kind == "planted" else "")
@@ -177,14 +179,14 @@ def table(known: dict[Cell, Found]) -> str:
 
 
 def wanted(runs: int, cell: Cell, share: float) -> int:
-    """How many runs of a cell. The short form leaves the default budget out: it would take a minute alone."""
+    """The number of runs of a cell. The short form omits the default budget, which would take a minute alone."""
     if runs >= 20:
         return round(runs * share)
     return runs if cell.kind == "programs" or share == 1.0 else max(2, runs // 2) if share == 0.5 else 0
 
 
 def main() -> int:
-    """Does it."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(prog="ci/verdicts.sh")
     for flag in ("busy", "list"):
         parser.add_argument(f"--{flag}", action="store_true")

@@ -1,8 +1,8 @@
-"""Judges what a collector said of requests whose causes were planted: reads what `run` printed, prints the confusion matrix.
+"""Judges a collector's answers on requests with planted causes: reads the output of `run`, prints the confusion matrix.
 
     judge.py ENVIRONMENT FILE [ENVIRONMENT FILE]...
 
-The bars: 95 % right, 1 % wrong with confidence, 5 % of the excess unexplained, each part within 5 % of the oracle.
+Limits: 95 % right, 1 % wrong with confidence, 5 % of the excess unexplained, each part within 5 % of the oracle.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-# What the library answers, by the numbers of its ABI, which ffi/picollo.abi.json lists.
+# The library's answers, by their ABI numbers from ffi/picollo.abi.json.
 WAITING, QUEUE, QUEUE_OR_QUOTA, THROTTLED, OFF, FAULTS, MORE, SLOWER, ON, UNEXPLAINED, SEVERAL, NOT_KNOWN = range(1, 13)
 NAMES = {
     WAITING: "own waiting", QUEUE: "run queue", QUEUE_OR_QUOTA: "run queue or quota", THROTTLED: "throttled", OFF: "off CPU, not split",
@@ -21,14 +21,15 @@ NAMES = {
 }
 # Bits of `known`.
 ACCOUNTS, RUN_DELAY, RING, FAULT_TIMES, COUNTERS = 1, 2, 8, 16, 32
-#: What nobody may know in an environment.
+#: Evidence that does not exist in an environment.
 WITHHELD = {"no-ring": RING | FAULT_TIMES, "perf-forbidden": RING | FAULT_TIMES | COUNTERS, "no-schedstat": RUN_DELAY}
-#: No claim at all.
+#: Answers that claim nothing.
 MODEST = {UNEXPLAINED, SEVERAL, NOT_KNOWN}
 RIGHT, WRONG, UNEXPLAINED_SHARE, PART = 0.95, 0.01, 0.05, 0.05
-#: A plant of which less of the excess is the planted cause did not do what it says, by the oracle: it is counted, and not judged.
+#: If less than this share of the excess is the planted cause, by the oracle, the plant had no effect: it is counted,
+#: but not judged.
 PURE = 0.65
-#: Of the plants of a kind as many have to have done what they say.
+#: At least this share of a kind's plants must have had their effect.
 GROWN = 0.5
 
 WAITS = ["usleep", "many short waits"]
@@ -48,19 +49,19 @@ class Parts(NamedTuple):
 
 
 def parts_of(accounts: dict) -> Parts:
-    """As the oracle has it."""
+    """The parts in the oracle's accounts."""
     quota = min(accounts["throttled"], accounts["run_delay"])
     waiting = max(0, accounts["wall"] - accounts["cpu"] - accounts["run_delay"])
     return Parts(waiting, accounts["run_delay"] - quota, quota, accounts["cpu"])
 
 
 def planted_part(plant: str) -> str:
-    """Which of the parts."""
+    """The planted part."""
     return "waiting" if plant in WAITS else "queue" if plant in QUEUES else "quota" if plant == QUOTA else "cpu"
 
 
 def right_of(request: dict, exemplar: dict | None, hidden: bool) -> set:
-    """The causes that are right to name: what happened, as far as it can be known in this environment."""
+    """The right causes: what happened, as far as this environment can show it."""
     plant, known = request["plant"], exemplar["known"] if exemplar else 0
     if request["how"] != "scope":
         return {NOT_KNOWN}
@@ -69,7 +70,7 @@ def right_of(request: dict, exemplar: dict | None, hidden: bool) -> set:
     if plant in WAITS:
         return {WAITING}
     if plant in QUEUES:
-        # A quota that was met since the reading before may have been met now.
+        # A quota that was exhausted since the previous reading may have been exhausted during the request.
         return {QUEUE, QUEUE_OR_QUOTA} if request["quota_before"] + request["inner"]["throttles"] else {QUEUE}
     if plant == QUOTA:
         return {THROTTLED, QUEUE_OR_QUOTA}
@@ -81,7 +82,7 @@ def right_of(request: dict, exemplar: dict | None, hidden: bool) -> set:
 
 
 def is_wrong(request: dict, said: int | None, right: set) -> bool:
-    """With confidence: a cause that it was not, or one that could not be known. What is true and coarser is not wrong."""
+    """Wrong with confidence: another cause, or one that could not be known. True but coarser answers are not wrong."""
     if said in right or said in MODEST or said is None:
         return False
     coarser = {"waiting": OFF, "queue": OFF, "quota": OFF, "cpu": ON}[planted_part(request["plant"])]
@@ -89,7 +90,7 @@ def is_wrong(request: dict, said: int | None, right: set) -> bool:
 
 
 def measured(part: str, exemplar: dict) -> float | None:
-    """The same part as the library has it; None: it does not say."""
+    """The same part from the library; None: it does not report it."""
     if not exemplar["known"] & ACCOUNTS:
         return None
     if part == "cpu":
@@ -101,7 +102,7 @@ def measured(part: str, exemplar: dict) -> float | None:
 
 
 class Environment:
-    """What was said in one of them."""
+    """The results in one environment."""
 
     def __init__(self, name: str, file: str) -> None:
         self.name, self.hidden = name, name == "no-schedstat"
@@ -122,7 +123,8 @@ class Environment:
                 self.judge(request)
 
     def is_grown(self, request: dict) -> bool:
-        """Did the plant do what it says, and was it slow? Of kinds that are mixed only that is asked, as the mean of both is nobody's usual."""
+        """Whether the plant had its effect and was slow. For mixed kinds only the latter, as the mean of both is usual
+        for neither."""
         usual, part = self.usual[request["kind"]], planted_part(request["plant"])
         if request["kind"] == 3:
             usual = self.usual[2]
@@ -130,7 +132,7 @@ class Environment:
         return excess[part] > PURE * sum(excess.values()) and request["planted"] > 0 and request["inner"]["wall"] > self.threshold
 
     def judge(self, request: dict) -> None:
-        """One plant."""
+        """Judges one plant."""
         plant = request["plant"] if request["how"] == "scope" else f"any, {request['how']}"
         self.planted[plant] += 1
         if not self.is_grown(request):
@@ -147,7 +149,8 @@ class Environment:
             self.compare(request, exemplar)
 
     def compare(self, request: dict, exemplar: dict) -> None:
-        """The library's part with the oracle's, which was taken inside of the scope and around it: the truth is between them."""
+        """Compares the library's part with the oracle's, taken inside and around the scope: the truth is between
+        them."""
         part = planted_part(request["plant"])
         value = measured(part, exemplar)
         if value is None:
@@ -163,12 +166,12 @@ class Environment:
             self.faults_share.append(exemplar["fault"] / request["planted"])
 
     def unexplained(self) -> float:
-        """The share of the excess, as the collector has it."""
+        """The share of the excess, from the collector."""
         total = sum(share["excess"] for share in self.shares.values())
         return self.shares[UNEXPLAINED]["excess"] / total if total else 1.0
 
     def sums(self) -> list[tuple[str, float, float]]:
-        """The excess of all slow scopes: the name of a part, the oracle's, and the collector's."""
+        """The excess of all slow scopes: the name of a part, the oracle's value, and the collector's."""
         slow = [request for request in self.requests if request["how"] == "scope" and request["inner"]["wall"] > self.threshold]
         oracle = Counter()
         for request in slow:
@@ -182,7 +185,7 @@ class Environment:
         return [(name, *both) for name, both in zip(("off the CPU", "on the CPU") if self.hidden else ("waiting", "run queue", "on the CPU"), (*off, on))]
 
     def faults(self) -> list[str]:
-        """What is not as it should be."""
+        """The results that exceed their limits."""
         judged, right = sum(self.judged.values()), sum(self.right.values())
         wrong = []
         if not judged or right / judged < RIGHT:
@@ -200,7 +203,7 @@ class Environment:
             f"the sum of the excess {name} is {theirs / 1e6:.1f} ms, and by the oracle {ours / 1e6:.1f}"
             for name, ours, theirs in self.sums() if abs(theirs - ours) > PART * total
         ]
-        # The handler's own time, without the way there and back.
+        # The handler's own time, without entry and return.
         if any(not 0.85 <= share <= 1.05 for share in self.faults_share):
             wrong.append("page faults took another time than the oracle has")
         wrong += [f"{plant}: {self.grown[plant]} of {number} did what they say" for plant, number in self.planted.items() if self.grown[plant] < GROWN * number]
@@ -210,14 +213,14 @@ class Environment:
             wrong.append("something is known that cannot be")
         if self.name == "ring" and not any(exemplar["known"] & RING for exemplar in self.said.values()):
             wrong.append("nobody had a ring")
-        # Of thousands a ring of a page holds but the latest; of huge pages it holds all.
+        # A ring of one page holds only the latest of thousands; of huge pages it holds all.
         huge = [request for request in self.requests if request["plant"] == HUGE and request["inner"]["minor_faults"] < 200]
         if self.name == "ring" and huge and not self.faults_timed:
             wrong.append("no page faults were timed")
         return [f"{self.name}: {line}" for line in wrong]
 
     def table(self) -> str:
-        """Markdown: planted, and said."""
+        """A Markdown table: planted and reported causes."""
         columns = [cause for cause in NAMES if any(row[cause] for row in self.matrix.values())]
         lines = [f"| planted | {' | '.join(NAMES[cause] for cause in columns)} | right | did not do what it says |", "| :-- |" + " --: |" * (len(columns) + 2)]
         order = [*WAITS, *QUEUES, QUOTA, TOUCH, HUGE, READ, WORK, MIXED]
@@ -227,7 +230,7 @@ class Environment:
         return "\n".join(lines)
 
     def summary(self) -> str:
-        """In words."""
+        """The results in words."""
         judged = sum(self.judged.values())
         worst = max((off for off, *_ in self.off_by), default=float("nan"))
         lines = [
@@ -246,7 +249,7 @@ class Environment:
 
 
 def main() -> int:
-    """Does it."""
+    """Runs the command."""
     pairs = list(zip(sys.argv[1::2], sys.argv[2::2]))
     if not pairs or len(sys.argv) % 2 == 0:
         sys.exit(__doc__)

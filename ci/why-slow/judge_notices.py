@@ -1,4 +1,4 @@
-"""Does the judge notice answers that are wrong? It gets what it has passed, changed: each change has to fail.
+"""Does the judge notice wrong answers? It gets passing output with changes, each of which must fail.
 
     judge_notices.py ENVIRONMENT FILE
 """
@@ -16,7 +16,7 @@ Lines = list[dict[str, Any]]
 
 
 def exemplars(lines: Lines, plant: str, how: str = "scope") -> Lines:
-    """Those of the requests with this plant."""
+    """The exemplars of the requests with this plant."""
     numbers = {line["request"] for line in lines if line.get("plant") == plant and line["how"] == how}
     return [line for line in lines if line.get("exemplar") in numbers]
 
@@ -69,7 +69,7 @@ CHANGES: dict[str, Callable[[Lines], None]] = {
 
 
 def main() -> int:
-    """Does it."""
+    """Runs the command."""
     name, file = sys.argv[1:]
     lines = [json.loads(line) for line in Path(file).read_text().splitlines()]
     already = set(judge.Environment(name, file).faults())

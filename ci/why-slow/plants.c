@@ -32,7 +32,7 @@ static const char *text_of(int descriptor, char *text, size_t size)
     return text;
 }
 
-/* Ends the process where there is no such file. */
+/* Ends the process if there is no such file. */
 static int opened(const char *directory, const char *name, int flags)
 {
     char path[4096];
@@ -71,8 +71,8 @@ static struct accounts accounts_once(void)
     return now;
 }
 
-/* Of one moment: a thread that loses the CPU between two of the readings has accounts that do not fit together, and reads them again.
- * Where others want the CPU all the time, a tick takes it right where a loop of readings is. */
+/* The accounts of one moment: if a thread loses the CPU between two readings, its accounts do not match, and it reads
+ * them again. If others always want the CPU, a timer tick interrupts a loop of readings exactly there. */
 struct accounts accounts_now(void)
 {
     for (;;) {
@@ -97,7 +97,7 @@ uint64_t waiting_of(const struct accounts *accounts)
     return accounts->wall > used ? accounts->wall - used : 0;
 }
 
-/* Neighbours: threads on the same CPU that spin when they are told to. */
+/* Neighbors: threads on the same CPU that spin on request. */
 enum { NEIGHBOURS = 6 };
 static pthread_t neighbours[NEIGHBOURS];
 static sem_t wanted;
@@ -113,7 +113,7 @@ static void sleep_for(uint64_t nanos)
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {}
 }
 
-/* Work that takes a known time on the CPU: a chain of multiplications, each of which needs the one before it. */
+/* Work that takes a known time on the CPU: a chain of multiplications, each of which depends on the previous one. */
 static void work_for(uint64_t nanos)
 {
     uint64_t x = seed;
@@ -148,7 +148,7 @@ static void *neighbour(void *unused)
     }
 }
 
-/* Until they all spin, or none does any more. */
+/* Waits until all of them spin, or none does. */
 static void await_neighbours(int number)
 {
     while (atomic_load(&spinning) != number) sleep_for(50000);
@@ -176,14 +176,14 @@ static void nothing_before(int dud) { (void)dud; }
 static void work_request(int dud) { (void)dud; work_for(USUAL_WORK); }
 static void database_request(int dud) { (void)dud; sleep_for(USUAL_WAIT); }
 
-/* Waiting for something of its own. */
+/* Waiting by its own call. */
 static void usleep_request(int dud)
 {
     work_for(USUAL_WORK);
     if (!dud) sleep_for(PLANTED);
 }
 
-/* The same in pieces: more switches than a ring of a page has room for. */
+/* The same in pieces: more switches than a one-page ring holds. */
 static void short_waits_request(int dud)
 {
     const struct accounts begin = accounts_now();
@@ -195,7 +195,7 @@ static void short_waits_request(int dud)
     }
 }
 
-/* Many short waits, after each of which it has to wait for the CPU: woken late, without ever being preempted. */
+/* Many short waits, after each of which it has to wait for the CPU: woken late, but never preempted. */
 static void woken_late_request(int dud)
 {
     const struct accounts begin = accounts_now();
@@ -207,7 +207,7 @@ static void woken_late_request(int dud)
     }
 }
 
-/* Work in pieces until neighbours have taken the CPU for long enough. */
+/* Work in pieces until neighbors have taken the CPU for long enough. */
 static void preempted_request(int dud)
 {
     const struct accounts begin = accounts_now();
@@ -215,7 +215,7 @@ static void preempted_request(int dud)
     for (int i = 0; i < 20 && !dud && accounts_since(&begin).run_delay < PLANTED; i++) work_for(USUAL_WORK / 6);
 }
 
-/* Ten milliseconds of waiting as ever, and two of neighbours. */
+/* The usual ten milliseconds of waiting, and two of neighbors. */
 static void database_and_neighbours_request(int dud)
 {
     const struct accounts begin = accounts_now();
@@ -264,7 +264,7 @@ static void quota_request(int dud)
     for (int i = 0; i < 20 && !dud && accounts_since(&begin).throttled < PLANTED; i++) work_for(USUAL_WORK / 3);
 }
 
-/* Memory that nobody has touched yet: by the program itself, and by the kernel inside read(). */
+/* Untouched memory: first touched by the program itself, and by the kernel inside read(). */
 enum { PAGE = 4096, PAGES = 1 << 15 };
 static char *mapping;
 static int zeroes = -1;
@@ -298,7 +298,7 @@ static void touched_by_read_request(int dud)
     }
 }
 
-/* Huge pages: few faults, each of which takes long, so that a ring of a page has room for all. */
+/* Huge pages: few long faults, so that a one-page ring has room for all. */
 enum { HUGE_PAGE = 2 << 20, HUGE_PAGES = 256 };
 static char *huge, *huge_mapping;
 
@@ -322,7 +322,7 @@ static void huge_request(int dud)
     }
 }
 
-/* Eight times the work, thousands of faults that are short, and at the end some that are long: the latest do not stand for the others. */
+/* Eight times the work, thousands of short faults, and some long ones at the end: the latest are not representative. */
 static void work_and_faults_before(int dud)
 {
     mapping_before(dud);
@@ -345,11 +345,11 @@ static void ten_times_request(int dud) { work_for(dud ? USUAL_WORK : 10 * USUAL_
 static uint64_t run_queue_of(const struct accounts *accounts) { return accounts->run_delay; }
 static uint64_t throttled_of(const struct accounts *accounts)
 {
-    /* The group's: never more than this thread's own. */
+    /* The group's time, limited to this thread's own. */
     return accounts->throttled < accounts->run_delay ? accounts->throttled : accounts->run_delay;
 }
 static uint64_t extra_cpu_of(const struct accounts *accounts) { return accounts->cpu > USUAL_WORK ? accounts->cpu - USUAL_WORK : 0; }
-/* There is no account of the time that faults take: the CPU time beyond the usual, if there were as many faults as it would take. */
+/* There is no account of the time of faults: takes the CPU time above the usual, if there were enough faults for it. */
 static uint64_t faults_of(const struct accounts *accounts)
 {
     const uint64_t extra = extra_cpu_of(accounts);
@@ -358,7 +358,7 @@ static uint64_t faults_of(const struct accounts *accounts)
 
 static const struct plant ordinary_work = {"ordinary", KIND_WORK, nothing_before, work_request, nothing, extra_cpu_of, 0};
 static const struct plant ordinary_database = {"ordinary", KIND_DATABASE, nothing_before, database_request, nothing, waiting_of, 0};
-/* Small pages are a microsecond each, huge ones some hundreds. */
+/* Small pages take a microsecond each, huge ones some hundreds. */
 static uint64_t huge_faults_of(const struct accounts *accounts)
 {
     const uint64_t extra = extra_cpu_of(accounts);
@@ -398,7 +398,7 @@ void plants_open(const char *with_group)
         cpu_stat = opened(group, "cpu.stat", O_RDONLY);
         open_quota();
     }
-    /* The last of those that this process may use: the first has more of the machine's interrupts. */
+    /* The last CPU that this process may use: the first has more of the machine's interrupts. */
     sched_getaffinity(0, sizeof allowed, &allowed);
     while (!CPU_ISSET(cpu, &allowed)) cpu--;
     CPU_ZERO(&one);
@@ -411,7 +411,8 @@ void plants_open(const char *with_group)
     for (int i = 0; i < NEIGHBOURS; i++)
         if (pthread_create(&neighbours[i], &attributes, neighbour, NULL) != 0) exit(2);
     pthread_attr_destroy(&attributes);
-    /* The neighbours come first, as far as the scheduler has a say; else a thread that slept gets the CPU back at once, more often than not. */
+    /* The neighbors get priority, if the scheduler allows it; else a thread that slept mostly gets the CPU back at
+     * once. */
     errno = 0;
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + 5) != 0) exit((perror("setpriority"), 2));
 }

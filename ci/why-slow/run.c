@@ -1,10 +1,10 @@
-/* Requests with planted causes among ordinary ones, in random order, under a collector: a line of JSON for each request, with what the
- * oracle says of it, and for each exemplar that the collector kept, with what it says.
+/* Runs requests with planted causes among ordinary ones, in random order, under a collector. Prints a line of JSON for
+ * each request, with the oracle's accounts, and for each kept exemplar, with the collector's answer.
  *
  *   run ENVIRONMENT TIMES SEED [GROUP]     ENVIRONMENT: ring, no-ring, perf-forbidden, no-schedstat, fixed-order
- *   run oracle TIMES SEED [GROUP]          without the library: would the oracle notice a plant that did not do what it says?
+ *   run oracle TIMES SEED [GROUP]          without the library: would the oracle notice a plant without effect?
  *
- * Ends with status 77 where the environment cannot be made here.
+ * Ends with status 77 if the environment cannot be made here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 #include "plants.h"
 
-/* How the collector learns of a request. */
+/* How the collector gets a request. */
 enum how { SCOPED, OFFERED, ENDED_ELSEWHERE };
 static const char *const how_names[] = {"scope", "offered", "another thread"};
 
@@ -43,7 +43,8 @@ static void must(picollo_status status, const picollo_error *error, const char *
     exit(2);
 }
 
-/* From here on perf_event_open fails with EPERM, as in profiles of containers. 0, or -1 where no filter can be installed. */
+/* From here on perf_event_open fails with EPERM, as in profiles of containers. Returns 0, or -1 if no filter can be
+ * installed. */
 static int forbid_perf(void)
 {
     struct sock_filter filter[] = {
@@ -56,14 +57,14 @@ static int forbid_perf(void)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -1 : (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
-/* From here on nothing can be opened: of the system's accounts those are left that need no file. What the oracle reads is open. */
+/* From here on nothing can be opened: only accounts without files remain. The oracle's files are already open. */
 static void hide_files(void)
 {
     const struct rlimit none = {0, 0};
     if (setrlimit(RLIMIT_NOFILE, &none) != 0) exit((perror("setrlimit"), 2));
 }
 
-/* xorshift64: the same order wherever it runs. */
+/* xorshift64: the same order on every machine. */
 static uint64_t random_state;
 static uint64_t random_below(uint64_t end)
 {
@@ -91,7 +92,7 @@ static void print_accounts(const char *name, const struct accounts *accounts)
         accounts->run_delay, accounts->minor_faults, accounts->throttled, accounts->throttles);
 }
 
-/* One request, in the accounts that are taken inside of what is timed and around it: the truth lies between them. */
+/* One request, in accounts taken inside and around the timed block: the truth lies between them. */
 static void request(const struct plant *plant, enum kind kind, enum how how)
 {
     struct ending ending;
@@ -149,12 +150,12 @@ static void open_collector(uint32_t flags, int is_hidden)
     must(picollo_histogram_create(NULL, &histogram), NULL, "histogram");
     must(picollo_exemplars_create(histogram, &options, &collector, &error), &error, "collector");
     if (is_hidden) hide_files();
-    /* Where it has nothing to make ready, it says so, and works all the same. */
+    /* If it has nothing to prepare, it returns an error, and still works. */
     (void)picollo_exemplars_prepare_thread(collector, NULL);
     picollo_histogram_free(histogram);
 }
 
-/* Every plant so many times, and of some what a collector cannot know of. */
+/* Every plant this many times, and some in ways that a collector cannot see. */
 static size_t plan(struct wanted *wanted, int times, int has_group)
 {
     size_t length = 0;
@@ -180,8 +181,8 @@ static size_t plan(struct wanted *wanted, int times, int has_group)
     return length;
 }
 
-/* Each plant is grown as it is, and as a dud: the same request without its cause. Says how many of how many are taken for planted, and
- * fails when duds often are, or plants seldom. */
+/* Runs each plant as it is, and as a dud: the same request without its cause. Prints how many are taken for planted,
+ * and fails if duds often are, or plants seldom. */
 static struct accounts grown(const struct plant *plant, int dud)
 {
     struct accounts begin, accounts;
@@ -214,7 +215,7 @@ static int oracle_notices(int times, const char *group)
             printf("%-31s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
                 noticed[dud], times, (double)last[dud].wall / 1e6, (double)last[dud].cpu / 1e6, (double)last[dud].run_delay / 1e6, (double)waiting_of(&last[dud]) / 1e6,
                 (double)last[dud].throttled / 1e6, (unsigned long)last[dud].minor_faults);
-        /* Other programs may delay a dud as well, which the oracle then rightly sees. */
+        /* Other programs may delay a dud as well, and the oracle rightly sees that. */
         const int is_right = noticed[1] * 2 < times && noticed[0] * 2 > times;
         is_right ? passed++ : failed++;
         if (!is_right) printf("FAILED: %s\n", plant->name);
@@ -244,7 +245,8 @@ int main(int count, char **arguments)
     if (wanted == NULL) return 2;
     plan(wanted, times, group != NULL);
     for (size_t i = 0; i < length; i++) {
-        /* Ordinary ones of all kinds around it; or in an order in which what is usual for one is hard to come by: short ones come first. */
+        /* Ordinary requests of all kinds around it; or in an order that makes the usual hard to learn: short ones come
+         * first. */
         static const enum kind kinds[] = {KIND_WORK, KIND_WORK, KIND_WORK, KIND_DATABASE, KIND_MIXED, KIND_MIXED};
         for (int j = 0; j < 5; j++) {
             const enum kind kind = kinds[is_fixed ? (uint64_t)j : random_below(sizeof kinds / sizeof *kinds)];

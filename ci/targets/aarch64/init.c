@@ -1,5 +1,5 @@
-/* The first and only process of the emulated machine: mounts what the tests need, runs them one after the other, tells how they
- * ended, and switches the machine off. Its arguments are the names of programs under /tests. */
+/* The only process of the emulated machine: mounts the tests' file systems, runs the tests one after the other, reports
+ * their results, and switches the machine off. Its arguments are the names of programs under /tests. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +19,10 @@ static int write_file(const char *path, const char *text) {
     return written < 0 ? -1 : 0;
 }
 
-/* Runs one program, "name,filter,filter"; its own last line says how its tests went. Only one that dies is counted here. */
+/* Runs one program, "name,filter,filter"; its last line reports its tests. Only programs that die are counted here. */
 static void run(char *name) {
     char path[128];
-    /* One test at a time: tests that count themselves must not share the CPU with others. */
+    /* One test at a time: tests that count themselves must not share the CPU. */
     char *arguments[16] = {path, (char *)"--test-threads=1"};
     int count = 2;
     for (char *comma = strchr(name, ','); comma != NULL && count < 15; comma = strchr(comma, ',')) {
@@ -40,7 +40,7 @@ static void run(char *name) {
     }
     int status = -1;
     waitpid(child, &status, 0);
-    /* 101 is the harness saying that a test failed, which it has counted itself. */
+    /* 101 is the harness's status for a failed test, which it has already counted. */
     if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 101)) {
         printf("init: %s ended with status %#x\n", name, status);
         printf("init: 0 passed, 1 failed\n");
@@ -65,7 +65,7 @@ int main(int count, char **arguments) {
         printf("init: perf_user_access cannot be set: 0 passed, 1 failed\n");
     setenv("PICOLLO_TEST_PMU", access ? "user" : "kernel", 1);
     setenv("RUST_BACKTRACE", "0", 1);
-    /* It is thrown away. */
+    /* The machine is thrown away. */
     setenv("PICOLLO_MAY_CHANGE_THIS_MACHINE", "1", 1);
     for (int i = 1; i < count; i++)
         run(arguments[i]);

@@ -1,4 +1,4 @@
-/* Where there are no performance counters, every call of theirs says so, with an explanation. */
+/* Without performance counters, every call on them says so, with an explanation. */
 #include "test.h"
 
 static void no_counters(void)
@@ -33,7 +33,7 @@ static void clocks(void)
     before = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
     picollo_work_add_chain_256(100000);
     after = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
-    /* 25.6 million additions, one after the other. */
+    /* 25.6 million dependent additions. */
     CHECK(picollo_clock_convert(PICOLLO_CLOCK_TSC, after - before, PICOLLO_UNIT_MICROS) >= 1000);
 }
 

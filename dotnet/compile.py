@@ -13,7 +13,7 @@ from pathlib import Path
 runtime, roslyn = sys.argv[1], sys.argv[2]
 os.environ["DOTNET_ROOT"] = runtime
 os.environ["DOTNET_SYSTEM_GLOBALIZATION_INVARIANT"] = "1"
-os.environ["DOTNET_TieredPGO"] = "0"  # a compiler that runs for two seconds
+os.environ["DOTNET_TieredPGO"] = "0"  # the compiler runs for only two seconds
 framework = sorted(glob.glob(f"{runtime}/shared/Microsoft.NETCore.App/*"))[-1]
 version = os.path.basename(framework)
 config = Path(roslyn) / "host.runtimeconfig.json"
@@ -71,7 +71,7 @@ def compile_job(job):
     references += [MetadataReference.CreateFromFile(p[1:]) for p in parts if p.startswith("@")]
     symbols = System.Array[System.String](SYMBOLS)
     executable = out.endswith(".exe.dll")
-    # What a library shows has to be documented, and what its comments refer to has to be there.
+    # A library's public members need documentation, and references in its comments must resolve.
     comments = DocumentationMode.Parse if executable else DocumentationMode.Diagnose
     options = CSharpParseOptions(LanguageVersion.CSharp12).WithPreprocessorSymbols(symbols).WithDocumentationMode(comments)
     trees = System.Array[SyntaxTree](

@@ -1,9 +1,10 @@
-"""Makes a test of every C# block in manual pages, so that what the pages say compiles and runs.
+"""Makes a test of every C# block in manual pages, so that the code on the pages compiles and runs.
 
 usage: doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md > DocSnippets.cs
        doc_snippets.py --program README.md > Readme.cs
-The first C# block of a page is a program of its own with --program, as it stands. Otherwise a block is the body of a method. One that begins with a comment "needs counters" is skipped, aloud, where there are none. The rows
-of a table are one block: ci/docs/rows.py.
+With --program, the first C# block of a page is a separate program, unchanged. Otherwise a block is the body of a
+method. A block that begins with a comment "needs counters" is skipped with a message if there are none. The rows of a
+table are one block: ci/docs/rows.py.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
-"""What batches cost from Python: python3 bench.py (bench_calls.py has single calls)
+"""Measures the cost of batches from Python: python3 bench.py (bench_calls.py has single calls)
 
-The best of several runs on the same values, in nanoseconds a value.
+Prints the best of several runs on the same values, in nanoseconds per value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What single calls cost, with the extension module and through ctypes: python3 bench_calls.py [--processes N]
+"""Measures the cost of single calls, with the extension module and through ctypes: bench_calls.py [--processes N]
 
-Each call beside ``time.perf_counter_ns()``, which reads a clock and does nothing else. The two ways take turns, a process each; in a
-process the calls take turns, and what is told is the first decile of their rounds without the loop around them (what else the machine
-does only adds), divided by the same of ``perf_counter_ns``. Of the processes, the median.
+Compares each call with ``time.perf_counter_ns()``, which only reads a clock. The two ways alternate, in separate
+processes. In a process the calls alternate. The result is the first decile of their rounds without the loop around them
+(other activity only adds time), divided by the same of ``perf_counter_ns``; then the median of the processes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROUNDS = 150
 
 
 def in_this_process() -> dict[str, float]:
-    """Nanoseconds a call."""
+    """Nanoseconds per call."""
     histogram = picollo.Histogram()
     record, record_n, ticks, read = histogram.record, histogram.record_n, picollo.clock.ticks, time.perf_counter_ns
     kept = histogram.nano_scope()
@@ -90,7 +90,7 @@ def in_this_process() -> dict[str, float]:
 
 
 def around_a_body() -> None:
-    """What scopes cost around work that leaves nothing of them in the caches: processor time of blocks of eight, in random order."""
+    """The cost of scopes around work that evicts them from the caches: CPU time of blocks of eight, in random order."""
     histogram = picollo.Histogram(0.01)
     slow = picollo.Exemplars(picollo.Histogram(0.01))
     ways: dict[str, Any] = {"bare": None, "nano_scope()": histogram.nano_scope(), "Exemplars.scope()": slow.scope()}

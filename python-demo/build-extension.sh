@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds the optional extension module for the package as it lies here: python-demo/build-extension.sh [DIRECTORY]
+# Builds the optional extension module for the package in this tree: python-demo/build-extension.sh [DIRECTORY]
 #
-# The default is target/python of the repository, where the package looks for it. It serves CPython from 3.9 on, whichever built it.
-# Without a compiler or Python's headers it says so and builds nothing; the package works without. Environment:
+# The default is target/python of the repository, where the package looks for it. Any CPython from 3.9 on can use it,
+# whichever built it. Without a compiler or Python's headers it reports that and builds nothing; the package works
+# without. Environment:
 #   PYTHON   the interpreter whose headers are used (default: python3)
-#   CC, CFLAGS   the compiler, and what else it is told when it compiles
+#   CC, CFLAGS   the compiler, and additional compiler flags
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,5 +33,5 @@ mkdir -p "$out"
 "$compiler" -std=c11 -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden ${CFLAGS:-} -I"$headers" -c "$source" -o "$module.$$.o"
 "$compiler" -shared "$module.$$.o" -o "$module.$$"
 rm "$module.$$.o"
-# At once, as another run may be at it, too.
+# Atomically, as another run may be building it too.
 mv "$module.$$" "$module"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs all demos of the Python package, one after the other: python-demo/run-demos.sh
-# They need nothing but Python and the library. Environment: as for run-tests.sh.
+# They need only Python and the library. Environment: as for run-tests.sh.
 set -eu
 cd "$(dirname "$0")"
 for demo in known_work sorted_or_not live_monitor clock_resolution published why_slow; do

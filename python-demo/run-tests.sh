@@ -1,11 +1,11 @@
 #!/bin/sh
 # Runs the tests of the Python package: python-demo/run-tests.sh [arguments of pytest]
 #
-# What the tests need is installed once, outside of the tree, below ${XDG_CACHE_HOME:-~/.cache}/picollo. Environment:
+# Installs the tests' requirements once, outside the tree, in ${XDG_CACHE_HOME:-~/.cache}/picollo. Environment:
 #   PYTHON           the interpreter (default: python3)
 #   PICOLLO_LIBRARY  the library to test (default: the repository's build)
-#   PICOLLO_EXTENSION  the extension module to test, or "off" (default: the repository's, which is built first where that is possible).
-#                    test_extension.py runs what it concerns the other way, too.
+#   PICOLLO_EXTENSION  the extension module to test, or "off" (default: the repository's, built first if possible).
+#                      test_extension.py also runs the affected tests the other way.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +27,7 @@ has() {
 }
 
 if [ ! -e "$venv/complete" ] && command -v flock >/dev/null; then
-    # Another run may be at it.
+    # Another run may be installing it.
     mkdir -p "$(dirname "$venv")"
     exec 9>"$venv.lock"
     flock 9

@@ -1,17 +1,17 @@
-"""Puts libpicollo into the wheel: ``pip install ./python-demo``. Everything else is said in pyproject.toml.
+"""Puts libpicollo into the wheel: ``pip install ./python-demo``. pyproject.toml has everything else.
 
 The library is
 
 1. the file that the environment variable ``PICOLLO_LIBRARY`` names, or else
-2. built by cargo, when cargo and the repository around this directory are there (``CARGO`` and ``CARGO_TARGET_DIR`` are heeded), or else
-3. what the repository was built to before: ``target/stage/lib``, then ``target/release``.
+2. built by cargo, if it and the repository around this directory exist (``CARGO``, ``CARGO_TARGET_DIR`` apply), or else
+3. an earlier build of the repository: ``target/stage/lib``, then ``target/release``.
 
-So is the command ``picollo``, on Linux, with ``PICOLLO_COMMAND`` and ``target/stage/bin``. Where the library was named and the command
-was not, the one that was built before goes along, and where there is none, none: then ``picollo`` says so.
+The same holds for the command ``picollo``, on Linux, with ``PICOLLO_COMMAND`` and ``target/stage/bin``. If only the
+library was named, the wheel includes the command of an earlier build, if any; without one, ``picollo`` reports that.
 
-The extension module that makes single calls faster goes along where there is a C compiler and Python has its headers and a GIL.
+The wheel includes the extension module for fast single calls if there are a C compiler, Python's headers and a GIL.
 
-An editable install takes neither along: the package finds the repository's builds by itself.
+An editable install includes neither: the package finds the repository's builds.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ NAME = NAMES.get(sys.platform, "libpicollo.so")
 
 
 def target() -> Path:
-    """Where cargo builds. Absolute, as cargo runs in the repository."""
+    """Cargo's build directory. Absolute, as cargo runs in the repository."""
     return Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target").resolve()
 
 
 def build_with_cargo(package: str, profile: str, name: str) -> Optional[Path]:
-    """What cargo makes of a package of the repository; ``None`` without the one or the other."""
+    """Cargo's build of a package of the repository; ``None`` without cargo or the repository."""
     cargo = shutil.which(os.environ.get("CARGO", "cargo"))
     if not cargo or not (REPOSITORY / package.replace("picollo-", "", 1) / "Cargo.toml").is_file():
         return None
@@ -66,11 +66,11 @@ def named(variable: str) -> Optional[Path]:
 
 @functools.lru_cache(maxsize=None)
 def find_command() -> Optional[Path]:
-    """The command to take along, built first where that is possible."""
+    """The command to include, built first if possible."""
     found = named("PICOLLO_COMMAND")
     if found or not sys.platform.startswith("linux"):
         return found
-    # Who names a library wants nothing built.
+    # Whoever names a library wants no build.
     built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "command", "picollo")
     places = [REPOSITORY / "target" / "stage" / "bin" / "picollo", target() / "command" / "picollo"]
     return built or next((place for place in places if place.is_file()), None)
@@ -78,7 +78,7 @@ def find_command() -> Optional[Path]:
 
 @functools.lru_cache(maxsize=None)
 def find_library() -> Path:
-    """The library to take along, built first where that is possible."""
+    """The library to include, built first if possible."""
     places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target() / "release" / NAME]
     found = named("PICOLLO_LIBRARY") or build_with_cargo("picollo-ffi", "release", NAME)
     found = found or next((place for place in places if place.is_file()), None)
@@ -93,7 +93,7 @@ def find_library() -> Path:
 
 
 def check_library(path: Path) -> None:
-    """A library for another machine, or of another version, would only be noticed by those who import the package."""
+    """Rejects a library for another machine or of another version, which would otherwise only fail at import."""
     try:
         version = ctypes.CDLL(str(path.resolve())).picollo_abi_version()
     except (OSError, AttributeError) as error:
@@ -105,7 +105,7 @@ def check_library(path: Path) -> None:
 
 
 class BuildWithLibrary(build_py):
-    """The modules, and the library beside them."""
+    """The modules, with the library."""
 
     editable_mode: bool
 
@@ -114,13 +114,13 @@ class BuildWithLibrary(build_py):
         if self.editable_mode:
             return
         check_library(find_library())
-        # Symbolic links are followed: the file itself goes along.
+        # Symbolic links are followed: the wheel contains the file itself.
         for file, name in self.files_of_others():
             (Path(self.build_lib) / "picollo" / name).parent.mkdir(exist_ok=True)
             self.copy_file(str(file), str(Path(self.build_lib) / "picollo" / name), preserve_mode=True)
 
     def files_of_others(self) -> list[tuple[Path, str]]:
-        """What goes along, and its name in the package: the library, and the command where there is one."""
+        """The included files with their names in the package: the library, and the command if there is one."""
         command = find_command()
         return [(find_library(), NAME), *([(command, "bin/picollo")] if command else [])]
 
@@ -130,7 +130,7 @@ class BuildWithLibrary(build_py):
 
 
 class BuildUnlessEditable(build_ext):
-    """The extension module, but not into the tree."""
+    """The extension module, but not in the tree."""
 
     def run(self) -> None:
         if not self.editable_mode:
@@ -138,29 +138,29 @@ class BuildUnlessEditable(build_ext):
 
 
 class PlatformWheel(bdist_wheel):
-    """For one platform, but for every Python: ctypes does not depend on Python's own ABI, and the extension module is for those from 3.9
-    on whose ABI is stable, and left alone by the others."""
+    """For one platform and every Python: ctypes does not depend on Python's ABI. The extension module is for
+    versions from 3.9 on with the stable ABI; others ignore it."""
 
     def get_tag(self) -> tuple[str, str, str]:
         return ("py3", "none", super().get_tag()[2])
 
 
 class WithLibrary(Distribution):
-    """Belongs with what depends on the platform."""
+    """Belongs with the platform-specific files."""
 
     def has_ext_modules(self) -> bool:
         return True
 
 
 def options() -> dict[str, Any]:
-    """Builds in a directory of their own: nothing is left in the tree, and no old file gets into a new wheel."""
+    """Builds in a separate directory: nothing is left in the tree, and no old file gets into a new wheel."""
     scratch = tempfile.mkdtemp(prefix="picollo-build-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     return {"build": {"build_base": scratch}, "egg_info": {"egg_base": scratch}}
 
 
 def extensions() -> list[Extension]:
-    """None without the GIL, where the module does not compile."""
+    """None without the GIL, as the module does not compile there."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return []
     flags = ["-std=c11", "-fvisibility=hidden"] if os.name == "posix" else []

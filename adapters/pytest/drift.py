@@ -1,13 +1,15 @@
-"""How often unchanged code raises an alarm, and which planted change is found: the long form of the tests. docs/baselines.md has its figures.
+"""Measures how often unchanged code raises an alarm, and which planted changes are found: the long form of the tests.
+docs/baselines.md has figures.
 
     adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
 
-Runs the ten benchmarks of the example so many times, each time in a process of its own, with ``--picollo-save`` and, where five runs are
-there, ``--picollo-against``, as in somebody's CI: a test that fails is an alarm, after a second look at once. Then what was saved is judged
-once more, by exactly the five runs before it, with the run after it for a second look. After that the first benchmark is made slower, by
-several shares, and these runs are judged by all the others; and both are run in turns, for comparison.
+Runs the ten benchmarks of the example this many times, each in a separate process, with ``--picollo-save`` and, after
+five runs, ``--picollo-against``, as in CI: a failing test is an alarm, after an immediate second look. Then it judges
+the saved runs again, each by exactly the five runs before it, with the next run for a second look. Then it slows the
+first benchmark down by several shares, and judges these runs by all the others; for comparison, it also runs both
+alternately.
 
-With ``--directory`` runs stay, and those of another day are judged by those of the days before: run it again tomorrow.
+With ``--directory`` runs are kept, and those of another day are judged by earlier days: run it again tomorrow.
 """
 
 from __future__ import annotations
@@ -27,22 +29,22 @@ from picollo import Baseline, SavedRun, Verdict, benchmark, compare_runs
 
 HERE = Path(__file__).parent
 SHARES = (1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5)
-#: As the fixture has it: half a nanosecond cannot be told apart.
+#: As in the fixture: differences up to half a nanosecond cannot be distinguished.
 RESOLUTION = 500.0
 
 
 class Live(NamedTuple):
-    """What a run of pytest said."""
+    """The results of a run of pytest."""
 
     judged: int
-    #: Slower at a first look, and at a second one: the test failed.
+    #: Slower at the first and at the second look: the test failed.
     alarms: list[str]
-    #: Slower at a first look only.
+    #: Slower only at the first look.
     first: int
 
 
 def run(directory: str, name: str, budget: float, slower: float = 1, only: str = "", against: str = "") -> Live:
-    """One run of pytest that is saved."""
+    """Runs pytest once and saves the run."""
     program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_picollo.plugin", str(HERE / "examples")]
     options = ["--picollo-save", name, "--picollo-baselines", directory, "--picollo-budget", str(budget)]
     select = ["-k", only] if only else []
@@ -58,7 +60,7 @@ def run(directory: str, name: str, budget: float, slower: float = 1, only: str =
 
 
 def judged(earlier: list[SavedRun], now: SavedRun, name: str) -> Verdict:
-    """The verdict on a benchmark. What was an alarm is not saved, and missing in its run."""
+    """The verdict on a benchmark. An alarm is not saved, and so missing in its run."""
     medians = [one.medians[name] for one in (*earlier, now) if name in one.medians]
     if name not in now.medians or len(medians) < 2:
         return Verdict.NO_EVIDENCE
@@ -67,7 +69,7 @@ def judged(earlier: list[SavedRun], now: SavedRun, name: str) -> Verdict:
 
 
 def say_live(path: Path) -> None:
-    """What the runs said themselves."""
+    """Prints the runs' own results."""
     said = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
     total, first = sum(one["judged"] for one in said), sum(one["first"] for one in said)
     alarms = [name for one in said for name in one["alarms"]]
@@ -81,7 +83,7 @@ def say_live(path: Path) -> None:
 
 
 def drift(runs: list[SavedRun]) -> None:
-    """First looks at unchanged code, and alarms with the run after for a second one."""
+    """Prints first looks at unchanged code, and alarms with the next run as the second look."""
     names = list(runs[0].medians)
     for title, shortest in (("all before it", 0), ("the five before it", 5)):
         seen = {verdict: 0 for verdict in Verdict}
@@ -115,7 +117,7 @@ def day(run: SavedRun) -> str:
 
 
 def other_days(runs: list[SavedRun]) -> None:
-    """The runs of each day by those of the days before."""
+    """Judges the runs of each day by those of the days before."""
     days = sorted({day(run) for run in runs})
     if len(days) == 1:
         print(f"all runs are of {days[0]}: for other days run this again with the same --directory")
@@ -127,7 +129,7 @@ def other_days(runs: list[SavedRun]) -> None:
 
 
 def interleaved(budget: float, count: int) -> None:
-    """The same changes, found by running both in turns."""
+    """Detects the same changes by running both alternately."""
 
     def loop(rounds: int) -> Callable[[], int]:
         def add_up() -> int:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs drift.py with the interpreter that the environment variable PYTHON names (default: python3), against the staged library.
+# Runs drift.py with the interpreter in the environment variable PYTHON (default: python3), on the staged library.
 set -eu
 cd "$(dirname "$0")/../.."
 PYTHONPATH=$PWD/adapters/pytest:$PWD/python-demo${PYTHONPATH:+:$PYTHONPATH}

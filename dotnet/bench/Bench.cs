@@ -8,15 +8,15 @@ using Picollo.Metrics;
 namespace Picollo.Bench;
 
 /// <summary>
-/// What a record costs from C#, beside the inlined recorders of C on the same values in the same process: by turns, so that
-/// they meet the same machine; medians of the rounds.
+/// The cost of a record from C#, compared with the inlined recorders of C on the same values in the same process:
+/// alternately, so that both run on the machine in the same state; medians of the rounds.
 /// </summary>
 public static unsafe class Program
 {
     private const int Values = 65536;
     private const int Rounds = 201;
     private const string Bare = "C#, bare `Interlocked.Increment`, known cells";
-    // What two measurements of the same differ by is what no ratio here is finer than.
+    // The difference between two measurements of the same code limits the precision of all ratios.
     private const string Again = "C#, the bare increment once more";
 
     private static readonly ulong[] s_values = Skewed();
@@ -111,12 +111,12 @@ public static unsafe class Program
         for (int way = 0; way < ways.Length; way++)
             nanos[way] = new double[Rounds];
         double scale = 1e9 / Stopwatch.Frequency / Values;
-        // All other modes first, until their loop is compiled for them: what a profile has not seen is what it makes slow.
+        // All other modes first, until their loop is compiled for them: code that the profile has not seen is slow.
         for (int round = 0; round < 100; round++)
             for (int way = 0; way < ways.Length; way++)
                 if (!names[way].Contains("thread-local"))
                     ways[way]?.Invoke();
-        // The runtime compiles a loop anew while it runs; the first rounds are for that.
+        // The runtime recompiles a loop while it runs; the first rounds are for that.
         for (int round = -100; round < Rounds; round++)
             for (int way = 0; way < ways.Length; way++)
             {
@@ -157,7 +157,7 @@ public static unsafe class Program
             histogram.Record(value);
     }
 
-    /// <summary>Of modes that have no cells to lend: each record is a call of the library.</summary>
+    /// <summary>For modes without cells for recorders: each record is a library call.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void RecordByCall(HdrHistogram histogram)
     {
@@ -172,7 +172,7 @@ public static unsafe class Program
             recorder.Record(value);
     }
 
-    /// <summary>What an atomic addition costs where its cell is known: the limit.</summary>
+    /// <summary>The cost of an atomic addition to a known cell: the limit.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Increment(long[] cells)
     {
@@ -180,7 +180,7 @@ public static unsafe class Program
             System.Threading.Interlocked.Increment(ref cells[cell]);
     }
 
-    /// <summary>The cells of the default layout for the values; how many there are.</summary>
+    /// <summary>The cells of the values in the default layout; returns their number.</summary>
     private static int Cells(ulong[] values)
     {
         HdrLayout layout = HdrHistogram.Factory.GetLayout();
@@ -196,7 +196,7 @@ public static unsafe class Program
             picollo_histogram_record_suppressed(histogram, value);
     }
 
-    /// <summary>Skewed over 1 … 7.7e9: as many values in every factor of two, as latencies have it.</summary>
+    /// <summary>Skewed over 1 … 7.7e9: equally many values in every factor of two, like latencies.</summary>
     private static ulong[] Skewed()
     {
         var values = new ulong[Values];

@@ -7,8 +7,8 @@ using Picollo.Metrics;
 namespace Picollo.Samples;
 
 /// <summary>
-/// A service that others watch: <c>picollo top</c>, <c>picollo show billing</c>, <c>picollo serve</c>. Two threads write invoices of
-/// changing length, and publish how long each took.
+/// A service that others watch: <c>picollo top</c>, <c>picollo show billing</c>, <c>picollo serve</c>. Two threads
+/// write invoices of varying length, and publish each duration.
 /// </summary>
 internal static class Published
 {

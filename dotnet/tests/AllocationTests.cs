@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>What is called again and again allocates nothing managed.</summary>
+/// <summary>Repeated calls allocate no managed memory.</summary>
 public static class AllocationTests
 {
     internal static void Nothing(string what, Action action)
@@ -32,7 +32,7 @@ public static class AllocationTests
         });
     }
 
-    /// <summary>Also where an observation is kept for its octave, or its thread is looked into.</summary>
+    /// <summary>Also if an observation is kept for its octave, or its thread is examined.</summary>
     [Test]
     public static void Exemplars()
     {

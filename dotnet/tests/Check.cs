@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>What tests expect.</summary>
+/// <summary>The assertions of tests.</summary>
 internal static class Check
 {
     internal static void True(bool condition, string what)
@@ -15,7 +15,7 @@ internal static class Check
             throw new Exception($"{what}: expected <{expected}>, found <{actual}>");
     }
 
-    /// <summary>Within a proportion of the expected.</summary>
+    /// <summary>Within a relative distance of the expected value.</summary>
     internal static void Near(double expected, double actual, double proportion, string what = "")
     {
         if (!(Math.Abs(actual - expected) <= proportion * Math.Abs(expected)))

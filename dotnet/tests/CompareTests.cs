@@ -115,21 +115,21 @@ public static class CompareTests
     {
         var options = new BenchmarkOptions
         {
-            // Ends with the blocks; the budget is for machines that are busy.
+            // It ends after its blocks; the budget is for busy machines.
             BudgetSeconds = 10, WarmUpSeconds = 0.05, SampleSeconds = 0.0001, MaxBlocks = 100,
             Counters = new[] { "task-clock", "branch-misses" }, KeepsDisturbed = true
         };
         Benchmark run = Benchmark.Run(() => CpuUtils.AddChain256(4), () => CpuUtils.AddChain256(12), options);
         Check.Equal(Verdict.Slower, run.Verdict, run.Format());
         Check.True(run.Blocks.MedianAfter > 2 * run.Blocks.MedianBefore, run.Format());
-        // It may have ended by itself.
+        // It may have ended early.
         Check.True(run.SampleCount == 2 * run.Blocks.BlockCount && run.SampleCount <= 200, run.Format());
         Check.Equal(run.SampleCount, run.HistogramBefore.TotalCount);
         Check.True(run.RepetitionsBefore > 0 && run.RepetitionsAfter > 0 && run.OverheadBefore > 0, "samples");
         Check.True(run.Elapsed > TimeSpan.Zero && run.Elapsed < TimeSpan.FromSeconds(30), run.Elapsed.ToString());
         Check.Equal(2, run.Counters.Count);
         Check.Equal("task-clock", run.Counters[0].Name);
-        // How much is up to what else the machine does.
+        // The amount depends on other activity on the machine.
         Check.Equal(PicolloStatus.Ok, run.Counters[0].Status);
         Check.True(!double.IsNaN(run.Counters[0].Before) && !double.IsNaN(run.Counters[0].After), "time on a processor");
         Check.True(run.Counters[1].Status == PicolloStatus.Ok || double.IsNaN(run.Counters[1].Before), "never an invented zero");
@@ -171,11 +171,11 @@ public static class CompareTests
         Check.Throws<ArgumentNullException>(() => HdrPictures.FormatReport(new ReadOnlyHdrHistogram[] { before, null }));
         both[1].Dispose();
         Check.Throws<ObjectDisposedException>(() => HdrPictures.FormatReport(both));
-        // The gates are open again, from other threads as well.
+        // The gates are open again, also from other threads.
         ModeTests.Run(2, thread => before.Compare(after));
     }
 
-    /// <summary>Two threads compare the same two histograms in opposite directions, and do not wait for each other forever.</summary>
+    /// <summary>Two threads compare the same two histograms in opposite directions without a deadlock.</summary>
     [Test]
     public static void BothWaysAtOnce()
     {

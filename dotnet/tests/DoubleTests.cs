@@ -27,7 +27,7 @@ public static class DoubleTests
         Check.True(histogram.FootprintInBytes > 1000, "its memory");
     }
 
-    /// <summary>The middle of two is the second in .NET, and the first elsewhere.</summary>
+    /// <summary>The median of two values is the second in .NET, and the first elsewhere.</summary>
     [Test]
     public static void RanksAndExactSums()
     {

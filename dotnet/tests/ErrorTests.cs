@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>Bad input is an exception that says what is wrong.</summary>
+/// <summary>Bad input causes an exception that explains the error.</summary>
 public static class ErrorTests
 {
     [Test]
@@ -51,7 +51,7 @@ public static class ErrorTests
         }
     }
 
-    /// <summary>Whatever is wrong with an argument, the exception names it, and says what it may be.</summary>
+    /// <summary>For any wrong argument, the exception names it, and explains what it may be.</summary>
     [Test]
     public static void ArgumentsAreNamed()
     {
@@ -59,7 +59,7 @@ public static class ErrorTests
         histogram.Record(5);
         HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
         var writer = new HdrLogWriter(new System.IO.StringWriter());
-        // The argument, a word of what it may be, and the call.
+        // The argument, a word of the explanation, and the call.
         var table = new[]
         {
             new Row("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
@@ -79,7 +79,7 @@ public static class ErrorTests
             new Row("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
             new Row("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
             new Row("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
-            // An argument that is wrong is told before what the histogram holds.
+            // A wrong argument is reported before an error about the histogram's contents.
             new Row("rank", "0 to 100", () => HdrHistogram.Create().GetPercentile(-1)),
             new Row("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
             new Row("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
@@ -137,7 +137,7 @@ public static class ErrorTests
     private static MetricOptions Metric(string name, string label = "a", string unit = null) =>
         new MetricOptions { Name = name, Unit = unit, Labels = new Dictionary<string, string> { { label, "" } } };
 
-    /// <summary>What a registry refuses, it refuses by one status; which part of it was wrong is said nevertheless.</summary>
+    /// <summary>A registry has one status for all refusals; the exception still names the wrong part.</summary>
     [Test]
     public static void PartsOfMetricsAreNamed()
     {
@@ -149,7 +149,7 @@ public static class ErrorTests
         MetricExemplar Labelled(string name, string value) =>
             new MetricExemplar { Labels = new Dictionary<string, string> { { name, value } } };
         const string Trace = "0af7651916cd43dd8448eb211c80319c";
-        // The part, a word of what it may be, and the call.
+        // The part, a word of the explanation, and the call.
         var table = new[]
         {
             new Row("Name", "letters", () => registry.AddCounter(new MetricOptions())),
@@ -194,7 +194,7 @@ public static class ErrorTests
             string message = Check.Fails(PicolloStatus.InvalidArgument, row.Call, row.Name + ", " + row.Limits).Message;
             Check.True(message.Contains(row.Name) && message.Contains(row.Limits), $"{row.Name}, {row.Limits}: {message}");
         }
-        // What is allowed is not called wrong, where something else is.
+        // The exception does not blame valid parts for another error.
         string name = Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
             new MetricOptions { Name = "9_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message;
         Check.True(name.StartsWith("Name"), name);
@@ -204,7 +204,7 @@ public static class ErrorTests
             "the second one");
     }
 
-    /// <summary>The buckets of the default are not HdrHistogram's: what to do about it is said, and nothing is written before.</summary>
+    /// <summary>The default buckets are not HdrHistogram's: the error has the remedy, and nothing is written.</summary>
     [Test]
     public static void EncodingsThatNeedDigits()
     {

@@ -3,14 +3,15 @@ using System.Threading.Tasks;
 
 namespace Picollo.Tests;
 
-/// <summary>Which observations were slow, and why: what is kept, what is told, and what is not.</summary>
+/// <summary>Which observations were slow, and why: kept, reported and unknown facts.</summary>
 public static class ExemplarTests
 {
     private const string Trace = "0af7651916cd43dd8448eb211c80319c";
     private const string Span = "b7ad6b7169203331";
     private const ulong Milli = 1000000;
 
-    /// <summary>What is usual: about a millisecond of waiting. Collectors have more controls than usual, so that there are enough.</summary>
+    /// <summary>The usual: about a millisecond of waiting. Collectors get enough controls, more than by
+    /// default.</summary>
     private static void Ordinary(ExemplarCollector slow, int count = 200)
     {
         for (int i = 0; i < count; i++)
@@ -18,7 +19,7 @@ public static class ExemplarTests
                 Thread.Sleep(1);
     }
 
-    /// <summary>On the CPU until it has done so much; the time that takes is told.</summary>
+    /// <summary>Runs on the CPU for this long; the collector reports that time.</summary>
     private static void Spin(int milliseconds)
     {
         var watch = System.Diagnostics.Stopwatch.StartNew();
@@ -87,7 +88,7 @@ public static class ExemplarTests
         ExemplarInterval interval = slow.Collect();
         Exemplar[] kept = interval.Exemplars.Take(5).ToArray();
         Cause waits = kept[0].RunDelayNanos == null ? Cause.OffCpu : Cause.OwnWaiting;
-        // A machine that is busy may hold one of them back for longer than it waits.
+        // A busy machine may delay one of them for longer than it waits.
         Check.True(kept.Count(one => one.Cause == waits) >= 4, string.Join(", ", kept.Select(one => one.Cause)));
         foreach (Exemplar one in kept)
             Check.True(one.IsSlow && one.Value >= 40 * Milli && one.OnCpuNanos < 20 * Milli && one.VoluntarySwitches >= 1
@@ -137,7 +138,7 @@ public static class ExemplarTests
     {
         HdrHistogram histogram = HdrHistogram.Create();
         var slow = new ExemplarCollector(histogram);
-        // A variable of using may be asked too: it is recorded once.
+        // A variable of using can end it too: it is recorded once.
         using (ExemplarScope scope = slow.Scope())
         {
             Check.True(scope.End(), "kept");
@@ -171,7 +172,7 @@ public static class ExemplarTests
         Check.True(slow.Collect().Exemplars.Single().TraceId == null, "no activity");
     }
 
-    /// <summary>Begun, kept, looked up, annotated: without an allocation.</summary>
+    /// <summary>Begins, keeps, looks up and annotates without an allocation.</summary>
     [Test]
     public static void LookingUpAnActivityAllocatesNothing()
     {
@@ -182,12 +183,12 @@ public static class ExemplarTests
         Check.True(kept > 50 && slow.Collect().Exemplars.All(one => one.TraceId != null), $"{kept} kept");
     }
 
-    /// <summary>The compiler lets a scope of a thread into no async method: there it could go on where it began, after the work of others.</summary>
+    /// <summary>The compiler rejects a thread's scope in async methods, where its thread may work for others.</summary>
     [Test]
     public static void ScopesOfThreadsStayOnTheirs() =>
         Check.True(typeof(ExemplarScope).IsByRefLike && !typeof(AsyncExemplarScope).IsByRefLike, "a ref struct");
 
-    /// <summary>As an async method that is resumed where it began: by the thread's accounts it would have worked.</summary>
+    /// <summary>Like an async method that resumes on its thread, whose accounts would show work.</summary>
     [Test]
     public static void OfAsyncScopesOnOneThreadNothingIsKnown()
     {

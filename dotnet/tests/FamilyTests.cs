@@ -51,7 +51,7 @@ public static class FamilyTests
         var output = new StringWriter();
         registry.Scrape(output);
         Check.True(!output.ToString().Contains("GET") && output.ToString().EndsWith("# EOF\n"), "removed");
-        // The counts stay when the object goes.
+        // The counts stay after the object is gone.
         other.Record(1);
         other.Dispose();
         registry.Update();
@@ -158,7 +158,7 @@ public static class FamilyTests
         SharedCounter.AddSensing(ref counters.Sensing32, count);
     }
 
-    /// <summary>Of fields that the collector moves about, by threads that meet.</summary>
+    /// <summary>Counts in fields that the collector moves, on colliding threads.</summary>
     [Test]
     public static void ManyThreads()
     {
@@ -177,7 +177,7 @@ public static class FamilyTests
             }
         });
         Check.Equal((ulong)Threads * Records, striped.Value, "striped");
-        // Seven standard deviations, of 0.9 %.
+        // Seven standard deviations of 0.9 %.
         Check.Near(Threads * Records, counters.Scalable, 0.065);
         Check.Near(Threads * Records, counters.Capped, 0.065);
         Check.Near(Threads * Records, counters.Sensing, 0.065);

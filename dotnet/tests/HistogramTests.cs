@@ -1,12 +1,12 @@
 namespace Picollo.Tests;
 
-/// <summary>Recording without a call, beside recording in the library.</summary>
+/// <summary>Compares recording without a call with recording in the library.</summary>
 public static class HistogramTests
 {
     internal static HdrHistogram Worked() =>
         HdrHistogram.Factory.WithRelativeError(0.01).WithMinTrackableValue(2000).WithMaxTrackableValue(12000).Create();
 
-    /// <summary>The managed rule of recording and the library's, for both ends of every bucket.</summary>
+    /// <summary>Compares the managed rule of recording with the library's, for both ends of every bucket.</summary>
     [Test]
     public static void InlineRecordingFindsTheSameBucketsAsTheLibrary()
     {
@@ -14,7 +14,7 @@ public static class HistogramTests
             foreach (ulong least in new ulong[] { 0, 5000 })
             {
                 HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(error).WithMinTrackableValue(least);
-                // A plain addition to 64 bits, one to 32, and an atomic one.
+                // Plain additions to 64 bits and to 32 bits, and an atomic one.
                 var inlined = new[]
                 {
                     factory.WithSingleWriter().Create(), factory.WithSingleWriter().WithUInt32Storage().Create(), factory.Create()
@@ -33,7 +33,7 @@ public static class HistogramTests
             }
     }
 
-    /// <summary>A 32-bit counter that is full takes the library's path, which tells of what is missing.</summary>
+    /// <summary>A full 32-bit counter takes the library's path, which reports the loss.</summary>
     [Test]
     public static void AWrapIsToldOf()
     {
@@ -57,7 +57,7 @@ public static class HistogramTests
         Check.True(summary.TimestampUtc >= before - slack && summary.TimestampUtc <= after + slack, $"{summary.TimestampUtc:O}");
     }
 
-    /// <summary>More than are asked for in one call of the library.</summary>
+    /// <summary>More than one library call returns.</summary>
     [Test]
     public static void ManyRanksAtOnce()
     {

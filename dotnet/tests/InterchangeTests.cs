@@ -54,7 +54,7 @@ public static class InterchangeTests
         Check.True(!histogram.TryEncode(default, out length) && length == expected.Length, "no buffer");
     }
 
-    /// <summary>Encodings of all kinds, one after another in a buffer.</summary>
+    /// <summary>Consecutive encodings of all kinds in a buffer.</summary>
     [Test]
     public static void OneAfterAnother()
     {
@@ -77,7 +77,7 @@ public static class InterchangeTests
         Check.Fails(PicolloStatus.OutOfMemory, () => HdrHistogramSnapshot.Decode(all, out int none, 10));
     }
 
-    /// <summary>Buckets of HdrHistogram's with 0 digits, and of units.</summary>
+    /// <summary>HdrHistogram's buckets with 0 digits, and with units.</summary>
     [Test]
     public static void NoDigitsAndUnits()
     {
@@ -150,7 +150,7 @@ public static class InterchangeTests
         Check.True(!HdrLogReader.Parse("").Read(), "an empty log");
     }
 
-    /// <summary>The text stays where it is while the collector moves things about.</summary>
+    /// <summary>The text stays in place while the collector moves objects.</summary>
     [Test]
     public static void ReadersAreDropped()
     {

@@ -4,10 +4,10 @@ using System.Text.RegularExpressions;
 
 namespace Picollo.Tests;
 
-/// <summary>The structs and functions of the binding against what a C compiler makes of the header.</summary>
+/// <summary>Compares the binding's structs and functions with a C compiler's view of the header.</summary>
 public static class LayoutTests
 {
-    /// <summary>Functions that nothing calls, and why; one that is new in the header has to be put here or called.</summary>
+    /// <summary>Functions that nothing calls, and why; a new one in the header must be called or added here.</summary>
     private static readonly Dictionary<string, string> s_notCalled = new Dictionary<string, string>
     {
         { "picollo_histogram_(required_size|init_in|attach)", "managed code cannot promise that memory outlives what is in it" },
@@ -31,7 +31,7 @@ public static class LayoutTests
         return File.ReadAllLines(path).Select(line => line.Split(' ')).ToArray();
     }
 
-    /// <summary>By the name in C: those of the binding's own, and those that users get.</summary>
+    /// <summary>By the C name: the binding's internal structs, and those that users get.</summary>
     private static Dictionary<string, Type> Structs()
     {
         Type[] types = typeof(PicolloException).Assembly.GetTypes().Where(type => type.IsValueType).ToArray();
@@ -104,7 +104,7 @@ public static class LayoutTests
     [Test]
     public static void EveryConstantHasItsNumber()
     {
-        // Digits stand apart in C where they begin a word.
+        // C separates digits that begin a word.
         Dictionary<string, long> report = Constants().ToDictionary(line => line[2].Replace("_", ""), line => long.Parse(line[3]));
         FieldInfo[] own = typeof(PicolloException).Assembly.GetType("Picollo.Native.Constants")
             .GetFields(BindingFlags.Static | BindingFlags.NonPublic);

@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>Use after the end, ends in any order, finalisers on their own thread: exceptions at most, never a crash.</summary>
+/// <summary>Use after disposal, in any order, finalizers on their own thread: exceptions, never a crash.</summary>
 public static class LifetimeTests
 {
     [Test]
@@ -64,14 +64,14 @@ public static class LifetimeTests
         HdrRecorder recorder = histogram.GetRecorder();
         recorder.Record(1);
         histogram.Dispose();
-        // It keeps what it needs.
+        // It keeps the necessary memory alive.
         recorder.Record(2);
         recorder.Dispose();
         recorder.Dispose();
         Check.Throws<ObjectDisposedException>(() => recorder.Record(3));
     }
 
-    /// <summary>Writers in all modes go on while another thread disposes: each ends with an exception of its own.</summary>
+    /// <summary>Writers in all modes continue while another thread disposes: each ends with an exception.</summary>
     [Test]
     public static void DisposedByAnotherThread()
     {
@@ -113,7 +113,8 @@ public static class LifetimeTests
         }
     }
 
-    /// <summary>Everything is made, used, dropped and disposed in random order while finalisers run, and used after its end.</summary>
+    /// <summary>Random making, using, dropping and disposing of objects while finalizers run; use after
+    /// disposal.</summary>
     [Test]
     public static void AnyOrder()
     {
@@ -145,7 +146,7 @@ public static class LifetimeTests
                     };
                     if (made != null)
                         things.Add(made);
-                    // A histogram of a single writer is this thread's, as all that is in the list.
+                    // A single writer's histogram belongs to this thread, like everything in the list.
                     one?.Record(value);
                     Any<HdrRecorder>()?.Record(value);
                     Any<DoubleHistogram>()?.Record(step);
@@ -159,7 +160,7 @@ public static class LifetimeTests
                 catch (ObjectDisposedException)
                 {
                 }
-                // Those that stay in the list after their end are used after it.
+                // Those that stay in the list after disposal are used later.
                 IDisposable which = random.Next(4) == 0 ? Any<IDisposable>() : null;
                 if (random.Next(2) == 0)
                     which?.Dispose();

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Picollo.Tests;
 
-/// <summary>What is said where the library is not there, and where it is and cannot be loaded: each in a process of its own.</summary>
+/// <summary>The errors if the library is missing, or exists but cannot be loaded: each in a separate process.</summary>
 public static class LoaderTests
 {
     private static string Run(string library, string path)
@@ -11,7 +11,7 @@ public static class LoaderTests
         {
             RedirectStandardOutput = true, RedirectStandardError = true
         };
-        // Under the runtime's own program, or as a program of its own.
+        // Under the runtime's own program, or as a separate program.
         if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet")
         {
             start.ArgumentList.Add("exec");
@@ -42,7 +42,7 @@ public static class LoaderTests
             foreach (string said in new[] { Run(null, directory), Run(broken, "") })
             {
                 Check.True(said.Contains(broken + " was found and could not be loaded") && said.Contains("glibc"), said);
-                // The loader's own words.
+                // The loader's own message.
                 Check.True(said.Contains("too short") || said.Contains("invalid ELF"), said);
             }
             string absent = Path.Combine(directory, "absent.so");

@@ -3,10 +3,10 @@ using System.Text;
 
 namespace Picollo.Tests;
 
-/// <summary>Logs from streams and into them, in any encoding, as others write them, and cut where they hurt.</summary>
+/// <summary>Logs from and to streams, in any encoding, as others write them, and truncated at bad places.</summary>
 public static class LogStreamTests
 {
-    /// <summary>17 and 400, as HdrHistogram.NET encodes them: without the checksum at the end.</summary>
+    /// <summary>17 and 400 in HdrHistogram.NET's encoding, without the checksum at the end.</summary>
     private const string FromDotNet = "HISTFAAAAB9YhZNpmSzMwMDAygABzFCaEUIJd9h/gLAUmX6zMgEA";
 
     private static string Line(double start, string tag) => FormattableString.Invariant($"Tag={tag},{start:0.000},1.000,0.000,{FromDotNet}\n");
@@ -22,7 +22,7 @@ public static class LogStreamTests
     [Test]
     public static void SurrogatesInside()
     {
-        // Strings of .NET may hold halves of characters.
+        // .NET strings may contain halves of characters.
         using (HdrLogReader reader = HdrLogReader.Parse(Line(1, "A\ud800")))
             Check.True(reader.Read() && reader.Interval.Tag == "A\ufffd", "read");
         var text = new StringWriter();
@@ -32,7 +32,7 @@ public static class LogStreamTests
             Check.True(reader.Read() && reader.Interval.Tag == "\ufffdB", "written");
     }
 
-    /// <summary>What is written here, and what reads it, does not know cultures.</summary>
+    /// <summary>Writing and reading are independent of cultures.</summary>
     [Test]
     public static void WrittenInACultureWithCommas()
     {
@@ -72,7 +72,7 @@ public static class LogStreamTests
     [Test]
     public static void RatiosOfDoubles()
     {
-        // Cookie, digits and range of a DoubleHistogram in front of an ordinary encoding, whose ratio is a double: 0.5.
+        // Cookie, digits and range of a DoubleHistogram before an ordinary encoding, whose ratio is a double: 0.5.
         byte[] bytes = new byte[] { 0x0c, 0x72, 0x12, 0x4e, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2 }
             .Concat(HdrHistogramSnapshot.DecodeBase64(FromDotNet).Encode(SnapshotEncoding.HdrV2)).ToArray();
         bytes[16 + 33] = 0xe0;
@@ -112,7 +112,7 @@ public static class LogStreamTests
         Check.True(!input.CanRead, "disposed");
     }
 
-    /// <summary>A snapshot knows where it comes from, and goes there again.</summary>
+    /// <summary>A snapshot keeps its times and tag from a log, and can be written to one again.</summary>
     [Test]
     public static void TimesAndTagsStay()
     {

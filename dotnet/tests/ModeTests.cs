@@ -1,9 +1,9 @@
 namespace Picollo.Tests;
 
-/// <summary>The ways to record.</summary>
+/// <summary>The modes of recording.</summary>
 public static class ModeTests
 {
-    /// <summary>A histogram and its recorder are one to what only records.</summary>
+    /// <summary>Code that only records can use a histogram or its recorder.</summary>
     [Test]
     public static void WhatRecords()
     {

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Picollo.Tests;
 
-/// <summary>What users of the published package wrote means the same here.</summary>
+/// <summary>Code for the published package has the same meaning here.</summary>
 public static class PublishedTests
 {
     private static HdrHistogram Narrow() =>
@@ -182,7 +182,7 @@ public static class PublishedTests
         Check.Throws<ArgumentOutOfRangeException>(() => snapshot[2].ToString());
     }
 
-    /// <summary>Each call is written as users of the published package write it: this test fails if it does not compile.</summary>
+    /// <summary>Each call is in the form of the published package: this test fails if it does not compile.</summary>
     [Test]
     public static void CallsOfThePublishedIntroductionCompile()
     {
@@ -249,7 +249,7 @@ public static class PublishedTests
         });
     }
 
-    /// <summary>In a process of its own it stays: niceness cannot be taken back.</summary>
+    /// <summary>In a separate process, because niceness cannot be lowered again.</summary>
     [Test]
     public static void APreparedThreadStays()
     {

@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace Picollo.Tests;
 
 /// <summary>
-/// Pools bring objects back from their own finalisers. What is brought back has ended: an exception at most, never memory that is
-/// gone.
+/// Pools bring objects back from their own finalizers. A resurrected object has ended: it causes an exception at most,
+/// and never uses freed memory.
 /// </summary>
 public static class ResurrectionTests
 {
@@ -22,7 +22,7 @@ public static class ResurrectionTests
 
         ~Pool()
         {
-            // Finalisers run in any order: what this holds may have ended, and may not have.
+            // Finalizers run in any order: the contained object may or may not have ended.
             Try(_use);
             Volatile.Write(ref s_running, _use);
             lock (s_brought)
@@ -102,7 +102,7 @@ public static class ResurrectionTests
     [Test]
     public static void WhatIsBroughtBackHasEnded()
     {
-        // A thread uses what comes back at the very moment.
+        // A thread uses the resurrected object at that very moment.
         bool done = false;
         var other = new Thread(() =>
         {
@@ -120,7 +120,7 @@ public static class ResurrectionTests
             int all = 0, ended = 0;
             for (int round = 0; round < 5; round++)
             {
-                // On a thread of its own, whose stack does not keep what it left.
+                // On a separate thread, whose stack does not keep a reference.
                 ModeTests.Run(1, thread => Leave(kind.Value));
                 for (int i = 0; i < 3; i++)
                 {
@@ -130,7 +130,7 @@ public static class ResurrectionTests
                 Action[] brought;
                 lock (s_brought)
                     brought = s_brought.ToArray();
-                // The memory would be another's by now.
+                // Another object would have the memory by now.
                 for (int i = 0; i < 4; i++)
                     Recording(() => HdrHistogram.Create())()();
                 foreach (Action use in brought)

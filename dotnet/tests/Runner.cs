@@ -20,7 +20,7 @@ public sealed class SkippedException : Exception
 /// <summary>Runs all tests of this assembly, or those whose name contains an argument.</summary>
 public static class Runner
 {
-    /// <summary>The argument that asks for nothing but the first contact with the library.</summary>
+    /// <summary>The argument that only makes the first library call.</summary>
     internal const string LoadOnly = "--load";
 
     private static int Load()
@@ -55,7 +55,7 @@ public static class Runner
             var watch = Stopwatch.StartNew();
             TextWriter console = Console.Out;
             var captured = new StringWriter();
-            // What the blocks of the manual print matters only when they fail.
+            // The output of the manual's blocks matters only if they fail.
             if (test.DeclaringType.Name == "DocSnippets")
                 Console.SetOut(captured);
             try

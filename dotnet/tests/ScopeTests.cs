@@ -15,7 +15,7 @@ public static class ScopeTests
         using (micros.GetMicroScope())
         using (millis.GetMilliScope())
             Thread.Sleep(30);
-        // Asleep for at least this long, within the error; and not for minutes.
+        // It slept for at least this long, within the error, and not for minutes.
         Between(0.03 * TickScope.OneSecondValue, ticks);
         Between(0.03 * NanoScope.OneSecondValue, nanos);
         Between(0.03 * MicroScope.OneSecondValue, micros);

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Picollo.Tests;
 
-/// <summary>What is published in a segment is shared by all who have it.</summary>
+/// <summary>All owners of a segment share its contents.</summary>
 public static class SegmentTests
 {
     private static void InADirectory(Action<string> test)
@@ -11,7 +11,7 @@ public static class SegmentTests
             throw new SkippedException("there is no directory in memory");
         string place = $"/dev/shm/picollo-cs-{Process.GetCurrentProcess().Id}";
         Directory.CreateDirectory(place);
-        // Others may not write to it, whatever files are made with here.
+        // Others must not have write permission, whatever the umask is.
         Process.Start("chmod", "700 " + place).WaitForExit();
         try
         {

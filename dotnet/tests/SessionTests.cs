@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>Sessions on software events, which need no performance counters, and what is said where those are missing.</summary>
+/// <summary>Sessions on software events, which need no performance counters; errors without counters.</summary>
 public static class SessionTests
 {
     private static PerfEventCounterSession Software() =>
@@ -9,7 +9,7 @@ public static class SessionTests
             .WithSoftwareCounter(PerfSoftwareCounterId.TaskClock)
             .Create();
 
-    /// <summary>Touches pages that were never touched, one fault each at least.</summary>
+    /// <summary>Touches new pages, with at least one fault each.</summary>
     private static void Fault(int pages)
     {
         IntPtr memory = mmap(IntPtr.Zero, (UIntPtr)(pages * 4096), 3, 0x22, -1, IntPtr.Zero);
@@ -44,7 +44,7 @@ public static class SessionTests
         Check.Equal(20ul, summary.TotalCount);
         Check.True(summary.P50.Value >= 100 && summary.P50.Value < 130, summary.ToString(faults.Name));
         Check.True(faults.Delta.Value >= 100 && faults.Current.Value >= 2000, $"in all {faults.Current.Value}");
-        // All counters by one copy, the same as one by one.
+        // All counters in one copy equal the single ones.
         foreach (bool deltas in new[] { true, false })
         {
             session.Readings(values, deltas);
@@ -207,7 +207,7 @@ public static class SessionTests
         AllocationTests.Nothing("ReadDeltas", () => session.ReadDeltas(deltas));
     }
 
-    /// <summary>More counters than there is room for on the stack; a counter that is not there is no zero.</summary>
+    /// <summary>More counters than the stack has room for; a missing counter is not a zero.</summary>
     [Test]
     public static void DeltasOfManyAndOfMissingCounters()
     {
@@ -231,7 +231,7 @@ public static class SessionTests
         }
     }
 
-    /// <summary>What other threads do counts too.</summary>
+    /// <summary>The counts include other threads.</summary>
     [Test]
     public static void AProcessWithAllItsThreads()
     {
@@ -343,7 +343,7 @@ public static class SessionTests
         Check.True(session.Counters[0].Delta.Value <= session.Counters[0].Delta.RawValue, "subtracted");
     }
 
-    /// <summary>The identifiers of cache events, against the kernel's rule.</summary>
+    /// <summary>The identifiers of cache events follow the kernel's rule.</summary>
     [Test]
     public static void CacheIdentifiers()
     {

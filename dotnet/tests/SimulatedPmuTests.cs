@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Picollo.Tests;
 
 /// <summary>
-/// One scenario of the simulated PMU for each width of counter: every reading against the truth. For CoreCLR with the
-/// simulation preloaded and SIMULATED_PMU_LIBRARY telling its path; see ci/simulated-pmu.sh.
+/// One scenario of the simulated PMU for each width of counter: checks every reading. For CoreCLR with the simulation
+/// preloaded, and its path in SIMULATED_PMU_LIBRARY; see ci/simulated-pmu.sh.
 /// </summary>
 public static class SimulatedPmuTests
 {
@@ -59,7 +59,7 @@ public static class SimulatedPmuTests
                 bool acted = i % 20 == 19;
                 if (acted)
                 {
-                    // What was counted until now is read, so that a reset cannot be made up for by what comes after it.
+                    // Reads the counts so far, so that later counts cannot hide a reset.
                     session.Read();
                     Act(action);
                     for (uint k = 0; k < 2; k++)

@@ -3,7 +3,7 @@ using System.Reflection;
 namespace Picollo.Tests;
 
 /// <summary>
-/// Every public member that takes an object which may not be null, or a member of an enumeration: given null, or a number that is no
+/// Every public member that takes a non-null object or a member of an enumeration: for null, or a number that is no
 /// member, it throws before anything happens, and names the argument.
 /// </summary>
 public static class SurfaceTests
@@ -26,7 +26,7 @@ public static class SurfaceTests
         return histogram.Peek();
     }
 
-    /// <summary>What methods are called on, and what is handed to them.</summary>
+    /// <summary>The objects that methods are called on, and their arguments.</summary>
     private static readonly Dictionary<Type, Func<object>> s_make = new Dictionary<Type, Func<object>>
     {
         { typeof(HdrHistogram), () => s_histogram },

@@ -1,9 +1,9 @@
 namespace Picollo.Tests;
 
-/// <summary>Text, as in the documentation.</summary>
+/// <summary>Texts as in the documentation.</summary>
 public static class TextTests
 {
-    // All of it is the library's, whose tests have it whole: here are the lines that show every figure of a summary in its place.
+    // The library's tests cover the whole text: these lines show every figure of a summary in its place.
     private static readonly string[] s_table =
     {
         "##### Example", "| 0          |    2,008 | ±8     |        1 |", "| 92.5       |    7,840 | ±32    |   92,445 |",
@@ -84,7 +84,7 @@ public static class TextTests
         Check.Equal("[0 / 381]: [2,000, 2,016) 146", first.Bucket.ToString());
     }
 
-    /// <summary>The ranks of listed buckets have four decimals, against decimals, which hold multiples of 2^-k exactly.</summary>
+    /// <summary>Ranks of listed buckets have four decimals: checked with decimals, which are exact for 2^-k.</summary>
     [Test]
     public static void ListedRanksAreRoundedExactly()
     {

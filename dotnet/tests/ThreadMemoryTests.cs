@@ -1,12 +1,12 @@
 namespace Picollo.Tests;
 
-/// <summary>What threads and recorders leave behind comes back, and nothing that they recorded is lost.</summary>
+/// <summary>Memory of ended threads and recorders is reused, and none of their records is lost.</summary>
 public static class ThreadMemoryTests
 {
     private static HdrHistogram Local() =>
         HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.01).WithMaxTrackableValue(1 << 20).Create();
 
-    /// <summary>The bytes that one more recorder alive takes.</summary>
+    /// <summary>The size of one more live recorder, in bytes.</summary>
     private static int ShardBytes()
     {
         HdrHistogram histogram = Local();
@@ -23,13 +23,13 @@ public static class ThreadMemoryTests
         }
     }
 
-    /// <summary>Ten thousand threads where the long form is asked for, else two thousand.</summary>
+    /// <summary>Ten thousand threads in the long form, else two thousand.</summary>
     private static readonly bool s_long = Environment.GetEnvironmentVariable("PICOLLO_LONG") != null;
 
     private static int Rounds => s_long ? 2500 : 500;
 
-    // A thread can be joined before the system ends it, which is when its shards are free: on a busy machine many are
-    // on their way at once. Were none used again there would be as many as threads: 2,000.
+    // A thread can be joined before the system ends it, and only then are its shards free: on a busy machine many end
+    // at once. If none were reused there would be one per thread: 2,000.
     private const int Ending = 250;
 
     private static void FewShards(HdrHistogram histogram, int most, string what)
@@ -40,7 +40,7 @@ public static class ThreadMemoryTests
         Check.True(shards <= most, $"{what}: {shards} shards, and at most {most} were to be");
     }
 
-    /// <summary>Each with a recorder, which some forget to dispose.</summary>
+    /// <summary>Each with a recorder, which some do not dispose.</summary>
     [Test]
     public static void ShortThreadsWithRecorders()
     {
@@ -54,7 +54,7 @@ public static class ThreadMemoryTests
                 for (ulong value = 0; value < 100; value++)
                     recorder.Record(value);
                 histogram.Record(1);
-                // Values out of range, counts and batches go to the library's own shard of the thread.
+                // Values out of range, counts and batches go to the library's shard of the thread.
                 histogram.Record(2, 3);
                 histogram.Record(new ulong[] { 4, 5 });
                 histogram.Record(ulong.MaxValue);
@@ -63,7 +63,7 @@ public static class ThreadMemoryTests
             });
         }
         Check.Equal((ulong)Rounds * AtOnce * 106, histogram.TotalCount);
-        // Two a thread, and what was forgotten.
+        // Two per thread, and the forgotten ones.
         FewShards(histogram, 2 * AtOnce + Rounds / 100 + Ending, "short threads with recorders");
         GC.KeepAlive(histogram);
     }

@@ -1,7 +1,7 @@
-"""Fails where the tests have called not every function of the library that the binding calls.
+"""Fails if the tests did not call every library function that the binding calls.
 
 usage: bindings.py FILE...
-The files are what the loader wrote under LD_DEBUG=bindings: the runtime looks a function up when it is called for the first time.
+The files are the loader's output under LD_DEBUG=bindings: the runtime looks up a function at its first call.
 """
 
 import re
@@ -9,7 +9,7 @@ import sys
 
 import layout_probe
 
-# What only a machine with performance counters calls.
+# Only a machine with performance counters calls these.
 HARDWARE: set[str] = set()
 
 

@@ -1,8 +1,8 @@
-"""Writes a C program that prints the size of every struct in picollo.h, the offset and size of every field, every constant
-with its group, and the name of every function; and which functions the binding calls.
+"""Writes a C program that prints the size of every struct in picollo.h, the offset and size of every field, every
+constant with its group, and the name of every function; and the functions that the binding calls.
 
 usage: layout_probe.py > probe.c
-The C# tests compare what it prints with their own structs, enums and calls.
+The C# tests compare its output with their own structs, enums and calls.
 """
 
 import sys

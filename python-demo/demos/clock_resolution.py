@@ -1,8 +1,8 @@
-"""Clock resolution: how finely each clock ticks, and what a look at it costs from Python.
+"""Clock resolution: the resolution of each clock, and the cost of reading it from Python.
 
-Every clock is read many times in a row, and the differences of neighbouring reads are recorded: their median is what a read costs.
-From Python a read takes much longer than clocks take to tick, so the step is not seen directly; but all differences are multiples
-of it, so it is their greatest common divisor.
+Reads every clock many times in a row, and records the differences of adjacent reads: their median is the cost of a
+read. From Python a read takes much longer than a tick, so the step is not visible directly. But all differences are
+multiples of it, so it is their greatest common divisor.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
     distributions = []
     for name, clock, unit in clocks:
         steps = differences(clock, reads)
-        forward = [step for step in steps if step >= 0]  # time.time_ns may be set back meanwhile
+        forward = [step for step in steps if step >= 0]  # somebody may set back time.time_ns
         histogram = picollo.Histogram(relative_error=0.001, name=name)
         histogram.record_many(forward)
         distributions.append(histogram)

@@ -1,7 +1,7 @@
-"""Known work: what the counters say about a chain of additions whose cost is known.
+"""Known work: checks the counters with a chain of additions whose cost is known.
 
-Each repetition does 256 additions, each of which waits for the one before. So the cycles are known beforehand (one for each
-addition), and what the counters say can be checked against them.
+Each repetition does 256 additions, each of which waits for the previous one. So the cycles are known beforehand (one
+for each addition), and the counts can be checked against them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def main() -> None:
     time = picollo.Histogram(relative_error=0.001, name="Time (ns)")
     tsc = picollo.Histogram(relative_error=0.001, name="TSC (ticks)")
 
-    # What this machine cannot count stays in the session as an entry with an explanation.
+    # An event that this machine cannot count stays in the session as an entry with an explanation.
     with picollo.Session(EVENTS, skip_unavailable=True) as session:
         measurement, time_scope, tsc_scope = session.measure(), time.nano_scope(), tsc.tick_scope()
         for _ in range(arguments.rounds):
-            # Each instrument measures a call of its own: reading one inside of another would be counted as work.
+            # Each instrument measures a separate call: reading one inside another would be counted as work.
             with measurement:
                 work.add_chain_256(arguments.repetitions)
             with time_scope:

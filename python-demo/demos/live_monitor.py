@@ -1,7 +1,7 @@
-"""Live monitor: one thread works and records, another prints a line a second about the last second.
+"""Live monitor: one thread works and records, another prints a line per second about the last second.
 
-The monitor reads deltas: what was recorded since its previous look. Nothing is reset and the worker never waits. At the end the
-deltas are compared with the whole: nothing is missing and nothing counted twice.
+The monitor reads deltas: the records since its previous reading. Nothing is reset and the worker never waits. At the
+end the deltas are compared with the total: nothing is missing and nothing counted twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import picollo
 
 
 def work_until(stop: threading.Event, latency: picollo.Histogram) -> None:
-    """Turns documents of changing size into JSON, and records how long each took."""
+    """Turns documents of varying size into JSON, and records each duration."""
     choice = random.Random(1)
     scope = latency.nano_scope()
     while not stop.is_set():

@@ -1,6 +1,7 @@
 """A service of four workers that others watch: ``picollo top``, ``picollo show web``, ``picollo serve``.
 
-The segment is made before the workers are forked, and all of them record into it. They turn documents of changing size into JSON and back.
+The segment is made before the workers are forked, and all of them record into it. They convert documents of varying
+size to JSON and back.
 """
 
 from __future__ import annotations

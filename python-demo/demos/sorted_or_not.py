@@ -1,8 +1,8 @@
 """Sorted or not: a million bytes summed behind a branch, before and after sorting.
 
-The bytes and their sum are the same, and so is the number of instructions; what differs is how well the processor guesses the
-branch. Python's interpreter takes dozens of instructions and branches of its own for each byte, so most of the effect drowns in
-them. Where a C compiler is at hand, the same loop is measured without an interpreter around it.
+The bytes and their sum are the same, and so is the number of instructions. The difference is how well the processor
+predicts the branch. Python's interpreter takes dozens of instructions and branches for each byte, which hide most of
+the effect. With a C compiler, the demo also measures the same loop without an interpreter.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def sum_in_python(data: bytes) -> int:
 
 
 def sum_in_c(folder: Path) -> Optional[Sum]:
-    """The same loop compiled, or ``None`` where there is no compiler."""
+    """The same loop compiled, or ``None`` without a compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None

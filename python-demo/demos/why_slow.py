@@ -1,5 +1,5 @@
-"""Why was this one slow? A service with three problems that nobody told you of, and the collector that names them, with the ids of the
-requests that they met.
+"""Why was this one slow? A service with three hidden problems, and a collector that names them, with the ids of the
+affected requests.
 
     python3 -m demos.why_slow [--seconds 4]
 """
@@ -15,7 +15,7 @@ import time
 
 import picollo
 
-#: A neighbour: somebody's reports, on the same CPU, twice a second.
+#: A neighbor: somebody runs reports on the same CPU, twice a second.
 REPORTS = """
 import time
 while True:
@@ -29,32 +29,32 @@ EXPORT = 24 << 20
 
 
 def look_up(request: int) -> None:
-    """The first problem: now and then the row is not in the cache, and the database takes its time."""
+    """The first problem: sometimes the row is not in the cache, and the database is slow."""
     if request % 61 == 0:
         time.sleep(0.014)
 
 
 def export(request: int) -> None:
-    """The second: a buffer that is new every time, so that each of its pages has to be found, cleared and mapped first."""
+    """The second problem: a new buffer each time, whose pages must all be found, cleared and mapped first."""
     if request % 97 == 0:
         with mmap.mmap(-1, EXPORT, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as buffer:
             buffer[:: mmap.PAGESIZE] = b"\1" * (EXPORT // mmap.PAGESIZE)
 
 
 def render() -> int:
-    """What every request does."""
+    """Every request does this."""
     return sum(range(10_000))
 
 
 def main() -> None:
-    """Serves, and tells."""
+    """Serves requests, and prints the causes."""
     parser = argparse.ArgumentParser(description="Why was this one slow?")
     parser.add_argument("--seconds", type=float, default=4)
     seconds = parser.parse_args().seconds
 
     latency = picollo.Histogram(0.01, max=10**10)
-    slow = picollo.Exemplars(latency, threshold=5_000_000)  # What was promised: 5 ms.
-    # The third: others on the one CPU that all of it has.
+    slow = picollo.Exemplars(latency, threshold=5_000_000)  # The promised limit: 5 ms.
+    # The third problem: others on the single CPU that everything shares.
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     neighbours = [subprocess.Popen([sys.executable, "-c", REPORTS]) for _ in range(NEIGHBOURS)]
     try:
@@ -65,7 +65,7 @@ def main() -> None:
                 look_up(request)
                 export(request)
                 render()
-            # Only who was slow, or is kept for another reason, looks up what leads to it.
+            # Only observations that are slow, or kept for another reason, look up their context.
             if scope.kept:
                 scope.annotate(picollo.TraceContext(words=(request, 0)))
             time.sleep(0.0001)

@@ -1,4 +1,4 @@
-"""What tests share."""
+"""Shared by the tests."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = PACKAGE_ROOT.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo"
 
-# Nothing is kept in the tree; and a machine that is busy is not a failure.
+# The tree stays clean; and a busy machine is not a failure.
 configuration.set_hypothesis_home_dir(CACHE / "hypothesis")
 settings.register_profile("picollo", deadline=None)
 settings.load_profile("picollo")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """After a run of all tests, every declared function was called by one of them."""
+    """Checks after a full run that some test called every declared function."""
     config = session.config
     chosen = config.option.keyword or config.option.markexpr or config.option.collectonly or config.args_source.name == "ARGS"
     # These are called in C, and by test_the_other_way through ctypes.
@@ -72,7 +72,7 @@ def pytest_report_header() -> list[str]:
 def run_python(
     code: str, *, environment: Optional[dict[str, Optional[str]]] = None, cwd: Optional[Path] = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program in an interpreter of its own, with this package and this library."""
+    """Runs a program in a separate interpreter, with this package and this library."""
     variables: dict[str, str] = {
         **os.environ,
         "PICOLLO_LIBRARY": picollo.library_path,
@@ -94,7 +94,7 @@ def run_python(
 
 
 def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What came of a call: the result or the exception."""
+    """The outcome of a call: the result or the exception."""
     try:
         return call(*args, **kwargs)
     except Exception as error:
@@ -102,14 +102,14 @@ def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def assert_refused(*wrongs: tuple[Callable[[], Any], type[Exception], str]) -> None:
-    """Each of these raises such an error, with such a message."""
+    """Each of these raises this error, with this message."""
     for call, error, message in wrongs:
         with pytest.raises(error, match=message or None):
             call()
 
 
 def in_threads(*works: Callable[[], None]) -> None:
-    """Runs each in a thread of its own, at the same time, to their ends."""
+    """Runs each in a separate thread, concurrently, to its end."""
     threads = [threading.Thread(target=work) for work in works]
     for thread in threads:
         thread.start()
@@ -119,11 +119,11 @@ def in_threads(*works: Callable[[], None]) -> None:
 
 @functools.lru_cache(maxsize=None)
 def native_command() -> str:
-    """The command ``picollo``: that of ``PICOLLO_COMMAND``, or of the sources of now."""
+    """The command ``picollo``: that of ``PICOLLO_COMMAND``, or built from the current sources."""
     named = os.environ.get("PICOLLO_COMMAND")
     if named:
         return named
-    # Sanitizers are for the library, and so is what they build into.
+    # Sanitizers, and their build directories, are only for the library.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "RUSTFLAGS", "RUSTC_", "CFLAGS"))}
     target = REPOSITORY / "target"
     if "RUSTFLAGS" not in os.environ:

@@ -31,7 +31,7 @@ def test_bucket_arrays_are_the_buckets(values: list[int], non_empty: bool) -> No
     array = snapshot.bucket_array(non_empty)
     assert array.dtype.names == picollo.Bucket._fields
     assert [tuple(map(int, row)) for row in array] == [tuple(bucket) for bucket in snapshot.buckets(non_empty)]
-    # It has memory of its own.
+    # It has separate memory.
     snapshot.close()
     assert int(array["count"].sum()) == len(values)
 

@@ -107,7 +107,7 @@ def test_runs_are_compared() -> None:
 
 
 def shared_cases() -> Any:
-    """The files that the command's reader is held to as well: ``native/src/baseline/tests.rs``."""
+    """The files on which the command's reader is tested as well: ``native/src/baseline/tests.rs``."""
     path = Path(__file__).parents[2] / "native" / "tests" / "baselines" / "cases.py"
     spec = importlib.util.spec_from_file_location("picollo_baseline_cases", path)
     assert spec is not None and spec.loader is not None
@@ -117,7 +117,7 @@ def shared_cases() -> Any:
 
 
 def test_shared_files_are_judged_as_everywhere() -> None:
-    """Runs that the command saved, and runs that Python saved, with notes and all."""
+    """Runs that the command saved, and runs that Python saved, with notes."""
     cases = shared_cases()
     lines = (cases.ROOT / "cases.txt").read_text(encoding="utf-8").splitlines()
     asked = [line.split("\t") for line in lines if not line.startswith("#")]

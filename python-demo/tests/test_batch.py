@@ -1,4 +1,4 @@
-"""Recording many values: what is taken in place, what is converted, what is refused."""
+"""Recording many values: read in place, converted, or refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def one_by_one(values: list[int]) -> list[tuple[int, int]]:
 
 
 class Arraylike:
-    """Like a pandas Series: no buffer of its own, but an array to be had."""
+    """Like a pandas Series: without a buffer, but convertible to an array."""
 
     def __array__(self) -> Any:
         return numpy.array(VALUES, dtype="u8")
@@ -209,5 +209,5 @@ def test_what_is_masked_is_left_out() -> None:
             assert recorded(values) == one_by_one([5, 9])
         assert recorded(numpy.ma.masked_array(data)) == one_by_one([5, 7, 9, 11])
         assert recorded(numpy.ma.masked_array(data, mask=True)) == []
-    # A value that is masked may be one that is refused.
+    # A masked value may be one that would be refused.
     assert recorded(numpy.ma.masked_less(numpy.array([-1, 5], dtype="i8"), 0)) == one_by_one([5])

@@ -22,7 +22,7 @@ from picollo.work import add_chain_256
 
 
 def simulated(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:
-    """A benchmark of what takes these times, in seconds, give or take a thousandth."""
+    """A benchmark of code that takes these times, in seconds, within a thousandth."""
     state = 1
     with Benchmark(**{"max_blocks": 40, "warm_up": 0, "keep_disturbed": True, **options}) as bench:
         while (step := bench.next()) is not None:
@@ -96,7 +96,7 @@ def test_copies() -> None:
     seen.clear()
     picollo.benchmark(first, Thing().method, clone=True, **options)
     assert len(seen) >= 3 and id(first.__code__) not in seen
-    # What has no code of its own is run as it is.
+    # Callables without Python code run unchanged.
     assert picollo.benchmark(dict, list, clone=True, **options).blocks.block_count == 3
 
 
@@ -173,7 +173,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# Of twenty blocks a few may go wrong on a busy machine; of eight, none.
+# A few of twenty blocks may fail on a busy machine; of eight, none.
 FEW = ("--min-blocks", "20", "--max-blocks", "20", "--budget", "60", "--keep-disturbed")
 
 
@@ -207,7 +207,7 @@ def test_processes() -> None:
 
 
 def test_memory_and_counters() -> None:
-    # Two hundred megabytes, and a page fault for each page of them.
+    # Two hundred megabytes, with a page fault for each page.
     small, large = (f"{sys.executable} -c 'bytearray({size}); bytearray(range(250)) * {size // 250}'" for size in (10**4, 10**8))
     result = command(small, large, *FEW, "--event", "page-faults", "--event", "instructions", "--json")
     assert (result.returncode, result.stderr) == (0, "")
@@ -227,7 +227,7 @@ def test_progress_on_a_terminal() -> None:
     program = [sys.executable, "-m", "picollo", "compare", "sleep 0.05", "sleep 0.06", *FEW]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=follower, env=environment) as process:
         output, _ = process.communicate(timeout=120)
-    # One call returns no more than the terminal's line buffer holds.
+    # One call returns at most the terminal's line buffer.
     os.set_blocking(leader, False)
     pieces = []
     with contextlib.suppress(BlockingIOError):
@@ -242,7 +242,7 @@ def test_progress_on_a_terminal() -> None:
 
 
 def test_longer_than_the_budget() -> None:
-    # One run of A to warm up, and a block: it is said that this is too little.
+    # One run of A to warm up, and a block: it reports that this is too little.
     long = command("sleep 0.3", "sleep 0.3", "--budget", "0.1", "--keep-disturbed")
     assert (long.returncode, long.stderr) == (0, "")
     assert "2 runs of each in 1 block," in long.stdout and "Too few runs" in long.stdout

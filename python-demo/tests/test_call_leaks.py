@@ -1,4 +1,4 @@
-"""Single calls leave nothing behind, in C and through ctypes."""
+"""Single calls leak nothing, in C and through ctypes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needs_blocks = pytest.mark.skipif(sys.getallocatedblocks() == 0, reason="the int
 
 
 def growth(call: Callable[[], Any], rounds: int) -> int:
-    """How many blocks more the interpreter has after these calls. The collector has to run at the same places."""
+    """The growth of the interpreter's blocks over these calls. The collector must run at the same places."""
     gc.collect()
     gc.disable()
     try:
@@ -32,7 +32,7 @@ def growth(call: Callable[[], Any], rounds: int) -> int:
 
 
 def calls_of(histogram: Histogram) -> tuple[list[Callable[[], Any]], list[Any]]:
-    """Calls of every kind, and objects that take part in them."""
+    """Calls of every kind, and the objects that they use."""
     value, count, kept, closed = 2**63 + 1, 2**40 + 1, histogram.nano_scope(), Histogram(0.1)
     closed.close()
 
@@ -79,19 +79,19 @@ def calls_of(histogram: Histogram) -> tuple[list[Callable[[], Any]], list[Any]]:
 
 @needs_blocks
 def test_nothing_leaks() -> None:
-    """The blocks that the interpreter has allocated are as many after thousands of calls as before."""
+    """The interpreter has as many allocated blocks after thousands of calls as before."""
     kept: list[Any] = []
     assert all(growth(lambda: kept.append(object()), 200) >= 200 for _ in range(4)), "a leak is found"
     calls, _ = calls_of(Histogram(0.1))
     for number, call in enumerate(calls):
         rounds = 4000 if number < len(calls) - 4 else 200
-        # Caches of the interpreter fill whenever it likes, a leak grows each time.
+        # Caches of the interpreter fill at any time, but a leak grows each time.
         grown = min(growth(call, rounds) for _ in range(4))
         assert grown < rounds // 10, f"{inspect.getsource(call)} leaves {grown} blocks after {rounds} calls"
 
 
 def test_references_are_given_back() -> None:
-    """What calls take part in is referred to as often after them as before."""
+    """The objects of calls have as many references after them as before."""
     calls, taking_part = calls_of(Histogram(0.1))
 
     def references(rounds: int) -> list[int]:
@@ -102,7 +102,7 @@ def test_references_are_given_back() -> None:
         return [sys.getrefcount(thing) for thing in taking_part]
 
     before, after = references(50), references(500)
-    # Immortal objects have a constant; others may gain some in passing, but none a call.
+    # Immortal objects have a constant count; others may gain a few references, but not one per call.
     assert all(abs(now - then) < 100 for now, then in zip(after, before)), list(zip(map(type, taking_part), before, after))
 
 

@@ -18,7 +18,7 @@ def test_ticks_and_scopes_follow_time(name: clock.Clock) -> None:
     clock.calibrate()
     histogram = Histogram(0.001)
     millis, nanos, ticks = histogram.milli_scope(name), histogram.nano_scope(name), histogram.tick_scope(name)
-    # Brackets, as this thread may be interrupted between any two of these.
+    # Bracketed, as this thread may be interrupted between any two of these.
     outer_begin = time.perf_counter_ns()
     begin = clock.ticks(name)
     with millis, nanos, ticks:

@@ -1,4 +1,4 @@
-"""Comparisons, and their statistics against SciPy's on the same data, value for value."""
+"""Comparisons, with their statistics checked against SciPy's on the same data, value for value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def as_recorded(histogram: Histogram) -> Any:
 
 
 def draw(random: Any, kind: int, length: int) -> Any:
-    """Latencies: skewed, heavily tied, far apart, in two heaps."""
+    """Latencies: skewed, heavily tied, far apart, bimodal."""
     values = [
         lambda: 1000 + random.exponential(500, length),
         lambda: random.integers(5, 9, length),
@@ -141,10 +141,10 @@ def test_blocks() -> None:
     assert told.resolution == told.margin == 500
     assert str(told).startswith("below what this measurement can tell: -") and "%" not in str(told)
     assert "margin 500 (resolution)" in repr(told)
-    # In proportion to nothing there is no percentage, and nothing is cut off either.
+    # Relative to zero there is no percentage, and nothing is cut off.
     nothing = picollo.compare_blocks([0.0] * 40, [1.9] * 40)
     assert "/a" not in str(nothing).replace("n/a", "") and "slower: +1.9 [+1.9, +1.9]" in str(nothing)
-    # More than -100 is more.
+    # An increase from -100 is an increase.
     negative = picollo.compare_blocks([-100.0 - at % 3 for at in range(40)], [-95.0 - at % 2 for at in range(40)])
     assert negative.verdict is Verdict.SLOWER and "slower: +5" in str(negative) and "margin 1.0%" in str(negative)
     walk = numpy.cumsum(numpy.random.default_rng(4).normal(0, 1, 200))

@@ -74,7 +74,7 @@ def test_figures() -> None:
     assert (found.value, found.scopes, found.is_partial) == (1.0, 2, True)
     one = {"instructions": [1], "cycles": [2]}
     assert figure("ipc", one) == (0.5, None, None, 0.95, 1, False)
-    # What was not counted is never zero.
+    # A missing count is never zero.
     assert_refused(
         (lambda: figure("ipc", {"instructions": [1, 2], "cycles": [None, None]}), picollo.NotCountedError, "cycles was not counted"),
         (lambda: figure("ipc", {"instructions": [1], "cycles": [0]}), picollo.EmptyError, "divided by zero"),

@@ -1,4 +1,4 @@
-"""The demos run, and print what they promise."""
+"""The demos run, and print the expected results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(demo: str, *arguments: str, environment: "dict[str, str] | None" = None)
 
 
 def check_counters(text: str, title: str) -> None:
-    """Every event is either counted or explained; none is silently missing, none is an invented zero."""
+    """Every event is either counted or explained; none is silently missing, and none is a made-up zero."""
     missing: set[str] = set()
     for names in re.findall(r"^(\S.*) (?:is|are) not counted: .{40,}$", text, re.MULTILINE):
         missing |= set(names.split(", "))
@@ -107,7 +107,7 @@ def test_why_slow() -> None:
             break
     assert {"own waiting", "run queue"} <= set(causes), text
     assert {"page faults", "on CPU, cause not known"} & set(causes), text
-    # The requests are those that met what is said of them.
+    # Each explanation belongs to the affected requests.
     assert any("6,144 page faults" in said for said, _ in slowest), text
     for said, request in slowest:
         if "6,144 page faults" in said:

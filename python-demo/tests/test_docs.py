@@ -1,4 +1,4 @@
-"""The examples of the pages run, one after the other, and print what the pages show; and what the pages name exists."""
+"""The examples of the pages run in order, and print what the pages show; and names on the pages exist."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
     for module in ("numpy", "pandas", "matplotlib"):
         pytest.importorskip(module)
     text = (DOCS / page).read_text(encoding="utf-8")
-    # Lines keep their numbers, so that a failure says where in the page it is.
+    # Lines keep their numbers, so that a failure shows the line of the page.
     lines, count = [""] * (text.count("\n") + 1), 0
     for example in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         count += 1
@@ -28,7 +28,7 @@ def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
     program = tmp_path / f"{page}.py"
     program.write_text("\n".join(lines), encoding="utf-8")
     code = f"import os, runpy; os.chdir({str(tmp_path)!r}); runpy.run_path({str(program)!r})"
-    # A processor that changes its speed while it measures makes blocks depend on each other, and the verdict "no evidence".
+    # If a processor changes its speed meanwhile, blocks depend on each other, and the verdict is "no evidence".
     for _ in range(4 if page == "comparing.md" else 1):
         result = run_python(code, environment={"MPLBACKEND": "Agg"})
         if result.returncode == 0:

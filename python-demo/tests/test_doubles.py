@@ -1,4 +1,4 @@
-"""Histograms of doubles: errors, quantiles, intervals, text, and what is taken for a number."""
+"""Histograms of doubles: errors, quantiles, intervals, text, and accepted numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions carry the explanation, and fit into Python's own families."""
+"""Exceptions have the explanation, and fit into Python's own class hierarchy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_details() -> None:
     with pytest.raises(picollo.PermissionDeniedError) as caught:
         errors.check_detail(-11, Error(status=-11, event_index=-1, message=b"no"), ("cycles",))
     assert (caught.value.errno, caught.value.event) == (None, None)
-    # What an earlier call left there is not taken for this one's.
+    # Remains of an earlier call are not mistaken for this one's.
     with pytest.raises(picollo.BusyError) as caught_busy:
         errors.check_detail(-14, detail, ())
     assert str(caught_busy.value) == errors.status_text(-14)
@@ -63,7 +63,7 @@ def test_closed_objects_are_errors_of_the_package() -> None:
     error = caught.value
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error) is picollo.ClosedError and str(copy) == str(error) == error.message
-    # No status stands for it: the library knows no closed objects.
+    # It has no status: the library knows no closed objects.
     assert (error.status, error.errno, error.event) == (0, None, None) and type(errors.from_status(0)) is picollo.PicolloError
 
 
@@ -74,7 +74,7 @@ def test_a_failing_call_says_what_and_why() -> None:
 
 
 def test_memory_runs_out() -> None:
-    """A histogram that no machine has room for."""
+    """A histogram that is too large for any machine."""
     with pytest.warns(UserWarning, match="MB"):
         try:
             huge = picollo.Histogram(1e-6)

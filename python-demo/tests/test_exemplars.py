@@ -1,4 +1,4 @@
-"""Which observations were slow, and why: what is kept, what is told, and what is not."""
+"""Which observations were slow, and why: kept, reported and unknown facts."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ MILLI = 1_000_000
 
 
 def spin(seconds: float) -> None:
-    """On the CPU for so long, by the thread's own clock."""
+    """Runs on the CPU for this long, by the thread's own clock."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
 
 
-#: So many controls a second that there are always enough.
+#: This many controls a second are always enough.
 OFTEN: Any = {"controls": 1_000}
 
 
 def ordinary(slow: Exemplars, count: int = 300) -> None:
-    """What is usual: about a millisecond of waiting."""
+    """The usual: about a millisecond of waiting."""
     for _ in range(count):
         with slow.scope():
             time.sleep(0.001)
@@ -55,10 +55,10 @@ def test_the_slowest_are_kept_with_their_context() -> None:
     assert all(values[one.words[0]] == one.value == one.words[1] for one in interval.exemplars)
     assert {(one.trace_id, one.span_id) for one in interval.exemplars} == {(TRACE, SPAN)}
     assert histogram.total_count == interval.observations == len(values)
-    # Timed elsewhere: nothing is known, and nothing of it is told as 0.
+    # Timed elsewhere: nothing is known, and unknown values are not reported as 0.
     assert all(one.cause is Cause.NOT_KNOWN and "timed elsewhere" in one.missing for one in interval.exemplars)
     assert all(one.on_cpu_nanos is one.run_delay_nanos is one.minor_faults is None for one in interval.exemplars)
-    # The next interval knows nothing of them.
+    # The next interval does not contain them.
     slow.offer(5)
     assert [one.value for one in slow.collect().exemplars] == [5]
 
@@ -87,7 +87,7 @@ def test_scopes_record_in_the_unit(unit: Any, of_a_second: int) -> None:
 
 
 def waits(kept: KeptExemplar) -> Cause:
-    """What waiting is called here: without the kernel's account of it, it is not told apart from waiting for a CPU."""
+    """The name of waiting here: without the kernel's account, it includes waiting for a CPU."""
     return Cause.OFF_CPU if kept.run_delay_nanos is None else Cause.OWN_WAITING
 
 
@@ -124,7 +124,7 @@ def test_the_table_and_the_json() -> None:
     assert interval.known >= 4 and interval.controls >= 3
     cause = waits(interval.exemplars[0])
     share = interval.shares[cause]
-    # On a machine that is busy others are slow as well, by other causes.
+    # On a busy machine others are slow as well, for other causes.
     assert share.share is not None and share.share > 0 and share.observations >= 3
     assert share.excess_nanos is not None and share.excess_nanos > 3 * 30 * MILLI
     assert share.typical_nanos is not None and 30 * MILLI < share.typical_nanos < 80 * MILLI
@@ -135,7 +135,7 @@ def test_the_table_and_the_json() -> None:
     assert isinstance(json.loads(interval.json()), dict)
     section = interval.html()
     assert interval._repr_html_() == section == pickle.loads(pickle.dumps(interval)).html() and section.startswith("<section")
-    # What is told does not change with what comes.
+    # A reported interval does not change later.
     with slow.scope():
         pass
     slow.collect()
@@ -170,7 +170,7 @@ def test_annotate() -> None:
     scope.annotate(TraceContext(TRACE, words=(1, 2**64 - 1)))
     (kept,) = slow.collect().exemplars
     assert scope.kept and (kept.trace_id, kept.span_id, kept.words) == (TRACE, "", (1, 2**64 - 1))
-    # Collected: it is not there any more.
+    # The interval was collected, so it no longer exists.
     scope.annotate(TraceContext(TRACE))
     assert slow.collect().exemplars == ()
 
@@ -236,7 +236,7 @@ def test_publish() -> None:
     assert 0.3 <= float(line.split("} ")[-1].split()[0]) < 2
     with pytest.raises(errors.InvalidArgumentError):
         slow.publish(registry, number + 1)
-    # Those of an interval without any take their place.
+    # An interval without exemplars replaces them.
     slow.collect()
     slow.publish(registry, number)
     assert " # {" not in registry.openmetrics()

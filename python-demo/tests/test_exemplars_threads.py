@@ -1,4 +1,4 @@
-"""Exemplars of threads, tasks and forked processes: of what others may have had a part in, nothing is told."""
+"""Exemplars of threads, tasks and forked processes: times that others may share are not reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def on_another_thread(slow: Exemplars) -> None:
 
 
 def without_asyncio(slow: Exemplars) -> None:
-    """Whatever loop it is that runs coroutines."""
+    """With any loop that runs coroutines."""
 
     @types.coroutine
     def pause() -> Any:
@@ -53,7 +53,7 @@ def without_asyncio(slow: Exemplars) -> None:
 
 
 def in_a_loop(ask: Callable[[Exemplars], Awaitable[None]]) -> Callable[[Exemplars], None]:
-    """It waits while its thread spins for another: by the thread's accounts it would have spun."""
+    """It waits while its thread spins for another task: by the thread's accounts it would have spun."""
 
     async def other() -> None:
         for _ in range(20):
@@ -169,7 +169,7 @@ def test_fork() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_beside_another_thread() -> None:
-    """What that thread is at keeps the child from nothing."""
+    """The child works whatever that thread is doing."""
     slow, log = Exemplars(Histogram()), write_log(io.BytesIO())
     is_held, is_over = threading.Event(), threading.Event()
 
@@ -183,7 +183,7 @@ def test_a_fork_beside_another_thread() -> None:
     is_held.wait()
     child = os.fork()
     if child == 0:
-        # Ends one that waits for ever.
+        # Ends a child that waits forever.
         signal.alarm(30)
         wrong = 1
         try:

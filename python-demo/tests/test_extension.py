@@ -21,17 +21,17 @@ from hypothesis import strategies as st
 import picollo
 from picollo import Histogram, _extension, clock
 
-#: What runs differently with the module.
+#: These tests run differently with the module.
 CONCERNED = ("test_recording", "test_timing", "test_clock", "test_lifetime", "test_extension", "test_call_leaks")
-#: They say nothing about single calls, and take long.
+#: They test no single calls, and take long.
 LONG = ("multiprocessing", "long_batches", "two_threads", "shutdown", "nothing_leaks", "snapshot", "lives", "without_their_consumers")
 
-#: Where the package looks, if nothing else is said.
+#: The default places where the package looks.
 PLACES = (str(PACKAGE_ROOT / "picollo" / _extension._NAME), str(PACKAGE_ROOT.parent / "target" / "python" / _extension._NAME))
 
 
 needs_the_module = pytest.mark.skipif(not picollo.extension_path, reason="the extension module is not in use")
-#: For those that leave the choice to the package.
+#: For tests that leave the choice to the package.
 needs_one_in_its_place = pytest.mark.skipif(
     not picollo.extension_path or not any(map(os.path.isfile, PLACES)), reason="no extension module lies where the package looks"
 )
@@ -39,7 +39,7 @@ needs_one_in_its_place = pytest.mark.skipif(
 
 @pytest.mark.skipif("PICOLLO_THE_OTHER_WAY" in os.environ, reason="this is the other way")
 def test_the_other_way() -> None:
-    """What these files test, without the module if this run has it, with it if this one has not."""
+    """Runs these files without the module if this run has it, and with it otherwise."""
     other = "off" if picollo.extension_path else next(filter(os.path.isfile, PLACES), None)
     if other is None:
         pytest.skip("the extension module is not built: python-demo/build-extension.sh says why")
@@ -106,7 +106,7 @@ def test_one_of_another_version_or_library_is_refused() -> None:
 
 @needs_one_in_its_place
 def test_there_is_one_library(tmp_path: Path) -> None:
-    """Imported again, the package goes on with the same library; with another one, which only ctypes knows, by ctypes."""
+    """A reimported package uses the same library; with another library, which only ctypes knows, it uses ctypes."""
     other = tmp_path / "libpicollo.so"
     shutil.copy(os.path.realpath(picollo.library_path), other)
     told = run_python(
@@ -183,7 +183,7 @@ class Seven:
 
 
 class Whole(int):
-    """Says of itself that it fits."""
+    """Claims that it fits."""
 
     def __ge__(self, other: Any) -> bool:
         return True
@@ -192,7 +192,7 @@ class Whole(int):
 
 
 class Unfit(int):
-    """Says of itself that it does not."""
+    """Claims that it does not fit."""
 
     def __ge__(self, other: Any) -> bool:
         return False
@@ -210,7 +210,7 @@ EDGES = [0, 1, 2**63, 2**64 - 1, 2**64, -1, -(2**63), 2**200, 2**30, 2**60]
 
 
 def plain(histogram: Histogram, name: str) -> Callable[..., Any]:
-    """The function that a twin stands for."""
+    """The Python function of a twin."""
     call: Callable[..., Any] = getattr(histogram, f"_plain_{name}")
     return call
 
@@ -255,7 +255,7 @@ def test_making_scopes_is_the_same(name: str) -> None:
             for scope in (fast, slow):
                 with scope:
                     clock.ticks()
-            # The unit is in how long that took: a tick or picosecond differs from a millisecond by far.
+            # The unit shows in the elapsed value: ticks or picoseconds differ greatly from milliseconds.
             assert (fast.elapsed < 1000) == (slow.elapsed < 1000) or name in ("nano_scope", "tick_scope")
             assert histogram.total_count == 2
         else:
@@ -267,7 +267,7 @@ def test_making_scopes_is_the_same(name: str) -> None:
 @needs_the_module
 def test_reading_clocks_is_the_same() -> None:
     slow: Callable[..., Any] = clock._plain_ticks  # type: ignore[attr-defined]
-    apart = 10**6  # clocks of different processors may be, by less
+    apart = 10**6  # clocks of different processors differ by less
     for args in ((), ("tsc",), ("monotonic",), ("".join(["mono", "tonic"]),)):
         before, now, after = slow(*args), clock.ticks(*args), slow(*args)
         assert before - apart <= now <= after + apart

@@ -1,4 +1,4 @@
-"""``picollo hlog``, what it prints, and what it says when something is wrong; and ``python -m picollo``, which runs the command."""
+"""``picollo hlog``: its output and its errors; and ``python -m picollo``, which runs the command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVERYTHING = (TAGS, range(10))
 
 
 def values_of(tags: "tuple[str, ...]", places: range) -> "list[int]":
-    """What was recorded in intervals: thousands of nanoseconds."""
+    """The recorded values of intervals: thousands of nanoseconds."""
     return [1000 * (1 + 10 * TAGS.index(tag) + place + step % 50) for place in places for tag in tags for step in range(100)]
 
 
@@ -54,7 +54,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: object, status: int = 0, **options: Any) -> "tuple[str, str]":
-    """The command: what it prints, and what it says beside."""
+    """Runs the command; returns its output and its error output."""
     told = subprocess.run([native_command(), "hlog", *map(str, arguments)], capture_output=True, timeout=60, **options)
     out, err = told.stdout.decode(), told.stderr.decode()
     assert told.returncode == status, err
@@ -68,7 +68,7 @@ def rows(*arguments: object, **options: Any) -> "list[dict[str, str]]":
 
 
 def expected(rank: float, tags: "tuple[str, ...]", places: range) -> int:
-    """The upper end of the bucket, of all values in one histogram."""
+    """The upper end of the bucket, if one histogram had all values."""
     return filled(values_of(tags, places)).percentile(rank, "upper").value
 
 
@@ -123,13 +123,13 @@ def test_picking_tags(log: Path) -> None:
 
 
 def test_several_files(log: Path, tmp_path: Path) -> None:
-    """Of any digits, compressed or not; one from standard input."""
+    """With any digits, compressed or not; one from standard input."""
     second, third = tmp_path / "b.hlog.gz", tmp_path / "c.hlog"
     write(second, range(10, 12), significant_digits=2, max=10**7)
     write(third, range(12, 15), significant_digits=4, max=10**6)
     assert [row["count"] for row in rows(log, second, third, "--window", 10)] == ["3000", "1500"]
     assert [row["count"] for row in rows("-", second, input=gzip.compress(log.read_bytes()))] == ["3600"]
-    # Many groups. That those that wait as bytes are as good is a test of the command itself, ``hlog::groups``.
+    # Many groups. The command's own test ``hlog::groups`` checks those that are kept as bytes.
     found = rows(log, log, "--window", 1, "--by-tag")
     assert len(found) == 30 and {row["count"] for row in found} == {"200"}
     for row in found:
@@ -169,7 +169,7 @@ def test_tags_act_on_no_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a.hlog"
     tags = ["a|b", "A|B", "größe", "\u202eevil", "escape"]
     picollo.write_log(path, [LogInterval(0, 1, filled([1]), tag) for tag in tags])
-    # Text is UTF-8, whatever the locale says; what acts on a terminal is written out, and nothing ends a cell.
+    # Text is UTF-8 in every locale; control characters are escaped, and none ends a cell.
     path.write_bytes(path.read_bytes().replace(b"escape", b"a\x1b[31mb"))
     text, _ = run(path, "--by-tag", "--format", "markdown", env={**os.environ, "LC_ALL": "C"})
     assert "\u202e" not in text and "\\\\u202eevil" in text and "a\\|b" in text and "größe" in text
@@ -185,11 +185,11 @@ def test_empty_intervals(tmp_path: Path) -> None:
 
 
 def test_histograms_of_doubles(tmp_path: Path) -> None:
-    """Those of one ratio add up, and keep it; others do not."""
+    """Histograms with one ratio add up, and keep it; others do not."""
 
     def line(ratio: float, tag: str) -> str:
         encoded = filled([16, 17], significant_digits=2).encode("hdr_v2")
-        # Java's cookie of doubles, digits, the ratio of the range, and an encoding whose header says what values are multiplied by.
+        # Java's cookie of doubles, digits, the ratio of the range, and an encoding with the factor in its header.
         doubles = struct.pack(">IIQ", 0x0C72124E, 2, 2**40) + encoded[:32] + struct.pack(">d", ratio) + encoded[40:]
         return f"Tag={tag},1,1,1,{base64.b64encode(doubles).decode()}\n"
 
@@ -203,7 +203,7 @@ def test_histograms_of_doubles(tmp_path: Path) -> None:
 
 
 def test_pictures_are_those_of_report(log: Path, tmp_path: Path) -> None:
-    """Percentiles, and the heat map over time, also of logs with a gap between them."""
+    """Percentiles, and the heat map over time, also for logs with a gap between them."""
     later, joined, page = tmp_path / "later.hlog", tmp_path / "joined.hlog", tmp_path / "page.html"
     write(later, range(50, 60))
     joined.write_text(log.read_text() + later.read_text())
@@ -228,7 +228,7 @@ def test_lines_that_cannot_be_read(log: Path, tmp_path: Path) -> None:
     out, err = run(path, "--skip-errors")
     assert out == run(log)[0]
     assert err.count(f"{path}:") == 10 and "picollo hlog: 12 more lines could not be read" in err
-    # Times that are none.
+    # Invalid times.
     times.write_text(log.read_text() + f"#[BaseTime: -1.7e308]\n{lines[-1]}\n#[BaseTime: 1.7e308]\n{lines[-1]}\n")
     assert f"{times}:35: this is no time: -1.7e308" in run(times, "--window", 5, status=1)[1]
     out, err = run(times, "--window", 5, "--skip-errors")
@@ -239,7 +239,7 @@ def test_lines_that_cannot_be_read(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_other_forms(log: Path, tmp_path: Path, codec: str, is_packed: bool) -> None:
-    """A mark, UTF-16, gzip whatever its name is, and a last line that is not there yet."""
+    """A mark, UTF-16, gzip under any name, and an incomplete last line."""
     path = tmp_path / "a.hlog"
     data = (log.read_text() + "0.1,1,1,HISTFAAA").encode(codec)
     path.write_bytes(gzip.compress(data) if is_packed else data)
@@ -322,7 +322,7 @@ def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert find(package) == Path("/elsewhere/picollo")
     told = python_m("list", PICOLLO_COMMAND="/no/such/picollo")
     assert (told.returncode, told.stderr) == (1, "picollo: /no/such/picollo: No such file or directory\n")
-    # A package that came without it.
+    # A package without the command.
     elsewhere = tmp_path / "a" / "b" / "picollo"
     elsewhere.mkdir(parents=True)
     (elsewhere / "main.py").write_text((PACKAGE_ROOT / "picollo" / "__main__.py").read_text())
@@ -342,7 +342,7 @@ def test_who_reads_no_more(log: Path) -> None:
 
 
 def on_a_terminal(log: Path, *arguments: str) -> "tuple[str, str]":
-    """What it prints of a log that comes slowly, and what a terminal has shown meanwhile."""
+    """Its output for a slow log, and the terminal's output meanwhile."""
     leader, follower = pty.openpty()
     program = [native_command(), "hlog", "-", *arguments]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower) as process:
@@ -356,7 +356,7 @@ def on_a_terminal(log: Path, *arguments: str) -> "tuple[str, str]":
         output = process.stdout.read().decode()
         assert process.wait(60) == 0
     shown = b""
-    with contextlib.suppress(OSError):  # how Linux reports that nobody is left at the other end
+    with contextlib.suppress(OSError):  # Linux's error if nobody is at the other end
         while part := os.read(leader, 1 << 16):
             shown += part
     os.close(leader)
@@ -364,12 +364,13 @@ def on_a_terminal(log: Path, *arguments: str) -> "tuple[str, str]":
 
 
 def test_progress_of_a_long_log(log: Path) -> None:
-    """Lines over each other, no wider than a terminal, and gone at the end. Shares are tested in the command itself."""
+    """Overwritten lines, at most as wide as a terminal, and removed at the end. The command's own tests check
+    shares."""
     wanted = run(log)[0]
     output, shown = on_a_terminal(log)
     assert output == wanted
     parts = shown.split("\r")
-    # Nothing in the first half second, and then ten times a second at most, of 34 lines.
+    # Nothing in the first half second, and then at most ten times a second, for 34 lines.
     pictures = [part for part in parts if "MB/s" in part]
     assert parts[0] == "" and 1 <= len(pictures) < 34 and all("<stdin>" in part for part in pictures)
     assert max(map(len, parts)) <= 80 and parts[-1] == "" and parts[-2].strip() == ""

@@ -1,4 +1,4 @@
-"""``pip install ./python-demo``: the wheel carries the library and works by itself, from any directory."""
+"""``pip install ./python-demo``: the wheel includes the library and works alone, from any directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import picollo
 LIBRARY = os.path.realpath(picollo.library_path)
 BUILD = "import sys; from setuptools.build_meta import build_{0} as build; print(build(sys.argv[1]))"
 OTHERS = ("PICOLLO_LIBRARY", "PICOLLO_COMMAND", "PICOLLO_EXTENSION", "PYTHONPATH", "CARGO_TARGET_DIR")
-#: Without anything that would lead to this package or its library.
+#: Without variables that lead to this package or its library.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in OTHERS}
 
 
@@ -29,8 +29,8 @@ def run(*program: "str | Path", cwd: Path, **variables: str) -> subprocess.Compl
 
 
 def build(source: Path, out: Path, kind: str = "wheel", **variables: str) -> "list[str]":
-    """What pip does in a directory that it was given, without the isolation that would download setuptools: the names in the wheel. The
-    tree is left as it was."""
+    """Builds like pip in a given directory, without the isolation that would download setuptools; returns the names in
+    the wheel. The tree stays unchanged."""
     before = tree(source)
     built = run(sys.executable, "-c", BUILD.format(kind), str(out), cwd=source, **variables)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -81,7 +81,7 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("tests", "demos", "build")) or name.endswith((".c", ".o"))]
     assert ("picollo/_speed.abi3.so" in names) == can_compile()
 
-    # The installer is the one of the tests; what it installs into is fresh.
+    # The tests' installer, but a fresh environment.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python, elsewhere = tmp_path / "venv" / "bin" / "python", tmp_path / "elsewhere"
     pip: "list[str | Path]" = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--disable-pip-version-check", wheel]
@@ -93,7 +93,7 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     path, median, extension = told.stdout.split()
     assert Path(path).is_relative_to(tmp_path / "venv") and median == "5"
     assert extension == (str(Path(path).parent / "_speed.abi3.so") if can_compile() else "None")
-    # The command line comes along.
+    # The wheel includes the command line.
     script = run(python.parent / "picollo", "hlog", "--help", cwd=elsewhere)
     assert (script.returncode, script.stderr) == (0, "") and "--by-tag" in script.stdout
     module = run(python, "-m", "picollo", "--version", cwd=elsewhere)
@@ -109,7 +109,7 @@ def test_without_a_compiler_and_editable(tmp_path: Path) -> None:
 
 
 def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
-    """With a cargo that does nothing but note how it was called and hand out the library of this test."""
+    """With a fake cargo that only records its calls and provides the library of this test."""
     source, repository = copy_of_the_package(tmp_path / "repository" / "python-demo"), str(tmp_path / "repository")
     for crate in ("ffi", "cli"):
         assert (REPOSITORY / crate / "Cargo.toml").is_file(), "where setup looks"
@@ -125,7 +125,7 @@ def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     cargo.chmod(0o755)
     variables = {"CARGO": str(cargo), "CARGO_TARGET_DIR": str(tmp_path / "target")}
     assert any("libpicollo" in name for name in build(source, tmp_path, **variables))
-    # One after the other: together they would be built with each other's features.
+    # One after the other: together, each would be built with the other's features.
     assert (tmp_path / "called").read_text().splitlines() == [
         repository, "build --profile release --package picollo-ffi", repository, "build --profile command --package picollo-cli"
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def test_nothing_is_installed_without_a_library(tmp_path: Path) -> None:
     for variables, complaints in cases:
         failed = run(sys.executable, "-c", BUILD.format("wheel"), str(tmp_path), cwd=source, **variables)
         assert failed.returncode != 0 and all(complaint in failed.stderr for complaint in complaints)
-    # What was built before will do where there is no cargo.
+    # Without cargo, an earlier build is used.
     stage = tmp_path / "a" / "target" / "stage"
     for place, file, name in (("lib", LIBRARY, picollo._library._file_name()), ("bin", native_command(), "picollo")):
         (stage / place).mkdir(parents=True)

@@ -54,7 +54,7 @@ def test_one_after_another() -> None:
             ends.append(offset)
             assert (decoded.name, content(decoded)) == ("A", content(snapshot))
         assert ends == [sum(map(len, encoded[: i + 1])) for i in range(4)]
-    # Text counts in characters, whatever they are before.
+    # Text counts in characters, whatever precedes it.
     texts = f"größe {snapshot.encode_text()}\n{snapshot.encode_text('native')}"
     decoded, offset = Snapshot.decode_first(texts, 6)
     assert (content(decoded), texts[offset - 1]) == (content(snapshot), "\n")
@@ -70,7 +70,7 @@ def test_one_after_another() -> None:
 
 
 def test_pickles_stay_readable() -> None:
-    """What the first version made, in base64: a snapshot and a histogram of 5, 7, 7 and 100."""
+    """Pickles of the first version, in base64: a snapshot and a histogram of 5, 7, 7 and 100."""
     snapshot, histogram = (pickle.loads(base64.b64decode(text)) for text in (PICKLED_SNAPSHOT, PICKLED_HISTOGRAM))
     for thing in (snapshot, histogram.snapshot()):
         assert (thing.name, content(thing)) == ("A", [(5, 5, 1), (7, 7, 2), (100, 100, 1)])
@@ -79,7 +79,7 @@ def test_pickles_stay_readable() -> None:
     damaged = base64.b64decode(PICKLED_SNAPSHOT).replace(b"Picollo", b"picollo")
     with pytest.raises(picollo.CorruptError):
         pickle.loads(damaged)
-    # A pickle is one that someone made of a snapshot that they had: 48 million counters are not too many.
+    # Users pickle their own snapshots: 48 million counters are not too many.
     finest = Histogram(1e-6, storage="sparse").snapshot()
     assert pickle.loads(pickle.dumps(finest)).total_count == 0
     with pytest.raises(picollo.OutOfMemoryError):
@@ -112,10 +112,10 @@ def test_copies_of_histograms(mode: "picollo.histogram.Mode", storage: "picollo.
     assert other._options is not None and histogram._options is not None
     for field in ("mode", "storage", "counter_bits", "flags", "min_trackable", "max_trackable"):
         assert getattr(other._options, field) == getattr(histogram._options, field), field
-    # They count apart.
+    # They count separately.
     other.record(100)
     assert (histogram.total_count, other.total_count) == (2, 3)
-    # A whole array is one of its size.
+    # A whole array is restored with its size.
     whole = filled([5000, 8191, 8192], significant_digits=3, max=5000, whole_array=True, mode=mode)
     assert whole.counts[:3] == copy.copy(whole).counts[:3] == (2, 0, 1)
     assert copy.copy(whole).snapshot().layout == whole.snapshot().layout

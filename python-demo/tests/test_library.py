@@ -1,4 +1,4 @@
-"""Finding the library, and its structs and functions as C has them."""
+"""Finding the library, and comparing its structs and functions with C."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_who_names_a_library_wants_that_one(tmp_path: Path) -> None:
 
 
 def test_all_places_are_listed_and_the_package_comes_first(tmp_path: Path) -> None:
-    """A package by itself, without a repository around it."""
+    """A package alone, without a repository around it."""
     folder = tmp_path / "a" / "b"
     shutil.copytree(PACKAGE_ROOT / "picollo", folder / "picollo")
     environment = {"PICOLLO_LIBRARY": None, "LD_LIBRARY_PATH": None, "PYTHONPATH": str(folder)}
@@ -80,7 +80,7 @@ def test_all_places_are_listed_and_the_package_comes_first(tmp_path: Path) -> No
     assert (result.returncode, result.stdout.strip()) == (0, str(inside)), result.stderr
 
 
-# ── as C has them: sizes and offsets of the description, which a C program holds against the header (``c-tests/layout_generated.py``) ──
+# ── as in C: sizes and offsets of the description, which a C program checks (``c-tests/layout_generated.py``) ──
 
 
 @pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the first sizes described are those of 64-bit targets")

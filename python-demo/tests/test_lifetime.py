@@ -23,8 +23,8 @@ from picollo import Histogram, Snapshot, _library
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The handles given back, in order."""
-    gc.collect()  # what other tests left
+    """The freed handles, in order."""
+    gc.collect()  # garbage of other tests
     addresses: list[int] = []
     original = _library.Owner.__del__
 
@@ -49,7 +49,7 @@ def test_every_handle_is_given_back_once(freed: list[int]) -> None:
     assert freed == [address] and reference() is None
     del snapshot
     assert freed == [address, other]
-    # What could not be made is not.
+    # An object that could not be made is not freed.
     freed.clear()
     with pytest.raises(ValueError):
         Histogram(min=5, max=5)
@@ -83,7 +83,7 @@ def test_use_after_close() -> None:
     for call in closed:
         with pytest.raises(picollo.ClosedError, match="the histogram is closed"):
             call()
-    # What was made from it goes on.
+    # Objects made from it still work.
     with scope:
         pass
     assert histogram.closed and "closed" in repr(histogram) and snapshot.update().total_count == 2
@@ -140,7 +140,7 @@ def test_random_lives() -> None:
 
 
 def test_scopes_and_sessions_are_not_pickled() -> None:
-    """They belong to their place; histograms and snapshots travel (test_interchange)."""
+    """They cannot leave their process; histograms and snapshots can (test_interchange)."""
     for thing in (Histogram().nano_scope(), picollo.Session(["task-clock"], skip_unavailable=True)):
         with pytest.raises((TypeError, ValueError), match="pickle"):
             pickle.dumps(thing)
@@ -148,7 +148,7 @@ def test_scopes_and_sessions_are_not_pickled() -> None:
 
 @pytest.mark.parametrize("mode", ["interlocked", "single_writer"])
 def test_threads_share_a_histogram(mode: picollo.histogram.Mode) -> None:
-    """Nothing is lost: interlocked histograms see to it themselves; for the others it is the GIL that keeps calls apart."""
+    """Nothing is lost: interlocked histograms ensure that themselves; for the others the GIL serializes calls."""
     if mode == "single_writer" and not picollo._handle.HAS_GIL:
         pytest.skip("this build of Python has no GIL: single-writer histograms take one thread at a time")
     histogram = Histogram(0.01, mode=mode)
@@ -176,8 +176,8 @@ def test_threads_share_a_histogram(mode: picollo.histogram.Mode) -> None:
 
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_two_threads_lose_nothing_by_default(storage: picollo.histogram.Storage) -> None:
-    """Long batches let other threads run, so that two record at once, and a third sees it grow. A single writer would lose about half on
-    two cores."""
+    """Long batches let other threads run, so that two record at once, and a third sees it grow. A single writer would
+    lose about half on two cores."""
     batch = array.array("Q", [i % 4 for i in range(1_000_000)])
     histogram = Histogram(0.01, storage=storage)
     snapshot = histogram.snapshot()
@@ -220,7 +220,7 @@ def test_threads_share_a_snapshot(error: float) -> None:
 
 
 def test_closing_while_others_record() -> None:
-    """The memory goes when the last call that uses it ends."""
+    """The memory is freed when the last call that uses it ends."""
     for _ in range(50):
         histogram = Histogram(0.01)
         start = threading.Barrier(4)
@@ -247,7 +247,7 @@ def test_closing_while_others_record() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_fork() -> None:
-    """Parent and child go on with histograms of their own."""
+    """Parent and child continue with separate histograms."""
     histogram = Histogram(0.01)
     histogram.record_many([1, 2, 3])
     snapshot = histogram.snapshot()

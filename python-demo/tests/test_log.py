@@ -1,4 +1,4 @@
-"""Logs: reading what others write, writing, sums, and what is wrong with a log."""
+"""Logs: reading others' logs, writing, sums, and errors in logs."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ def test_intervals() -> None:
     assert second.snapshot.percentile(99).bucket.lower <= 123456789
     # The time of the counts is the end of the interval.
     assert second.snapshot.summary().timestamp.timestamp() == pytest.approx(second.end)
-    # They stay when the log is gone.
+    # They remain after the log is closed.
     assert pickle.loads(pickle.dumps(second)).snapshot.buckets() == second.snapshot.buckets()
 
 
 @pytest.mark.parametrize("piece", [1, 7, 64, 1 << 18])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_pieces(monkeypatch: pytest.MonkeyPatch, piece: int, end: str) -> None:
-    """Wherever the log is cut while it is read, times and lines go on, in any encoding; also where logs were joined."""
+    """Wherever a read splits the log, times and lines are right, in any encoding; also in joined logs."""
     monkeypatch.setattr(_lines, "PIECE", piece)
     text = LOG.replace("\n", end)
     for source in (text.encode(), text[: -len(end)], io.StringIO(text, newline=""), gzip.compress(text.encode())):
@@ -121,7 +121,7 @@ def test_a_header_in_two_pieces() -> None:
 @pytest.mark.parametrize("form", ["plain", "gzip", "utf-16-le"])
 @pytest.mark.parametrize(("piece", "end"), [(1, "\n"), (50, "\r\n"), (1 << 18, "\r"), (1 << 18, "\n")])
 def test_running_writers(form: str, piece: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log ends before the line that is not whole, wherever that is cut."""
+    """The log ends before the incomplete line, wherever it is cut."""
     text = (log_of(1e9, 1, 2) + log_of(2e9, 3, 2e9 + 5) + "\n#[end]\n").replace("\n", end)
     wanted = rows(read_log(text))
     monkeypatch.setattr(_lines, "PIECE", piece)
@@ -135,12 +135,12 @@ def test_running_writers(form: str, piece: int, end: str, tmp_path: Path, monkey
 
 
 def test_tails() -> None:
-    """A file that was given room beforehand ends in NULs."""
+    """A preallocated file ends in NULs."""
     text = log_of(1e9, 1, 2)
     wanted = rows(read_log(text))
     for tail in ("\0" * 5000, "Tag=a,1,2\0\0\0", f"1,2,3,{ENCODED[:40]}", "nonsense", '"Start'):
         assert rows(read_log(text + tail)) == wanted, tail
-    # With its line end it is wrong, and no longer on its way.
+    # With its line end it is wrong, and no longer incomplete.
     with pytest.raises(picollo.LogError, match=":6: "):
         list(read_log(text + "nonsense\n"))
     assert rows(read_log(text + "\0" * 100 + "\n", errors="skip")) == wanted
@@ -160,7 +160,7 @@ def test_selection() -> None:
 
     assert rows(read_log(LOG, select=late)) == ROWS[1:]
     assert seen == [row[:3] for row in ROWS]
-    # What is not selected is not decoded.
+    # Unselected intervals are not decoded.
     broken = LOG.replace(f"Tag=A,1.134,0.999,0.442,{ENCODED}", "Tag=A,1.134,0.999,0.442,HISTF")
     assert len(rows(read_log(broken, tag=["", "B"]))) == 3
 
@@ -216,7 +216,7 @@ def test_lines_that_cannot_be_read(tmp_path: Path, line: str, complaint: str) ->
     assert str(error).startswith(f"{path}:10: ") and isinstance(error, picollo.CorruptError) and isinstance(error, ValueError)
     for one in (error, pickle.loads(pickle.dumps(error))):
         assert (str(one), one.source, one.line) == (str(error), str(path), 10)
-    # Reading goes on after it.
+    # Reading continues after it.
     assert [interval.line for interval in reader] == [11]
     skipping = read_log(path, errors="skip")
     assert len(list(skipping)) == 5 and skipping.skipped == 1
@@ -233,7 +233,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(picollo.LogError, match="longer than 524,288 bytes"):
         list(reader)
     assert list(reader) == []
-    # Compressed data that is damaged or cut ends the log, whatever is skipped.
+    # Damaged or truncated compressed data ends the log, even with skipping.
     packed = gzip.compress(LOG.encode())
     for data, why in ((packed[:-100], "ends in the middle"), (packed[:-8] + bytes(8), "incorrect data check"), (packed + b"xyz", "header")):
         reader = read_log(data, errors="skip")
@@ -308,7 +308,7 @@ def test_times_and_tags_stay_with_snapshots(tmp_path: Path) -> None:
     with write_log(first, start=1e9) as log:
         log.write(taken, 1e9, 1e9 + 1.5, "A")
         log.write(taken, 1e9 + 2, 1e9 + 3)
-        # What was set is written; what is said goes before it.
+        # Attributes are written; arguments have priority.
         taken.start, taken.end, taken.tag = 1e9 + 4, 1e9 + 5, "B"
         log.write(taken)
         log.write(taken, end=1e9 + 6, tag="")
@@ -325,7 +325,8 @@ def test_times_and_tags_stay_with_snapshots(tmp_path: Path) -> None:
 
 
 def test_default_times(tmp_path: Path) -> None:
-    """An interval begins where the one before of its tag ended, and ends when its counts were taken. Others may follow."""
+    """An interval begins where the previous one of its tag ended, and ends when its counts were taken. Others may
+    follow."""
     histogram, path = Histogram(significant_digits=3), tmp_path / "a.hlog"
     snapshot = histogram.snapshot()
     before = time.time()
@@ -366,7 +367,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     log.close()
     with pytest.raises(picollo.ClosedError, match="the log is closed"):
         log.write(one, 0, 1)
-    # The header is there, and nothing else.
+    # Only the header exists.
     assert path.read_text().count("\n") == 3 and list(read_log(path)) == []
     with pytest.raises(ValueError):
         write_log(path, start=math.nan)
@@ -390,7 +391,7 @@ def test_threads_write_whole_lines(tmp_path: Path) -> None:
 
 
 def test_placements_and_sums() -> None:
-    """Sums are in the digits of the first interval, over the ranges of all, by low ends."""
+    """Sums have the digits of the first interval, cover the ranges of all, and use low ends."""
     coarse = Histogram(significant_digits=1, max=10**6)
     coarse.record_n(100_000, 1000)
     (wide,) = coarse.snapshot().buckets()
@@ -419,12 +420,12 @@ def test_placements_and_sums() -> None:
 
 
 def test_ratios_of_doubles() -> None:
-    """Those of one ratio add up, and keep it; others do not."""
+    """Histograms with one ratio add up, and keep it; others do not."""
     inner = snapshot_of(16, 17, significant_digits=2, max=10**4)
     encoded = inner.encode("hdr_v2")
 
     def doubles(ratio: float) -> Snapshot:
-        """Java's cookie, digits, the ratio of the range, and an encoding whose header says what values are multiplied by."""
+        """Java's cookie, digits, the ratio of the range, and an encoding whose header has the factor of values."""
         return Snapshot.decode(struct.pack(">IIQ", 0x0C72124E, 2, 2**40) + encoded[:32] + struct.pack(">d", ratio) + encoded[40:])
 
     snapshot = doubles(0.25)
@@ -432,7 +433,7 @@ def test_ratios_of_doubles() -> None:
     assert snapshot.buckets() == inner.buckets()
     for other in (inner, Snapshot.decode(snapshot.encode()), Histogram().snapshot()):
         assert other.value_ratio == 1.0
-    # It is theirs.
+    # Any ratio in the data is accepted.
     for strange in (0.0, -1.0, math.inf):
         assert doubles(strange).value_ratio == strange
     total = Snapshot.merged([snapshot, doubles(0.25)])

@@ -1,4 +1,4 @@
-"""Pictures. What is drawn is tested in the core; here it is the way there, and that the documents are well formed."""
+"""Pictures. The core tests what they show; these tests check the calls, and that the documents are well formed."""
 
 from __future__ import annotations
 

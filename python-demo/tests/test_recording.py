@@ -77,11 +77,11 @@ def test_much_memory_is_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"takes \d{3} MB \(relative_error=1e-06, .*min and max") as caught:
         Histogram(1e-6).close()
     assert caught[0].filename == __file__
-    # Which is of another relative error than was asked for, and taken all the same.
+    # It has another relative error than requested, and is accepted.
     small = Histogram(1e-6, max=10**6)
     assert Histogram(small.relative_error, max=10**6).relative_error == small.relative_error <= 1e-6
     Histogram(1e-6, storage="sparse")
-    # What was made before is not warned of again, nor is what a histogram reports refused.
+    # Existing histograms cause no second warning, and the library accepts what a histogram reports.
     with pytest.warns(UserWarning):
         large = Histogram(2e-6)
     assert copy.copy(large).relative_error == large.relative_error

@@ -1,4 +1,5 @@
-"""Registries: their expositions as PyPI's ``prometheus_client``, ``opentelemetry-proto`` and OpenTelemetry's own SDK read them."""
+"""Registries: PyPI's ``prometheus_client``, ``opentelemetry-proto`` and OpenTelemetry's own SDK read their
+expositions."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def test_a_service() -> None:
     assert got["bucket", "+Inf"] == got["count", None] == 6
     assert got["sum", None] == pytest.approx(sum(values) / 1e9, rel=0.01)
     assert start - 1 <= got["created", None] <= time.time() + 1
-    # It goes on from there.
+    # It continues from there.
     histograms["GET"].record(5)
     assert 'request_seconds_count{empty="",method="PUT"' in registry.openmetrics()
     assert registry.openmetrics(update=False) == registry.openmetrics()
@@ -95,7 +96,7 @@ def test_doubles_summaries_counters_and_gauges() -> None:
     assert (got["_count", ""], got["_sum", ""]) == (2, 0.75)
 
 
-#: Blocks of 64 buckets: half a bucket is less than one per cent of a value.
+#: Blocks of 64 buckets: half a bucket is less than one percent of a value.
 ERROR = 0.01
 
 

@@ -1,4 +1,4 @@
-"""Segments: histograms that others watch, as forked workers write them."""
+"""Segments: histograms that other processes watch while forked workers write them."""
 
 import os
 import pickle
@@ -51,7 +51,7 @@ def test_workers_record_into_one_histogram(place: str) -> None:
     latency.record_n(1_564_672, 100_000)
     assert latency.name == "request (ns)" and str(latency).startswith("request: 104,000 values\n") and "1.56 ms" in str(latency)
     assert "1.56 ms" in str(latency.diff(latency)) and "1.56 ms" in str(picollo.compare(latency, latency))
-    # The handle of the segment is closed; what it gave out is not.
+    # The handle of the segment is closed, but its histograms are not.
     latency.record(1)
     assert latency.snapshot().summary().total_count == 104_001
 

@@ -1,4 +1,4 @@
-"""The endpoint over real sockets, with peers that behave and peers that do not."""
+"""The endpoint over real sockets, with well-behaved and misbehaving peers."""
 
 import os
 import socket
@@ -57,7 +57,7 @@ def test_a_registry_serves_itself() -> None:
             with urllib.request.urlopen(request) as response:
                 assert response.headers["Content-Type"].startswith(content_type)
                 assert part in response.read()
-        # Each scrape is of its moment.
+        # Each scrape shows the current counts.
         latency.record(6)
         with urllib.request.urlopen(server.url) as response:
             assert b"latency_count 2\n" in response.read()
@@ -100,7 +100,7 @@ def test_metrics_are_answered(server: MetricsServer, capsys: pytest.CaptureFixtu
     # A pipeline is one request.
     answer = talk(server, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
     assert answer.count(b"HTTP/1.0 200") == 1 and answer.endswith(b"<>")
-    # What fails is told.
+    # A failure is reported.
     assert status(talk(server, b"GET /metrics HTTP/1.1\r\nAccept: fail\r\n\r\n")) == 500
     assert "on purpose" in capsys.readouterr().err
 
@@ -124,7 +124,7 @@ def test_what_is_answered(server: MetricsServer, request_bytes: bytes, expected:
 
 
 def test_the_slow_and_the_large_are_shed(server: MetricsServer) -> None:
-    # A byte at a time: the time is that of the whole request.
+    # A byte at a time: the limit is for the whole request.
     began = time.monotonic()
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         with pytest.raises(OSError):
@@ -133,7 +133,7 @@ def test_the_slow_and_the_large_are_shed(server: MetricsServer) -> None:
                 time.sleep(0.02)
     assert talk(server, b"") == b""
     assert status(talk(server, b"GET /metrics HT", end=True)) == 400
-    # Endless headers end with the connection, not with our memory.
+    # Endless headers end the connection, and do not fill our memory.
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         with pytest.raises(OSError):
             connection.sendall(b"GET /metrics HTTP/1.1\r\n")
@@ -145,7 +145,7 @@ def test_the_slow_and_the_large_are_shed(server: MetricsServer) -> None:
 def test_more_than_the_cap_are_told_so() -> None:
     with MetricsServer(echo, 0, connections=2, timeout=30) as server:
         held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2)]
-        # They are taken in the order in which they came.
+        # Connections are accepted in their order.
         assert status(talk(server, b"")) == 503
         for connection in held:
             connection.close()
@@ -172,7 +172,7 @@ def test_those_who_take_nothing_do_not_stay() -> None:
 def test_a_closed_server_listens_no_more() -> None:
     server = MetricsServer(echo, 0)
     port = server.port
-    # A child of a fork closes nothing of its parent's.
+    # A forked child closes nothing of its parent's.
     child = os.fork()
     if child == 0:
         server.close()
@@ -185,7 +185,7 @@ def test_a_closed_server_listens_no_more() -> None:
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", port))
     assert not any(thread.name == "picollo-serve" for thread in threading.enumerate())
-    # Another can have the port at once.
+    # Another server can use the port at once.
     MetricsServer(echo, port).close()
 
 

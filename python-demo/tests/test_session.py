@@ -1,4 +1,5 @@
-"""Sessions, with events that every Linux machine has; those that need hardware counters say that they were skipped."""
+"""Sessions, with events that every Linux machine has; tests that need hardware counters report that they were
+skipped."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from picollo import Event, Session
 
 @pytest.fixture(autouse=True)
 def software_events() -> None:
-    """Skips, saying why, where not even software events may be counted (sandboxes)."""
+    """Skips, with a reason, if not even software events may be counted (sandboxes)."""
     try:
         Session(["page-faults"]).close()
     except picollo.PicolloError as error:
@@ -28,7 +29,7 @@ def software_events() -> None:
 
 
 def touch(pages: int) -> None:
-    """Writes to so many new pages, which takes a page fault each."""
+    """Writes to this many new pages, with a page fault each."""
     with mmap.mmap(-1, pages * mmap.PAGESIZE) as memory:
         if hasattr(memory, "madvise"):
             memory.madvise(mmap.MADV_NOHUGEPAGE if hasattr(mmap, "MADV_NOHUGEPAGE") else 15)
@@ -48,7 +49,7 @@ def test_page_faults_are_counted() -> None:
             assert faults.value is not None and pages <= faults.value == faults.raw
             assert clock.value is not None and clock.value > 0
             counts.append(faults.value)
-        # Where memory is short, the program's own pages fault too, now and then.
+        # If memory is short, the program's own pages sometimes fault too.
         assert min(counts[0::2]) < 150 and min(counts[1::2]) < 250
         summary = session.histogram("page-faults").summary()
         assert summary.total_count == 6 and 100 <= summary.min < 150 and 200 <= summary.max
@@ -228,7 +229,7 @@ def test_use_after_close() -> None:
     assert session.closed and "closed" in repr(session)
     methods = [getattr(session, name) for name in ("read", "record", "enable", "disable", "reset", "calibrate", "__enter__")]
     assert_refused(*((call, picollo.ClosedError, "the session is closed") for call in (*methods, measurement.__enter__)))
-    # The histograms stay, also without the session.
+    # The histograms remain without the session.
     assert histogram.total_count == len(session.events) == 1
     snapshot = histogram.snapshot()
     del session, measurement
@@ -237,7 +238,7 @@ def test_use_after_close() -> None:
 
 
 def test_results_outlive_the_counting() -> None:
-    """What was counted is there after the block, the same as in it; asked for there for the first time, too."""
+    """The counts are available after the block, the same as in it, even if first requested there."""
     with Session(["page-faults", "task-clock", "cycles"], skip_unavailable=True) as session:
         with session.measure() as measurement:
             touch(10)
@@ -250,12 +251,12 @@ def test_results_outlive_the_counting() -> None:
     faults = fresh.histogram("page-faults")
     assert faults.total_count == 1 and faults is fresh.histograms["page-faults"]
     assert "page-faults" in str(fresh) and fresh.readings()[0].value == faults.summary().max
-    # What cannot be counted says so, before and after.
+    # An event that cannot be counted reports that, before and after.
     for info in session.missing:
         with pytest.raises(picollo.PicolloError) as caught:
             session.histogram(info.spec)
         assert not isinstance(caught.value, picollo.ClosedError) and str(caught.value) == info.message
-    # Nothing was read: that is what is said afterwards as well.
+    # Nothing was read: the error is the same afterwards.
     with Session(["page-faults"]) as idle:
         pass
     with pytest.raises(picollo.EmptyError):
@@ -283,7 +284,7 @@ def test_closing_gives_the_descriptors_back() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_fork() -> None:
-    """A child gets an error that says so, may close, may open its own; the parent is not disturbed."""
+    """A child gets a clear error, may close the session, and may open its own; the parent is not disturbed."""
     result = run_python(
         """
         import gc, os, picollo

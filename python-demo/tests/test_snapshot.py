@@ -1,4 +1,4 @@
-"""Snapshots: every field arrives, and what may not be asked of them. The arithmetic is tested in core."""
+"""Snapshots: every field is right, and invalid queries fail. Core tests the arithmetic."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_bad_arguments() -> None:
 
 
 def test_large_histograms_are_read_too() -> None:
-    """Those above a megabyte go through the calls that let other threads run."""
+    """Histograms above a megabyte use the calls that let other threads run."""
     histogram = Histogram(1e-5)
     assert histogram.footprint > 2**20
     histogram.record_many([1, 2, 3])

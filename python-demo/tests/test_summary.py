@@ -1,4 +1,4 @@
-"""Summaries, diffs and their texts. What the texts say is tested in core."""
+"""Summaries, diffs and their texts. Core tests the contents of the texts."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from conftest import in_threads
 import picollo
 from picollo import Histogram, timed
 
-LONG = 0.03  # seconds; what must not be in a result
+LONG = 0.03  # seconds that must not be in a result
 
 
 def spin(milliseconds: float = 2) -> None:
@@ -88,7 +88,7 @@ def test_exceptions_recursion_methods_and_partials() -> None:
     def factorial(n: int) -> int:
         return n * factorial(n - 1) if n else 1
 
-    # The second time, scopes that were used before are nested.
+    # The second call nests scopes that were used before.
     assert [factorial(5), factorial(5)] == [120, 120]
     assert histogram.total_count == 13
 
@@ -234,7 +234,7 @@ def test_generators_without_their_consumers() -> None:
         yield 1
         spin()
 
-    # The quickest of several: another process may take the CPU at any time.
+    # The fastest of several: another process may take the CPU at any time.
     for histogram, suspended in ((own, None), (whole, True)) * 5:
         for _ in timed(histogram, suspended=suspended)(items)():
             time.sleep(LONG)

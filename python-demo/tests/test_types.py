@@ -1,4 +1,4 @@
-"""Type hints hold."""
+"""Type hints are right."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def test_the_package_says_that_it_is_typed() -> None:
 def test_the_top_level_shows_what_programs_call() -> None:
     shown = [name for name in dir(picollo) if not name.startswith("__")]
     assert set(shown) == set(picollo.__all__) and len(shown) <= 45
-    # What calls return and raise is there for annotations, and in completions of the submodules.
+    # Types that calls return and raise are available for annotations, and in completions of the submodules.
     for name in errors.__all__:
         assert getattr(picollo, name) is getattr(errors, name)

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace Picollo.Metrics;
 
 /// <summary>
-/// What measurements of an instrument go to. They come on threads of the program's, which know nothing of it: no exception may leave it.
+/// Receives the measurements of an instrument. They come on the program's threads, so no exception may leave it.
 /// </summary>
 internal sealed class InstrumentState
 {
@@ -23,13 +23,13 @@ internal sealed class InstrumentState
 
     internal Instrument Instrument { get; }
 
-    /// <summary>A value that has a fraction.</summary>
+    /// <summary>Records a value with a fraction.</summary>
     internal void Record(double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
     {
         double scaled = value * _scale;
-        // Not so where it is NaN.
+        // This is false for NaN.
         if (scaled >= 0 && scaled < Units.Highest)
-            // By way of the signed type: a conversion to the unsigned one is more than an instruction.
+            // By way of the signed type: a conversion to the unsigned one takes more than one instruction.
             RecordScaled((ulong)(long)(scaled + 0.5), tags);
         else if (scaled >= 0)
             RecordScaled(ulong.MaxValue, tags);
@@ -37,7 +37,7 @@ internal sealed class InstrumentState
             _listener.Lose(isNaN: double.IsNaN(scaled));
     }
 
-    /// <summary>An integer, which is counted as it is unless a scale was asked for.</summary>
+    /// <summary>Records an integer, unscaled unless a scale was requested.</summary>
     internal void Record(long value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
     {
         if (_scale != 1)
@@ -58,7 +58,7 @@ internal sealed class InstrumentState
             RecordSlowly(scaled, tags);
     }
 
-    // What is called before has no code of anybody else's in it, and takes no memory.
+    // The code before this calls no foreign code, and allocates nothing.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RecordSlowly(ulong scaled, ReadOnlySpan<KeyValuePair<string, object?>> tags)
     {
@@ -71,7 +71,7 @@ internal sealed class InstrumentState
             if (isNew)
                 _listener.Publish(this, set);
         }
-#pragma warning disable CA1031 // whatever it is: a tag's text that throws, no memory
+#pragma warning disable CA1031 // any exception: a tag's text that throws, no memory
         catch (Exception)
         {
             _listener.Refuse();
@@ -79,7 +79,7 @@ internal sealed class InstrumentState
 #pragma warning restore CA1031
     }
 
-    // Interlocked, as one that is thread-local would have counters for each set and each thread. Never reset, so that it takes half.
+    // Interlocked: thread-local ones would have counters per set and thread. Never reset, which halves the memory.
     private static HdrHistogram Create(double relativeError) =>
         HdrHistogram.Factory.WithRelativeError(relativeError).WithMaxTrackableValue(long.MaxValue).WithLiveReset(false).Create();
 }

@@ -1,29 +1,30 @@
 namespace Picollo.Metrics;
 
-/// <summary>What a <see cref="PicolloMeterListener"/> listens to, and how it counts.</summary>
+/// <summary>Which instruments a <see cref="PicolloMeterListener"/> listens to, and how it counts.</summary>
 public sealed class MeterListenerOptions
 {
     private double _relativeError = 0.01;
     private int _tagSets = 2000, _instruments = 1000;
 
     /// <summary>
-    /// Which histograms, and gauges where these are asked for, are listened to; null: all. What it throws means no.
+    /// Selects the histograms, and gauges if requested, to listen to; null: all. If it throws, the answer is no.
     /// </summary>
     public Func<Instrument, bool>? Filter { get; set; }
 
     /// <summary>
-    /// Whether gauges are listened to as well, as distributions of what they showed: each time that <see cref="PicolloMeterListener.Observe"/>
-    /// asks observable ones, and each time that others are set. Counters never are: a sum has no distribution.
+    /// Whether to listen to gauges as well, as distributions of their values: at each
+    /// <see cref="PicolloMeterListener.Observe"/> for observable ones, and at each set for others. Counters never: a
+    /// sum has no distribution.
     /// </summary>
     public bool Gauges { get; set; }
 
     /// <summary>
-    /// What values of an instrument are multiplied by before they are rounded and counted; null, or an answer of null: what follows from its
-    /// unit and the type of its numbers. What it throws, and what is not finite and above 0, means null.
+    /// The factor for an instrument's values before they are rounded and counted. Null, or an answer of null, selects
+    /// it by the unit and the type of the numbers. So does an exception, or a factor that is not finite and above 0.
     /// </summary>
     public Func<Instrument, double?>? Scale { get; set; }
 
-    /// <summary>The largest relative error of a value, 0.000001 to below 1, of which no more than 0.1 is used.</summary>
+    /// <summary>The largest relative error of a value, 0.000001 to below 1; at most 0.1 is used.</summary>
     /// <exception cref="ArgumentOutOfRangeException">It is not in that range.</exception>
     public double RelativeError
     {
@@ -33,8 +34,8 @@ public sealed class MeterListenerOptions
     }
 
     /// <summary>
-    /// Sets of tags that an instrument may have. What comes with others is counted in one set more, whose only tag is
-    /// <c>otel.metric.overflow</c>, true.
+    /// The maximum number of tag sets of an instrument. Measurements with other tags are counted in one additional set,
+    /// whose only tag is <c>otel.metric.overflow</c>, true.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">It is not 1 to 1,000,000.</exception>
     public int TagSets
@@ -43,7 +44,7 @@ public sealed class MeterListenerOptions
         set => _tagSets = Limit(value, nameof(value));
     }
 
-    /// <summary>Instruments of different names, meters or units that are listened to; others are refused.</summary>
+    /// <summary>The maximum number of instruments with different names, meters or units; others are refused.</summary>
     /// <exception cref="ArgumentOutOfRangeException">It is not 1 to 1,000,000.</exception>
     public int Instruments
     {
@@ -51,11 +52,11 @@ public sealed class MeterListenerOptions
         set => _instruments = Limit(value, nameof(value));
     }
 
-    /// <summary>Where the histograms are shown as well; null: in a registry of the listener's own.</summary>
+    /// <summary>The registry that also shows the histograms; null: the listener makes one.</summary>
     public MetricRegistry? Registry { get; set; }
 
     /// <summary>
-    /// Whether names in the registry end with the unit, as those of OpenTelemetry's exporters for Prometheus do
+    /// Whether names in the registry end with the unit, as with OpenTelemetry's exporters for Prometheus
     /// (<c>http_client_request_duration_seconds</c>); false for a registry that is only pushed by OTLP.
     /// </summary>
     public bool AppendsUnits { get; set; } = true;

@@ -2,11 +2,11 @@ using System.Runtime.CompilerServices;
 
 namespace Picollo.Metrics;
 
-/// <summary>What was measured by one instrument with one set of tags.</summary>
-/// <remarks>Any thread may read it at any time, also when its listener was disposed.</remarks>
+/// <summary>The measurements of one instrument with one set of tags.</summary>
+/// <remarks>Any thread may read it at any time, even after its listener was disposed.</remarks>
 public sealed class MeteredHistogram
 {
-    // Nobody else has it, and so nobody disposes it under those who measure.
+    // Nobody else has a reference, so nobody can dispose it during a measurement.
     private readonly HdrHistogram _histogram;
 
     internal MeteredHistogram(Instrument instrument, double scale, HdrHistogram histogram, KeyValuePair<string, object?>[] tags, bool isOverflow)
@@ -31,24 +31,25 @@ public sealed class MeteredHistogram
     /// <summary>The instrument's unit; empty for none.</summary>
     public string Unit { get; }
 
-    /// <summary>The tags, sorted by key. Values are as they were given, or texts of them where they are not numbers, texts or times.</summary>
+    /// <summary>The tags, sorted by key. Values are numbers, texts and times as given, and other types as
+    /// texts.</summary>
     public IReadOnlyList<KeyValuePair<string, object?>> Tags => Array.AsReadOnly(TagArray);
 
-    /// <summary>What values in the instrument's unit are multiplied by: counted are integers of 1 / Scale of it.</summary>
+    /// <summary>The factor for values in the instrument's unit: counts are for integers of 1 / Scale of it.</summary>
     public double Scale { get; }
 
-    /// <summary>Whether this is where all is counted that came when there were as many sets of tags as there may be.</summary>
+    /// <summary>Whether this set counts all measurements beyond the maximum number of tag sets.</summary>
     public bool IsOverflow { get; }
 
-    /// <summary>How many values there are, also those above the range.</summary>
+    /// <summary>The number of values, including those above the range.</summary>
     public ulong Count => _histogram.TotalCount + _histogram.OverflowCount;
 
     /// <summary>The value at a percentile rank, in the instrument's unit.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The rank is not within 0 to 100.</exception>
-    /// <exception cref="PicolloException"><see cref="PicolloStatus.Empty"/>: there is none in range.</exception>
+    /// <exception cref="PicolloException"><see cref="PicolloStatus.Empty"/>: no value is in range.</exception>
     public double GetPercentileValue(double rank) => _histogram.GetPercentileValue(rank) / Scale;
 
-    /// <summary>A copy of the counts, of scaled values. Updated with deltas, it has what came since.</summary>
+    /// <summary>A copy of the counts, of scaled values. An update with deltas has the new ones.</summary>
     public HdrHistogramSnapshot GetSnapshot() => _histogram.GetSnapshot();
 
     /// <inheritdoc/>

@@ -2,14 +2,15 @@ using System.Text;
 
 namespace Picollo.Metrics;
 
-/// <summary>Names of instruments and tags, which may be anything, as names that registries allow.</summary>
+/// <summary>Converts arbitrary names of instruments and tags to names that registries allow.</summary>
 internal static class Names
 {
-    /// <summary>The label that tells sets apart whose labels are the same as texts: 2, 3, …</summary>
+    /// <summary>The label that distinguishes sets whose labels are equal as texts: 2, 3, …</summary>
     internal const string Set = "picollo_set";
 
     /// <summary>
-    /// Letters, digits, underscores, colons, dots, hyphens and slashes stay; all else becomes an underscore. With the unit at the end.
+    /// Keeps letters, digits, underscores, colons, dots, hyphens, slashes; the rest become underscores. Appends the
+    /// unit.
     /// </summary>
     internal static string Metric(string name, string unit)
     {
@@ -17,15 +18,16 @@ internal static class Names
         return unit.Length == 0 || EndsWith(Plain(allowed), unit) ? allowed : allowed + "_" + unit;
     }
 
-    /// <summary>As Prometheus has it.</summary>
+    /// <summary>The name in Prometheus' form.</summary>
     internal static string Plain(string name) => name.Replace('.', '_').Replace('-', '_').Replace('/', '_');
 
     internal static bool EndsWith(string plain, string unit) =>
         unit.Length != 0 && plain.Length > unit.Length + 1 && plain.EndsWith("_" + unit, StringComparison.Ordinal);
 
     /// <summary>
-    /// Tags of a measurement, and those of its instrument and meter where it has no such ones; the meter as <c>otel_scope_name</c> and
-    /// <c>otel_scope_version</c>. Values of tags whose names become the same are joined, as OpenTelemetry does.
+    /// Tags of a measurement, and those of its instrument and meter that it does not override; the meter as
+    /// <c>otel_scope_name</c> and <c>otel_scope_version</c>. Values of tags whose names become equal are joined, as in
+    /// OpenTelemetry.
     /// </summary>
     internal static Dictionary<string, string> Labels(Instrument instrument, KeyValuePair<string, object?>[] tags)
     {
@@ -53,7 +55,7 @@ internal static class Names
     {
         string allowed = Allowed(name ?? "", ".-/");
         string plain = Plain(allowed);
-        // The bound of a bucket; and what Prometheus keeps for itself.
+        // The bound of a bucket, and names that Prometheus reserves.
         return plain is "le" or Set ? allowed + "_" : plain.StartsWith("__", StringComparison.Ordinal) ? "tag" + allowed : allowed;
     }
 

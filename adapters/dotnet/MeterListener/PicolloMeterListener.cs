@@ -5,8 +5,8 @@ namespace Picollo.Metrics;
 /// histogram for each set of tags.
 /// </summary>
 /// <remarks>
-/// Any thread may call anything. A measurement takes no lock and allocates nothing once its tags are known; and whatever goes wrong, no
-/// exception reaches the program that measures: see <see cref="Refused"/>.
+/// Any thread may call any member. A measurement takes no lock and allocates nothing once its tags are known. No
+/// failure causes an exception in the measuring program: see <see cref="Refused"/>.
 /// </remarks>
 public sealed class PicolloMeterListener : IDisposable
 {
@@ -19,7 +19,7 @@ public sealed class PicolloMeterListener : IDisposable
     private readonly List<MeteredHistogram> _histograms = new List<MeteredHistogram>();
     private int _isStarted;
 
-    /// <summary>A listener that listens once it is started.</summary>
+    /// <summary>Makes a listener, which listens after <see cref="Start"/>.</summary>
     /// <param name="options">Copied; null for the defaults.</param>
     /// <exception cref="PicolloException">
     /// <see cref="PicolloStatus.InvalidArgument"/>: the registry has another listener, or a metric whose name is <c>picollo_meters_lost</c>.
@@ -30,9 +30,9 @@ public sealed class PicolloMeterListener : IDisposable
         _ownsRegistry = _options.Registry == null;
         _publication = new Publication(_options.Registry ?? new MetricRegistry(), _options.AppendsUnits);
         _listener.InstrumentPublished = Publish;
-        // Without it, Dispose of .NET 8 leaves all instruments as they are, and they go on being heard.
+        // Without it, Dispose of .NET 8 leaves all instruments enabled, and their measurements continue to arrive.
         _listener.MeasurementsCompleted = static (_, _) => { };
-        // Every type that there may be: what has no callback is not heard.
+        // Every possible type: without a callback, measurements are not received.
         _listener.SetMeasurementEventCallback<double>(static (_, value, tags, state) => ((InstrumentState)state!).Record(value, tags));
         _listener.SetMeasurementEventCallback<float>(static (_, value, tags, state) => ((InstrumentState)state!).Record((double)value, tags));
         _listener.SetMeasurementEventCallback<decimal>(static (_, value, tags, state) => ((InstrumentState)state!).Record((double)value, tags));
@@ -43,12 +43,12 @@ public sealed class PicolloMeterListener : IDisposable
     }
 
     /// <summary>
-    /// What shows the histograms to Prometheus and others: <see cref="MetricRegistry.Scrape"/>. That of the
-    /// options, or one of the listener's own, which stays what it is when the listener is disposed.
+    /// Shows the histograms to Prometheus and others: <see cref="MetricRegistry.Scrape"/>. It is the registry of the
+    /// options, or the listener's own, which stays unchanged when the listener is disposed.
     /// </summary>
     public MetricRegistry Registry => _publication.Registry;
 
-    /// <summary>What was recorded so far, in the order in which it came up.</summary>
+    /// <summary>The histograms so far, in the order of their first measurements.</summary>
     public IReadOnlyList<MeteredHistogram> Histograms
     {
         get
@@ -65,12 +65,12 @@ public sealed class PicolloMeterListener : IDisposable
     public ulong NotANumber => _publication.NotANumber.Value;
 
     /// <summary>
-    /// Instruments beyond the limit, measurements that there was no memory for or whose tags threw when they were asked for their text, and
-    /// histograms that are not in the registry, because it was disposed or has another metric of that name.
+    /// Instruments beyond the limit, measurements without memory or with tags whose texts threw, and histograms that
+    /// are not in the registry, because it was disposed or has another metric with that name.
     /// </summary>
     public ulong Refused => _publication.Refused.Value;
 
-    /// <summary>Listens from now on, to instruments that there are and to those that come. Harmless when repeated.</summary>
+    /// <summary>Starts listening, to existing and future instruments. May be called again.</summary>
     /// <returns>This listener.</returns>
     public PicolloMeterListener Start()
     {
@@ -79,11 +79,12 @@ public sealed class PicolloMeterListener : IDisposable
         return this;
     }
 
-    /// <summary>Asks observable gauges, where gauges are listened to: once for each scrape, or each second.</summary>
-    /// <exception cref="AggregateException">What their callbacks have thrown. All others were asked.</exception>
+    /// <summary>Reads observable gauges, if gauges are listened to: call it once per scrape, or per second.</summary>
+    /// <exception cref="AggregateException">The exceptions of their callbacks. All others were read.</exception>
     public void Observe() => _listener.RecordObservableInstruments();
 
-    /// <summary>The histogram of an instrument with these tags, in any order, of the first meter that has one; null: there is none.</summary>
+    /// <summary>The histogram of an instrument with these tags, in any order, in the first such meter; or
+    /// null.</summary>
     public MeteredHistogram? Find(string instrumentName, params KeyValuePair<string, object?>[] tags)
     {
         ArgumentNullException.ThrowIfNull(instrumentName);
@@ -94,8 +95,8 @@ public sealed class PicolloMeterListener : IDisposable
     }
 
     /// <summary>
-    /// Stops listening. What was recorded can be read; a registry that was given has none of it any more. Measurements that are under way
-    /// on other threads may still come.
+    /// Stops listening. The measurements stay readable, but are removed from a registry that was passed in.
+    /// Measurements in progress on other threads may still arrive.
     /// </summary>
     public void Dispose()
     {
@@ -114,7 +115,7 @@ public sealed class PicolloMeterListener : IDisposable
         _publication.Add(state.Instrument, set);
     }
 
-    // Called where the program makes an instrument.
+    // Runs when the program makes an instrument.
     private void Publish(Instrument instrument, MeterListener listener)
     {
         try
@@ -127,7 +128,7 @@ public sealed class PicolloMeterListener : IDisposable
             else
                 listener.EnableMeasurementEvents(instrument, state);
         }
-#pragma warning disable CA1031 // the filter's, whatever it is
+#pragma warning disable CA1031 // any exception of the filter
         catch (Exception)
         {
             Refuse();
@@ -138,13 +139,13 @@ public sealed class PicolloMeterListener : IDisposable
     private bool IsOfKind(Instrument instrument)
     {
         Type type = instrument.GetType();
-        // By its name: .NET 8 has no Gauge<T> yet.
+        // By its name, as .NET 8 does not have Gauge<T>.
         string name = type.IsGenericType ? type.Name : "";
         return name == "Histogram`1" || (_options.Gauges && name is "ObservableGauge`1" or "Gauge`1");
     }
 
     /// <summary>
-    /// One for all instruments of the same name, unit and meter, as each part of a program may make its own; null where there are too many.
+    /// One for each name, unit and meter, as each part of a program may make its own; null if there are too many.
     /// </summary>
     private InstrumentState? StateOf(Instrument instrument)
     {
@@ -171,7 +172,7 @@ public sealed class PicolloMeterListener : IDisposable
         {
             asked = _options.Scale?.Invoke(instrument);
         }
-#pragma warning disable CA1031 // whatever it is, the program that makes an instrument is not to have it
+#pragma warning disable CA1031 // any exception: none may reach the program that makes an instrument
         catch (Exception)
         {
             Refuse();

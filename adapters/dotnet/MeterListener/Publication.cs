@@ -1,9 +1,9 @@
 namespace Picollo.Metrics;
 
-/// <summary>Shows histograms in a registry, under names and labels that it allows and that nobody has yet.</summary>
+/// <summary>Shows histograms in a registry, under allowed and unused names and labels.</summary>
 internal sealed class Publication
 {
-    // To what a registry tells names apart by: Prometheus' underscores.
+    // The name by which a registry distinguishes metrics, with Prometheus' underscores.
     private sealed record Family(string Name, string Help, string Unit);
 
     private readonly object _gate = new object();
@@ -37,8 +37,8 @@ internal sealed class Publication
 
     internal MetricCounter Refused => _lost[2];
 
-    /// <summary>Shows one more.</summary>
-    /// <exception cref="Exception">The registry has refused it, or was disposed.</exception>
+    /// <summary>Shows one more histogram.</summary>
+    /// <exception cref="Exception">The registry refused it, or was disposed.</exception>
     internal void Add(Instrument instrument, MeteredHistogram set)
     {
         lock (_gate)
@@ -47,11 +47,11 @@ internal sealed class Publication
                 return;
             string unit = _appendsUnits ? Units.Exposed(set.Unit) : "";
             string name = Names.Metric(instrument.Name, unit), plain = Names.Plain(name);
-            // What came first of a name has its help and its unit.
+            // The first metric with a name determines its help and its unit.
             if (!_families.TryGetValue(plain, out Family? family))
                 family = new Family(name, instrument.Description ?? "", Names.EndsWith(plain, unit) ? unit : "");
             Dictionary<string, string> labels = Names.Labels(instrument, set.TagArray);
-            // Sets that only types tell apart, or characters that names may not have.
+            // Sets that differ only in types, or in characters that names may not have.
             string key = Key(plain, labels);
             for (int other = 2; _shown.Contains(key); other++)
             {
@@ -67,7 +67,7 @@ internal sealed class Publication
         }
     }
 
-    /// <summary>Nothing is shown from now on; where the registry is somebody else's, nothing that was shown is there any more.</summary>
+    /// <summary>Ends publishing; removes all histograms if the registry belongs to somebody else.</summary>
     internal void End(bool removes)
     {
         lock (_gate)
@@ -81,7 +81,7 @@ internal sealed class Publication
                     }
                     catch (Exception gone) when (gone is ObjectDisposedException or PicolloException)
                     {
-                        // By its owner.
+                        // Its owner disposed it.
                     }
             _ids.Clear();
         }

@@ -5,18 +5,18 @@ using System.Numerics;
 namespace Picollo.Metrics;
 
 /// <summary>
-/// From the tags of a measurement to the histogram of their set, in whatever order they come. Found without a lock; what is not known
-/// yet is sorted, and made under one.
+/// Finds the histogram for a measurement's tags, in any order, without a lock. Unknown sets are sorted, and made under
+/// a lock.
 /// </summary>
 internal sealed class TagSets
 {
-    /// <summary>Orders that sets are known in besides the sorted one, for each set that there may be: then these are sorted each time.</summary>
+    /// <summary>The number of unsorted orders that are cached, per possible set; others are sorted each time.</summary>
     private const int OrdersPerSet = 4;
 
-    /// <summary>The tag of what came when there were as many sets as there may be, as OpenTelemetry has it.</summary>
+    /// <summary>The tag of measurements beyond the maximum number of sets, as in OpenTelemetry.</summary>
     internal const string OverflowTag = "otel.metric.overflow";
 
-    // Next has the same hash. A dictionary of .NET 8 finds nothing by a span, so that hashes are its keys.
+    // Next has the same hash. Hashes are keys, because .NET 8's dictionaries cannot look up spans.
     private sealed record Entry(KeyValuePair<string, object?>[] Tags, MeteredHistogram Set, Entry? Next);
 
     private readonly object _gate = new object();
@@ -26,15 +26,15 @@ internal sealed class TagSets
     private int _entries, _sets;
     private MeteredHistogram? _overflow;
 
-    /// <param name="limit">Sets that there may be.</param>
-    /// <param name="make">Makes the one of sorted tags; true for that of all which are too many.</param>
+    /// <param name="limit">The maximum number of sets.</param>
+    /// <param name="make">Makes the histogram of sorted tags; true for the one beyond the limit.</param>
     internal TagSets(int limit, Func<KeyValuePair<string, object?>[], bool, MeteredHistogram> make)
     {
         _limit = limit;
         _make = make;
     }
 
-    /// <summary>The set that was known in this order; null: see <see cref="Get"/>.</summary>
+    /// <summary>The set that is cached for this order; null: see <see cref="Get"/>.</summary>
     internal MeteredHistogram? Find(ReadOnlySpan<KeyValuePair<string, object?>> tags)
     {
         if (TryHash(tags, out int hash) && _known.TryGetValue(hash, out Entry? entry))
@@ -44,8 +44,8 @@ internal sealed class TagSets
         return null;
     }
 
-    /// <summary>The set of these tags, made where there is none.</summary>
-    /// <param name="tags">In any order; of two with one key the last counts.</param>
+    /// <summary>The set with these tags, made if necessary.</summary>
+    /// <param name="tags">In any order; of two tags with one key, the last counts.</param>
     /// <param name="isNew">Whether it was made now.</param>
     internal MeteredHistogram Get(ReadOnlySpan<KeyValuePair<string, object?>> tags, out bool isNew)
     {
@@ -54,7 +54,7 @@ internal sealed class TagSets
         try
         {
             ReadOnlySpan<KeyValuePair<string, object?>> sorted = memory.AsSpan(0, Sort(tags, memory));
-            // Read before: where it was there already, all sets were.
+            // Read first: if it already existed, all sets existed.
             MeteredHistogram? overflow = Volatile.Read(ref _overflow), set = Find(sorted) ?? overflow;
             if (set != null && (set == overflow || !TryHash(tags, out _) || _entries >= OrdersPerSet * _limit))
                 return set;
@@ -95,16 +95,16 @@ internal sealed class TagSets
     }
 
     private static bool AreSame(object? a, object? b) =>
-        // Mostly they are the same objects.
+        // Usually they are the same objects.
         ReferenceEquals(a, b) || (a is string text ? b is string other && string.Equals(text, other)
             : a != null && b != null && a.GetType() == b.GetType() && a.Equals(b));
 
-    /// <summary>What is one of the runtime's own types of numbers, texts and times, or an enumeration: they do not change.</summary>
+    /// <summary>Whether it is an enumeration or the runtime's own number, text or time: those are immutable.</summary>
     private static bool IsPlain(object? value) => value == null || Type.GetTypeCode(value.GetType()) > TypeCode.DBNull;
 
     /// <summary>
-    /// Of tags in this order; false where a value is an object of a type that may do anything when it is asked, or that may change. Hashes
-    /// of texts are other ones in each process, so that nobody outside can choose labels that meet in one place.
+    /// The hash of tags in this order; false if the type of a value may run any code, or is mutable. Hashes of texts
+    /// differ in each process, so that nobody outside can choose labels that collide.
     /// </summary>
     private static bool TryHash(ReadOnlySpan<KeyValuePair<string, object?>> tags, out int hash)
     {
@@ -118,14 +118,15 @@ internal sealed class TagSets
                 value = tag.Value?.GetHashCode() ?? -1;
             else
                 return false;
-            // Keys are the program's own, and mostly the same ones: all of their characters would take as long again.
+            // Keys are the program's own, and mostly the same: hashing all their characters would take as long again.
             string? key = tag.Key;
             hash = unchecked((int)BitOperations.RotateLeft((uint)hash, 5) * 31 + value + (string.IsNullOrEmpty(key) ? 0 : key.Length ^ key[^1] << 8));
         }
         return true;
     }
 
-    /// <summary>By key, each key once with its last value, and values that are no plain ones as their texts. How many there are.</summary>
+    /// <summary>Sorts by key, keeps each key's last value, converts complex values to texts; returns the
+    /// number.</summary>
     private static int Sort(ReadOnlySpan<KeyValuePair<string, object?>> tags, KeyValuePair<string, object?>[] sorted)
     {
         int count = 0;
@@ -133,7 +134,7 @@ internal sealed class TagSets
         {
             string key = tag.Key ?? "";
             object? value = IsPlain(tag.Value) ? tag.Value : TagText.Of(tag.Value);
-            // Few, mostly sorted already: found from the end.
+            // Few, and mostly sorted already: searches from the end.
             int at = count;
             while (at > 0 && string.CompareOrdinal(sorted[at - 1].Key, key) > 0)
                 at--;

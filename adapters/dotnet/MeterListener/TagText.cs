@@ -4,10 +4,10 @@ using System.Text;
 
 namespace Picollo.Metrics;
 
-/// <summary>Values of tags as labels have them.</summary>
+/// <summary>Converts values of tags to values of labels.</summary>
 internal static class TagText
 {
-    /// <summary>As OpenTelemetry writes them: without culture, true and false in small letters, lists in brackets.</summary>
+    /// <summary>OpenTelemetry's form: without culture, lower-case true and false, lists in brackets.</summary>
     internal static string Of(object? value)
     {
         switch (value)

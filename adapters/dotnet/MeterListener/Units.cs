@@ -1,15 +1,15 @@
 namespace Picollo.Metrics;
 
-/// <summary>From the unit of an instrument, as UCUM and people write it, to the integers that are counted.</summary>
+/// <summary>Maps an instrument's unit, in UCUM or as people write it, to the integers that are counted.</summary>
 internal static class Units
 {
-    /// <summary>What is this after scaling, and all above, is above the range of every histogram: 2⁶³.</summary>
+    /// <summary>This scaled value, and all above, exceed the range of every histogram: 2⁶³.</summary>
     internal const double Highest = 9223372036854775808;
 
-    /// <summary>Of numbers with fractions that have no unit known here.</summary>
+    /// <summary>The scale of fractional numbers with an unknown unit.</summary>
     internal const double OtherScale = 1e6;
 
-    // How units are written; what values are multiplied by; what OpenTelemetry's exporters for Prometheus append to names.
+    // Spellings of units, their factors, and the suffixes of OpenTelemetry's exporters for Prometheus.
     private static readonly (string[] Names, double Scale, string Exposed)[] s_units =
     {
         (["d", "day", "days"], 86400e9, "days"),
@@ -32,10 +32,10 @@ internal static class Units
         (["%"], OtherScale, "percent")
     };
 
-    /// <summary>What values with fractions are multiplied by: times become nanoseconds, sizes bytes or bits, and all else millionths.</summary>
+    /// <summary>The factor for fractional values: to nanoseconds, bytes or bits, and otherwise millionths.</summary>
     internal static double ScaleOf(string? unit) => Find(unit).Scale;
 
-    /// <summary>What exporters append to names; empty for none.</summary>
+    /// <summary>The suffix that exporters append to names; empty for none.</summary>
     internal static string Exposed(string? unit) => Find(unit).Exposed;
 
     private static (string[] Names, double Scale, string Exposed) Find(string? unit)

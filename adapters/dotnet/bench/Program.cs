@@ -1,5 +1,6 @@
-// What a measurement costs: an instrument that Picollo listens to, beside one that the runtime's own aggregator listens to (that of
-// dotnet-counters and dotnet-monitor). In one process, by turns, medians; each with no tag, and with two tags of 50 sets.
+// The cost of a measurement: an instrument that Picollo listens to, compared with one that the runtime's own aggregator
+// listens to (that of dotnet-counters and dotnet-monitor). In one process, alternately, medians; each with no tag, and
+// with two tags of 50 sets.
 #nullable enable
 using System;
 using System.Collections.Generic;
@@ -28,7 +29,7 @@ var tags = Enumerable.Range(0, Sets).Select(set => new[]
     new KeyValuePair<string, object?>("http.route", $"/api/orders/{set / 2}/items")
 }).ToArray();
 
-// The runtime compiles what is called often anew; the first rounds are for that.
+// The runtime recompiles frequently called code; the first rounds are for that.
 Histogram<double>[] instruments = { picollo, runtime, unheard };
 for (int round = 0; round < WarmUps; round++)
     foreach (Histogram<double> instrument in instruments)
@@ -55,7 +56,7 @@ ulong expected = (2ul * WarmUps + 13ul * 2 * Rounds) * (ulong)Ways.Measurements;
 if (counted != expected)
     throw new InvalidOperationException($"{counted} measurements, expected {expected}");
 
-// Of each thread, from when all have begun until all have ended; on fewer cores than threads they share these.
+// The time of each thread, from when all have begun until all have ended; fewer cores than threads are shared.
 double Nanoseconds(int threads, Histogram<double> instrument, bool tagged)
 {
     using var barrier = new Barrier(threads + 1);
@@ -102,7 +103,7 @@ internal static class Ways
     }
 }
 
-/// <summary>Has the runtime aggregate a meter, and collect it once an hour: here only measurements are compared.</summary>
+/// <summary>Lets the runtime aggregate a meter and collect it once an hour; only records are compared.</summary>
 internal sealed class Aggregator : EventListener
 {
     internal string? Fault { get; private set; }

@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>A meter of a test's own, and a listener of nothing else.</summary>
+/// <summary>A meter for one test, and a listener of nothing else.</summary>
 internal sealed class Listened : IDisposable
 {
     private static int s_number;
@@ -15,7 +15,7 @@ internal sealed class Listened : IDisposable
         Listener = new PicolloMeterListener(options).Start();
     }
 
-    /// <summary>The only one.</summary>
+    /// <summary>The only histogram.</summary>
     internal MeteredHistogram Only => Listener.Histograms.Single();
 
     internal ulong Total => Listener.Histograms.Aggregate(0ul, (sum, one) => sum + one.Count);

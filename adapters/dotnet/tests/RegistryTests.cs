@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>What a registry shows of what was measured, whatever it is called.</summary>
+/// <summary>A registry shows the measurements, whatever their names are.</summary>
 public static class RegistryTests
 {
     private static KeyValuePair<string, object> Tag(string key, object value) => Listened.Tag(key, value);
@@ -37,7 +37,7 @@ public static class RegistryTests
         }
     }
 
-    /// <summary>Whatever the names are, all that is measured is shown, and nothing of it twice under the same labels.</summary>
+    /// <summary>For any names, all measurements are shown, and none twice under the same labels.</summary>
     [Test]
     public static void OddNames()
     {
@@ -55,7 +55,7 @@ public static class RegistryTests
             tagged.Record(1, Tag("t", name));
         }
         listened.Meter.CreateHistogram<double>("9 lives.of é\n", "s").Record(1);
-        // The same as texts, and other sets: each is shown.
+        // Different sets with equal texts: each is shown.
         Histogram<int> typed = listened.Meter.CreateHistogram<int>("typed");
         foreach (object value in new object[] { 1, "1", 1L, 1.0, null, "" })
             typed.Record(1, Tag("a", value));
@@ -71,7 +71,7 @@ public static class RegistryTests
         HasLine(text, $"typed_count{{a=\"1\",{scope},picollo_set=\"2\"}} 1");
         HasLine(text, $"typed_count{{a=\"1\",{scope},picollo_set=\"4\"}} 1");
         HasLine(text, $"typed_count{{a=\"\",{scope},picollo_set=\"2\"}} 1");
-        // In the order of their keys, of which "-" comes first.
+        // In the order of their keys; "-" is first.
         HasLine(text, $"typed_count{{a_b=\"3;1;2\",{scope}}} 1");
         HasLine(text, $"tagged_count{{le_=\"v\",{scope}}} 1");
         HasLine(text, $"tagged_count{{{scope},tag__x=\"v\"}} 1");
@@ -80,7 +80,7 @@ public static class RegistryTests
         HasLine(text, $"_9_lives_of____seconds_count{{{scope}}} 1");
     }
 
-    /// <summary>A name that is another's with something appended is refused by the registry; its measurements are there nevertheless.</summary>
+    /// <summary>The registry refuses a name that is another's with a suffix; its measurements still exist.</summary>
     [Test]
     public static void NamesOfOthers()
     {
@@ -93,7 +93,7 @@ public static class RegistryTests
         Check.Equal(2ul, listened.Listener.Refused);
         Check.Equal(3ul, listened.Total);
         HasLine(listened.Scrape(), "picollo_meters_lost_total{reason=\"refused\"} 2");
-        // The second description of a name does not count, and does not matter.
+        // The second description of a name is ignored.
         using (var twin = new Meter(listened.Meter.Name))
             twin.CreateHistogram<int>("x", null, "what it is").Record(1, Tag("a", 1));
         Check.Equal(2ul, listened.Listener.Refused);
@@ -161,7 +161,7 @@ public static class RegistryTests
                 Thread.Yield();
             listener.Dispose();
             listener.Dispose();
-            // What it has recorded is there; the registry is free for the next one.
+            // Its records exist; the registry is free for the next listener.
             Check.True(listener.Histograms.Aggregate(0ul, (sum, one) => sum + one.Count) >= 50, "recorded");
             registry.Update();
             Check.Equal("# EOF\n", registry.Format());

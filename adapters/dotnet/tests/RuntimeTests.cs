@@ -3,10 +3,10 @@ using System.Globalization;
 
 namespace Picollo.Tests;
 
-/// <summary>Beside the runtime's own aggregator, which dotnet-counters and dotnet-monitor use.</summary>
+/// <summary>Compares with the runtime's own aggregator, which dotnet-counters and dotnet-monitor use.</summary>
 public static class RuntimeTests
 {
-    /// <summary>Listens to what the runtime's aggregator publishes of a meter, each second.</summary>
+    /// <summary>Listens to the runtime aggregator's output for a meter, each second.</summary>
     private sealed class Aggregated : EventListener
     {
         internal readonly Dictionary<string, (ulong Count, double[] Quantiles)> Last = new Dictionary<string, (ulong, double[])>();
@@ -48,7 +48,7 @@ public static class RuntimeTests
         const int Values = 30_000;
         var random = new Random(1);
         double[] values = Enumerable.Range(0, Values).Select(_ => 1e-5 * Math.Pow(10, 3 * random.NextDouble())).ToArray();
-        // All values are to be in one of its intervals, of a second: again where they were not.
+        // All values must be in one of its intervals of a second: if not, tries again.
         for (int attempt = 1; ; attempt++)
         {
             Check.True(attempt <= 30, $"no interval has had all values. {aggregated.Fault}");
@@ -80,7 +80,7 @@ public static class RuntimeTests
                     {
                         double value = ours.GetPercentileValue(ranks[i]), truth = sorted[(int)(ranks[i] / 100 * sorted.Length) - 1];
                         Check.Near(truth, value, 0.01, $"P{ranks[i]}, the truth");
-                        // It may be wrong by 0.1 % itself, and takes the next of 15,000 values.
+                        // It may itself be wrong by 0.1 %, and takes the next of 15,000 values.
                         Check.Near(quantiles[i], value, 0.013, $"P{ranks[i]}, the runtime's");
                     }
                 }

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Picollo.Tests;
 
-/// <summary>Which measurements are counted together, and how many histograms that makes at most.</summary>
+/// <summary>Which measurements are counted together, and the maximum number of histograms.</summary>
 public static class TagTests
 {
     private static KeyValuePair<string, object> Tag(string key, object value) => Listened.Tag(key, value);
@@ -27,7 +27,7 @@ public static class TagTests
         histogram.Record(1, Tag("A", 1));
         histogram.Record(1, Tag("a", null));
         histogram.Record(1, Tag("a", ""));
-        // Of two with one key the last counts.
+        // Of two tags with one key the last counts.
         histogram.Record(1, Tag("a", 7), Tag("b", 2), Tag("a", 1));
         histogram.Record(1, Tag("a", 7), Tag("b", 2), Tag("a", 1));
         histogram.Record(1, Tag(null, 1));
@@ -53,7 +53,7 @@ public static class TagTests
         };
         for (int round = 0; round < 5; round++)
             foreach (Func<object> make in makes)
-                // Equal, and never the same object; by texts where the type is no number, text or time.
+                // Equal, but never the same object; compared by text unless the type is a number, text or time.
                 histogram.Record(1, Tag("v", make()), Tag(new string('k', 1), 1));
         Check.Equal(makes.Length, listened.Listener.Histograms.Count, string.Join(", ", listened.Listener.Histograms));
         foreach (MeteredHistogram one in listened.Listener.Histograms)
@@ -85,7 +85,7 @@ public static class TagTests
         MeteredHistogram overflow = listened.Listener.Histograms.Single(one => one.IsOverflow);
         Check.Equal((ulong)(Limit + Flood), overflow.Count);
         Check.Equal((ulong)(2 * Limit + Flood), listened.Total);
-        // Those that there were before go on being counted by themselves.
+        // Existing ones are still counted separately.
         histogram.Record(1, Tag("user", 3));
         Check.Equal(2ul, listened.Listener.Find("x", Tag("user", 3)).Count);
         Check.Equal((ulong)(Limit + Flood), overflow.Count);
@@ -93,7 +93,7 @@ public static class TagTests
             listened.Scrape());
     }
 
-    /// <summary>Eight tags come in 40,320 orders, of one set; none of them is kept beyond a limit.</summary>
+    /// <summary>Eight tags have 40,320 orders, in one set; none is kept beyond a limit.</summary>
     [Test]
     public static void OrdersAreBounded()
     {
@@ -121,7 +121,7 @@ public static class TagTests
     public static void InstrumentsAreBounded()
     {
         using var listened = new Listened(options => options.Instruments = 10);
-        // Each part of a program may have a meter of the same name; their instruments are one.
+        // Each part of a program may have a meter with the same name; their instruments are one.
         using (var twin = new Meter(listened.Meter.Name))
             for (int i = 0; i < 30; i++)
                 foreach (Meter meter in new[] { listened.Meter, twin })
@@ -165,7 +165,7 @@ public static class TagTests
             histogram.Record(1, Tag("a", new Hostile(() => null)));
             histogram.Record(1, Tag("a", new Hostile(() => "text")));
             histogram.Record(1, Tag("a", new HostileNumber()));
-            // Who is asked for its text measures that, on the same instrument and with tags of its own.
+            // An object that is asked for its text measures that, on the same instrument with other tags.
             for (int i = 0; i < 100; i++)
             {
                 int number = i;
@@ -245,7 +245,7 @@ public static class TagTests
             doubles.Record(0.1, known);
             doubles.Record(-1, other);
             integers.Record(5, other);
-            // Too many, also sorted each time.
+            // Too many, and sorted each time.
             integers.Record(5, flood[i]);
         }
         for (int i = 0; i < 100; i++)

@@ -1,6 +1,6 @@
 namespace Picollo.Tests;
 
-/// <summary>What becomes of numbers, and of units.</summary>
+/// <summary>Conversion of numbers and units.</summary>
 public static class ValueTests
 {
     private static void One<T>(Listened listened, T value, double expected) where T : struct
@@ -33,7 +33,7 @@ public static class ValueTests
         {
             { "d", 86400e9 }, { "h", 3600e9 }, { "min", 60e9 }, { "s", 1e9 }, { "seconds", 1e9 }, { "ms", 1e6 }, { "us", 1e3 },
             { "µs", 1e3 }, { "ns", 1 }, { "By", 1 }, { "KiBy", 1024 }, { "MBy", 1e6 }, { "TiBy", 1099511627776 },
-            // What is not known, or fits nothing, is counted in millionths.
+            // Unknown units, and those that fit nothing, are counted in millionths.
             { "1", 1e6 }, { "%", 1e6 }, { "{request}", 1e6 }, { "", 1e6 }, { "parsec \"\n\\", 1e6 }, { "S", 1e6 }, { "m", 1e6 }
         };
         using var listened = new Listened();
@@ -50,7 +50,7 @@ public static class ValueTests
         }
         listened.Meter.CreateHistogram<double>("no unit", null).Record(1e-6);
         Check.Near(1e-6, listened.Listener.Find("no unit").GetPercentileValue(50), 1e-9, "a millionth");
-        // Each is in the registry, under a name that is one.
+        // Each is in the registry, under a valid name.
         Check.Equal(0ul, listened.Listener.Refused);
         string text = listened.Scrape();
         Check.Equal(2 * units.Count + 1, text.Split('\n').Count(line => line.Contains("_count{")), text);
@@ -119,7 +119,7 @@ public static class ValueTests
                 Check.Equal(name == "thousandths" ? 1000 : name == "coarse" ? 0.001 : 1e9, histogram.Scale, name);
                 Check.Near(5000, histogram.GetPercentileValue(50), 0.01, name);
             }
-            // One that throws is said, and does no harm.
+            // A throwing one is reported, and does no harm.
             Check.True(listened.Listener.Refused >= 1, "throws");
         }
         using (var listened = new Listened(options => options.Scale = _ => 10))

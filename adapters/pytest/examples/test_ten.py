@@ -23,7 +23,7 @@ TEXT = json.dumps(RECORD)
 WORDS = re.compile(r"[a-z]+")
 
 
-#: `SLOWER=1.1 pytest ...` makes the first one do so much more.
+#: `SLOWER=1.1 pytest ...` multiplies the work of the first benchmark.
 ROUNDS = round(100 * float(os.environ.get("SLOWER", "1")))
 
 

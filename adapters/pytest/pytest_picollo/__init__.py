@@ -1,1 +1,1 @@
-"""Benchmarks in pytest that remember their earlier runs. Importing this imports nothing else."""
+"""Benchmarks in pytest that remember their earlier runs. This module imports nothing else."""

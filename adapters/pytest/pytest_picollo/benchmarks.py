@@ -1,4 +1,4 @@
-"""What the fixture measures, and what is said of it at the end."""
+"""Measurements of the fixture, and their report at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from picollo import Against, Baseline, BenchmarkResult, SavedRun, Snapshot, Verd
 from picollo.baseline import environment
 
 
-#: Of fewer samples than these, a median of nothing is the machine's doing: it was away for longer than all calls took.
+#: With fewer samples than this, a median of zero comes from the machine: it was away for longer than all calls took.
 _FEW = 20
 
 
@@ -23,7 +23,7 @@ class Measured(NamedTuple):
     against: Optional[Against]
     #: Too slow for this baseline: it failed, and is not saved.
     is_slower: bool
-    #: Slower at a first look, so that there was a second one.
+    #: Slower at the first look, so there was a second one.
     is_second_look: bool
 
 
@@ -44,7 +44,7 @@ class Benchmarks:
         self.budget: float = option("picollo_budget")
         self.threshold: float = option("picollo_threshold")
         self.confidence: float = 1 - option("picollo_alarms")
-        # Of processes that run tests at the same time, each would measure the others.
+        # Processes that run tests at the same time would measure each other.
         self.is_parallel = hasattr(config, "workerinput")
         self.is_off: bool = option("picollo_off") or self.is_parallel
         self.measured: dict[str, Measured] = {}
@@ -53,7 +53,7 @@ class Benchmarks:
         self._saved = ""
 
     def judge(self, name: str, snapshot: Snapshot) -> Optional[Against]:
-        """What earlier runs say of it; ``None`` where nobody asks."""
+        """The verdict of earlier runs; ``None`` if it was not requested."""
         if self.judges is None or _is_lost(snapshot):
             return None
         if self._earlier is None:
@@ -65,13 +65,13 @@ class Benchmarks:
             environment=self._environment,
             confidence=self.confidence,
             relative_threshold=self.threshold,
-            # What placement in memory changes, as for two functions.
+            # Placement in memory may change this much, as for two functions.
             resolution=5e-10,
         )
 
     def save(self) -> None:
-        """Adds the run to its baseline, but for what is slower: it would only be the first of a slower history, which nobody would be
-        told of any more."""
+        """Adds the run to its baseline, except slower benchmarks: they would begin a slower history, which nobody would
+        notice any more."""
         histograms = {name: one.snapshot for name, one in self.measured.items() if not one.is_slower and not _is_lost(one.snapshot)}
         if self.saves is not None and histograms:
             path = self.saves.save(histograms, self._environment)
@@ -79,7 +79,7 @@ class Benchmarks:
             self._saved = f"saved as {os.path.relpath(path)}; {self.saves.name} has {count} run{'s' * (count != 1)}"
 
     def report(self, reporter: pytest.TerminalReporter) -> None:
-        """Writes what was measured."""
+        """Writes the results."""
         if self.is_off and not self.is_parallel:
             reporter.write_line("picollo: benchmarks were called once, nothing was measured (--picollo-off)")
         if not self.measured:
@@ -121,24 +121,26 @@ class Picollo:
         clone: bool = True,
         **options: Any,
     ) -> Optional[BenchmarkResult]:
-        """Measures a function in interleaved blocks, and judges it by earlier runs where ``--picollo-against`` names them::
+        """Measures a function in interleaved blocks, and judges it by earlier runs if ``--picollo-against`` names
+        them::
 
             def test_sort(picollo):
                 picollo(lambda: sorted(values))
 
-        A benchmark that is slower is measured again, and fails if it is slower again. That second look is by the same earlier runs: the
-        version that they measured is not here to be run. With a reference, such as the version before, the two are measured in turns, and
-        where either that or the earlier runs call it slower, again in turns, which decides; the test may look at the result::
+        A slower benchmark is measured again, and fails if it is slower again. The second look uses the same earlier
+        runs, because the version that they measured cannot run here. With a reference, such as the previous version,
+        the two run alternately. If that or the earlier runs find it slower, they run alternately again, and that
+        decides; the test may check the result::
 
             def test_sort(picollo):
                 result = picollo(new, old)
                 assert result is None or result.verdict is not result.verdict.SLOWER
 
-        :param name: of one of several benchmarks in a test.
-        :param budget: seconds (default: ``--picollo-budget``).
+        :param name: distinguishes several benchmarks in a test.
+        :param budget: in seconds (default: ``--picollo-budget``).
         :param clone: measure each block with fresh copies of Python functions: see :func:`picollo.benchmark`.
-        :param options: for :func:`picollo.benchmark`; the precision is 0.002 unless it is among them.
-        :returns: A is the reference, or the function itself, B the function; ``None`` where nothing is measured.
+        :param options: for :func:`picollo.benchmark`; the default precision is 0.002.
+        :returns: A is the reference, or the function itself, B the function; ``None`` if nothing is measured.
         """
         benchmarks = self._benchmarks
         full = self._node.nodeid if name is None else f"{self._node.nodeid} {name}"
@@ -147,14 +149,15 @@ class Picollo:
         if benchmarks.is_off:
             function()
             return None
-        # Other runs are judged by this one, so its times have to be known, whatever the answer in turns is.
+        # This run will judge others, so its times must be known, whatever the alternate runs find.
         settings = {"budget": benchmarks.budget if budget is None else budget, "precision": 0.002, "clone": clone, **options}
         result, snapshot = _measure(function, reference, settings)
         against = benchmarks.judge(full, snapshot)
         in_turns = result.verdict is Verdict.SLOWER if reference is not None else False
         is_second_look = against is not None and (in_turns or _is_slower(against))
         if is_second_look:
-            # Once more, before anything fails: a disturbance does not last. Only with a reference is that a look at both versions.
+            # Measures again before a failure: disturbances do not last. Only with a reference are both versions
+            # measured.
             result, snapshot = _measure(function, reference, settings)
             against = benchmarks.judge(full, snapshot)
         decides = _is_slower(against) if reference is None else result.verdict is Verdict.SLOWER
@@ -170,7 +173,8 @@ class Picollo:
 def _measure(
     function: Callable[[], object], reference: Optional[Callable[[], object]], settings: dict[str, Any]
 ) -> tuple[BenchmarkResult, Snapshot]:
-    """Without a reference the function is both sides, and all samples are of it. What is lost is tried three times."""
+    """Without a reference the function is both sides, and all samples are of it. A lost measurement is tried three
+    times."""
     for _ in range(3):
         result = benchmark(function if reference is None else reference, function, **settings)
         snapshot = result.b.snapshot()
@@ -182,7 +186,7 @@ def _measure(
 
 
 def _is_lost(snapshot: Snapshot) -> bool:
-    """Whether nothing can be said of it: too few samples, and what an empty call takes, on a machine that is away, is more than they took."""
+    """Whether it shows nothing: few samples, and empty calls, on a machine that is away, took longer than its calls."""
     return not snapshot.total_count or (snapshot.total_count < _FEW and not snapshot.percentile(50).value)
 
 

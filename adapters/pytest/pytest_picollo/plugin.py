@@ -1,4 +1,5 @@
-"""What pytest loads in every run: options, and a fixture. All else is imported when a test asks for the fixture."""
+"""The part that pytest loads in every run: options, and a fixture. A test that requests the fixture imports the
+rest."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuses what cannot be, before any test runs."""
+    """Rejects impossible options before any test runs."""
     budget, threshold, alarms = (config.getoption(f"picollo_{name}") for name in ("budget", "threshold", "alarms"))
     if not 0 < budget <= 1e6:
         raise pytest.UsageError(f"--picollo-budget must be seconds above 0, not {budget}")
@@ -74,7 +75,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says what was measured."""
+    """Prints the results."""
     benchmarks: Optional[Benchmarks] = config.stash.get(_KEY, None)
     if benchmarks is not None:
         benchmarks.report(terminalreporter)

@@ -1,4 +1,4 @@
-"""The plugin as pytest finds it, by its entry point, in processes of their own."""
+"""Tests the plugin as pytest finds it, by its entry point, in separate processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from picollo.baseline import environment
 
 PACKAGE = Path(__file__).parents[1]
 
-#: Nothing is measured long: what is judged are times of different orders.
+#: Measurements are short, because the judged times differ by orders of magnitude.
 QUICK = ("--picollo-budget", "0.02")
 
 TESTS = """
@@ -30,7 +30,7 @@ NAME = "test_it.py::test_work"
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """Where the package is installed, as far as pytest can see."""
+    """The package looks installed to pytest."""
     pyproject = (PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
     found = re.search(r"^\[project\.entry-points\.pytest11\]\n((?:\w+ = .*\n)+)", pyproject, re.MULTILINE)
     assert found is not None
@@ -69,7 +69,7 @@ def test_nothing_is_loaded_where_nobody_asks(project: pytest.Pytester) -> None:
         """
     )
     run(project).assert_outcomes(passed=1)
-    # What the plugin adds to the imports of pytest itself: its two modules.
+    # The plugin adds only its two modules to the imports of pytest itself.
     program = (
         "import json, sys, pytest; before = set(sys.modules); import pytest_picollo.plugin; "
         "print(json.dumps(sorted(set(sys.modules) - before)))"
@@ -98,7 +98,7 @@ def test_runs_are_saved_and_judged(project: pytest.Pytester) -> None:
 
 def test_what_is_slower_fails(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=TESTS)
-    # No call of Python takes 10 ns and adds up fifty numbers, and none of these an hour.
+    # No Python call adds up fifty numbers in 10 ns, and none of these takes an hour.
     remember(project.path, "short", 10_000)
     remember(project.path, "long", 3_600_000_000_000_000)
     result = run(project, "--picollo-against", "short", "--picollo-save", "short")
@@ -112,12 +112,12 @@ def test_what_is_slower_fails(project: pytest.Pytester) -> None:
     # Four runs are too few for an alarm.
     remember(project.path, "few", 10_000, 4)
     run(project, "--picollo-against", "few").assert_outcomes(passed=1)
-    # A threshold that it does not reach.
+    # A threshold above the difference.
     run(project, "--picollo-against", "short", "--picollo-threshold", "999999").assert_outcomes(passed=1)
 
 
 def test_a_disturbance_is_no_alarm(project: pytest.Pytester) -> None:
-    # At the first look it takes five milliseconds at least, at the second one what it takes.
+    # The first look takes at least five milliseconds, the second one its real time.
     project.makeconftest(
         """
         import time
@@ -155,7 +155,7 @@ def test_a_reference_is_measured_in_turns(project: pytest.Pytester) -> None:
             assert str(picollo(long, short, keep_disturbed=True).verdict) == "slower"
         """
     )
-    # A machine that is busy needs longer until it is clear. Of its own nothing fails.
+    # A busy machine needs longer for a clear answer. Without a baseline nothing fails.
     run(project, "--picollo-budget", "4").assert_outcomes(passed=2)
 
 
@@ -187,7 +187,7 @@ def test_a_reference_decides_by_a_second_look(project: pytest.Pytester) -> None:
         ("long", "NO_EVIDENCE", False),
         ("long", "SLOWER NO_EVIDENCE", False),
         ("long", "SLOWER SLOWER", True),
-        # What earlier runs call slower is looked at again, and it is the version beside it that decides.
+        # If earlier runs find it slower, it is measured again, and the version beside it decides.
         ("short", "NO_EVIDENCE NO_EVIDENCE", False),
         ("short", "NO_EVIDENCE SLOWER", True),
     ):

@@ -1,5 +1,5 @@
-# The commands of the project. Each does its own set-up; `make help` lists them. What is missing is installed only where
-# PICOLLO_MAY_CHANGE_THIS_MACHINE=1; otherwise it is named.
+# The commands of the project. Each does its own set-up; `make help` lists them. Missing tools are installed only if
+# PICOLLO_MAY_CHANGE_THIS_MACHINE=1; otherwise they are listed.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

@@ -1,5 +1,5 @@
-/* The cost of scopes of a collector of exemplars, compared with plain ones: if nothing is slow, if a checkpoint of the
- * kernel's accounts is due, and if all are slow, with and without a thread's optional sources. Prints a table.
+/* The cost of scopes of a collector of exemplars, compared with plain ones. Nothing is slow, or a checkpoint of the
+ * kernel's accounts is due, or all are slow, with and without a thread's optional sources. Prints a table.
  *
  *   make -C c-tests bench-exemplars */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes a C program that calls every exported function with NULL for each of its pointers in turn, and for all of
-them, with each of them misaligned, and with options of sizes that do not exist.
+"""Writes a C program that calls every exported function with bad pointers: NULL for each in turn, NULL for all, and
+each of them misaligned. It also passes options of sizes that do not exist.
 
     null_generated.py > null_generated.c
 

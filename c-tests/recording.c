@@ -1,5 +1,5 @@
 /* A malloc that counts its sizes in thread-local histograms, one for each class of sizes, while the library's registry
- * of such histograms grows: each record comes from inside one of the library's own allocations. */
+ * of such histograms grows. Each record comes from inside one of the library's own allocations. */
 #include "test.h"
 
 #include <pthread.h>

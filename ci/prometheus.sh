@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does Debian's Prometheus understand our metrics? It scrapes a service in C, one in Python and one in Rust, and
-# `picollo serve` for three processes that publish under one name, as one service, with bounds and with native
-# histograms. This takes about twenty seconds, with four scrapes a second, and one process restarts in the middle. Then
-# it must return the known quantiles, counts, resets and exemplars. Ends with "N passed, N failed".
+# Does Debian's Prometheus understand our metrics? It scrapes services in C, Python and Rust, and `picollo serve` for
+# three processes that publish as one service. There are bounds and native histograms. This takes about twenty seconds,
+# with four scrapes a second, and one process restarts in the middle. Then it must return the known quantiles, counts,
+# resets and exemplars. Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stage=${STAGE:-$PWD/target/stage} work=$PWD/target/prometheus

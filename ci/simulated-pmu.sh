@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does reading counters in user space give the right counts? On a preloaded simulated PMU, so that any x86-64 Linux
-# machine can test it: the full matrix in C, one scenario for each width from Python, the cost of a reading, and the
-# counter demos in C and Python. Needs the staged library (ci/stage.sh). Ends with a line "N passed, N failed".
+# Does reading counters in user space give the right counts? A preloaded simulated PMU tests it on any x86-64 Linux: the
+# full matrix in C, one scenario for each width from Python, the cost of a reading, and the counter demos in C and
+# Python. Needs the staged library (ci/stage.sh). Ends with a line "N passed, N failed".
 #
 #   ci/simulated-pmu.sh         everything: 100,000 readings of each scenario, or SIMULATED_PMU_READS
 #   ci/simulated-pmu.sh clr     C#'s tests of it on CoreCLR, which ci/dotnet.sh must have set up

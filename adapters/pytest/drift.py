@@ -4,9 +4,9 @@ docs/baselines.md has figures.
     adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
 
 Runs the ten benchmarks of the example this many times, each in a separate process, with ``--picollo-save`` and, after
-five runs, ``--picollo-against``, as in CI: a failing test is an alarm, after an immediate second look. Then it judges
+five runs, ``--picollo-against``. A failing test is an alarm, after an immediate second look, as in CI. Then it judges
 the saved runs again, each by exactly the five runs before it, with the next run for a second look. Then it slows the
-first benchmark down by several shares, and judges these runs by all the others; for comparison, it also runs both
+first benchmark down by several shares, and judges these runs by all the others. For comparison, it also runs both
 alternately.
 
 With ``--directory`` runs are kept, and those of another day are judged by earlier days: run it again tomorrow.

@@ -132,9 +132,9 @@ static const struct plant plants[] = {
 
 enum { JUDGED = 4, TRIES = 60 };
 
-/* It skips three kinds: those that waited for a CPU, as others work here; ordinary requests that became slow because
- * the host took their CPU (plants take 20 ms); and those that began long after a checkpoint, because each reading is a
- * trap here and checkpoints are up to 4 ms apart. */
+/* It skips three kinds. Some waited for a CPU, as others work here. Some ordinary requests became slow because the host
+ * took their CPU (plants take 20 ms). Some began long after a checkpoint: each reading is a trap here, and checkpoints
+ * are up to 4 ms apart. */
 static int judge(picollo_exemplars *exemplars, const struct plant *plant)
 {
     picollo_exemplar exemplar;
@@ -199,8 +199,8 @@ static void causes_are_told_apart(void)
         }
 }
 
-/* Each control knows its instructions, wherever it lies between two checkpoints, not only those that take one as they
- * begin. */
+/* The instructions of every control are known, wherever it lies between two checkpoints. It need not take a checkpoint
+ * as it begins. */
 static void *know_soon(void *argument)
 {
     picollo_exemplars *const before = collector(0), *const exemplars = collector_of(0, 1000000);

@@ -1,6 +1,6 @@
 """Runs the C, C++ and Python examples of README.md, the C example of docs/why-slow.md, and the first program of
-docs/cpp.md like a reader, against the staged library: C and C++ with the commands printed below them, and all without
-LD_LIBRARY_PATH, which `make` sets and a reader does not.
+docs/cpp.md on the staged library, like a reader. C and C++ use the commands printed below them. LD_LIBRARY_PATH is
+unset: `make` sets it, but a reader does not.
 
 Also runs the C and Python rows of docs/from-hdrhistogram.md, and checks that the Rust test of its rows is current.
 (ci/cpp.sh and ci/dotnet.sh run those in C++ and C#.)

@@ -3,8 +3,8 @@
     names.py PERF PICOLLO     the commands perf, of Linux 6.1, and picollo
 
 With a made-up /sys, perf lists the events of a processor that this machine is not, from Intel's own files. For each
-name that libpfm4 also has, the code must be the same, or picollo must refuse it, or it must be one of the few with two
-codes for one thing. Ends with "N names passed".
+name that libpfm4 also has, the codes must be equal, or picollo must refuse it. A few names have two codes for one
+thing. Ends with "N names passed".
 """
 
 import json

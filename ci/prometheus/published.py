@@ -1,4 +1,4 @@
-"""Three processes of one program that publish, and `picollo serve`, for ci/prometheus.sh: prints its port, lets each
+"""Three processes of one program that publish, and `picollo serve`, for ci/prometheus.sh. Prints its port, lets each
 process record a round for each line of input, then prints how much one of them recorded.
 
     published.py PICOLLO FOLDER SEGMENT [OPTION OF SERVE...]

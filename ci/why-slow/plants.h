@@ -53,7 +53,7 @@ extern const struct plant *const ordinary[4][2];
  * directory of its control group, or NULL. Nothing is opened later. Ends the process if the kernel has no schedstat:
  * nothing could be judged. */
 void plants_open(const char *group);
-/* Ends the neighbours. */
+/* Ends the neighbors. */
 void plants_close(void);
 
 #endif

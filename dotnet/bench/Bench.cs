@@ -8,8 +8,8 @@ using Picollo.Metrics;
 namespace Picollo.Bench;
 
 /// <summary>
-/// The cost of a record from C#, compared with the inlined recorders of C on the same values in the same process:
-/// alternately, so that both run on the machine in the same state; medians of the rounds.
+/// The cost of a record from C#, compared with C's inlined recorders on the same values in the same process. They
+/// alternate, so that the state of the machine is the same; the results are medians of the rounds.
 /// </summary>
 public static unsafe class Program
 {

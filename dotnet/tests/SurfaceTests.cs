@@ -3,8 +3,8 @@ using System.Reflection;
 namespace Picollo.Tests;
 
 /// <summary>
-/// Every public member that takes a non-null object or a member of an enumeration: for null, or a number that is no
-/// member, it throws before anything happens, and names the argument.
+/// Covers every public member that takes a non-null object or a member of an enumeration. For null, or a number that is
+/// no member, it must throw before anything happens, and name the argument.
 /// </summary>
 public static class SurfaceTests
 {

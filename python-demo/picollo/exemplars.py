@@ -54,9 +54,9 @@ def current_span() -> Optional[TraceContext]:
 class ExemplarScope:
     """Times a ``with`` block and records the result, and keeps a slow one with its causes; also when the block raises.
 
-    It begins and ends on one thread. In a coroutine, and while an asyncio event loop runs in the thread, it takes no
-    evidence from the thread, with ``with`` and ``async with``: the thread may have worked for other tasks. A scope can
-    be kept and entered again, one use at a time; recursion, other threads and other tasks need one each.
+    It begins and ends on one thread. It takes no evidence from the thread in a coroutine, or while an asyncio event
+    loop runs in the thread: the thread may have worked for other tasks. This holds for ``with`` and ``async with``. A
+    scope can be kept and entered again, one use at a time; recursion, other threads and other tasks need one each.
     """
 
     __slots__ = ("_active", "_address", "_context", "_kept", "_label", "_owner", "_raw")
@@ -89,8 +89,8 @@ class ExemplarScope:
         if self._active:
             raise RuntimeError("the scope is already active: nested and concurrent uses need a scope each")
         self._active, self._kept = True, False
-        # The thread may run other tasks before the scope ends: in coroutines of any loop, and in everything called
-        # while an asyncio loop runs in this thread, as the scope may belong to a suspended task.
+        # The thread may run other tasks before the scope ends, in coroutines of any loop. The same holds for everything
+        # called while an asyncio loop runs in this thread, as the scope may belong to a suspended task.
         is_shared = _FRAME(1).f_code.co_flags & _SUSPENDED
         if not is_shared and (events := _MODULES.get("asyncio.events")) is not None:
             is_shared = events._get_running_loop() is not None

@@ -201,8 +201,8 @@ class LogReader(Iterator[LogInterval]):
         return True
 
     def sum(self, name: str = "") -> Snapshot:
-        """The counts of all intervals from here on, in one snapshot, as HdrHistogram's tools add up a log: in the digits and the
-        unit of the first, over the ranges of all; counts of wider buckets go to the bucket at their low end.
+        """The counts of all intervals from here on, in one snapshot, as HdrHistogram's tools add up a log. It has the
+        digits and unit of the first, and the ranges of all. Counts of wider buckets go to the bucket at their low end.
 
         :raises ValueError: if there are none.
         :raises IncompatibleError: for those of doubles with different ratios (:attr:`Snapshot.value_ratio`).

@@ -87,7 +87,7 @@ def svg(
 ) -> Svg:
     """A picture of one or more histograms or snapshots, overlaid, or side by side in a heat map.
 
-    :param labels: their names in the picture (default: their names).
+    :param labels: the names to show (default: those of the histograms).
     :param unit: the unit of the values. ``"ps"``, ``"ns"``, ``"us"``, ``"ms"`` and ``"s"`` become times on the axes.
     :param theme: ``"auto"`` is light, or dark if the reader prefers that.
     :param width: in CSS pixels (default: 720).

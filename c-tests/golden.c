@@ -755,7 +755,7 @@ static void doubles(void)
     STATUS(picollo_double_histogram_create(&how, &histogram));
     CHECK(histogram == NULL);
     how.max_bytes = 0;
-    /* Of two values, .NET's median is the second. */
+    /* .NET's median of two values is the second. */
     for (how.flags = 0; how.flags <= PICOLLO_DOUBLE_DOTNET_RANKS; how.flags++) {
         CHECK_OK(picollo_double_histogram_create(&how, &histogram));
         picollo_double_histogram_record_batch(histogram, two, 2);

@@ -27,7 +27,7 @@ public static class TagTests
         histogram.Record(1, Tag("A", 1));
         histogram.Record(1, Tag("a", null));
         histogram.Record(1, Tag("a", ""));
-        // Of two tags with one key the last counts.
+        // If two tags have one key, the last counts.
         histogram.Record(1, Tag("a", 7), Tag("b", 2), Tag("a", 1));
         histogram.Record(1, Tag("a", 7), Tag("b", 2), Tag("a", 1));
         histogram.Record(1, Tag(null, 1));

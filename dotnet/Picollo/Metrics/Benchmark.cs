@@ -147,7 +147,7 @@ public sealed unsafe partial class Benchmark
         Counters = counted;
     }
 
-    /// <summary>Runs both until the difference is known well enough, or the budget is spent. Rethrows.</summary>
+    /// <summary>Runs both until the difference is known well enough or the budget is spent. Rethrows errors.</summary>
     /// <param name="before">The older code. Use its results, or the compiler may remove it.</param>
     /// <param name="after">The newer code.</param>
     /// <param name="options">Null: the defaults.</param>
@@ -196,10 +196,10 @@ public sealed unsafe partial class Benchmark
     /// <summary>The budget was spent before the minimum number of blocks was measured.</summary>
     public bool IsBudgetSpent => (_native.Flags & 1) != 0;
 
-    /// <summary>A call of the older code takes less than the resolution: it does nothing, or is gone.</summary>
+    /// <summary>A call of the older code takes less than the resolution: it does nothing, or was removed.</summary>
     public bool IsNothingBefore => (_native.Flags & 2) != 0;
 
-    /// <summary>A call of the newer code takes less than the resolution: it does nothing, or is gone.</summary>
+    /// <summary>A call of the newer code takes less than the resolution: it does nothing, or was removed.</summary>
     public bool IsNothingAfter => (_native.Flags & 4) != 0;
 
     /// <summary>Valgrind executed it: its times mean nothing, and there is no verdict.</summary>

@@ -11,7 +11,7 @@ public readonly struct HdrLogInterval
     /// <summary>When it ends.</summary>
     public double EndSeconds { get; internal init; }
 
-    /// <summary>The largest value in millions, as in the log; NaN if that is no number. The counts are exact.</summary>
+    /// <summary>The largest value in millions, as in the log; NaN if not a number. The counts are more exact.</summary>
     public double Max { get; internal init; }
 
     /// <summary>Distinguishes histograms of the same time; "" without one.</summary>

@@ -84,7 +84,7 @@ public sealed unsafe class MetricRegistry : IDisposable
     }
 
     /// <summary>
-    /// Sets the exemplars that are written with a histogram or counter from now on. OpenMetrics has the latest in each
+    /// Replaces the exemplars that are written with a histogram or counter. OpenMetrics has the latest in each
     /// bucket, Prometheus' Protocol Buffers these and for native histograms all with a time, OTLP all.
     /// </summary>
     /// <param name="id">From <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>, or the Id of a counter.</param>

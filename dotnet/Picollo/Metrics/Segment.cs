@@ -37,7 +37,8 @@ public sealed class SegmentOptions
 /// </summary>
 /// <remarks>
 /// One name with the same labels gives the same object, in all processes with the segment. Recording costs the same as
-/// elsewhere. Any thread may call any member. Objects live as long as the process, also without the segment.
+/// elsewhere. Any thread may call any member. Its objects live as long as the process, even
+/// after disposal of the segment.
 /// </remarks>
 public sealed unsafe class Segment : IDisposable
 {

@@ -87,7 +87,7 @@ public sealed unsafe partial class PerfEventCounterSession
             return this;
         }
 
-        /// <summary>Instructions, cycles and reference cycles, which may have fixed counters.</summary>
+        /// <summary>Instructions, cycles and reference cycles; fixed counters for them take no other's place.</summary>
         public PerfEventCounterSessionFactory WithFixedCounters() =>
             WithHardwareCounter(PerfHardwareCounterId.Instructions)
                 .WithHardwareCounter(PerfHardwareCounterId.CpuCycles)

@@ -87,7 +87,8 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
     /// <remarks>Allocates nothing. The first reading begins with the base.</remarks>
     /// <exception cref="ArgumentException">There are more counters than elements; nothing was read.</exception>
     /// <exception cref="PicolloException">
-    /// As for <see cref="Read(PerfReadMode)"/>; or a counter did not count. <see cref="Readings"/> has the others.
+    /// As for <see cref="Read(PerfReadMode)"/>; or a counter did not count, or is not open.
+    /// <see cref="Readings"/> has the others.
     /// </exception>
     public void ReadDeltas(Span<ulong> deltas, PerfReadMode mode = PerfReadMode.Automatic)
     {

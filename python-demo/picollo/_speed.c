@@ -5,8 +5,8 @@
  * fit, objects that are no int, and closed histograms, goes to the Python function that the C function replaces, kept
  * beside it as _plain_NAME. So one place decides what is accepted and which errors are raised.
  *
- * Limited API of CPython 3.9. The GIL is held throughout: no other thread can close a histogram during a call, and single-writer
- * histograms stay single-writer.
+ * Limited API of CPython 3.9. The GIL is held throughout: no other thread can close a histogram during a call, and
+ * single-writer histograms stay single-writer.
  */
 #define PY_SSIZE_T_CLEAN
 #ifndef Py_LIMITED_API

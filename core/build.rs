@@ -37,7 +37,7 @@ fn main() {
     let [no_atomic_64, no_cas, plain_loads] = asked_for.map(|name| target(name).is_some());
     let widths = target("target_has_atomic").unwrap_or_default();
     let has = |width: &str| widths.split(',').any(|has| has == width);
-    // Loom's models bring atomics of their own.
+    // Loom's models use loom's atomics.
     let is_model = target("loom").is_some();
     let critical_32 = !is_model && (no_cas || !has("32"));
     let critical_64 = !is_model && (critical_32 || no_atomic_64 || !has("64"));

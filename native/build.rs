@@ -8,7 +8,7 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(picollo_linux)");
-    // Where there is something to count with: all that touches the system depends on this one name.
+    // The system can count here. All code that touches the system depends on this one name.
     let has_std = std::env::var_os("CARGO_FEATURE_STD").is_some();
     if !has_std || std::env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return;

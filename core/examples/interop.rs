@@ -46,7 +46,7 @@ fn record(case: &Value) -> Result<Histogram<u64>> {
     Ok(histogram)
 }
 
-/// What it tells of a histogram.
+/// The figures of a histogram.
 fn figures_of(histogram: &Histogram<u64>, case: &Value) -> Result<Value> {
     let mut equivalent = Vec::new();
     for pair in case["values"].as_array().ok_or("no values")? {

@@ -81,7 +81,7 @@ impl Difference {
             let ([in_a, in_b], itself) = (calls(&arc.0), (arc.1.clone(), arc.1.clone()));
             let is_recursive = first.iter().any(|of| of.calls.contains_key(&itself));
             let below = Some(below).filter(|below| !is_recursive && *below != 0);
-            // What is not known of all that the callee calls is known of the callee.
+            // The cost of the callee alone is known, even if the cost of its callees is not.
             let cost = |of: &Source| of.functions.get(&arc.1).map(Function::cost);
             let more = below.unwrap_or_else(|| difference(first.map(cost)));
             let matters = more.signum() == total.signum() && more.abs() * 20 > total.abs();
@@ -131,8 +131,8 @@ fn difference([a, b]: [Option<u64>; 2]) -> i128 {
     i128::from(b.unwrap_or(0)) - i128::from(a.unwrap_or(0))
 }
 
-/// New names of functions of A that B does not have: those of functions that only B has, where both call the same, and take as much but for a
-/// twentieth; where they call nothing, only if the same call them or have them inlined, and they take just as much.
+/// New names of functions of A that B does not have. A function that only B has fits if both call the same functions, and their costs
+/// differ by at most a twentieth. A function that calls nothing fits only if the same functions call or inline it, at the same cost.
 fn renamed(a: &Source, b: &Source) -> BTreeMap<String, String> {
     type Calls<'a> = BTreeMap<&'a str, BTreeMap<&'a str, u64>>;
     /// Whom each function calls, and who calls it.
@@ -170,8 +170,8 @@ fn renamed(a: &Source, b: &Source) -> BTreeMap<String, String> {
     }
 }
 
-/// Lines of two versions of a function: as many as can be have the same text, where that is known, and then the fewest differ, so that
-/// lines that only moved cost nothing.
+/// Matches lines of two versions of a function: first as many as possible with the same text, if the texts are known, and then so that
+/// the fewest instructions differ. Lines that only moved cost nothing.
 fn align(a: &Function, b: &Function) -> Vec<LineDifference> {
     const LARGEST: usize = 100_000_000;
     let [a, b] = [a, b].map(|of| of.lines.iter().map(|(line, &cost)| (line, cost)).collect::<Vec<_>>());
@@ -265,7 +265,7 @@ mod tests {
         ] {
             assert_eq!(differing(&lines(a), &lines(b)), expected, "{a:?} {b:?}");
         }
-        // Texts decide, where each version has a file of its own.
+        // Texts decide if the two versions have separate files.
         let texts = |file: &str, lines: &[(u64, &str, u64)]| {
             let line = |&(line, text, cost): &(u64, &str, u64)| ((file.to_owned(), line, text.into()), cost);
             Function { lines: lines.iter().map(line).collect(), ..Function::default() }

@@ -292,7 +292,7 @@ impl Why {
         lines.join("\n") + "\n"
     }
 
-    /// What is to be said of a part, in parentheses.
+    /// The notes on a part, which stand in parentheses.
     fn about(&self, part: &Part) -> String {
         let mut what = Vec::new();
         match part.cost {
@@ -323,7 +323,7 @@ impl Why {
         if !part.inlined_into.is_empty() {
             what.push(format!("inlined into {}", listed(&part.inlined_into)));
         }
-        // What comes first matters most, and JSON has all of it.
+        // The first notes matter most, and JSON has all of them.
         while what.len() > 1 && what.join("; ").len() > 100 {
             what.pop();
         }

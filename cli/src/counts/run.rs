@@ -2,7 +2,7 @@
 //!
 //! A process that forks hands its counts on to its child, and one that becomes another program forgets them. Callgrind
 //! therefore writes its counts before either, and starts again from zero. Valgrind starts what its client executes by the program
-//! that `VALGRIND_LAUNCHER` names. That is this command, which gives each program files of its own.
+//! that `VALGRIND_LAUNCHER` names. That is this command, which gives each program separate files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, OsStr, OsString};
@@ -30,7 +30,7 @@ const BEFORE: &str = "--dump-before=";
 const OUT: &str = "--callgrind-out-file=";
 const LOG: &str = "--log-file=";
 
-/// What is counted.
+/// The unit of the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unit {
     Instructions,
@@ -265,11 +265,11 @@ pub(crate) fn launch() -> Option<ExitCode> {
 /// All files of one run, and the number of processes. An error if one is missing, or would be counted twice.
 fn read_images(place: &Path, parts: &[String], unit: Unit) -> Result<(Profile, usize), Failure> {
     let mut profile = Profile::default();
-    // Of each process, whether it has ended, and whether all that it executed was written.
+    // For each process: whether it has ended, and whether it wrote all of its counts.
     let mut processes: HashMap<String, (bool, bool)> = HashMap::new();
     let events: &[&str] = if unit == Unit::Misses { &["D1mr", "D1mw"] } else { &["Ir"] };
     for image in files(place) {
-        // What was written of each process, by the number of the file; the last file has none.
+        // The parts that each process wrote, by the number of the file; the last file has no number.
         let mut written: HashMap<String, BTreeMap<u64, Part>> = HashMap::new();
         for path in files(&image) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -352,7 +352,7 @@ fn refused(place: &Path) -> Option<String> {
     })
 }
 
-/// What is in a directory of ours.
+/// The files in one of our directories.
 fn files(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

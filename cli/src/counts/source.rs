@@ -1,4 +1,4 @@
-//! What was executed, by functions as they stand in the source: an inlined function has its own lines, wherever they were put.
+//! Counts by function of the source: an inlined function has its own lines, wherever the compiler put them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -44,14 +44,14 @@ impl Source {
         self.functions.values().map(Function::cost).sum()
     }
 
-    /// Of a run that began then, of this program.
+    /// The counts of a run of this program that began at that time.
     pub(super) fn of(profile: &Profile, program: &str, began: SystemTime, processes: usize) -> Source {
         let mut source = Source { processes, ..Source::default() };
         let (mut symbols, mut texts) = (HashMap::new(), Texts::default());
         for (place, &cost) in &profile.cells {
             let object = called(&place.object, program);
             let symbol = label(object, &place.symbol);
-            // What was rewritten since may be another program; and a file that is mapped now is not rewritten later.
+            // A file that was rewritten since then may be another program. The run is over, so nothing rewrites a file that is mapped now.
             let known = symbols.entry(&place.object).or_insert_with(|| {
                 let built = changed(&place.object).filter(|&built| built < began)?;
                 Some((Loader::new(Path::new(&*place.object)).ok()?, built))

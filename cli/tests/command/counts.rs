@@ -268,7 +268,7 @@ fn processes_and_threads_are_counted_and_nothing_twice() {
             "{before} {child} {thread}"
         );
     }
-    // What came before the program that a process became, and what that one did before it forked in turn.
+    // The counts before `exec` count, and so do those of the new program before it forks.
     let forks = programs.0.join("forks").to_str().unwrap().to_owned();
     let nested = |turns: u32| {
         format!("sh -c '\"{forks}\" {turns} 0 0 & wait; (true); exec \"{forks}\" {turns} 0 0 /bin/true'")
@@ -353,7 +353,7 @@ fn what_cannot_be_counted_is_refused() {
     assert_eq!(found["processes"][1], 3, "{found}");
 }
 
-/// Loops in one line, a generator that goes on, and a process of its own.
+/// Loops in one line, a generator that is resumed, and a spawned process.
 const SPAWNS: &str = "import multiprocessing
 def numbers(n):
     yield 1
@@ -466,7 +466,7 @@ fn reports_are_for_people_programs_and_flame_graphs() {
     ]);
     assert!(found.contains("That does not explain") && found.contains("waiting 10"), "{found}");
     assert!(found.contains("simulated cache misses"), "{found}");
-    // What is random is marked, and is no difference. Who runs it, and by which name, does not count.
+    // Random differences are marked, and are no difference. The user and the name of the program do not count.
     let random = "bash -c 'i=$((RANDOM % 1000)); while [ $i -gt 0 ]; do i=$((i-1)); done'";
     let found = text(&["compare", "--counts", random, random]);
     let said = ["No evidence", "varies between runs", "7 runs of each"];

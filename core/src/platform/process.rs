@@ -102,7 +102,7 @@ mod page {
         }
     }
 
-    /// A new page that children find zeroed; `None` where there is none to be had.
+    /// A new page that children find zeroed; `None` if the system refuses one.
     fn map(size: usize) -> Option<*mut AtomicU32> {
         // SAFETY: a new mapping at an address of the kernel's choice, and advice on it: nobody else knows it yet.
         unsafe {

@@ -60,7 +60,7 @@ pub(super) struct Shared {
     pub(super) kept: Kept,
     pub(super) usual: Usual,
     pub(super) began_unix_nanos: u64,
-    /// Of the process that it was last used in.
+    /// The process that used it last.
     pub(super) process: u32,
     pub(super) quota: Quota,
 }
@@ -256,7 +256,7 @@ impl Collector {
 
     /// Ends the interval, returns it as [`Collector::ended`] does later, and begins the next one.
     ///
-    /// `OutOfMemory`: nothing is lost, and the next call tells the same interval, or one that is longer; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
+    /// `OutOfMemory`: nothing is lost, and the next call returns the same interval, or a longer one; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
     pub fn collect(&self) -> Result<Counted<Interval>> {
         self.0.collect()
     }

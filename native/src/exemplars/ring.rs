@@ -59,7 +59,7 @@ pub(crate) struct Ring<S: System = Kernel> {
     left: u64,
     thread: u64,
     process: u32,
-    /// Where it has not been unmapped, it counts.
+    /// Counts the ring while it is mapped.
     _counted: Counted,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Pending {
     pub is_for_octave: bool,
     /// Beginning and end in ticks, if known.
     pub span: Option<[u64; 2]>,
-    /// Of which process it is.
+    /// The process that it belongs to.
     pub process: u32,
 }
 

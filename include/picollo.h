@@ -627,18 +627,6 @@ typedef struct picollo_bucket {
     uint64_t logical_index;
 } picollo_bucket;
 
-/** A percentile: the first bucket whose cumulative count reaches the rank's target. */
-typedef struct picollo_percentile {
-    /** The requested rank, 0 to 100. */
-    double rank;
-    /** The bucket's equivalent value. */
-    uint64_t value;
-    /** Nearest rank: max(1, ceil(rank / 100 * total)); saturates at UINT64_MAX. Zero only in the summary of an empty snapshot. */
-    uint64_t target_count;
-    /** The bucket, with its count. */
-    picollo_bucket bucket;
-} picollo_percentile;
-
 /** Totals of a snapshot. They saturate at UINT64_MAX; percentiles use the exact totals. */
 typedef struct picollo_counts {
     /** Observations in range. */
@@ -652,6 +640,18 @@ typedef struct picollo_counts {
      * that many or more. */
     uint64_t lost;
 } picollo_counts;
+
+/** A percentile: the first bucket whose cumulative count reaches the rank's target. */
+typedef struct picollo_percentile {
+    /** The requested rank, 0 to 100. */
+    double rank;
+    /** The bucket's equivalent value. */
+    uint64_t value;
+    /** Nearest rank: max(1, ceil(rank / 100 * total)); saturates at UINT64_MAX. Zero only in the summary of an empty snapshot. */
+    uint64_t target_count;
+    /** The bucket, with its count. */
+    picollo_bucket bucket;
+} picollo_percentile;
 
 /** Makes a snapshot and updates it with all counts since the reset.
  *
@@ -1374,6 +1374,41 @@ typedef struct picollo_compare_options {
 } picollo_compare_options;
 #define PICOLLO_COMPARE_OPTIONS_INIT {sizeof(picollo_compare_options), 0, 0, 0, 0, 0, 0, 0}
 
+/** The difference between A and B in a series of pairs of blocks. */
+typedef struct picollo_block_comparison {
+    /** Pairs of blocks. */
+    uint64_t block_count;
+    /** The requested confidence, between 0 and 1. */
+    double confidence;
+    /** The confidence of this interval. */
+    double coverage;
+    /** The median of A's blocks, without the overhead if there is one. */
+    double median_a;
+    /** The median of B's blocks, without the overhead if there is one. */
+    double median_b;
+    /** The median of the differences within pairs, B minus A. */
+    double difference;
+    /** Lower end of its interval; minus infinity if there are too few blocks. */
+    double difference_lower;
+    /** Upper end of its interval; infinity if there are too few blocks. */
+    double difference_upper;
+    /** A difference must exceed this to count. */
+    double margin;
+    /** The true difference that is detected with the probability in the options (default 0.8); infinity if there are
+     * too few blocks. */
+    double smallest_detectable;
+    /** The correlation of each difference with the next. */
+    double lag1;
+    /** The variance of their mean, divided by that of as many independent differences. */
+    double inflation;
+    /** PICOLLO_VERDICT_.... */
+    uint32_t verdict;
+    /** PICOLLO_COMPARISON_.... */
+    uint32_t flags;
+    /** The option resolution. Smaller numbers, whether A, B or the difference, are unknown. */
+    double resolution;
+} picollo_block_comparison;
+
 /** A quantile of a snapshot, and the confidence interval for the quantile of the sampled distribution.
  *
  * The ends are order statistics: observations number lower_count and upper_count, in ascending order. The binomial
@@ -1451,41 +1486,6 @@ typedef struct picollo_comparison {
     /** PICOLLO_COMPARISON_.... */
     uint32_t flags;
 } picollo_comparison;
-
-/** The difference between A and B in a series of pairs of blocks. */
-typedef struct picollo_block_comparison {
-    /** Pairs of blocks. */
-    uint64_t block_count;
-    /** The requested confidence, between 0 and 1. */
-    double confidence;
-    /** The confidence of this interval. */
-    double coverage;
-    /** The median of A's blocks, without the overhead if there is one. */
-    double median_a;
-    /** The median of B's blocks, without the overhead if there is one. */
-    double median_b;
-    /** The median of the differences within pairs, B minus A. */
-    double difference;
-    /** Lower end of its interval; minus infinity if there are too few blocks. */
-    double difference_lower;
-    /** Upper end of its interval; infinity if there are too few blocks. */
-    double difference_upper;
-    /** A difference must exceed this to count. */
-    double margin;
-    /** The true difference that is detected with the probability in the options (default 0.8); infinity if there are
-     * too few blocks. */
-    double smallest_detectable;
-    /** The correlation of each difference with the next. */
-    double lag1;
-    /** The variance of their mean, divided by that of as many independent differences. */
-    double inflation;
-    /** PICOLLO_VERDICT_.... */
-    uint32_t verdict;
-    /** PICOLLO_COMPARISON_.... */
-    uint32_t flags;
-    /** The option resolution. Smaller numbers, whether A, B or the difference, are unknown. */
-    double resolution;
-} picollo_block_comparison;
 
 /** The difference between a new run and earlier ones. */
 typedef struct picollo_run_comparison {
@@ -3094,22 +3094,6 @@ typedef struct picollo_session_options {
 } picollo_session_options;
 #define PICOLLO_SESSION_OPTIONS_INIT {sizeof(picollo_session_options), 0, 0, 0, 0, 0, 0}
 
-/** One event's count over an interval. */
-typedef struct picollo_reading {
-    /** The count, extrapolated if the event was multiplexed, minus the overhead if the session subtracts it. */
-    uint64_t value;
-    /** The count as reported by the kernel. */
-    uint64_t raw;
-    /** Nanoseconds of the interval in which the event was enabled. */
-    uint64_t time_enabled;
-    /** Nanoseconds of the interval in which it was on the PMU. */
-    uint64_t time_running;
-    /** PICOLLO_READING_.... */
-    uint32_t flags;
-    /** PICOLLO_OK, PICOLLO_ERR_NOT_COUNTED, or why the event is not open. Anything but 0 means that there is no value. */
-    int32_t status;
-} picollo_reading;
-
 /** How an event is counted. */
 typedef struct picollo_event_info {
     /** Records without a count. The histogram's total and this add up to the number of records. */
@@ -3129,6 +3113,22 @@ typedef struct picollo_event_info {
     /** Remarks about the event; empty if it is counted as requested. */
     char message[248];
 } picollo_event_info;
+
+/** One event's count over an interval. */
+typedef struct picollo_reading {
+    /** The count, extrapolated if the event was multiplexed, minus the overhead if the session subtracts it. */
+    uint64_t value;
+    /** The count as reported by the kernel. */
+    uint64_t raw;
+    /** Nanoseconds of the interval in which the event was enabled. */
+    uint64_t time_enabled;
+    /** Nanoseconds of the interval in which it was on the PMU. */
+    uint64_t time_running;
+    /** PICOLLO_READING_.... */
+    uint32_t flags;
+    /** PICOLLO_OK, PICOLLO_ERR_NOT_COUNTED, or why the event is not open. Anything but 0 means that there is no value. */
+    int32_t status;
+} picollo_reading;
 
 /** Opens events, starts counting (unless PICOLLO_SESSION_DISABLED is set), and takes a base.
  *
@@ -3338,34 +3338,17 @@ typedef struct picollo_benchmark_options {
 } picollo_benchmark_options;
 #define PICOLLO_BENCHMARK_OPTIONS_INIT {sizeof(picollo_benchmark_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-/** The results of a benchmark. Times are in picoseconds. */
-typedef struct picollo_benchmark_outcome {
-    /** The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
-     * exactly the difference. They may be below zero if a call takes almost no time. */
-    picollo_block_comparison blocks;
-    /** Median time of an empty sample with A's number of calls, which was subtracted. */
-    double overhead_a;
-    /** Median time of an empty sample with B's number of calls, which was subtracted. */
-    double overhead_b;
-    /** Calls of A in each sample. */
-    uint64_t repetitions_a;
-    /** Calls of B in each sample: the same number, unless the two differ fourfold. */
-    uint64_t repetitions_b;
-    /** Samples of each side: two per block. */
-    uint64_t sample_count;
-    /** Since the benchmark was made. */
-    uint64_t elapsed;
-    /** Half the interval of overhead_a, at 95 %. */
-    double overhead_error_a;
-    /** Half the interval of overhead_b, at 95 %. */
-    double overhead_error_b;
-    /** Number of empty samples. */
-    uint64_t empty_count;
-    /** PICOLLO_BENCHMARK_.... */
-    uint32_t flags;
+/** How often an event occurred per call. */
+typedef struct picollo_benchmark_counts {
+    /** Count of A without that of empty samples; NaN if nothing was counted. */
+    double a;
+    /** Count of B without that of empty samples; NaN if nothing was counted. */
+    double b;
+    /** 0, or why there is no count: the number of the status. */
+    int32_t status;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_outcome;
+} picollo_benchmark_counts;
 
 /** What else the machine did. Unknown numbers are NaN. */
 typedef struct picollo_benchmark_disturbance {
@@ -3394,17 +3377,34 @@ typedef struct picollo_benchmark_disturbance {
     uint32_t reserved;
 } picollo_benchmark_disturbance;
 
-/** How often an event occurred per call. */
-typedef struct picollo_benchmark_counts {
-    /** Count of A without that of empty samples; NaN if nothing was counted. */
-    double a;
-    /** Count of B without that of empty samples; NaN if nothing was counted. */
-    double b;
-    /** 0, or why there is no count: the number of the status. */
-    int32_t status;
+/** The results of a benchmark. Times are in picoseconds. */
+typedef struct picollo_benchmark_outcome {
+    /** The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
+     * exactly the difference. They may be below zero if a call takes almost no time. */
+    picollo_block_comparison blocks;
+    /** Median time of an empty sample with A's number of calls, which was subtracted. */
+    double overhead_a;
+    /** Median time of an empty sample with B's number of calls, which was subtracted. */
+    double overhead_b;
+    /** Calls of A in each sample. */
+    uint64_t repetitions_a;
+    /** Calls of B in each sample: the same number, unless the two differ fourfold. */
+    uint64_t repetitions_b;
+    /** Samples of each side: two per block. */
+    uint64_t sample_count;
+    /** Since the benchmark was made. */
+    uint64_t elapsed;
+    /** Half the interval of overhead_a, at 95 %. */
+    double overhead_error_a;
+    /** Half the interval of overhead_b, at 95 %. */
+    double overhead_error_b;
+    /** Number of empty samples. */
+    uint64_t empty_count;
+    /** PICOLLO_BENCHMARK_.... */
+    uint32_t flags;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_counts;
+} picollo_benchmark_outcome;
 
 /** Makes a benchmark, which may also count events on the calling thread. Unavailable events stay as entries without
  * counts.

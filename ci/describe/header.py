@@ -14,9 +14,7 @@ from typing import Any, Iterator, Optional
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GENERATOR = (ROOT / "ffi/tests/header.rs").read_text(encoding="utf-8")
-SECTIONS = re.findall(r'module: "(\w+)"', GENERATOR)
-#: Structs of other packages by their names in C: the package, the file, the name in Rust.
-TAKEN = {c: taken for *taken, c in re.findall(r'\("(core|native)", "([\w/]+)", "(\w+)", "(picollo_\w+)"\)', GENERATOR)}
+SECTIONS = re.findall(r'^    "(\w+)",$', GENERATOR, re.M)
 KNOWN = re.compile(
     r"""(?P<section>/\*\ -{50}.*?\*/)
     | /\*\*(?P<comment>.*?)\*/
@@ -269,9 +267,16 @@ def _definition(name: str) -> tuple[Path, str]:
     sources = sorted((ROOT / "ffi/src").glob("*.rs"))
     public = rf"pub struct {name} |pub use [^;]*\b{name}\b[^;]*;"
     own = next(path for path in sources if re.search(public, path.read_text(encoding="utf-8")))
-    package, file, rust = TAKEN.get(name, ("ffi", own.stem, name))
-    text = (ROOT / package / "src" / f"{file}.rs").read_text(encoding="utf-8")
-    return own, text.split(f"pub struct {rust} {{", 1)[1].split("\n}", 1)[0]
+    if taken := re.search(rf"(\w+) as {name}\b", own.read_text(encoding="utf-8")):
+        # Other packages may have the name for something else, but only this one is made for C.
+        begin = f"#[repr(C)]\npub struct {taken[1]} {{"
+        folders = [ROOT / "core", ROOT / "native", *(ROOT / "crates").glob("*")]
+        texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("src/**/*.rs")]
+        (text,) = [text for text in texts if begin in text]
+    else:
+        begin = f"pub struct {name} {{"
+        text = own.read_text(encoding="utf-8")
+    return own, text.split(begin, 1)[1].split("\n}", 1)[0]
 
 
 def _bytes(wide: int, narrow: int) -> str:

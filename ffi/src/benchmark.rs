@@ -48,14 +48,14 @@ pub use picollo_native::{
 };
 
 use crate::argument::{either, exclusive, input, output, output_if_any, slice, text};
-use crate::event::{picollo_error, picollo_event};
+use crate::event::picollo_event;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_explained, guard_void_uncancelled};
 use crate::handles::{picollo_benchmark, picollo_histogram};
 use crate::histogram::into_handle;
 use crate::memory;
 use crate::options;
-use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_status};
+use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_error, picollo_status};
 use crate::text::write_collected;
 
 /// Options of a benchmark.

@@ -2,13 +2,13 @@
 
 use core::ffi::c_char;
 
-pub use picollo_native::{Error as picollo_error, Event as picollo_event, PerfInfo as picollo_perf_info};
+pub use picollo_native::{Event as picollo_event, PerfInfo as picollo_perf_info};
 use picollo_native::{Event, probe};
 
 use crate::argument::{output, text};
 use crate::failure::Failure;
 use crate::guard::exported;
-use crate::status::picollo_status;
+use crate::status::{picollo_error, picollo_status};
 
 exported! { explained(error)
 /// Finds the event that a text names:

@@ -14,10 +14,9 @@ use picollo_core::{FIGURE_EVENTS, Figure, FigureCounts, Unknown, estimate_figure
 use picollo_native::Status;
 
 use crate::argument::{output, slice, text};
-use crate::event::picollo_error;
 use crate::failure::Failure;
 use crate::guard::guard_explained;
-use crate::status::picollo_status;
+use crate::status::{picollo_error, picollo_status};
 
 /// Estimates a figure over many scopes, with the interval of the true one. It uses the sums of events, not the mean
 /// of the scopes' figures. Scopes may have unequal sizes.

@@ -24,12 +24,11 @@ use picollo_core::SharedHistogram;
 
 use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
-use crate::event::picollo_error;
 use crate::failure::Failure;
 use crate::guard::{exported, guard_explained, guard_value, guard_void};
 use crate::handles::picollo_histogram;
 use crate::histogram_options::{explain, picollo_histogram_options, read_options};
-use crate::status::picollo_status;
+use crate::status::{picollo_error, picollo_status};
 
 impl Counted for picollo_histogram {
     type Reference = SharedHistogram;

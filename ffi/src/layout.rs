@@ -15,7 +15,7 @@ macro_rules! layout {
 /// Size of a pointer, which the last fields of structs are.
 const P: usize = size_of::<*const u8>();
 
-layout!(crate::event::picollo_error, 512,);
+layout!(crate::status::picollo_error, 512,);
 layout!(crate::histogram_options::picollo_histogram_options, 64, struct_size 0, mode 4, storage 8, counter_bits 12,
     relative_error 16, significant_digits 24, flags 28, min_trackable 32, max_trackable 40, max_bytes 48, unit 56);
 layout!(crate::recorder::picollo_recorder, 24 + 4 * P, length 0, first_index 8, block_scale 16, counter_bits 20,
@@ -23,8 +23,8 @@ layout!(crate::recorder::picollo_recorder, 24 + 4 * P, length 0, first_index 8, 
 layout!(crate::recorder::picollo_atomic_recorder, 24 + 2 * P, length 0, first_index 8, block_scale 16, reserved 20,
     counters 24, histogram 24 + P);
 layout!(crate::snapshot::picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);
-layout!(crate::snapshot::picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
 layout!(crate::snapshot::picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
+layout!(crate::snapshot::picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
 layout!(crate::mapping::picollo_layout, 56, min_trackable 0, max_trackable 8, first_index 16, length 24,
     relative_error 32, block_scale 40, significant_digits 44, unit 48);
 layout!(crate::mapping::picollo_footprint, 40, counters 0, initial_bytes 8, step_bytes 16, max_bytes 24,
@@ -38,6 +38,9 @@ layout!(crate::log::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_secon
     log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
 layout!(crate::compare::picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16,
     relative_threshold 24, absolute_threshold 32, power 40, resolution 48);
+layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
+    median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
+    inflation 88, verdict 96, flags 100, resolution 104);
 layout!(crate::compare::picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24,
     target_count 32, value 40, lower 48, upper 56, lower_midpoint 64, upper_midpoint 72, lower_count 80,
     upper_count 88, bucket_width 96);
@@ -45,9 +48,6 @@ layout!(crate::compare::picollo_comparison, 328, a 0, b 104, difference 208, dif
     difference_upper 224, bucket_width 232, margin 240, smallest_detectable 248, mann_whitney_u 256,
     mann_whitney_z 264, mann_whitney_p 272, common_language 280, cliffs_delta 288, ks_distance 296, ks_p 304,
     cohens_d 312, verdict 320, flags 324);
-layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
-    median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
-    inflation 88, verdict 96, flags 100, resolution 104);
 layout!(crate::compare::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24, deviation 32,
     lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
     smallest_detectable 96, lag1 104, inflation 112, verdict 120, flags 124, resolution 128);
@@ -97,16 +97,16 @@ layout!(crate::event::picollo_perf_info, 504, pmu_available 0, user_read_availab
     programmable_counters 12, paranoid 16, hypervisor 20, explanation 24);
 layout!(crate::session_options::picollo_session_options, 32, struct_size 0, flags 4, relative_error 8, thread 16,
     cpu 20, counter_bits 24, reserved 28);
-layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
 layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_fast 8, overhead_syscall 16, status 24,
     os_errno 28, group 32, flags 36, message 40);
+layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
 layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
     repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
     relative_threshold 64, resolution_seconds 72);
-layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
-    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
-    flags 184, reserved 188);
+layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
 layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
     seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
     cpu_count 72, reserved 76);
-layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
+layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
+    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
+    flags 184, reserved 188);

@@ -29,7 +29,6 @@ use picollo_core::Metric;
 use picollo_native::{Segment, SegmentOptions};
 
 use crate::argument::{input, output, text};
-use crate::event::picollo_error;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
 use crate::handles::{picollo_histogram, picollo_metric_counter, picollo_segment};
@@ -39,7 +38,7 @@ use crate::memory;
 use crate::metric::AnyCounter;
 use crate::options;
 use crate::registry::{is_striped, picollo_metric_options, with_metric};
-use crate::status::picollo_status;
+use crate::status::{picollo_error, picollo_status};
 use crate::text::write_text;
 
 /// Keep the file at an orderly end.

@@ -42,7 +42,7 @@ pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_rea
 use picollo_native::{MAX_EVENTS, ReadMode, Session};
 
 use crate::argument::{either, exclusive, input, list, output, slice};
-use crate::event::{parse_all, picollo_error, picollo_event};
+use crate::event::{parse_all, picollo_event};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_explained, guard_void_uncancelled};
 use crate::handles::{picollo_histogram, picollo_session};
@@ -50,7 +50,7 @@ use crate::histogram::into_handle;
 use crate::memory;
 use crate::session_options::{picollo_session_options, read_options};
 use crate::snapshot::{PICOLLO_SINCE_PREVIOUS, PICOLLO_SINCE_RESET};
-use crate::status::{PICOLLO_OK, picollo_status};
+use crate::status::{PICOLLO_OK, picollo_error, picollo_status};
 
 /// The session behind a handle, to read from.
 ///

@@ -15,87 +15,39 @@ use std::sync::OnceLock;
 use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
 use text::{NODISCARD, tidy, with_initialisers};
 
-/// One section of the header per concept: the module whose documentation introduces it and whose items it holds, other
-/// files that define its structs, and those structs, by their names in Rust.
-const SECTIONS: &[Section] = &[
-    Section { module: "version", structs: &[] },
-    Section { module: "status", structs: &[("native", "base/error", "Error", "picollo_error")] },
-    Section { module: "handles", structs: &[] },
-    Section { module: "histogram", structs: &[] },
-    Section { module: "recorder", structs: &[] },
-    Section {
-        module: "snapshot",
-        structs: &[
-            ("core", "layout/bucket", "Bucket", "picollo_bucket"),
-            ("core", "statistics/summary", "Percentile", "picollo_percentile"),
-            ("core", "snapshot/snapshot", "Counts", "picollo_counts"),
-        ],
-    },
-    Section { module: "mapping", structs: &[] },
-    Section { module: "steps", structs: &[("core", "statistics/steps", "Step", "picollo_step")] },
-    Section { module: "interpolate", structs: &[] },
-    Section { module: "merge", structs: &[("core", "snapshot/merge", "Merged", "picollo_merged")] },
-    Section { module: "summary", structs: &[("core", "statistics/summary", "Summary", "picollo_summary")] },
-    Section { module: "text", structs: &[] },
-    Section { module: "interchange", structs: &[] },
-    Section { module: "log", structs: &[] },
-    Section {
-        module: "compare",
-        structs: &[
-            ("core", "statistics/compare/quantile", "QuantileInterval", "picollo_quantile_interval"),
-            ("core", "statistics/compare/mod", "Comparison", "picollo_comparison"),
-            ("core", "statistics/compare/blocks", "BlockComparison", "picollo_block_comparison"),
-            ("core", "statistics/compare/runs", "RunComparison", "picollo_run_comparison"),
-        ],
-    },
-    Section {
-        module: "figure",
-        structs: &[("core", "figures/interval", "FigureEstimate", "picollo_figure_estimate")],
-    },
-    Section { module: "picture", structs: &[] },
-    Section {
-        module: "double_histogram",
-        structs: &[("core", "doubles/snapshot", "DoubleStatistics", "picollo_double_statistics")],
-    },
-    Section {
-        module: "double_snapshot",
-        structs: &[
-            ("core", "doubles/layout", "DoubleBucket", "picollo_double_bucket"),
-            ("core", "doubles/summary", "DoublePercentile", "picollo_double_percentile"),
-            ("core", "doubles/summary", "DoubleSummary", "picollo_double_summary"),
-        ],
-    },
-    Section { module: "registry", structs: &[] },
-    Section { module: "metric", structs: &[] },
-    Section { module: "metric_exemplar", structs: &[] },
-    Section { module: "counter", structs: &[] },
-    Section { module: "segment", structs: &[] },
-    Section { module: "clock", structs: &[] },
-    Section { module: "exemplar", structs: &[] },
-    Section { module: "exemplars", structs: &[] },
-    Section {
-        module: "event",
-        structs: &[
-            ("native", "event/event", "Event", "picollo_event"),
-            ("native", "machine/perf_info", "PerfInfo", "picollo_perf_info"),
-        ],
-    },
-    Section {
-        module: "session",
-        structs: &[
-            ("native", "session/reading", "Reading", "picollo_reading"),
-            ("native", "event/info", "EventInfo", "picollo_event_info"),
-        ],
-    },
-    Section {
-        module: "benchmark",
-        structs: &[
-            ("native", "benchmark/result", "BenchmarkResult", "picollo_benchmark_outcome"),
-            ("native", "benchmark/result", "BenchmarkNoise", "picollo_benchmark_disturbance"),
-            ("native", "benchmark/result", "BenchmarkCounter", "picollo_benchmark_counts"),
-        ],
-    },
-    Section { module: "work", structs: &[] },
+/// One section of the header per concept: the module whose documentation introduces it and whose items it holds.
+const SECTIONS: &[&str] = &[
+    "version",
+    "status",
+    "handles",
+    "histogram",
+    "recorder",
+    "snapshot",
+    "mapping",
+    "steps",
+    "interpolate",
+    "merge",
+    "summary",
+    "text",
+    "interchange",
+    "log",
+    "compare",
+    "figure",
+    "picture",
+    "double_histogram",
+    "double_snapshot",
+    "registry",
+    "metric",
+    "metric_exemplar",
+    "counter",
+    "segment",
+    "clock",
+    "exemplar",
+    "exemplars",
+    "event",
+    "session",
+    "benchmark",
+    "work",
 ];
 
 /// Names in the documentation of other packages, and their names in C.
@@ -130,39 +82,34 @@ const WORDS: &[(&str, &str)] = &[
     ("`", ""),
 ];
 
-/// Constants of other packages: the file, what their names begin with there, or the enum or the macro whose lines they are, and what they
-/// begin with in C.
-const CONSTANTS: &[(&str, (&str, &str), &str, &str)] = &[
-    ("status", ("native", "base/error"), "statuses!", "ERR_"),
-    ("snapshot", ("core", "layout/bucket"), "enum ValueSelection", "VALUE_"),
-    ("histogram", ("core", "cells/kind"), "enum Storage", "STORAGE_"),
-    ("interchange", ("core", "interchange/mod"), "enum Encoding", "ENCODING_"),
-    ("compare", ("core", "statistics/compare/mod"), "enum Verdict", "VERDICT_"),
-    ("compare", ("core", "statistics/compare/mod"), "COMPARISON_", "COMPARISON_"),
-    ("figure", ("core", "figures/interval"), "FIGURE_", "FIGURE_"),
-    ("picture", ("core", "text/picture/mod"), "enum Theme", "THEME_"),
-    ("picture", ("core", "text/picture/mod"), "enum Picture", "PICTURE_"),
-    ("clock", ("native", "clock/mod"), "enum Clock", "CLOCK_"),
-    ("clock", ("native", "clock/mod"), "enum Unit", "UNIT_"),
-    ("exemplar", ("native", "exemplars/cause"), "causes!", "CAUSE_"),
-    ("exemplar", ("native", "exemplars/exemplar"), "KNOWN_", "KNOWN_"),
-    ("exemplar", ("native", "exemplars/exemplar"), "missing!", "MISSING_"),
-    ("exemplar", ("native", "exemplars/collector"), "EXEMPLARS_", "EXEMPLARS_"),
-    ("event", ("native", "event/modifiers"), "EVENT_", "EVENT_"),
-    ("session", ("native", "session/options"), "SESSION_", "SESSION_"),
-    ("session", ("native", "event/event"), "MAX_EVENTS", "SESSION_MAX_EVENTS"),
-    ("session", ("native", "session/options"), "enum ReadMode", "READ_"),
-    ("session", ("native", "session/reading"), "READING_", "READING_"),
-    ("session", ("native", "event/info"), "EVENT_INFO_", "EVENT_INFO_"),
-    ("benchmark", ("native", "benchmark/result"), "enum Side", "BENCHMARK_"),
-    ("benchmark", ("native", "benchmark/options"), "BENCHMARK_", "BENCHMARK_"),
-    ("benchmark", ("native", "benchmark/result"), "BENCHMARK_", "BENCHMARK_"),
+/// Constants of other packages: the module of their section, the first of several constants with a common prefix, or the enum or the
+/// macro whose lines they are, and what their names begin with there and in C.
+const CONSTANTS: &[(&str, &str, &str, &str)] = &[
+    ("status", "statuses!", "", "ERR_"),
+    ("snapshot", "enum ValueSelection", "", "VALUE_"),
+    ("histogram", "enum Storage", "", "STORAGE_"),
+    ("interchange", "enum Encoding", "", "ENCODING_"),
+    ("compare", "enum Verdict", "", "VERDICT_"),
+    ("compare", "COMPARISON_TOO_FEW", "COMPARISON_", "COMPARISON_"),
+    ("figure", "FIGURE_FEW_SCOPES", "FIGURE_", "FIGURE_"),
+    ("picture", "enum Theme", "", "THEME_"),
+    ("picture", "enum Picture", "", "PICTURE_"),
+    ("clock", "enum Clock", "", "CLOCK_"),
+    ("clock", "enum Unit", "", "UNIT_"),
+    ("exemplar", "causes!", "", "CAUSE_"),
+    ("exemplar", "KNOWN_ACCOUNTS", "KNOWN_", "KNOWN_"),
+    ("exemplar", "missing!", "", "MISSING_"),
+    ("exemplar", "EXEMPLARS_NO_RING", "EXEMPLARS_", "EXEMPLARS_"),
+    ("event", "EVENT_USER", "EVENT_", "EVENT_"),
+    ("session", "SESSION_PINNED", "SESSION_", "SESSION_"),
+    ("session", "MAX_EVENTS", "MAX_EVENTS", "SESSION_MAX_EVENTS"),
+    ("session", "enum ReadMode", "", "READ_"),
+    ("session", "READING_FAST", "READING_", "READING_"),
+    ("session", "EVENT_INFO_USER_ONLY", "EVENT_INFO_", "EVENT_INFO_"),
+    ("benchmark", "enum Side", "", "BENCHMARK_"),
+    ("benchmark", "BENCHMARK_NO_OVERHEAD", "BENCHMARK_", "BENCHMARK_"),
+    ("benchmark", "BENCHMARK_BUDGET_SPENT", "BENCHMARK_", "BENCHMARK_"),
 ];
-
-struct Section {
-    module: &'static str,
-    structs: &'static [(&'static str, &'static str, &'static str, &'static str)],
-}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -172,8 +119,51 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn source(package: &str, module: &str) -> PathBuf {
-    root().join(package).join("src").join(module).with_extension("rs")
+fn source(module: &str) -> PathBuf {
+    root().join("ffi/src").join(module).with_extension("rs")
+}
+
+/// All sources of the other packages that may define what C sees.
+fn others() -> &'static [String] {
+    static OTHERS: OnceLock<Vec<String>> = OnceLock::new();
+    OTHERS.get_or_init(|| {
+        let crates = std::fs::read_dir(root().join("crates")).into_iter().flatten();
+        let crates = crates.map(|package| package.unwrap().path());
+        let mut folders: Vec<PathBuf> =
+            [root().join("core"), root().join("native")].into_iter().chain(crates).collect();
+        folders.iter_mut().for_each(|package| package.push("src"));
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    texts.push(read(&path));
+                }
+            }
+        }
+        texts
+    })
+}
+
+/// The only source of another package that has these lines.
+fn only(lines: &str) -> &'static str {
+    let mut found = others().iter().filter(|text| text.contains(lines));
+    let text = found.next().unwrap_or_else(|| panic!("no package has {lines:?}"));
+    assert!(found.next().is_none(), "more than one package has {lines:?}");
+    text
+}
+
+/// The structs that a module takes from other packages: their names there and in C.
+fn taken(module: &str) -> Vec<(String, String)> {
+    let uses = module.split("\npub use ").skip(1).map(|rest| rest.split_once(';').unwrap().0);
+    let names = uses.flat_map(|list| list.split(['{', ',', '}']));
+    let pairs = names.filter_map(|name| name.trim().rsplit("::").next().unwrap().split_once(" as "));
+    pairs
+        .filter(|(_, c)| c.starts_with("picollo_"))
+        .map(|(rust, c)| (rust.to_string(), c.to_string()))
+        .collect()
 }
 
 /// The `//!` lines a file begins with, as a C comment.
@@ -207,14 +197,14 @@ fn config() -> Config {
         ItemType::Typedefs,
         ItemType::Functions,
     ];
-    let structs = SECTIONS.iter().flat_map(|section| section.structs);
-    config.export.rename = structs.map(|(_, _, rust, c)| (rust.to_string(), c.to_string())).collect();
+    config.export.rename = SECTIONS.iter().flat_map(|section| taken(&read(&source(section)))).collect();
     config
 }
 
-/// The definition of a struct with its documentation, cut out of a file that cbindgen cannot read as a whole.
-fn definition(file: &str, name: &str) -> String {
-    let lines: Vec<&str> = file.lines().collect();
+/// The definition of a struct of another package with its documentation, cut out of a file that cbindgen cannot read as a whole.
+fn definition(name: &str) -> String {
+    // Other packages may have the name for something else, but only this one is made for C.
+    let lines: Vec<&str> = only(&format!("#[repr(C)]\npub struct {name} {{\n")).lines().collect();
     let at = lines.iter().position(|line| line.starts_with(&format!("pub struct {name} {{")));
     let at = at.unwrap_or_else(|| panic!("no struct {name}"));
     let belongs = |line: &&str| line.starts_with("///") || line.starts_with("#[");
@@ -240,10 +230,16 @@ fn without_links(line: &str) -> String {
     text
 }
 
-/// Constants whose names in a file begin in this way, or the variants of this enum, as constants of C with their documentation.
-fn constants(file: &str, what: &str, prefix: &str) -> String {
-    let is_enum = !what.ends_with('_') && what != "MAX_EVENTS";
+/// Constants whose names begin with `rust`, or the variants of an enum, as constants of C with their documentation.
+fn constants(what: &str, rust: &str, prefix: &str) -> String {
+    let is_enum = rust.is_empty();
     let begin = format!("{what} {{\n");
+    let file = match what.split_once(' ') {
+        // Enums of other packages may have the same name, but only this one is made for C.
+        Some(_) => only(&format!("#[repr(u32)]\npub {begin}")),
+        None if is_enum => only(&format!("\n{begin}")),
+        None => only(&format!("\npub const {what}: ")),
+    };
     let body = match is_enum {
         true => {
             file.split_once(&begin).unwrap_or_else(|| panic!("no enum {what}")).1.split_once("\n}").unwrap().0
@@ -269,7 +265,7 @@ fn constants(file: &str, what: &str, prefix: &str) -> String {
                 let of = if value.starts_with('-') { "picollo_status" } else { "u32" };
                 (name.char_indices().map(upper).collect::<String>(), of, value)
             }),
-            false => line.strip_prefix("pub const ").and_then(|line| line.strip_prefix(what)).map(|line| {
+            false => line.strip_prefix("pub const ").and_then(|line| line.strip_prefix(rust)).map(|line| {
                 let (name, rest) = line.split_once(": ").unwrap();
                 let (of, value) = rest.strip_suffix(';').unwrap().split_once(" = ").unwrap();
                 (name.to_string(), of, value)
@@ -283,22 +279,22 @@ fn constants(file: &str, what: &str, prefix: &str) -> String {
     code
 }
 
-fn section(section: &Section) -> String {
-    let module = read(&source("ffi", section.module));
-    let own = CONSTANTS.iter().filter(|(of, ..)| *of == section.module);
-    let taken = own.map(|&(_, (package, file), what, prefix)| {
-        let code = constants(&read(&source(package, file)), what, prefix);
-        assert!(!code.is_empty(), "{file}: no {what}");
+fn section(section: &str) -> String {
+    let module = read(&source(section));
+    let own = CONSTANTS.iter().filter(|(of, ..)| *of == section);
+    let constants = own.map(|&(_, what, rust, prefix)| {
+        let code = constants(what, rust, prefix);
+        assert!(!code.is_empty(), "no {what}");
         code
     });
-    let taken: String = taken.collect();
+    let constants: String = constants.collect();
     // Codes that are not errors come before the errors.
     let (mut code, last) =
-        if section.module == "status" { ("".to_string(), taken) } else { (taken, "".to_string()) };
-    let structs = section.structs.iter();
-    code.extend(structs.map(|(package, file, name, _)| definition(&read(&source(package, file)), name)));
+        if section == "status" { ("".to_string(), constants) } else { (constants, "".to_string()) };
+    let structs = taken(&module);
+    code.extend(structs.iter().map(|(name, _)| definition(name)));
     // Options come first, if they have a separate file.
-    let options = source("ffi", &format!("{}_options", section.module));
+    let options = source(&format!("{section}_options"));
     let files = [options.exists().then(|| read(&options)), Some(module.clone())];
     for line in files.iter().flatten().flat_map(|file| file.lines()).filter(|line| !line.starts_with("//!")) {
         writeln!(code, "{line}").unwrap();
@@ -310,16 +306,16 @@ fn section(section: &Section) -> String {
         .replace("exported! {\n", "")
         .replace("\n}\n}\n", "\n}\n");
     code = code.replace("\nfn picollo_", "\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn picollo_");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section.module).with_extension("rs");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section).with_extension("rs");
     std::fs::write(&path, &code).unwrap();
     let mut config = config();
-    config.export.include = section.structs.iter().map(|(_, _, name, _)| name.to_string()).collect();
+    config.export.include = structs.into_iter().map(|(name, _)| name).collect();
     // Also those that no function of this section uses.
     let own =
         code.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split([' ', '(']).next());
     config.export.include.extend(own.map(|name| format!("picollo_{name}")));
     let bindings = Builder::new().with_config(config).with_src(&path).generate();
-    let bindings = bindings.unwrap_or_else(|error| panic!("{}: {error}", section.module));
+    let bindings = bindings.unwrap_or_else(|error| panic!("{section}: {error}"));
     let mut text = Vec::new();
     bindings.write(&mut text);
     let text = tidy(&String::from_utf8(text).unwrap());
@@ -334,8 +330,8 @@ fn generated() -> &'static str {
 }
 
 fn generate() -> String {
-    let opening = introduction(&read(&source("ffi", "lib")), "");
-    let sections: Vec<String> = SECTIONS.iter().map(section).collect();
+    let opening = introduction(&read(&source("lib")), "");
+    let sections: Vec<String> = SECTIONS.iter().map(|module| section(module)).collect();
     let mut header = format!(
         "/* Generated from ffi/src by ci/describe.sh; change it there. */\n\
          {opening}\

@@ -180,12 +180,12 @@ class Bucket(ctypes.Structure):
     _fields_ = _fields(c_uint64, "lower upper step count storage_index logical_index")
 
 
-class Percentile(ctypes.Structure):
-    _fields_ = _fields(c_double, "rank", c_uint64, "value target_count", Bucket, "bucket")
-
-
 class Counts(ctypes.Structure):
     _fields_ = _fields(c_uint64, "total underflow overflow lost")
+
+
+class Percentile(ctypes.Structure):
+    _fields_ = _fields(c_double, "rank", c_uint64, "value target_count", Bucket, "bucket")
 
 
 class Layout(ctypes.Structure):
@@ -229,6 +229,14 @@ class CompareOptions(ctypes.Structure):
     )
 
 
+class BlockComparison(ctypes.Structure):
+    _fields_ = _fields(
+        c_uint64, "block_count",
+        c_double, "confidence coverage median_a median_b difference difference_lower difference_upper margin "
+        "smallest_detectable lag1 inflation", c_uint32, "verdict flags", c_double, "resolution",
+    )
+
+
 class QuantileInterval(ctypes.Structure):
     _fields_ = _fields(
         c_double, "quantile confidence coverage",
@@ -243,14 +251,6 @@ class Comparison(ctypes.Structure):
         c_double, "difference difference_lower difference_upper bucket_width margin smallest_detectable mann_whitney_u "
             "mann_whitney_z mann_whitney_p common_language cliffs_delta ks_distance ks_p cohens_d",
         c_uint32, "verdict flags",
-    )
-
-
-class BlockComparison(ctypes.Structure):
-    _fields_ = _fields(
-        c_uint64, "block_count",
-        c_double, "confidence coverage median_a median_b difference difference_lower difference_upper margin "
-        "smallest_detectable lag1 inflation", c_uint32, "verdict flags", c_double, "resolution",
     )
 
 
@@ -355,15 +355,15 @@ class SessionOptions(ctypes.Structure):
     )
 
 
-class Reading(ctypes.Structure):
-    _fields_ = _fields(c_uint64, "value raw time_enabled time_running", c_uint32, "flags", c_int32, "status")
-
-
 class EventInfo(ctypes.Structure):
     _fields_ = _fields(
         c_uint64, "not_counted_count overhead_fast overhead_syscall", c_int32, "status os_errno",
         c_uint32, "group flags", c_char * 248, "message",
     )
+
+
+class Reading(ctypes.Structure):
+    _fields_ = _fields(c_uint64, "value raw time_enabled time_running", c_uint32, "flags", c_int32, "status")
 
 
 class BenchmarkOptions(ctypes.Structure):
@@ -374,12 +374,8 @@ class BenchmarkOptions(ctypes.Structure):
     )
 
 
-class BenchmarkOutcome(ctypes.Structure):
-    _fields_ = _fields(
-        BlockComparison, "blocks", c_double, "overhead_a overhead_b",
-        c_uint64, "repetitions_a repetitions_b sample_count elapsed", c_double, "overhead_error_a overhead_error_b",
-        c_uint64, "empty_count", c_uint32, "flags reserved",
-    )
+class BenchmarkCounts(ctypes.Structure):
+    _fields_ = _fields(c_double, "a b", c_int32, "status", c_uint32, "reserved")
 
 
 class BenchmarkDisturbance(ctypes.Structure):
@@ -390,5 +386,9 @@ class BenchmarkDisturbance(ctypes.Structure):
     )
 
 
-class BenchmarkCounts(ctypes.Structure):
-    _fields_ = _fields(c_double, "a b", c_int32, "status", c_uint32, "reserved")
+class BenchmarkOutcome(ctypes.Structure):
+    _fields_ = _fields(
+        BlockComparison, "blocks", c_double, "overhead_a overhead_b",
+        c_uint64, "repetitions_a repetitions_b sample_count elapsed", c_double, "overhead_error_a overhead_error_b",
+        c_uint64, "empty_count", c_uint32, "flags reserved",
+    )

@@ -193,6 +193,41 @@ public readonly partial struct MergeReport
     public ulong Lost { get; private init; }
 }
 
+public readonly partial struct BlockComparison
+{
+    /// <summary>Pairs of blocks.</summary>
+    public ulong BlockCount { get; private init; }
+    /// <summary>The requested confidence, between 0 and 1.</summary>
+    public double Confidence { get; private init; }
+    /// <summary>The confidence of this interval.</summary>
+    public double Coverage { get; private init; }
+    /// <summary>The median of A's blocks, without the overhead if there is one.</summary>
+    public double MedianBefore { get; private init; }
+    /// <summary>The median of B's blocks, without the overhead if there is one.</summary>
+    public double MedianAfter { get; private init; }
+    /// <summary>The median of the differences within pairs, B minus A.</summary>
+    public double Difference { get; private init; }
+    /// <summary>Lower end of its interval; minus infinity if there are too few blocks.</summary>
+    public double DifferenceLower { get; private init; }
+    /// <summary>Upper end of its interval; infinity if there are too few blocks.</summary>
+    public double DifferenceUpper { get; private init; }
+    /// <summary>A difference must exceed this to count.</summary>
+    public double Margin { get; private init; }
+    /// <summary>The true difference that is detected with the probability in the options (default 0.8); infinity if there are too few
+    /// blocks.</summary>
+    public double SmallestDetectable { get; private init; }
+    /// <summary>The correlation of each difference with the next.</summary>
+    public double Lag1 { get; private init; }
+    /// <summary>The variance of their mean, divided by that of as many independent differences.</summary>
+    public double Inflation { get; private init; }
+    /// <summary>What it amounts to.</summary>
+    public Verdict Verdict { get; private init; }
+    /// <summary>What is to be known about it.</summary>
+    public ComparisonNotes Notes { get; private init; }
+    /// <summary>The option resolution. Smaller numbers, whether A, B or the difference, are unknown.</summary>
+    public double Resolution { get; private init; }
+}
+
 public readonly partial struct QuantileInterval
 {
     /// <summary>The requested quantile, between 0 and 1.</summary>
@@ -268,41 +303,6 @@ public sealed partial class HdrComparison
     public Verdict Verdict => (Verdict)_native.Verdict;
     /// <summary>What is to be known about it.</summary>
     public ComparisonNotes Notes => (ComparisonNotes)_native.Flags;
-}
-
-public readonly partial struct BlockComparison
-{
-    /// <summary>Pairs of blocks.</summary>
-    public ulong BlockCount { get; private init; }
-    /// <summary>The requested confidence, between 0 and 1.</summary>
-    public double Confidence { get; private init; }
-    /// <summary>The confidence of this interval.</summary>
-    public double Coverage { get; private init; }
-    /// <summary>The median of A's blocks, without the overhead if there is one.</summary>
-    public double MedianBefore { get; private init; }
-    /// <summary>The median of B's blocks, without the overhead if there is one.</summary>
-    public double MedianAfter { get; private init; }
-    /// <summary>The median of the differences within pairs, B minus A.</summary>
-    public double Difference { get; private init; }
-    /// <summary>Lower end of its interval; minus infinity if there are too few blocks.</summary>
-    public double DifferenceLower { get; private init; }
-    /// <summary>Upper end of its interval; infinity if there are too few blocks.</summary>
-    public double DifferenceUpper { get; private init; }
-    /// <summary>A difference must exceed this to count.</summary>
-    public double Margin { get; private init; }
-    /// <summary>The true difference that is detected with the probability in the options (default 0.8); infinity if there are too few
-    /// blocks.</summary>
-    public double SmallestDetectable { get; private init; }
-    /// <summary>The correlation of each difference with the next.</summary>
-    public double Lag1 { get; private init; }
-    /// <summary>The variance of their mean, divided by that of as many independent differences.</summary>
-    public double Inflation { get; private init; }
-    /// <summary>What it amounts to.</summary>
-    public Verdict Verdict { get; private init; }
-    /// <summary>What is to be known about it.</summary>
-    public ComparisonNotes Notes { get; private init; }
-    /// <summary>The option resolution. Smaller numbers, whether A, B or the difference, are unknown.</summary>
-    public double Resolution { get; private init; }
 }
 
 public readonly partial struct RunComparison
@@ -411,29 +411,6 @@ public readonly partial struct DoublePercentile
     public DoubleBucket Bucket { get; private init; }
 }
 
-public sealed partial class Benchmark
-{
-    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
-    /// difference. They may be below zero if a call takes almost no time.</summary>
-    public BlockComparison Blocks => _native.Blocks;
-    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
-    public double OverheadBefore => _native.OverheadA;
-    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
-    public double OverheadAfter => _native.OverheadB;
-    /// <summary>Calls of A in each sample.</summary>
-    public ulong RepetitionsBefore => _native.RepetitionsA;
-    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
-    public ulong RepetitionsAfter => _native.RepetitionsB;
-    /// <summary>Samples of each side: two per block.</summary>
-    public ulong SampleCount => _native.SampleCount;
-    /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
-    public double OverheadErrorBefore => _native.OverheadErrorA;
-    /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
-    public double OverheadErrorAfter => _native.OverheadErrorB;
-    /// <summary>Number of empty samples.</summary>
-    public ulong EmptyCount => _native.EmptyCount;
-}
-
 public readonly partial struct BenchmarkNoise
 {
     /// <summary>Measured blocks.</summary>
@@ -457,4 +434,27 @@ public readonly partial struct BenchmarkNoise
     public double FrequencyHigh { get; private init; }
     private readonly uint _cpuCount;
     private readonly uint _reserved;
+}
+
+public sealed partial class Benchmark
+{
+    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
+    /// difference. They may be below zero if a call takes almost no time.</summary>
+    public BlockComparison Blocks => _native.Blocks;
+    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
+    public double OverheadBefore => _native.OverheadA;
+    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
+    public double OverheadAfter => _native.OverheadB;
+    /// <summary>Calls of A in each sample.</summary>
+    public ulong RepetitionsBefore => _native.RepetitionsA;
+    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
+    public ulong RepetitionsAfter => _native.RepetitionsB;
+    /// <summary>Samples of each side: two per block.</summary>
+    public ulong SampleCount => _native.SampleCount;
+    /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
+    public double OverheadErrorBefore => _native.OverheadErrorA;
+    /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
+    public double OverheadErrorAfter => _native.OverheadErrorB;
+    /// <summary>Number of empty samples.</summary>
+    public ulong EmptyCount => _native.EmptyCount;
 }

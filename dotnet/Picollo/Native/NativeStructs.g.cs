@@ -45,16 +45,16 @@ internal struct PicolloBucket
     public ulong Lower, Upper, Step, Count, StorageIndex, LogicalIndex;
 }
 
+internal struct PicolloCounts
+{
+    public ulong Total, Underflow, Overflow, Lost;
+}
+
 internal struct PicolloPercentile
 {
     public double Rank;
     public ulong Value, TargetCount;
     public PicolloBucket Bucket;
-}
-
-internal struct PicolloCounts
-{
-    public ulong Total, Underflow, Overflow, Lost;
 }
 
 internal struct PicolloLayout
@@ -269,6 +269,13 @@ internal struct PicolloBenchmarkOptions
     public double BudgetSeconds, WarmUpSeconds, SampleSeconds, Precision, Confidence, RelativeThreshold, ResolutionSeconds;
 }
 
+internal struct PicolloBenchmarkCounts
+{
+    public double A, B;
+    public int Status;
+    public uint Reserved;
+}
+
 internal struct PicolloBenchmarkOutcome
 {
     public BlockComparison Blocks;
@@ -277,11 +284,4 @@ internal struct PicolloBenchmarkOutcome
     public double OverheadErrorA, OverheadErrorB;
     public ulong EmptyCount;
     public uint Flags, Reserved;
-}
-
-internal struct PicolloBenchmarkCounts
-{
-    public double A, B;
-    public int Status;
-    public uint Reserved;
 }

@@ -217,17 +217,19 @@ class Header:
     def rust(self) -> str:
         """The offsets, which Rust's compiler compares with its own on every target."""
         code = RUST
+        declared = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ffi/src").rglob("*.rs") if path.name in ("lib.rs", "mod.rs"))
         for struct in self._all("struct"):
             path, definition = _definition(struct.name)
+            module = path.parent.name if path.name == "mod.rs" else path.stem
             wide, narrow = self.offsets(struct, 8), self.offsets(struct, 4)
-            pieces = [f"layout!(crate::{path.stem}::{struct.name}, {_bytes(wide[-1], narrow[-1])},"]
+            pieces = [f"layout!(crate::{module}::{struct.name}, {_bytes(wide[-1], narrow[-1])},"]
             for field, *offsets in zip(self.fields(struct), wide, narrow):
                 # Private fields are not accessible outside their package.
                 if name := re.search(rf"^    pub ((?:r#)?{field['name']}): ", definition, re.M):
                     pieces.append(f"{name[1]} {_bytes(*offsets)},")
             if len(pieces) > 1:
                 pieces[-1] = pieces[-1][:-1]
-            if f'#[cfg(feature = "std")]\nmod {path.stem};' in (ROOT / "ffi/src/lib.rs").read_text(encoding="utf-8"):
+            if any(f'#[cfg(feature = "std")]\n{mod};' in declared for mod in (f"mod {path.parent.name}", f"pub mod {module}")):
                 code += '#[cfg(feature = "std")]\n'
             code += _filled(pieces, 118, "    ") + ");\n"
         return code
@@ -264,7 +266,7 @@ def _is_status(constant: Item) -> bool:
 
 def _definition(name: str) -> tuple[Path, str]:
     """The file of picollo-ffi that makes a struct public, and its definition in Rust."""
-    sources = sorted((ROOT / "ffi/src").glob("*.rs"))
+    sources = sorted((ROOT / "ffi/src").rglob("*.rs"))
     public = rf"pub struct {name} |pub use [^;]*\b{name}\b[^;]*;"
     own = next(path for path in sources if re.search(public, path.read_text(encoding="utf-8")))
     if taken := re.search(rf"(\w+) as {name}\b", own.read_text(encoding="utf-8")):

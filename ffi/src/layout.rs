@@ -34,22 +34,22 @@ layout!(crate::merge::picollo_merged, 32, refined 0, underflow 8, overflow 16, l
 layout!(crate::summary::picollo_summary, 1240, total_count 0, underflow_count 8, overflow_count 16, lost_count 24,
     mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
     value_selection 80, flags 84, percentiles 88);
-layout!(crate::log::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
+layout!(crate::hlog::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
     log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
-layout!(crate::compare::picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16,
+layout!(crate::comparison::picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16,
     relative_threshold 24, absolute_threshold 32, power 40, resolution 48);
-layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
+layout!(crate::comparison::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
     median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
     inflation 88, verdict 96, flags 100, resolution 104);
-layout!(crate::compare::picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24,
+layout!(crate::comparison::picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24,
     target_count 32, value 40, lower 48, upper 56, lower_midpoint 64, upper_midpoint 72, lower_count 80,
     upper_count 88, bucket_width 96);
-layout!(crate::compare::picollo_comparison, 328, a 0, b 104, difference 208, difference_lower 216,
+layout!(crate::comparison::picollo_comparison, 328, a 0, b 104, difference 208, difference_lower 216,
     difference_upper 224, bucket_width 232, margin 240, smallest_detectable 248, mann_whitney_u 256,
     mann_whitney_z 264, mann_whitney_p 272, common_language 280, cliffs_delta 288, ks_distance 296, ks_p 304,
     cohens_d 312, verdict 320, flags 324);
-layout!(crate::compare::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24, deviation 32,
-    lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
+layout!(crate::comparison::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24,
+    deviation 32, lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
     smallest_detectable 96, lag1 104, inflation 112, verdict 120, flags 124, resolution 128);
 #[cfg(feature = "std")]
 layout!(crate::figure::picollo_figure_estimate, 48, value 0, lower 8, upper 16, confidence 24, scopes 32, flags 40,

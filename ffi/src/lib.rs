@@ -100,57 +100,42 @@
 #![allow(clippy::result_large_err)]
 
 mod argument;
-mod benchmark;
-mod clock;
-mod compare;
 mod counted;
-mod counter;
-#[cfg(feature = "std")]
-mod double_histogram;
-#[cfg(feature = "std")]
-mod double_snapshot;
-mod event;
-#[cfg_attr(not(feature = "std"), allow(dead_code))]
-mod exemplar;
-#[cfg(all(feature = "std", target_os = "linux"))]
-mod exemplars;
 mod failure;
-#[cfg(feature = "std")]
-mod figure;
 mod guard;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod handles;
-mod histogram;
-mod histogram_options;
-mod interchange;
-mod interpolate;
 mod layout;
-mod log;
-mod mapping;
 mod memory;
-mod merge;
-#[cfg(feature = "std")]
-mod metric;
-#[cfg(feature = "std")]
-mod metric_exemplar;
 mod options;
-mod picture;
-mod recorder;
-#[cfg(feature = "std")]
-mod registry;
-#[cfg(feature = "std")]
-mod segment;
-mod session;
-mod session_options;
-mod snapshot;
 mod snapshot_block;
-mod status;
-mod steps;
-mod summary;
-mod text;
-mod version;
 #[cfg(not(all(feature = "std", target_os = "linux")))]
 mod without;
 #[cfg(not(feature = "std"))]
 mod without_std;
-mod work;
+
+// One folder for each header.
+mod compare;
+mod counter;
+#[cfg(feature = "std")]
+mod double;
+mod log;
+#[cfg(feature = "std")]
+mod metrics;
+mod perf;
+mod picollo;
+mod picture;
+#[cfg(feature = "std")]
+mod segment;
+mod why;
+
+// Modules of headers use each other without naming folders.
+use compare::*;
+#[cfg(feature = "std")]
+use double::*;
+use log::*;
+#[cfg(feature = "std")]
+use metrics::*;
+use perf::*;
+use picollo::*;
+use why::*;

@@ -30,8 +30,8 @@ const SECTIONS: &[&str] = &[
     "summary",
     "text",
     "interchange",
-    "log",
-    "compare",
+    "hlog",
+    "comparison",
     "figure",
     "picture",
     "double_histogram",
@@ -89,8 +89,8 @@ const CONSTANTS: &[(&str, &str, &str, &str)] = &[
     ("snapshot", "enum ValueSelection", "", "VALUE_"),
     ("histogram", "enum Storage", "", "STORAGE_"),
     ("interchange", "enum Encoding", "", "ENCODING_"),
-    ("compare", "enum Verdict", "", "VERDICT_"),
-    ("compare", "COMPARISON_TOO_FEW", "COMPARISON_", "COMPARISON_"),
+    ("comparison", "enum Verdict", "", "VERDICT_"),
+    ("comparison", "COMPARISON_TOO_FEW", "COMPARISON_", "COMPARISON_"),
     ("figure", "FIGURE_FEW_SCOPES", "FIGURE_", "FIGURE_"),
     ("picture", "enum Theme", "", "THEME_"),
     ("picture", "enum Picture", "", "PICTURE_"),
@@ -119,8 +119,14 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The file of a module of `ffi`, in the folder of its header or at the top.
 fn source(module: &str) -> PathBuf {
-    root().join("ffi/src").join(module).with_extension("rs")
+    let sources = root().join("ffi/src");
+    let folders = std::fs::read_dir(&sources).unwrap().map(|entry| entry.unwrap().path());
+    let file = format!("{module}.rs");
+    let own = [sources.join(module).join("mod.rs"), sources.join(&file)];
+    let mut paths = folders.map(|folder| folder.join(&file)).chain(own);
+    paths.find(|path| path.exists()).unwrap_or_else(|| sources.join(file))
 }
 
 /// All sources of the other packages that may define what C sees.

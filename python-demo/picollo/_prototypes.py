@@ -79,14 +79,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_value_ratio": (c_int32, [HANDLE, POINTER(c_double)]),
     "snapshot_format_hgrm": (c_int32, [HANDLE, c_uint32, c_double, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_corrected": (c_int32, [HANDLE, c_uint64, c_void_p]),
-    # log
+    # hlog
     "log_reader_create": (c_int32, [c_void_p, c_size_t, c_void_p]),
     "log_reader_next": (c_int32, [HANDLE, c_void_p]),
     "log_reader_decode": (c_int32, [HANDLE, c_uint64, c_void_p]),
     "log_reader_free": (None, [HANDLE]),
     "log_format_header": (c_int32, [c_double, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "log_format_interval": (c_int32, [HANDLE, c_double, c_double, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]),
-    # compare
+    # comparison
     "snapshot_quantile_interval": (c_int32, [HANDLE, c_double, c_double, c_void_p]),
     "compare": (c_int32, [HANDLE, HANDLE, c_void_p, c_void_p]),
     "compare_blocks": (c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]),

@@ -161,7 +161,7 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_snapshot_corrected(
         SnapshotHandle snapshot, ulong expectedInterval, out SnapshotHandle result);
 
-    // Log.
+    // Hlog.
     [DllImport(Library)]
     internal static extern int picollo_log_reader_create(byte* text, UIntPtr length, out LogReaderHandle result);
     [DllImport(Library)]
@@ -178,7 +178,7 @@ internal static unsafe partial class NativeMethods
         SnapshotHandle snapshot, double startSeconds, double lengthSeconds, byte* tag, byte* buffer, UIntPtr capacity,
         UIntPtr* outLength);
 
-    // Compare.
+    // Comparison.
     [DllImport(Library)]
     internal static extern int picollo_snapshot_quantile_interval(
         SnapshotHandle snapshot, double quantile, double confidence, QuantileInterval* result);

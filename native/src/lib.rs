@@ -109,7 +109,7 @@ pub use session::reading::{
 };
 pub use session::session::Session;
 
-/// The layer between the library and the machine, for tests that replace the machine, through `Session::with_sys`,
+/// The layer between the library and the machine, for tests that replace the machine, through `SessionOn::with_sys`,
 /// `Event::parse_with` and `probe_with`. None of it is part of the interface; it changes without notice.
 #[cfg(picollo_linux)]
 #[doc(hidden)]
@@ -118,6 +118,7 @@ pub mod seam {
     pub use crate::opening::probe::probe_with;
     pub use crate::os::kernel::{Attr, Page};
     pub use crate::os::sys::{Errno, Files, Kernel, Perf, Threads};
+    pub use crate::session::session::{SessionOn, counts_in_kernel, descriptor};
     pub use crate::user_read::sys::Policy;
     pub use crate::user_read::sys::{Cpu, PmcSource};
     pub use crate::user_read::sys::{Sys, UserReads};

@@ -220,7 +220,7 @@ fn errors_say_which_event_and_why() {
         if session.event_info(0).unwrap().status != 0 {
             return eprintln!("SKIPPED: {}", session.event_info(0).unwrap().message());
         }
-        let fd = session.opened.counters[0].fd;
+        let fd = crate::session::session::descriptor(session, 0);
         if fails_at_the_end {
             benchmark.next().unwrap();
         }

@@ -14,11 +14,10 @@ use super::exemplar::{Evidence, KNOWN_COUNTERS};
 use crate::base::error::{Error, Result, Status};
 use crate::clock::Clock;
 use crate::event::event::Event;
-use crate::opening::group::counts_kernel;
 use crate::os::kernel::kind;
 use crate::session::options::{ReadMode, SessionOptions};
 use crate::session::reading::{READING_RESYNC, READING_SCALED, Reading};
-use crate::session::session::Session;
+use crate::session::session::{Session, counts_in_kernel};
 use crate::work::add_chain_256;
 
 /// Number of threads with counters.
@@ -130,13 +129,7 @@ impl Counters {
         // Nothing is recorded into the histograms of this session.
         let options = SessionOptions { relative_error: 0.1, counter_bits: 32, ..SessionOptions::default() };
         let session = Session::create(&options, &events)?;
-        if session
-            .opened
-            .counters
-            .iter()
-            .zip(&session.opened.attrs)
-            .any(|(at, attr)| at.fd >= 0 && counts_kernel(attr))
-        {
+        if counts_in_kernel(&session) {
             return Err(Error::new(
                 Status::Unsupported,
                 format_args!("this processor's counters do not tell user space from the kernel"),

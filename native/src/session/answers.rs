@@ -9,10 +9,10 @@ use crate::opening::group::positions;
 use crate::session::history::History;
 use crate::session::options::SESSION_SUBTRACT;
 use crate::session::reading::Reading;
-use crate::session::session::{Entry, Session};
+use crate::session::session::{Entry, SessionOn};
 use crate::user_read::sys::Sys;
 
-impl<S: Sys> Session<S> {
+impl<S: Sys> SessionOn<S> {
     fn entry(&self, index: usize) -> Result<&Entry> {
         self.check()?;
         let count = self.entries.len();
@@ -21,23 +21,23 @@ impl<S: Sys> Session<S> {
             .ok_or_else(|| failure!(InvalidArgument, "there is no event {index}: the session has {count}"))
     }
 
-    /// The number of events that were given.
+    /// [`Session::length`].
     pub fn length(&self) -> Result<usize> {
         self.check()?;
         Ok(self.entries.len())
     }
 
-    /// The event at a position, as it was given. Its scale is the value of one count, and never 0.
+    /// [`Session::event`].
     pub fn event(&self, index: usize) -> Result<Event> {
         Ok(self.entry(index)?.event)
     }
 
-    /// How the event came to be counted.
+    /// [`Session::event_info`].
     pub fn event_info(&self, index: usize) -> Result<EventInfo> {
         Ok(self.entry(index)?.info)
     }
 
-    /// The event's histogram: a separate reference, which outlives the session. Only the session writes to it.
+    /// [`Session::histogram`].
     pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
         Ok(self.entry(index)?.histogram.histogram().clone())
     }
@@ -76,9 +76,7 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// The last readings of all events: the counts between the last two reads, or since the base.
-    ///
-    /// Errors: `Empty` before the first read since the base, `BufferTooSmall`.
+    /// [`Session::readings`].
     pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
         self.check_was_read()?;
         if out.len() < self.entries.len() {
@@ -95,9 +93,7 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// Records the last readings into the histograms, once per read.
-    ///
-    /// Errors: `Empty` if nothing was read since the last record.
+    /// [`Session::record`].
     pub fn record(&mut self, deltas: bool) -> Result<()> {
         self.check_was_read()?;
         if self.tally.recorded {
@@ -116,11 +112,7 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
-    /// Takes a new base and resets the histograms. The kernel's counters continue unchanged.
-    ///
-    /// Errors: `Os`, which changes nothing; `Busy`, with the event, if other resets keep its histogram busy. That event
-    /// keeps both its histogram and its tally of uncounted records, which belong together. The base is new, and all
-    /// other events are reset. Try again.
+    /// [`Session::reset`].
     pub fn reset(&mut self) -> Result<()> {
         self.check()?;
         self.rebase()?;

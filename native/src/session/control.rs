@@ -6,16 +6,12 @@ use crate::opening::group::Group;
 use crate::os::kernel::{kind, request};
 use crate::os::sys::{Errno, persist};
 use crate::session::read::Samples;
-use crate::session::session::{Entry, Session};
+use crate::session::session::{Entry, SessionOn};
 use crate::user_read::sys::Sys;
 use crate::work;
 
-impl<S: Sys> Session<S> {
-    /// Starts counting, and takes a new base.
-    ///
-    /// Errors: `Os` if the kernel does not start the events or cannot read them; as from [`Session::create`] if a
-    /// pinned group cannot be opened again without pinning ([`SESSION_PINNED`](crate::SESSION_PINNED)). Only infos
-    /// report it with [`SESSION_SKIP_UNAVAILABLE`](crate::SESSION_SKIP_UNAVAILABLE). Nothing counts after an error.
+impl<S: Sys> SessionOn<S> {
+    /// [`Session::enable`].
     pub fn enable(&mut self) -> Result<()> {
         self.check()?;
         let result = self.start();
@@ -45,7 +41,7 @@ impl<S: Sys> Session<S> {
         self.rebase()
     }
 
-    /// Stops counting. The counts so far stay readable.
+    /// [`Session::disable`].
     pub fn disable(&mut self) -> Result<()> {
         self.check()?;
         self.stop()

@@ -6,7 +6,7 @@ use crate::event::event::MAX_EVENTS;
 use crate::session::options::ReadMode;
 use crate::session::read::Samples;
 use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
-use crate::session::session::Session;
+use crate::session::session::SessionOn;
 use crate::user_read::sys::Sys;
 
 /// Reads that warm caches and branch predictors, and are not kept.
@@ -15,14 +15,8 @@ const WARM_UP: usize = 100;
 const PAIRS: usize = 1000;
 const LEAST: usize = 100;
 
-impl<S: Sys> Session<S> {
-    /// Measures the overhead of a pair of reads for every event and each way of reading, and records it in the infos.
-    /// It is the tenth percentile of a thousand back-to-back pairs, without those in which the event was not on the PMU
-    /// throughout. The session's values and bases do not change, as if no time had passed. Takes a few milliseconds. A
-    /// stopped session is started for it and stopped again.
-    ///
-    /// Errors: `Unsupported` if another thread or a CPU is counted, which reading does not slow down; `WrongThread` on
-    /// any thread but the opening one.
+impl<S: Sys> SessionOn<S> {
+    /// [`Session::calibrate`].
     pub fn calibrate(&mut self) -> Result<()> {
         self.check()?;
         if !self.counts_opener() {

@@ -12,10 +12,10 @@ use crate::os::kernel::{ATTR_SIZE_5, Attr, flag, format, kind, request, software
 use crate::os::sys::Errno;
 use crate::session::options::SESSION_SKIP_UNAVAILABLE;
 use crate::session::read::{Fast, Samples};
-use crate::session::session::Session;
+use crate::session::session::SessionOn;
 use crate::user_read::sys::Sys;
 
-impl<S: Sys> Session<S> {
+impl<S: Sys> SessionOn<S> {
     /// After enabling: opens pinned groups that found no room again, without pinning.
     pub(crate) fn unpin_where_needed(&mut self) -> Result<()> {
         for index in 0..self.opened.groups.len() {

@@ -11,14 +11,14 @@ use crate::os::thread;
 use crate::session::history::STANDING;
 use crate::session::options::{ReadMode, SESSION_INHERIT, SESSION_ORDERED};
 use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
-use crate::session::session::Session;
+use crate::session::session::SessionOn;
 use crate::user_read::page::{Mapped, View};
 use crate::user_read::pmc::{Pmcs, Rate};
 use crate::user_read::sys::{PmcSource, Policy, Sys};
 use crate::user_read::trial::Finding;
 
-impl<S: Sys> Session<S> {
-    /// Takes a reading of all events, or returns an error, which changes nothing.
+impl<S: Sys> SessionOn<S> {
+    /// [`Session::read`].
     pub fn read(&mut self, how: ReadMode) -> Result<()> {
         if how == ReadMode::Auto && self.read_unmoved() {
             return Ok(());
@@ -26,9 +26,7 @@ impl<S: Sys> Session<S> {
         self.read_slowly(how)
     }
 
-    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading. This is the
-    /// usual case of [`ReadMode::Auto`], and its whole hot path. False changes nothing: [`Session::read`] then takes
-    /// another way, or reports why not.
+    /// [`Session::read_unmoved`].
     #[inline]
     pub fn read_unmoved(&mut self) -> bool {
         if !self.fast.complete || !self.is_opener() || thread::process() != self.process {
@@ -84,7 +82,7 @@ pub(crate) enum Way {
     Fast,
 }
 
-impl<S: Sys> Session<S> {
+impl<S: Sys> SessionOn<S> {
     /// Reads one group.
     pub(crate) fn read_group(
         &self,

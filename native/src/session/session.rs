@@ -13,7 +13,7 @@ use crate::event::named;
 use crate::machine::diagnose::{Refusal, Target};
 use crate::machine::hybrid::Pmus;
 use crate::opening::attr::Wish;
-use crate::opening::group::{Counter, Refused, Whom};
+use crate::opening::group::{Counter, Refused, Whom, counts_kernel};
 use crate::opening::open::{Opened, Plan};
 use crate::opening::substitute::Substitute;
 use crate::os::kernel::Attr;
@@ -21,14 +21,12 @@ use crate::os::sys::Kernel;
 use crate::os::thread;
 use crate::session::history::Tally;
 use crate::session::options::{
-    SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
+    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
     SESSION_SKIP_UNAVAILABLE, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
 };
 use crate::session::read::{Fast, Samples, Way};
+use crate::session::reading::Reading;
 use crate::user_read::sys::{Policy, Sys};
-
-#[cfg(doc)]
-use crate::session::options::ReadMode;
 
 /// Events opened for one target.
 ///
@@ -40,7 +38,12 @@ use crate::session::options::ReadMode;
 /// After a fork the child can only drop its copy: all calls return `Forked`, since the counters are the parent's.
 ///
 /// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).
-pub struct Session<S: Sys = Kernel> {
+pub struct Session(SessionOn<Kernel>);
+
+/// A [`Session`] on a system, which is another one in tests. [`Session`] itself is not generic: a generic one would be
+/// compiled again in each crate that uses it.
+#[doc(hidden)]
+pub struct SessionOn<S: Sys> {
     /// Before `opened`, which unmaps the pages that this reads: fields are dropped in order.
     pub(crate) fast: Fast,
     pub(crate) opened: Opened<S>,
@@ -71,14 +74,110 @@ impl Session {
     /// forked: about 0.1 s for each GB. If neither the kernel nor the CPU states the clock's rate, finding it takes 2
     /// to 50 ms. [`SESSION_SYSCALL_ONLY`] avoids both.
     pub fn create(options: &SessionOptions, events: &[Event]) -> Result<Session> {
-        Session::with_sys(Kernel, options, events)
+        SessionOn::with_sys(Kernel, options, events).map(Session)
+    }
+
+    /// The number of events that were given.
+    pub fn length(&self) -> Result<usize> {
+        self.0.length()
+    }
+
+    /// The event at a position, as it was given. Its scale is the value of one count, and never 0.
+    pub fn event(&self, index: usize) -> Result<Event> {
+        self.0.event(index)
+    }
+
+    /// How the event came to be counted.
+    pub fn event_info(&self, index: usize) -> Result<EventInfo> {
+        self.0.event_info(index)
+    }
+
+    /// The event's histogram: a separate reference, which outlives the session. Only the session writes to it.
+    pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
+        self.0.histogram(index)
+    }
+
+    /// Starts counting, and takes a new base.
+    ///
+    /// Errors: `Os` if the kernel does not start the events or cannot read them; as from [`Session::create`] if a
+    /// pinned group cannot be opened again without pinning ([`SESSION_PINNED`]). Only infos
+    /// report it with [`SESSION_SKIP_UNAVAILABLE`]. Nothing counts after an error.
+    pub fn enable(&mut self) -> Result<()> {
+        self.0.enable()
+    }
+
+    /// Stops counting. The counts so far stay readable.
+    pub fn disable(&mut self) -> Result<()> {
+        self.0.disable()
+    }
+
+    /// Measures the overhead of a pair of reads for every event and each way of reading, and records it in the infos.
+    /// It is the tenth percentile of a thousand back-to-back pairs, without those in which the event was not on the PMU
+    /// throughout. The session's values and bases do not change, as if no time had passed. Takes a few milliseconds. A
+    /// stopped session is started for it and stopped again.
+    ///
+    /// Errors: `Unsupported` if another thread or a CPU is counted, which reading does not slow down; `WrongThread` on
+    /// any thread but the opening one.
+    pub fn calibrate(&mut self) -> Result<()> {
+        self.0.calibrate()
+    }
+
+    /// Takes a reading of all events, or returns an error, which changes nothing.
+    pub fn read(&mut self, how: ReadMode) -> Result<()> {
+        self.0.read(how)
+    }
+
+    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading. This is the
+    /// usual case of [`ReadMode::Auto`], and its whole hot path. False changes nothing: [`Session::read`] then takes
+    /// another way, or reports why not.
+    pub fn read_unmoved(&mut self) -> bool {
+        self.0.read_unmoved()
+    }
+
+    /// The last readings of all events: the counts between the last two reads, or since the base.
+    ///
+    /// Errors: `Empty` before the first read since the base, `BufferTooSmall`.
+    pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
+        self.0.readings(deltas, out)
+    }
+
+    /// Records the last readings into the histograms, once per read.
+    ///
+    /// Errors: `Empty` if nothing was read since the last record.
+    pub fn record(&mut self, deltas: bool) -> Result<()> {
+        self.0.record(deltas)
+    }
+
+    /// Takes a new base and resets the histograms. The kernel's counters continue unchanged.
+    ///
+    /// Errors: `Os`, which changes nothing; `Busy`, with the event, if other resets keep its histogram busy. That event
+    /// keeps both its histogram and its tally of uncounted records, which belong together. The base is new, and all
+    /// other events are reset. Try again.
+    pub fn reset(&mut self) -> Result<()> {
+        self.0.reset()
     }
 }
 
-impl<S: Sys> Session<S> {
+/// Whether an event of the session also counts in the kernel.
+pub fn counts_in_kernel(session: &Session) -> bool {
+    let Opened { counters, attrs, .. } = &session.0.opened;
+    counters.iter().zip(attrs).any(|(counter, attr)| counter.fd >= 0 && counts_kernel(attr))
+}
+
+/// The descriptor of the event at a position; below 0 if it is not counted.
+pub fn descriptor(session: &Session, index: usize) -> i32 {
+    session.0.opened.counters[index].fd
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<S: Sys> SessionOn<S> {
     /// [`Session::create`] on a given system.
-    #[doc(hidden)]
-    pub fn with_sys(sys: S, options: &SessionOptions, events: &[Event]) -> Result<Session<S>> {
+    pub fn with_sys(sys: S, options: &SessionOptions, events: &[Event]) -> Result<SessionOn<S>> {
         let target = check_options(options)?;
         if events.is_empty() || events.len() > MAX_EVENTS {
             return Err(failure!(
@@ -107,7 +206,7 @@ impl<S: Sys> Session<S> {
         let maps = whom.own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
         let pages = filled(slots, None)?;
         let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
-        let mut session = Session {
+        let mut session = SessionOn {
             fast: Fast::none(),
             opened,
             entries: with_room(events.len())?,
@@ -248,7 +347,7 @@ impl<S: Sys> Session<S> {
     }
 }
 
-impl<S: Sys> fmt::Debug for Session<S> {
+impl<S: Sys> fmt::Debug for SessionOn<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
             .field("options", &self.options)
@@ -273,7 +372,7 @@ pub(crate) struct Entry {
     pub everywhere: bool,
 }
 
-impl<S: Sys> Session<S> {
+impl<S: Sys> SessionOn<S> {
     /// The event that a slot belongs to, if any.
     pub(crate) fn owner(&self, slot: usize) -> Option<usize> {
         if slot < self.entries.len() {
@@ -319,10 +418,10 @@ mod blame_tests {
             Ok(session) => session,
             Err(error) => return eprintln!("SKIPPED: no events at all: {error}"),
         };
-        let about = |slot| session.blame(slot, Error::from(Status::Os)).event_index();
+        let about = |slot| session.0.blame(slot, Error::from(Status::Os)).event_index();
         assert_eq!((about(0), about(1)), (0, 1));
         // Neither an event nor a part of one.
-        assert_eq!((session.owner(2), about(2)), (None, -1));
-        assert_eq!(session.name_of(2), "a part of an event");
+        assert_eq!((session.0.owner(2), about(2)), (None, -1));
+        assert_eq!(session.0.name_of(2), "a part of an event");
     }
 }

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-use picollo_native::seam::{Attr, Errno, Page, Perf};
-use picollo_native::{Event, Reading, Session, SessionOptions};
+use picollo_native::seam::{Attr, Errno, Page, Perf, SessionOn};
+use picollo_native::{Event, Reading, SessionOptions};
 
 #[path = "fake_files.rs"]
 mod files;
@@ -369,19 +369,19 @@ pub fn events(specs: &[&str]) -> Vec<Event> {
 }
 
 /// A session on the fake with these flags, and defaults otherwise.
-pub fn create<'a>(fake: &'a Fake, flags: u32, specs: &[&str]) -> picollo_native::Result<Session<&'a Fake>> {
-    Session::with_sys(fake, &SessionOptions { flags, ..SessionOptions::default() }, &events(specs))
+pub fn create<'a>(fake: &'a Fake, flags: u32, specs: &[&str]) -> picollo_native::Result<SessionOn<&'a Fake>> {
+    SessionOn::with_sys(fake, &SessionOptions { flags, ..SessionOptions::default() }, &events(specs))
 }
 
 /// All readings of a session.
-pub fn readings(session: &Session<&Fake>, deltas: bool) -> Vec<Reading> {
+pub fn readings(session: &SessionOn<&Fake>, deltas: bool) -> Vec<Reading> {
     let mut out = vec![Reading::default(); session.length().unwrap()];
     session.readings(deltas, &mut out).unwrap();
     out
 }
 
 /// The values of all events in the last delta.
-pub fn values(session: &Session<&Fake>) -> Vec<u64> {
+pub fn values(session: &SessionOn<&Fake>) -> Vec<u64> {
     readings(session, true).iter().map(|reading| reading.value).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Readings on a kernel that answers oddly on purpose: what must not be believed, and what must be tolerated.
 
 use crate::fake::*;
+use picollo_native::seam::SessionOn;
 use picollo_native::*;
 
 #[test]
@@ -144,7 +145,7 @@ fn a_scale_that_was_left_out_is_one() {
     let fake = Fake::new();
     let [cycles, instructions] = events(&["cycles", "instructions"])[..] else { panic!() };
     let by_hand = [Event { scale: 0.0, ..cycles }, Event { scale: 0.5, ..instructions }];
-    let mut session = Session::with_sys(&fake, &SessionOptions::default(), &by_hand).unwrap();
+    let mut session = SessionOn::with_sys(&fake, &SessionOptions::default(), &by_hand).unwrap();
     assert_eq!([0, 1].map(|index| session.event(index).unwrap().scale), [1.0, 0.5]);
     fake.pass(10, 100, 100);
     session.read(ReadMode::Auto).unwrap();

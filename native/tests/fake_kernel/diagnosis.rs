@@ -1,7 +1,7 @@
 //! Each refusal, and the library's explanation.
 
 use crate::fake::*;
-use picollo_native::seam::probe_with;
+use picollo_native::seam::{SessionOn, probe_with};
 use picollo_native::*;
 
 /// The request that the kernel refused.
@@ -37,7 +37,7 @@ fn asked(ask: Ask) -> (SessionOptions, Event) {
 fn explain(fake: &Fake, errno: i32, ask: Ask) -> Error {
     let (options, event) = asked(ask);
     fake.refuse(move |_| Err(errno));
-    let error = Session::with_sys(fake, &options, &[event]).unwrap_err();
+    let error = SessionOn::with_sys(fake, &options, &[event]).unwrap_err();
     assert_eq!((error.os_errno(), error.event_index()), (errno, 0));
     assert!(error.message().starts_with(event.name()), "{error}");
     assert_eq!(fake.open_descriptors(), 0);
@@ -47,7 +47,7 @@ fn explain(fake: &Fake, errno: i32, ask: Ask) -> Error {
     let name = &mut long.name;
     name[..127].fill(b'n' as _);
     name[127] = 0;
-    let cut = Session::with_sys(fake, &options, &[long]).unwrap_err();
+    let cut = SessionOn::with_sys(fake, &options, &[long]).unwrap_err();
     assert!(cut.message().len() <= 495 && cut.message().starts_with(&"n".repeat(127)));
     error
 }
@@ -161,7 +161,7 @@ fn the_offender_is_named() {
         fake.refuse(move |open| if objects(open) { Err(libc::EINVAL) } else { Ok(()) });
         let event = Event::parse_with(&&fake, spec).unwrap();
         let options = SessionOptions { flags, cpu: 99, ..SessionOptions::default() };
-        let error = Session::with_sys(&fake, &options, &[event]).unwrap_err();
+        let error = SessionOn::with_sys(&fake, &options, &[event]).unwrap_err();
         assert!(error.message().contains(name) && error.message().contains("takes it without"), "{error}");
         assert_eq!(error.status(), Status::Os);
         assert_eq!(fake.open_descriptors(), 0);
@@ -169,7 +169,7 @@ fn the_offender_is_named() {
     // A PMU that counts whole CPUs only.
     let fake = Fake::new();
     fake.refuse(|open| if open.pid >= 0 { Err(libc::EINVAL) } else { Ok(()) });
-    let error = Session::with_sys(&fake, &SessionOptions::default(), &[Event::new(10, 2)]).unwrap_err();
+    let error = SessionOn::with_sys(&fake, &SessionOptions::default(), &[Event::new(10, 2)]).unwrap_err();
     assert!(error.message().contains("ON_CPU, thread -1"), "{error}");
 }
 

@@ -1,6 +1,7 @@
 //! CPUs with two kinds of core: generic events are counted on both, and added up before they are scaled.
 
 use crate::fake::*;
+use picollo_native::seam::SessionOn;
 use picollo_native::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -110,7 +111,7 @@ fn pinned_parts_tell_the_event_they_belong_to() {
     let fake = machine();
     let event = Event::parse_with(&&fake, "cycles").unwrap();
     let named = Event { config: 10 << 32, ..event };
-    let session = Session::with_sys(&fake, &SessionOptions::default(), &[named]).unwrap();
+    let session = SessionOn::with_sys(&fake, &SessionOptions::default(), &[named]).unwrap();
     assert_eq!(fake.open_descriptors(), 1);
     drop(session);
     // There is no room for so many parts: the machine chooses, as on any other.

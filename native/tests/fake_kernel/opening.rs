@@ -2,6 +2,7 @@
 //! d disabled, i inherit, P pinned, p precise, and what is excluded: u user, k kernel, h hypervisor, g guest.
 
 use crate::fake::*;
+use picollo_native::seam::SessionOn;
 use picollo_native::*;
 
 fn is_leader(open: &Open) -> bool {
@@ -37,7 +38,7 @@ fn attributes_as_asked_for() {
         cpu: 3,
         ..Default::default()
     };
-    let mut session = Session::with_sys(&fake, &options, &events(&["cycles", "task-clock:u"])).unwrap();
+    let mut session = SessionOn::with_sys(&fake, &options, &events(&["cycles", "task-clock:u"])).unwrap();
     let opened = fake.events();
     assert!(opened.iter().all(|event| (event.open.pid, event.open.cpu) == (7, 3)));
     // Inherited events are read one by one.
@@ -120,7 +121,7 @@ fn exclusion_is_given_up_for_pmus_beside_the_core_only() {
     fake.refuse(move |open| if open.attr.kind < 6 && is_leader(open) { Ok(()) } else { refuse(open) });
     let msr = Event::new(9, 0);
     let all = [events(&["page-faults"])[0], msr];
-    let session = Session::with_sys(&fake, &SessionOptions::default(), &all).unwrap();
+    let session = SessionOn::with_sys(&fake, &SessionOptions::default(), &all).unwrap();
     assert_eq!(
         fake.opens(),
         [
@@ -142,7 +143,7 @@ fn exclusion_is_given_up_for_pmus_beside_the_core_only() {
     // If not everybody may count everywhere, that is the error to report.
     let fake = Fake::new();
     fake.refuse(|open| Err(if open.attr.flags & EXCLUDE_KERNEL != 0 { libc::EINVAL } else { libc::EACCES }));
-    let error = Session::with_sys(&fake, &SessionOptions::default(), &[msr]).unwrap_err();
+    let error = SessionOn::with_sys(&fake, &SessionOptions::default(), &[msr]).unwrap_err();
     assert_eq!((error.status(), error.os_errno()), (Status::Permission, libc::EACCES));
     assert!(error.message().contains("cannot leave the kernel out"), "{error}");
 }
@@ -165,7 +166,7 @@ fn an_older_kernel_gets_what_it_knows() {
     event.config3 = 1;
     let fake = Fake::new();
     fake.refuse(older);
-    let error = Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap_err();
+    let error = SessionOn::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap_err();
     assert_eq!(error.os_errno(), libc::E2BIG);
     assert!(error.message().contains("config3"), "{error}");
     // A kernel's invalid size is not believed.
@@ -290,7 +291,7 @@ fn a_substitute_counts_its_own_thread_only() {
     switched(5);
     fake.switches(1);
     let options = SessionOptions { thread: 4711, ..Default::default() };
-    let mut session = Session::with_sys(&fake, &options, &events(&["context-switches"])).unwrap();
+    let mut session = SessionOn::with_sys(&fake, &options, &events(&["context-switches"])).unwrap();
     switched(8);
     fake.switches(2);
     session.read(ReadMode::Auto).unwrap();
@@ -309,7 +310,7 @@ fn tracepoints_are_not_asked_to_leave_the_kernel_out() {
     fake.file("/sys/kernel/tracing/events/sched/sched_switch/id", "314\n");
     let event = Event::parse_with(&&fake, "sched:sched_switch").unwrap();
     assert_eq!((event.r#type, event.config, event.name()), (2, 314, "Tracepoint:sched:sched_switch"));
-    Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
+    SessionOn::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
     assert_eq!(fake.opens(), ["open 2:0x13a dh group -1 = 100"]);
 }
 

@@ -1,26 +1,26 @@
 //! Pinned groups: what happens to them if the PMU has no room, at once or later, and whom they count afterwards.
 
 use crate::fake::*;
-use picollo_native::seam::{Attr, Errno, Kernel, Perf};
+use picollo_native::seam::{Attr, Errno, Kernel, Perf, SessionOn};
 use picollo_native::*;
 
 const PAIR: [&str; 2] = ["cycles", "instructions"];
 const NOT_COUNTED: i32 = Status::NotCounted.code();
 
 /// Status and value of the first event in the last delta.
-fn first(session: &Session<&Fake>) -> (i32, u64) {
+fn first(session: &SessionOn<&Fake>) -> (i32, u64) {
     let reading = readings(session, true)[0];
     (reading.status, reading.value)
 }
 
 /// The same after this much of each passes and is read.
-fn after(fake: &Fake, session: &mut Session<&Fake>, count: u64, nanos: u64, running: u64) -> (i32, u64) {
+fn after(fake: &Fake, session: &mut SessionOn<&Fake>, count: u64, nanos: u64, running: u64) -> (i32, u64) {
     fake.pass(count, nanos, running);
     session.read(ReadMode::Auto).unwrap();
     first(session)
 }
 
-fn infos(session: &Session<&Fake>) -> Vec<EventInfo> {
+fn infos(session: &SessionOn<&Fake>) -> Vec<EventInfo> {
     (0..session.length().unwrap()).map(|index| session.event_info(index).unwrap()).collect()
 }
 
@@ -168,7 +168,7 @@ fn another_thread_opens_again_for_the_opener() {
         let fake = Fake::new();
         let flags = flags | SESSION_PINNED | SESSION_DISABLED;
         let options = SessionOptions { flags, thread, cpu: 1, ..Default::default() };
-        let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
+        let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         let whom = fake.events()[0].thread;
         assert_eq!(whom.0, if thread == 0 { own } else { thread });
         // Another thread enables it, and there turns out to be no room.
@@ -182,7 +182,7 @@ fn another_thread_opens_again_for_the_opener() {
 
         // Another thread reads it, after it was thrown off.
         let fake = Fake::new();
-        let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
+        let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         session.enable().unwrap();
         fake.full(true);
         elsewhere(|| session.read(ReadMode::Syscall).unwrap());
@@ -200,7 +200,7 @@ fn another_thread_opens_again_for_the_opener() {
 fn a_thread_that_took_over_an_id_is_not_counted() {
     let fake = Fake::new();
     let options = SessionOptions { flags: SESSION_PINNED, thread: 4711, ..Default::default() };
-    let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
+    let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
     session.disable().unwrap();
     fake.full(true);
     fake.reuse(4711);
@@ -226,7 +226,7 @@ fn a_thread_that_took_over_an_id_is_not_counted() {
     // The other thread gets the id while the events are being opened again.
     for opens in 1..=5 {
         let fake = Fake::new();
-        let mut session = Session::with_sys(&fake, &options, &events(&PAIR)).unwrap();
+        let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         fake.full(true);
         fake.reuse_at(opens, 4711);
         session.read(ReadMode::Auto).unwrap();
@@ -252,7 +252,8 @@ fn reopening_that_fails_closes_everything() {
         });
         let mut all = events(&PAIR);
         all.push(Event::new(9, 0));
-        let create = |flags| Session::with_sys(&fake, &SessionOptions { flags, ..Default::default() }, &all);
+        let create =
+            |flags| SessionOn::with_sys(&fake, &SessionOptions { flags, ..Default::default() }, &all);
         let error = create(SESSION_PINNED).unwrap_err();
         assert_eq!(
             (error.os_errno(), error.event_index()),
@@ -275,7 +276,7 @@ fn reopening_that_fails_closes_everything() {
         all.push(Event::new(9, 0));
         let options =
             SessionOptions { flags: SESSION_PINNED | SESSION_SKIP_UNAVAILABLE, ..Default::default() };
-        let mut session = Session::with_sys(&fake, &options, &all).unwrap();
+        let mut session = SessionOn::with_sys(&fake, &options, &all).unwrap();
         fake.full(true);
         after(&fake, &mut session, 1, 1, 1);
         let errnos: Vec<i32> = infos(&session).iter().map(|info| info.os_errno).collect();

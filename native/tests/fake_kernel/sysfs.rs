@@ -1,6 +1,7 @@
 //! Events of PMUs as the kernel describes them on different machines: small copies of real trees, and broken ones.
 
 use crate::fake::Fake;
+use picollo_native::seam::SessionOn;
 use picollo_native::*;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -261,7 +262,7 @@ fn events_of_another_processor_are_told() {
     ] {
         let fake = Fake::new();
         fake.file("/proc/cpuinfo", &format!("flags : {flags}\n"));
-        let session = Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
+        let session = SessionOn::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
         let info = session.event_info(0).unwrap();
         assert_eq!(info.status, 0);
         assert!(info.message().starts_with(told), "{info:?}");
@@ -271,6 +272,6 @@ fn events_of_another_processor_are_told() {
     let fake = Fake::new();
     fake.file("/proc/cpuinfo", "flags : amx_tile\n");
     event.name = core::array::from_fn(|at| b"my::event".get(at).map_or(0, |&byte| byte as _));
-    let session = Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
+    let session = SessionOn::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
     assert!(!session.event_info(0).unwrap().message().contains("libpfm4"));
 }

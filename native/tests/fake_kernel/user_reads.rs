@@ -2,7 +2,7 @@
 //! return. If the reading cannot prove that, the kernel is asked.
 
 use crate::fake::*;
-use picollo_native::seam::{Finding, Policy};
+use picollo_native::seam::{Finding, Policy, SessionOn};
 use picollo_native::*;
 
 const BOTH: [&str; 2] = ["cycles", "instructions"];
@@ -17,7 +17,7 @@ fn machine(width: u32) -> Fake {
 }
 
 /// A session of two events on it, whose first calls are forgotten.
-fn open(fake: &Fake, flags: u32) -> Session<&Fake> {
+fn open(fake: &Fake, flags: u32) -> SessionOn<&Fake> {
     let session = create(fake, flags, &BOTH).unwrap();
     fake.taken_reads();
     fake.pmu(|pmu| pmu.touched.clear());
@@ -25,7 +25,7 @@ fn open(fake: &Fake, flags: u32) -> Session<&Fake> {
 }
 
 /// Reads, and returns the delta of each event.
-fn read(session: &mut Session<&Fake>) -> Vec<Reading> {
+fn read(session: &mut SessionOn<&Fake>) -> Vec<Reading> {
     session.read(ReadMode::Auto).unwrap();
     readings(session, true)
 }
@@ -33,7 +33,7 @@ fn read(session: &mut Session<&Fake>) -> Vec<Reading> {
 /// Lets this much pass, and reads.
 fn after(
     fake: &Fake,
-    session: &mut Session<&Fake>,
+    session: &mut SessionOn<&Fake>,
     (count, nanos, running): (u64, u64, u64),
 ) -> Vec<Reading> {
     fake.pass(count, nanos, running);

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh
 # First, because the rest has a separate target directory.
-PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python-demo/run-tests.sh -q ../adapters/pytest/tests
+PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python/run-tests.sh -q ../adapters/pytest/tests
 # Google Benchmark: at most a page, whose example runs.
 stage=$PWD/target/stage root=$(ci/tools/debian.sh libbenchmark-dev)
 libraries=$root/usr/lib/$(gcc -print-multiarch)

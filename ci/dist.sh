@@ -78,7 +78,7 @@ fi
 # The extension module is compiled for the same C library.
 compiler="zig-cc -target $machine-linux-gnu.$glibc"
 (
-    cd python-demo
+    cd python
     CC=$compiler LDSHARED="$compiler -shared" PICOLLO_LIBRARY=$built/libpicollo.so PICOLLO_COMMAND=$built/picollo \
         "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "manylinux_${glibc/./_}_$machine" --dist-dir "$out"
 )

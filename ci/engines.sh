@@ -43,7 +43,7 @@ if [ -z "$found" ] || [ "$(java_version "$found")" -lt 17 ]; then
 fi
 
 # Workers start with this environment, whoever starts them.
-export PYTHONPATH=$PWD/adapters/engines:$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 SPARK_LOCAL_IP=127.0.0.1
+export PYTHONPATH=$PWD/adapters/engines:$PWD/python/src PYTHONDONTWRITEBYTECODE=1 SPARK_LOCAL_IP=127.0.0.1
 export PICOLLO_LIBRARY=$stage/lib/libpicollo.so PYSPARK_PYTHON=$venv/bin/python
 # Spark's workers leave the output of executors here.
 rm -rf "$venv"/lib/python3*/site-packages/pyspark/work

@@ -133,7 +133,7 @@ wheel() {
     # shellcheck disable=SC2064 # the directory of now
     trap "rm -rf '$place'" RETURN
     python3 -m venv "$place/venv" &&
-        "$place/venv/bin/pip" --disable-pip-version-check wheel -q --no-deps -w "$place" ./python-demo &&
+        "$place/venv/bin/pip" --disable-pip-version-check wheel -q --no-deps -w "$place" ./python &&
         ls "$place"/picollo-*-py3-none-linux_*.whl &&
         "$place/venv/bin/pip" --disable-pip-version-check install -q --no-index "$place"/picollo-*.whl &&
         (cd "$place" && env -u PYTHONPATH -u LD_LIBRARY_PATH -u PICOLLO_LIBRARY "$place/venv/bin/python" -I "$root/ci/install/wheel.py") &&

@@ -66,12 +66,12 @@ NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hd
 cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
 # The command's log of a running program, beginning with the first interval.
 cargo build --quiet -p picollo-cli
-PYTHONPATH=python-demo python3 ci/interop/recorded.py make target/debug/picollo "$out" || fail "nothing was recorded"
+PYTHONPATH=python/src python3 ci/interop/recorded.py make target/debug/picollo "$out" || fail "nothing was recorded"
 "$venv/bin/python" ci/interop/recorded.py read "$out" || fail "PyPI's hdrhistogram does not read what was recorded"
 NODE_PATH=$modules/node_modules node ci/interop/recorded.js "$out" || fail "npm's hdr-histogram-js does not read what was recorded"
 # Figures derived from counts, compared with perf's.
 if ! perf=$(command -v perf); then perf=$(ci/tools/debian.sh linux-perf)/usr/bin/perf || fail "perf could not be fetched"; fi
-PYTHONPATH=python-demo python3 ci/interop/figures.py "$perf" || fail "figures are not perf's"
+PYTHONPATH=python/src python3 ci/interop/figures.py "$perf" || fail "figures are not perf's"
 # Codes of events by their makers' names, compared with Intel's own lists.
 python3 ci/interop/names.py "$perf" target/debug/picollo || fail "codes are not Intel's"
 python3 ci/interop/interop.py check "$out"

@@ -16,7 +16,7 @@ if ! command -v tmux >/dev/null; then
     export PATH=$root/usr/bin:$PATH LD_LIBRARY_PATH=$root/usr/lib/$(gcc -print-multiarch)
 fi
 cargo build --quiet --release -p picollo-cli
-export PYTHONPATH=$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
+export PYTHONPATH=$PWD/python/src PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
 command=$PWD/target/release/picollo
 # In memory, like segments.
 PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
@@ -24,7 +24,7 @@ export PICOLLO_DIR
 trap 'rm -rf "$PICOLLO_DIR"' EXIT
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 c-tests/demos/published.c -o "$work/shop" -I"$stage/include" -L"$stage/lib" \
     -Wl,-rpath,"$stage/lib" -lpicollo
-services=("shop=$work/shop 600" "web=python3 -m demos.published --seconds 600")
+services=("shop=$work/shop 600" "web=python3 $PWD/python-demo/published.py --seconds 600")
 dotnet=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet samples=${SAMPLES:-target/dotnet/core/Samples.exe.dll}
 if [ -x "$dotnet" ] && [ -e "$samples" ]; then
     LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

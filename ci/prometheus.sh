@@ -17,7 +17,7 @@ cargo build --quiet -p picollo-cli
 # In memory, like segments.
 segments=$(mktemp -d /dev/shm/picollo-prometheus-XXXXXX)
 trap 'rm -rf "$segments"' EXIT
-export PYTHONPATH=$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
+export PYTHONPATH=$PWD/python/src PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
 python3 ci/prometheus/check.py "$root/usr/bin/prometheus" "$root/usr/bin/promtool" "$work" \
     -- "c=$work/service" -- "py=python3" ci/prometheus/service.py -- "rust=target/debug/examples/service" \
     -- "published=python3" ci/prometheus/published.py target/debug/picollo "$segments/classic" shop \

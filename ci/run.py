@@ -55,7 +55,7 @@ COMMIT = [
     Job("stage", 270, "ci/stage.sh", takes=("release",), needs=()),
     Job("rooms", 45, "ci/rooms.py --planted", needs=()),
     Job("rust", 900, "cargo test --quiet --no-fail-fast", takes=("debug", "registers"), needs=()),
-    Job("python", 450, "python-demo/run-tests.sh -q -ra"),
+    Job("python", 450, "python/run-tests.sh -q -ra"),
     # It counts instructions, and measures no times.
     Job("cost", 360, "ci/cost.sh"),
     Job("c", 360, "make --no-print-directory -j2 -C c-tests test", takes=("registers",)),

@@ -110,7 +110,7 @@ python_part() {
         -lm -ldl -lrt
     # Compiled with instrumentation, linked to no other runtime.
     extension=$programs/_speed.abi3.so
-    CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address" python-demo/build-extension.sh "$programs"
+    CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address" python/build-extension.sh "$programs"
     [ -e "$extension" ] || extension=off
     plant_in_python use-after-free "heap-use-after-free"
     plant_in_python leak "$ours"
@@ -124,7 +124,7 @@ python_part() {
         tests/test_extension.py::test_the_other_way
     )
     printf 'SKIPPED %s: the sanitizer takes memory too\n' "${left_out[@]}"
-    if ! run_python python-demo/run-tests.sh -q -ra "${python_tests[@]}" "${left_out[@]/#/--deselect=}" >"$programs/python" 2>&1; then
+    if ! run_python python/run-tests.sh -q -ra "${python_tests[@]}" "${left_out[@]/#/--deselect=}" >"$programs/python" 2>&1; then
         cat "$programs/python"
         exit 1
     fi

@@ -15,7 +15,7 @@ fi
 stage=$PWD/target/stage
 build=$PWD/target/c-tests
 export LD_LIBRARY_PATH=$stage/lib:${LD_LIBRARY_PATH:-}
-export PICOLLO_LIBRARY=$stage/lib/libpicollo.so PYTHONPATH=python-demo PYTHONDONTWRITEBYTECODE=1
+export PICOLLO_LIBRARY=$stage/lib/libpicollo.so PYTHONPATH=python/src PYTHONDONTWRITEBYTECODE=1
 make --no-print-directory -s -C c-tests/simulated_pmu
 make --no-print-directory -s -C c-tests demos
 preload=$build/libsimulated_pmu.so
@@ -65,8 +65,8 @@ fi
 tests make --no-print-directory -s -C c-tests/simulated_pmu test
 tests env LD_PRELOAD="$preload" PICOLLO_RDPMC=force python3 c-tests/simulated_pmu/from_python.py
 demo "$build/known_work"
-demo python3 -m demos.known_work --rounds 200
-demo python3 -m demos.sorted_or_not
+demo python3 python-demo/known_work.py --rounds 200
+demo python3 python-demo/sorted_or_not.py
 
 # Figures of two commands and of a benchmark with planted events: instructions are twice the cycles. System calls read
 # them, as they return both for one moment: a busy machine may interrupt a reading in user space between them. (All

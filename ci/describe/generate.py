@@ -27,8 +27,8 @@ def files() -> dict[str, str]:
     return {
         "ffi/picollo.abi.json": header.written(described),
         "ffi/src/layout.rs": declared.rust(),
-        "python-demo/picollo/_structs.py": python.structs(description),
-        "python-demo/picollo/_prototypes.py": python.prototypes(description),
+        "python/src/picollo/_structs.py": python.structs(description),
+        "python/src/picollo/_prototypes.py": python.prototypes(description),
         "dotnet/Picollo/Native/Constants.g.cs": csharp.constants(description),
         "dotnet/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
         "dotnet/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),

@@ -23,7 +23,7 @@ NUMBERS = {
 
 def _named(pattern: str) -> set[str]:
     """The names that the package's own sources use: nothing else is declared."""
-    package = ROOT / "python-demo" / "picollo"
+    package = ROOT / "python" / "src" / "picollo"
     texts = [path.read_text(encoding="utf-8") for path in package.glob("*.py") if path.stem not in ("_structs", "_prototypes")]
     return {name for text in texts for name in re.findall(pattern, text)}
 

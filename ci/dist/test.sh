@@ -102,9 +102,9 @@ wheel_passes() {
     mkdir -p elsewhere/tests && local file
     for file in conftest test_batch test_clock test_counter test_errors test_log \
         test_picture test_recording test_segment test_snapshot test_summary test_timing; do
-        cp "$root/python-demo/tests/$file.py" elsewhere/tests/ || return 1
+        cp "$root/python/tests/$file.py" elsewhere/tests/ || return 1
     done
-    venv/bin/pip --disable-pip-version-check install -q -c "$root/python-demo/requirements-test.txt" pytest hypothesis numpy &&
+    venv/bin/pip --disable-pip-version-check install -q -c "$root/python/requirements-test.txt" pytest hypothesis numpy &&
         cd elsewhere && ../venv/bin/python -m pytest -q -p no:cacheprovider tests
 }
 instructions() { cd "$root" && STAGE=$out/$name PICOLLO_STAGED=1 ci/cost.sh; }

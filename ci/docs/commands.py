@@ -17,9 +17,10 @@ HERE = {
     "make -C c-tests bench-exemplars": "make -C c-tests bench-exemplars",
     "make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "PICOLLO_BENCH_QUICK=1 make bench": "PICOLLO_BENCH_QUICK=1 make bench",
-    "cd python-demo && python3 bench.py": "cd python-demo && python3 bench.py",
-    "cd python-demo && python3 bench_calls.py": "cd python-demo && python3 bench_calls.py --processes 1",
+    "PYTHONPATH=python/src python3 python/bench.py": "PYTHONPATH=python/src python3 python/bench.py",
+    "PYTHONPATH=python/src python3 python/bench_calls.py": "PYTHONPATH=python/src python3 python/bench_calls.py --processes 1",
     "python-demo/run-demos.sh": "python-demo/run-demos.sh",
+    "PYTHONPATH=python/src python3 python-demo/known_work.py": "PYTHONPATH=python/src python3 python-demo/known_work.py",
     "make nuget": "make nuget",
 }
 # Run by another check: the script, and the part of the command that it contains.
@@ -49,11 +50,11 @@ ELSEWHERE = {
     "make dist": ("ci/run.py", "ci/dist.sh"),
     "ci/dist/test.sh": ("ci/run.py", "ci/dist/test.sh"),
     "ci/dist/test.sh twice": ("ci/run.py", "ci/dist/test.sh twice"),
-    "python-demo/run-tests.sh": ("ci/run.py", "python-demo/run-tests.sh"),
-    "python-demo/build-extension.sh": ("python-demo/run-tests.sh", "build-extension.sh"),
-    "pip install ./python-demo": ("python-demo/tests/test_install.py", "pip"),
-    "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
-    "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),
+    "python/run-tests.sh": ("ci/run.py", "python/run-tests.sh"),
+    "python/build-extension.sh": ("python/run-tests.sh", "build-extension.sh"),
+    "pip install ./python": ("python/tests/test_install.py", "pip"),
+    "pip install './python[plot]'": ("python/tests/test_install.py", "pip"),
+    "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python": ("python/tests/test_install.py", "PICOLLO_LIBRARY"),
     "picollo report checkout --exemplars slow.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
     "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
 }
@@ -63,7 +64,7 @@ NOWHERE = {
     "tar xzf picollo-0.1.0-linux-x86_64.tar.gz": "ci/dist/test.sh unpacks it elsewhere",
     'dotnet add package Picollo.Native --source "$PWD/target/nuget"': "there is no .NET SDK",
 }
-PAGES = ["README.md", "benches/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", "benches/README.md", "python/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
 
 
 def commands(page):
@@ -126,7 +127,7 @@ def main():
         elif command not in HERE:
             wrong.append(f"{page}: {command}: no check runs it; add it to ci/docs/commands.py")
     run = {HERE[command]: page for command, page in found.items() if command in HERE}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python-demo")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")}
     for command, page in run.items():
         # If a processor changes its speed during the demo, there is rightly no answer; and other programs may delay the
         # requests of the other demo more than its own problems do.

@@ -51,7 +51,7 @@ def run_cpp(code, folder, commands):
 
 
 def run_python(code, folder):
-    given = environment(PYTHONPATH=str(ROOT / "python-demo"), PYTHONDONTWRITEBYTECODE="1")
+    given = environment(PYTHONPATH=str(ROOT / "python" / "src"), PYTHONDONTWRITEBYTECODE="1")
     return run([sys.executable, "-c", code], cwd=folder, env=given)
 
 

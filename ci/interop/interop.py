@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "python-demo"))
+sys.path.insert(0, str(HERE.parent.parent / "python" / "src"))
 
 import picollo  # noqa: E402
 

@@ -151,9 +151,7 @@ def main():
     arguments = parser.parse_args()
     for log in arguments.folder.glob("*.hlog"):
         log.unlink()
-    environment = pathlib.Path(__file__).resolve().parents[2] / "python-demo"
-    services = dict(start(word.replace("-m demos.published", str(environment / "demos/published.py")), arguments.folder)
-                    for word in arguments.services)
+    services = dict(start(word, arguments.folder) for word in arguments.services)
     terminal = Terminal(arguments.folder, 80, 24)
     try:
         drive(terminal, arguments.command, services, arguments.picture)

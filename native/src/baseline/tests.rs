@@ -168,7 +168,7 @@ fn the_newest_runs_are_looked_at() {
     assert!(runs[MOST_RUNS - 1].medians[0].value > 76_000.0);
 }
 
-/// `python-demo/tests/test_baseline.py` holds Python's reader to the same answers.
+/// `python/tests/test_baseline.py` holds Python's reader to the same answers.
 #[test]
 fn shared_files_are_judged_as_everywhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/baselines");

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests of the Python package: python-demo/run-tests.sh [arguments of pytest]
+# Runs the tests of the Python package: python/run-tests.sh [arguments of pytest]
 #
 # Installs the tests' requirements once, outside the tree, in ${XDG_CACHE_HOME:-~/.cache}/picollo. Environment:
 #   PYTHON           the interpreter (default: python3)

@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-from conftest import CACHE, PACKAGE_ROOT
+from conftest import CACHE, PROJECT, SOURCES
 
 import picollo
 from picollo import errors
@@ -17,13 +17,13 @@ def test_mypy() -> None:
     if find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     result = subprocess.run(
-        [sys.executable, "-m", "mypy", f"--cache-dir={CACHE / 'mypy'}"], cwd=PACKAGE_ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "mypy", f"--cache-dir={CACHE / 'mypy'}"], cwd=PROJECT, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_the_package_says_that_it_is_typed() -> None:
-    assert (PACKAGE_ROOT / "picollo" / "py.typed").is_file()
+    assert (SOURCES / "picollo" / "py.typed").is_file()
 
 
 def test_the_top_level_shows_what_programs_call() -> None:

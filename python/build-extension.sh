@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the optional extension module for the package in this tree: python-demo/build-extension.sh [DIRECTORY]
+# Builds the optional extension module for the package in this tree: python/build-extension.sh [DIRECTORY]
 #
 # The default is target/python of the repository, where the package looks for it. Any CPython from 3.9 on can use it,
 # whichever built it. Without a compiler or Python's headers it reports that and builds nothing; the package works
@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/../target/python}
 python=${PYTHON:-python3}
 compiler=${CC:-cc}
-source=$here/picollo/_speed.c
+source=$here/src/picollo/_speed.c
 module=$out/_speed.abi3.so
 
 skip() {

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from conftest import PACKAGE_ROOT, outcome, run_python
+from conftest import PROJECT, REPOSITORY, SOURCES, outcome, run_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ CONCERNED = ("test_recording", "test_timing", "test_clock", "test_lifetime", "te
 LONG = ("multiprocessing", "long_batches", "two_threads", "shutdown", "nothing_leaks", "snapshot", "lives", "without_their_consumers")
 
 #: The default places where the package looks.
-PLACES = (str(PACKAGE_ROOT / "picollo" / _extension._NAME), str(PACKAGE_ROOT.parent / "target" / "python" / _extension._NAME))
+PLACES = (str(SOURCES / "picollo" / _extension._NAME), str(REPOSITORY / "target" / "python" / _extension._NAME))
 
 
 needs_the_module = pytest.mark.skipif(not picollo.extension_path, reason="the extension module is not in use")
@@ -42,11 +42,11 @@ def test_the_other_way() -> None:
     """Runs these files without the module if this run has it, and with it otherwise."""
     other = "off" if picollo.extension_path else next(filter(os.path.isfile, PLACES), None)
     if other is None:
-        pytest.skip("the extension module is not built: python-demo/build-extension.sh says why")
+        pytest.skip("the extension module is not built: python/build-extension.sh says why")
     files = [f"tests/{name}.py" for name in CONCERNED]
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", " and ".join(f"not {name}" for name in LONG)],
-        cwd=PACKAGE_ROOT,
+        cwd=PROJECT,
         env={**os.environ, "PICOLLO_EXTENSION": other, "PICOLLO_THE_OTHER_WAY": "1"},
         capture_output=True,
         text=True,
@@ -60,10 +60,10 @@ def test_the_other_way() -> None:
 
 def test_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PICOLLO_EXTENSION", raising=False)
-    assert tuple(_extension.candidates(PACKAGE_ROOT / "picollo")) == PLACES
+    assert tuple(_extension.candidates(SOURCES / "picollo")) == PLACES
     for named, expected in (("/elsewhere/_speed.abi3.so", ["/elsewhere/_speed.abi3.so"]), ("off", [])):
         monkeypatch.setenv("PICOLLO_EXTENSION", named)
-        assert _extension.candidates(PACKAGE_ROOT / "picollo") == expected
+        assert _extension.candidates(SOURCES / "picollo") == expected
     told = run_python("import picollo; print(picollo.extension_path)", environment={"PICOLLO_EXTENSION": "off"})
     assert (told.returncode, told.stdout, told.stderr) == (0, "None\n", "")
 
@@ -78,7 +78,7 @@ def test_who_names_one_wants_that_one(tmp_path: Path) -> None:
 
 
 def test_one_that_does_not_fit_is_left_alone(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE_ROOT / "picollo", tmp_path / "picollo")
+    shutil.copytree(SOURCES / "picollo", tmp_path / "picollo")
     (tmp_path / "picollo" / "_speed.abi3.so").write_text("not a module")
     code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.__file__, picollo.extension_path, h.total_count)"
     told = run_python(code, environment={"PICOLLO_EXTENSION": None, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT, REPOSITORY, run_python
+from conftest import REPOSITORY, SOURCES, run_python
 
 import picollo
 from picollo import _library
@@ -26,9 +26,9 @@ def test_versions_and_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert picollo.library_version and picollo.__version__
     assert os.path.isfile(picollo.library_path) or os.sep not in picollo.library_path
     monkeypatch.delenv("PICOLLO_LIBRARY", raising=False)
-    places = [path for path, _ in _library.candidates(Path("/repo/python-demo/picollo"))]
+    places = [path for path, _ in _library.candidates(Path("/repo/python/src/picollo"))]
     name = _library._file_name()
-    assert places[:3] == [f"/repo/{place}/{name}" for place in ("python-demo/picollo", "target/stage/lib", "target/release")]
+    assert places[:3] == [f"/repo/{place}/{name}" for place in ("python/src/picollo", "target/stage/lib", "target/release")]
     assert places[3:] and all(os.sep not in path for path in places[3:])
     monkeypatch.setenv("PICOLLO_LIBRARY", "/elsewhere/libpicollo.so")
     assert [path for path, _ in _library.candidates(Path("/repo"))] == ["/elsewhere/libpicollo.so"]
@@ -59,8 +59,8 @@ def test_who_names_a_library_wants_that_one(tmp_path: Path) -> None:
 
 def test_all_places_are_listed_and_the_package_comes_first(tmp_path: Path) -> None:
     """A package alone, without a repository around it."""
-    folder = tmp_path / "a" / "b"
-    shutil.copytree(PACKAGE_ROOT / "picollo", folder / "picollo")
+    folder = tmp_path / "a" / "b" / "c"
+    shutil.copytree(SOURCES / "picollo", folder / "picollo")
     environment = {"PICOLLO_LIBRARY": None, "LD_LIBRARY_PATH": None, "PYTHONPATH": str(folder)}
     code = "import picollo; print(picollo.library_path)"
     result = run_python(code, environment=environment, cwd=folder)

@@ -10,18 +10,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT
+from conftest import REPOSITORY, SOURCES
 
 import picollo
+
+DEMOS = REPOSITORY / "python-demo"
 
 
 def run(demo: str, *arguments: str, environment: "dict[str, str] | None" = None) -> str:
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-m", f"demos.{demo}", *arguments],
-        cwd=PACKAGE_ROOT,
+        [sys.executable, "-W", "error", DEMOS / f"{demo}.py", *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PICOLLO_LIBRARY": picollo.library_path, **(environment or {})},
+        env={**os.environ, "PYTHONPATH": str(SOURCES), "PICOLLO_LIBRARY": picollo.library_path, **(environment or {})},
         timeout=120,
     )
     assert (result.returncode, result.stderr) == (0, "")
@@ -41,9 +42,9 @@ def check_counters(text: str, title: str) -> None:
 
 
 def test_every_demo_is_tested_and_run() -> None:
-    demos = {path.stem for path in (PACKAGE_ROOT / "demos").glob("*.py")}
+    demos = {path.stem for path in DEMOS.glob("*.py")}
     assert {f"test_{demo}" for demo in demos} <= set(globals())
-    script = (PACKAGE_ROOT / "run-demos.sh").read_text()
+    script = (DEMOS / "run-demos.sh").read_text()
     assert all(demo in script for demo in demos)
 
 

@@ -38,7 +38,7 @@ def candidates(package: Path) -> list[str]:
     override = os.environ.get(ENVIRONMENT_VARIABLE)
     if override:
         return [] if override == "off" else [override]
-    return [str(package / _NAME), str(package.parent.parent / "target" / "python" / _NAME)]
+    return [str(package / _NAME), str(package.parent.parent.parent / "target" / "python" / _NAME)]
 
 
 def _connected(path: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""``pip install ./python-demo``: the wheel includes the library and works alone, from any directory."""
+"""``pip install ./python``: the wheel includes the library and works alone, from any directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT, REPOSITORY, native_command
+from conftest import PROJECT, REPOSITORY, SOURCES, native_command
 
 import picollo
 
@@ -61,8 +61,8 @@ def can_compile() -> bool:
 
 def copy_of_the_package(to: Path) -> Path:
     to.mkdir(parents=True)
-    for name in ("picollo", "setup.py", "pyproject.toml", "README.md"):
-        path = PACKAGE_ROOT / name
+    for name in ("src", "setup.py", "pyproject.toml", "README.md"):
+        path = PROJECT / name
         shutil.copytree(path, to / name) if path.is_dir() else shutil.copy(path, to / name)
     return to
 
@@ -70,14 +70,14 @@ def copy_of_the_package(to: Path) -> Path:
 def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     if find_spec("venv") is None or find_spec("ensurepip") is None:
         pytest.skip("this Python has no venv to install into")
-    names = build(PACKAGE_ROOT, tmp_path, PICOLLO_LIBRARY=LIBRARY, PICOLLO_COMMAND=native_command())
+    names = build(PROJECT, tmp_path, PICOLLO_LIBRARY=LIBRARY, PICOLLO_COMMAND=native_command())
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.startswith("picollo-0.1.0-py3-none-") and wheel.stem.split("-", 4)[4] != "any"
     with zipfile.ZipFile(wheel) as archive:
         assert archive.read(f"picollo/{Path(picollo._library._file_name()).name}") == Path(LIBRARY).read_bytes()
         assert archive.read("picollo/bin/picollo") == Path(native_command()).read_bytes()
         assert "Root-Is-Purelib: false" in archive.read("picollo-0.1.0.dist-info/WHEEL").decode()
-    assert {f"picollo/{path.name}" for path in (PACKAGE_ROOT / "picollo").iterdir() if path.suffix in (".py", ".typed")} <= set(names)
+    assert {f"picollo/{path.name}" for path in (SOURCES / "picollo").iterdir() if path.suffix in (".py", ".typed")} <= set(names)
     assert not [name for name in names if name.startswith(("tests", "demos", "build")) or name.endswith((".c", ".o"))]
     assert ("picollo/_speed.abi3.so" in names) == can_compile()
 
@@ -101,8 +101,8 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
 
 
 def test_without_a_compiler_and_editable(tmp_path: Path) -> None:
-    assert not [name for name in build(PACKAGE_ROOT, tmp_path, PICOLLO_LIBRARY=LIBRARY, CC="no-such-compiler") if "_speed" in name]
-    source = copy_of_the_package(tmp_path / "repository" / "python-demo")
+    assert not [name for name in build(PROJECT, tmp_path, PICOLLO_LIBRARY=LIBRARY, CC="no-such-compiler") if "_speed" in name]
+    source = copy_of_the_package(tmp_path / "repository" / "python")
     out = tmp_path / "out"
     out.mkdir()
     assert not [name for name in build(source, out, "editable") if name.endswith(".so")]
@@ -110,7 +110,7 @@ def test_without_a_compiler_and_editable(tmp_path: Path) -> None:
 
 def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     """With a fake cargo that only records its calls and provides the library of this test."""
-    source, repository = copy_of_the_package(tmp_path / "repository" / "python-demo"), str(tmp_path / "repository")
+    source, repository = copy_of_the_package(tmp_path / "repository" / "python"), str(tmp_path / "repository")
     for crate in ("ffi", "cli"):
         assert (REPOSITORY / crate / "Cargo.toml").is_file(), "where setup looks"
         (tmp_path / "repository" / crate).mkdir()

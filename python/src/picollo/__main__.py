@@ -21,7 +21,7 @@ def find(package: Path) -> Optional[Path]:
     if override:
         return Path(override)
     places = [package / "bin"]
-    places += [package.parent.parent / "target" / part for part in ("stage/bin", "command", "release", "debug")]
+    places += [package.parent.parent.parent / "target" / part for part in ("stage/bin", "command", "release", "debug")]
     return next((place / _NAME for place in places if (place / _NAME).is_file()), None)
 
 

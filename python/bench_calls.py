@@ -144,7 +144,7 @@ def main() -> None:
             ways["C"].append(in_another(PICOLLO_EXTENSION=picollo.extension_path))
         ways["ctypes"].append(in_another(PICOLLO_EXTENSION="off"))
     if not picollo.extension_path:
-        print("The extension module is not in use; python-demo/build-extension.sh builds it.")
+        print("The extension module is not in use; python/build-extension.sh builds it.")
     print("| One call                         |    C, ns | ratio | ctypes, ns | ratio |")
     print("| :------------------------------- | -------: | ----: | ---------: | ----: |")
     for name in ways["ctypes"][0]:

@@ -1,7 +1,7 @@
 """Why was this one slow? A service with three hidden problems, and a collector that names them, with the ids of the
 affected requests.
 
-    python3 -m demos.why_slow [--seconds 4]
+    python3 python-demo/why_slow.py [--seconds 4]
 """
 
 from __future__ import annotations

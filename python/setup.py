@@ -1,4 +1,4 @@
-"""Puts libpicollo into the wheel: ``pip install ./python-demo``. pyproject.toml has everything else.
+"""Puts libpicollo into the wheel: ``pip install ./python``. pyproject.toml has everything else.
 
 The library is
 
@@ -98,7 +98,7 @@ def check_library(path: Path) -> None:
         version = ctypes.CDLL(str(path.resolve())).picollo_abi_version()
     except (OSError, AttributeError) as error:
         raise SystemExit(f"{path} is no libpicollo for this Python: {error}") from None
-    structs = (HERE / "picollo" / "_structs.py").read_text(encoding="utf-8")
+    structs = (HERE / "src" / "picollo" / "_structs.py").read_text(encoding="utf-8")
     wanted = re.search(r"^ABI_VERSION = (\d+)$", structs, re.MULTILINE)
     if wanted is None or version != int(wanted[1]):
         raise SystemExit(f"{path} has ABI version {version}, which is not the package's")
@@ -165,7 +165,7 @@ def extensions() -> list[Extension]:
         return []
     flags = ["-std=c11", "-fvisibility=hidden"] if os.name == "posix" else []
     return [
-        Extension("picollo._speed", ["picollo/_speed.c"], extra_compile_args=flags, py_limited_api=True, optional=True)
+        Extension("picollo._speed", ["src/picollo/_speed.c"], extra_compile_args=flags, py_limited_api=True, optional=True)
     ]
 
 

@@ -39,8 +39,9 @@ ctypes.CDLL.__init__ = _load_and_count  # type: ignore[method-assign]
 import picollo  # noqa: E402
 from picollo._prototypes import PROTOTYPES  # noqa: E402
 
-PACKAGE_ROOT = Path(__file__).resolve().parent.parent
-REPOSITORY = PACKAGE_ROOT.parent
+PROJECT = Path(__file__).resolve().parent.parent
+SOURCES = PROJECT / "src"
+REPOSITORY = PROJECT.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo"
 
 # The tree stays clean; and a busy machine is not a failure.
@@ -76,7 +77,7 @@ def run_python(
     variables: dict[str, str] = {
         **os.environ,
         "PICOLLO_LIBRARY": picollo.library_path,
-        "PYTHONPATH": str(PACKAGE_ROOT),
+        "PYTHONPATH": str(SOURCES),
     }
     for name, value in (environment or {}).items():
         if value is None:
@@ -136,5 +137,5 @@ def native_command() -> str:
 
 def command_environment(**changes: str) -> dict[str, str]:
     """For ``python -m picollo``, with this package and the command of :func:`native_command`."""
-    found = {"PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
+    found = {"PYTHONPATH": str(SOURCES), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
     return {**os.environ, **found, **changes}

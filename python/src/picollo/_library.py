@@ -60,7 +60,7 @@ def candidates(package: Path) -> list[tuple[str, str]]:
         return [(override, f"the environment variable {ENVIRONMENT_VARIABLE}")]
     name = _file_name()
     found = [(str(package / name), "inside the package")]
-    repository = package.parent.parent
+    repository = package.parent.parent.parent  # of python/src/picollo
     for part in ("target/stage/lib", "target/release"):
         found.append((str(repository / part / name), "the repository's build"))
     if sys.platform == "linux":  # where only the development package has the name without a version

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PACKAGE_ROOT, command_environment, native_command
+from conftest import PROJECT, SOURCES, command_environment, native_command
 
 import picollo
 from picollo import LogInterval, Snapshot
@@ -306,11 +306,11 @@ def test_the_module(log: Path) -> None:
     assert python_m("--version").stdout == f"picollo {picollo.__version__}\n"
     # Its status is that of the command.
     assert [python_m(*wrong).returncode for wrong in (["hlog"], ["no-such"], ["hlog", "/no/where"])] == [2, 2, 1]
-    assert 'picollo = "picollo.__main__:command"' in (PACKAGE_ROOT / "pyproject.toml").read_text()
+    assert 'picollo = "picollo.__main__:command"' in (PROJECT / "pyproject.toml").read_text()
 
 
 def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "repository" / "python-demo" / "picollo"
+    package = tmp_path / "repository" / "python" / "src" / "picollo"
     monkeypatch.delenv("PICOLLO_COMMAND", raising=False)
     assert find(package) is None
     target = tmp_path / "repository" / "target"
@@ -323,9 +323,9 @@ def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     told = python_m("list", PICOLLO_COMMAND="/no/such/picollo")
     assert (told.returncode, told.stderr) == (1, "picollo: /no/such/picollo: No such file or directory\n")
     # A package without the command.
-    elsewhere = tmp_path / "a" / "b" / "picollo"
+    elsewhere = tmp_path / "a" / "b" / "c" / "picollo"
     elsewhere.mkdir(parents=True)
-    (elsewhere / "main.py").write_text((PACKAGE_ROOT / "picollo" / "__main__.py").read_text())
+    (elsewhere / "main.py").write_text((SOURCES / "picollo" / "__main__.py").read_text())
     without = command_environment()
     del without["PICOLLO_COMMAND"]
     told = subprocess.run([sys.executable, elsewhere / "main.py", "list"], capture_output=True, text=True, env=without)

@@ -25,6 +25,7 @@
 
 mod figures;
 mod judge;
+mod load;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
@@ -51,6 +52,7 @@ use picollo_core::COMPARISON_NOISY;
 use picollo_core::{BlockComparison, SharedWriter, SingleWriterHistogram, Snapshot};
 
 use self::judge::Looks;
+use self::load::Watch;
 use self::noise::Trace;
 use self::options::Limits;
 use self::overhead::Overhead;
@@ -60,7 +62,6 @@ use crate::base::error::{Error, Result, Status};
 use crate::base::vectors::{push, with_room};
 use crate::clock::{Clock, Unit};
 use crate::event::event::Event;
-use crate::machine::load::Watch;
 use crate::os::valgrind;
 use crate::session::options::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
 use crate::session::reading::Reading;

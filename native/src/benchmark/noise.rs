@@ -16,8 +16,8 @@
 use super::result::BenchmarkNoise;
 use crate::base::error::Result;
 use crate::base::vectors::{push, with_room};
+use crate::benchmark::load::{Load, Watch};
 use crate::clock::{Clock, Unit};
-use crate::machine::load::{Load, Watch};
 
 const SECOND: f64 = 1e12;
 /// Minimum length of a window, in picoseconds: ten ticks of most kernels.

@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 
 use picollo_core::text::Grouped;
 
-use crate::machine::load::waited;
+use crate::os::pressure::waited;
 use crate::os::sys::{Files, Kernel};
 
 /// Totals so far. Unreadable ones are unknown.

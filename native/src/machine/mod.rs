@@ -4,8 +4,6 @@
 pub(crate) mod diagnose;
 #[cfg(picollo_linux)]
 pub(crate) mod hybrid;
-#[cfg(feature = "std")]
-pub(crate) mod load;
 #[cfg(picollo_linux)]
 pub(crate) mod machine;
 pub(crate) mod perf_info;

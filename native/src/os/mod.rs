@@ -5,6 +5,8 @@ pub(crate) mod cancel;
 pub(crate) mod groups;
 #[cfg(picollo_linux)]
 pub(crate) mod kernel;
+#[cfg(feature = "std")]
+pub(crate) mod pressure;
 #[cfg(picollo_linux)]
 pub(crate) mod sys;
 /// For tests: each part is used somewhere.

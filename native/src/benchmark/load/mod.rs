@@ -13,6 +13,7 @@ pub(crate) mod procfs;
 use self::procfs::Procfs;
 use crate::base::error::Result;
 use crate::base::vectors::with_room;
+use crate::os::pressure::waited;
 
 /// CPU time so far, in nanoseconds: sums over the CPUs that exist and on which the program may run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -200,14 +201,6 @@ fn cpus(text: &[u8], allowed: &CpuSet, tick: u64) -> Option<Cpus> {
     }
     // The end of the file, or of the buffer.
     None
-}
-
-/// Parses a file of `/proc/pressure`: the nanoseconds in which something waited.
-pub(crate) fn waited(text: &[u8]) -> Option<u64> {
-    let text = core::str::from_utf8(text).ok()?;
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let total = some.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?;
-    total.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 #[cfg(test)]

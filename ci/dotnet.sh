@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C# binding, its tests and samples on CoreCLR 8, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
+# The C# binding, its tests and samples on CoreCLR 8, compiled by Roslyn as C# 12; and its adapter (adapters/meter-listener).
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
 #   ci/dotnet.sh --bench      compile, and print the cost of a record; --bench meters: only of the adapter
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 stage=$(realpath -m "${STAGE:-target/stage}")
 out=target/dotnet
 # The adapter for System.Diagnostics.Metrics.
-meters=adapters/dotnet
+meters=adapters/meter-listener
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet
 runtime=$cache/runtime-8.0.4
 roslyn=$cache/roslyn-4.8
@@ -70,23 +70,23 @@ compile() {
     rm -rf "$out/core"
     mkdir -p "$out/core"
     python3 ci/describe/generate.py --check \
-        && python3 dotnet/tests/layout_probe.py >"$out/layout_probe.c" \
+        && python3 ci/dotnet/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
-        && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" \
-        && python3 dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
-        && python3 dotnet/doc_snippets.py --program dotnet/Picollo/README.md >"$out/PackageReadme.cs" \
-        && python3 dotnet/doc_snippets.py --program "$meters/MeterListener/README.md" >"$out/MeterReadme.cs" || return 1
+        && python3 ci/dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" \
+        && python3 ci/dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
+        && python3 ci/dotnet/doc_snippets.py --program dotnet/src/Picollo/README.md >"$out/PackageReadme.cs" \
+        && python3 ci/dotnet/doc_snippets.py --program "$meters/README.md" >"$out/MeterReadme.cs" || return 1
 
     local core=$out/core library=@$out/core/Picollo.dll listener=@$out/core/Picollo.Native.MeterListener.dll
-    "$venv/bin/python" dotnet/compile.py "$runtime" "$roslyn" \
-        "$core/Picollo.dll=$(sources dotnet/Picollo)" \
+    "$venv/bin/python" ci/dotnet/compile.py "$runtime" "$roslyn" \
+        "$core/Picollo.dll=$(sources dotnet/src/Picollo)" \
         "$core/Tests.exe.dll=$(sources dotnet/tests),$out/DocSnippets.cs,$library" \
         "$core/Samples.exe.dll=$(sources dotnet/samples),$library" \
         "$core/Readme.exe.dll=$out/Readme.cs,$library" \
         "$core/PackageReadme.exe.dll=$out/PackageReadme.cs,$library" \
         "$core/Bench.exe.dll=$(sources dotnet/bench -maxdepth 1),$library" \
-        "${listener#@}=$(sources $meters/MeterListener),$library" \
+        "${listener#@}=$(sources $meters/src),$library" \
         "$core/MeterTests.exe.dll=$(sources $meters/tests),dotnet/tests/Check.cs,dotnet/tests/Runner.cs,$library,$listener" \
         "$core/MeterReadme.exe.dll=$out/MeterReadme.cs,$library,$listener" \
         "$core/MeterBench.exe.dll=$(sources $meters/bench),$library,$listener"
@@ -126,7 +126,7 @@ run_tests() {
 
 # The inputs of a compilation; if they are unchanged, it is skipped.
 inputs() {
-    find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
 }
 
 fetch
@@ -161,7 +161,7 @@ fi
 
 rm -f "$out"/bindings.*
 LD_DEBUG=bindings LD_DEBUG_OUTPUT=$PWD/$out/bindings run_tests CoreCLR core Tests
-run_sample every-function-is-called python3 dotnet/tests/bindings.py "$out"/bindings.*
+run_sample every-function-is-called python3 ci/dotnet/bindings.py "$out"/bindings.*
 run_tests meters core MeterTests
 run_sample published core Samples 1
 # The programs on the first pages that users see.

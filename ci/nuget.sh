@@ -61,7 +61,7 @@ if ! command -v dotnet >/dev/null || [ -z "$(dotnet --list-sdks 2>/dev/null)" ];
     echo "no .NET SDK here: nothing was packed"
     exit
 fi
-for project in dotnet/Picollo/Picollo.csproj adapters/dotnet/MeterListener/Picollo.Native.MeterListener.csproj; do
+for project in dotnet/src/Picollo/Picollo.csproj adapters/meter-listener/src/Picollo.Native.MeterListener.csproj; do
     dotnet pack -c Release -p:NativeRoot="$(realpath "$nuget")/runtimes/" -o "$nuget" "$project"
 done
 for package in "$nuget"/*.nupkg "$nuget"/*.snupkg; do

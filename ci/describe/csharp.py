@@ -158,7 +158,7 @@ def _parameter_name(name: str) -> str:
 
 def _used(pattern: str) -> set[str]:
     """The names that the binding's own sources use: nothing else is declared."""
-    paths = [path for path in (ROOT / "dotnet" / "Picollo").rglob("*.cs") if not path.name.endswith(".g.cs")]
+    paths = [path for path in (ROOT / "dotnet" / "src" / "Picollo").rglob("*.cs") if not path.name.endswith(".g.cs")]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     return {name for text in texts for name in re.findall(pattern, text)}
 
@@ -344,7 +344,7 @@ def _enum(description: Description, group: str) -> str:
 
 
 def _safe_handles() -> set[str]:
-    text = (ROOT / "dotnet/Picollo/Native/Handles.cs").read_text(encoding="utf-8")
+    text = (ROOT / "dotnet/src/Picollo/Native/Handles.cs").read_text(encoding="utf-8")
     return set(re.findall(r"class (\w+)(?:\(\))? : (?:Native|Lasting)Handle", text))
 
 

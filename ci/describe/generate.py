@@ -29,12 +29,12 @@ def files() -> dict[str, str]:
         "ffi/src/layout.rs": declared.rust(),
         "python/src/picollo/_structs.py": python.structs(description),
         "python/src/picollo/_prototypes.py": python.prototypes(description),
-        "dotnet/Picollo/Native/Constants.g.cs": csharp.constants(description),
-        "dotnet/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
-        "dotnet/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),
-        "dotnet/Picollo/Results.g.cs": csharp.results(description, ""),
-        "dotnet/Picollo/Metrics/Results.g.cs": csharp.results(description, "Metrics"),
-        "dotnet/Picollo/PerfEvent/Results.g.cs": csharp.results(description, "PerfEvent"),
+        "dotnet/src/Picollo/Native/Constants.g.cs": csharp.constants(description),
+        "dotnet/src/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
+        "dotnet/src/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),
+        "dotnet/src/Picollo/Results.g.cs": csharp.results(description, ""),
+        "dotnet/src/Picollo/Metrics/Results.g.cs": csharp.results(description, "Metrics"),
+        "dotnet/src/Picollo/PerfEvent/Results.g.cs": csharp.results(description, "PerfEvent"),
     }
 
 

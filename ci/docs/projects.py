@@ -14,7 +14,20 @@ import tomllib
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def solution(text):
+    """The projects of a solution of Visual Studio."""
+    projects = re.findall(r'^Project\("\{[0-9A-F-]{36}\}"\) = "[^"]+", "([^"]+)", "(\{[0-9A-F-]{36}\})"\nEndProject$', text, re.MULTILINE)
+    if not projects or len(projects) != text.count("\nEndProject\n"):
+        raise ValueError("its projects cannot be read")
+    if any(text.count(f"{identifier}.Release|Any CPU.Build.0 = ") != 1 for _, identifier in projects):
+        raise ValueError("a project is not built in Release")
+    return [path for path, _ in projects]
+
+
 READERS = {
+    ".sln": solution,
     ".csproj": xml.etree.ElementTree.fromstring,
     ".props": xml.etree.ElementTree.fromstring,
     ".targets": xml.etree.ElementTree.fromstring,
@@ -26,6 +39,8 @@ READERS = {
 
 def named(suffix, content):
     """The files that a project names, except patterns and build outputs."""
+    if suffix == ".sln":
+        yield from (path.replace("\\", "/") for path in content)
     if suffix in (".csproj", ".props", ".targets"):
         for element in content.iter():
             if element.tag in ("ProjectReference", "Compile", "Content", "None", "EmbeddedResource", "Import"):
@@ -33,8 +48,10 @@ def named(suffix, content):
                     name = element.get(attribute, "")
                     if name and not re.search(r"[*$@]", name):
                         yield name.replace("\\", "/")
-            elif element.tag == "PackageReadmeFile":
-                yield element.text
+            elif element.tag == "PackageReadmeFile" and not any(
+                pathlib.PurePath(item.get("Include", "")).name == element.text for item in content.iter("None")
+            ):
+                yield f"{element.text} as an item"
     elif suffix == ".toml":
         for table in (content, content.get("package", {}), content.get("project", {})):
             if isinstance(table.get("readme"), str):
@@ -69,6 +86,8 @@ def main():
         "dotnet/absent.csproj": '<Project><ProjectReference Include="absent/Absent.csproj" /></Project>',
         "dotnet/readme.csproj": "<Project><PackageReadmeFile>absent.md</PackageReadmeFile></Project>",
         "dotnet/one.csproj": "<Project><OutputType>Exe</OutputType></Project>",
+        "dotnet/planted.sln": 'Project("{0}") = "One", "One.csproj", "{1}"\nEndProject\n',
+        "dotnet/absent.sln": (ROOT / "dotnet" / "Picollo.sln").read_text(encoding="utf-8").replace("Tests.csproj", "Absent.csproj"),
         "planted.svg": '<svg xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:date>2024-02-29</dc:date></svg>',
         "planted.json": '{"a": 1,}',
         "planted.toml": 'readme = "absent.md"',

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ci" / "docs"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 import rows  # noqa: E402
 
 if sys.argv[1] == "--program":

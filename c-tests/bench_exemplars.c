@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <picollo.h>
+#include <picollo_all.h>
 
 #define BLOCKS 2001
 #define SHORT 2000

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <picollo.h>
+#include <picollo_all.h>
 
 #ifdef __cplusplus
 #include <atomic>

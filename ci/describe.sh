@@ -1,5 +1,5 @@
 #!/bin/sh
-# Generates everything that follows from the functions, structs and constants in ffi/src: include/picollo.h,
+# Generates everything that follows from the functions, structs and constants in ffi/src: the headers in include,
 # ffi/picollo.abi.json, ffi/src/layout.rs, and files for Python and C# (ci/describe/generate.py lists them).
 #
 #   ci/describe.sh            writes the files
@@ -11,4 +11,4 @@ if [ "${1:-}" = --check ]; then
     tests
     exit
 fi
-PICOLLO_WRITE_HEADER=1 tests --exact the_header_and_its_description_are_fresh
+PICOLLO_WRITE_HEADER=1 tests --exact the_headers_and_their_description_are_fresh

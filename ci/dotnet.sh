@@ -126,7 +126,7 @@ run_tests() {
 
 # The inputs of a compilation; if they are unchanged, it is skipped.
 inputs() {
-    find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage"/include/*.h ffi/picollo.abi.json ci/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
 }
 
 fetch

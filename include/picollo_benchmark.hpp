@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "picollo_compare.h"
 #include "picollo_perf.hpp"
 #include "picollo_result.hpp"
 

@@ -2,6 +2,7 @@
 #ifndef PICOLLO_COMPARE_HPP
 #define PICOLLO_COMPARE_HPP
 
+#include "picollo_compare.h"
 #include "picollo_result.hpp"
 #include "picollo_snapshot.hpp"
 #include "picollo_summary.hpp"

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <vector>
 
+#include "picollo_double.h"
 #include "picollo_result.hpp"
 #include "picollo_summary.hpp"
 

@@ -15,6 +15,7 @@
 #include "picollo_histogram.hpp"
 #include "picollo_registry.hpp"
 #include "picollo_result.hpp"
+#include "picollo_why.h"
 
 PICOLLO_NAMESPACE {
 

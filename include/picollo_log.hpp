@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "picollo_log.h"
 #include "picollo_result.hpp"
 #include "picollo_snapshot.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "picollo_histogram.hpp"
+#include "picollo_perf.h"
 
 PICOLLO_NAMESPACE {
 

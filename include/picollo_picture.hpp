@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "picollo_picture.h"
 #include "picollo_result.hpp"
 #include "picollo_snapshot.hpp"
 

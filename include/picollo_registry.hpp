@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "picollo_counter.h"
 #include "picollo_double.hpp"
 #include "picollo_histogram.hpp"
+#include "picollo_metrics.h"
 #include "picollo_result.hpp"
 
 PICOLLO_NAMESPACE {

@@ -10,6 +10,7 @@
 #include "picollo_histogram.hpp"
 #include "picollo_registry.hpp"
 #include "picollo_result.hpp"
+#include "picollo_segment.h"
 #include "picollo_snapshot.hpp"
 
 PICOLLO_NAMESPACE {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "picollo_compare.h"
+#include "picollo_log.h"
 #include "picollo_result.hpp"
 #include "picollo_summary.hpp"
 

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <picollo.h>
-#include <picollo_inline.h>
+#include <picollo_all.h>
 
 #define VALUES 1000
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <picollo.h>
+#include <picollo_all.h>
 
 #define BYTES 100000
 #define EVENTS 4

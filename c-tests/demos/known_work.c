@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <picollo.h>
+#include <picollo_perf.h>
 
 #define COUNTERS 4
 #define ROUNDS 10000

@@ -3,7 +3,7 @@
  *
  *   published [SECONDS]        default: 10
  */
-#include <picollo.h>
+#include <picollo_segment.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

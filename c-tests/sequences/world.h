@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <picollo.h>
-#include <picollo_inline.h>
+#include <picollo_all.h>
 
 #include "oracle.h"
 

@@ -183,7 +183,7 @@ def constants(description: Description) -> str:
         lines.append(f"    internal const {kind} {camel(constant.short)} = {value};\n")
     return (
         f"{HEAD}namespace Picollo.Native;\n\n"
-        "/// <summary>The numbers of include/picollo.h: PICOLLO_TEXT_JSON is TextJson here.</summary>\n"
+        "/// <summary>The numbers of include/picollo*.h: PICOLLO_TEXT_JSON is TextJson here.</summary>\n"
         "internal static class Constants\n{\n" + "".join(lines) + "}\n"
     )
 
@@ -262,7 +262,7 @@ def _declared(description: Description) -> list[Struct]:
 def structs(description: Description) -> str:
     return (
         f"{HEAD}using Picollo.Metrics;\n\nnamespace Picollo.Native;\n\n#pragma warning disable CS0649 // The library assigns the fields.\n\n"
-        "// The structs of include/picollo.h, field by field: a C name such as timestamp_unix_nanos is TimestampUnixNanos here.\n"
+        "// The structs of include/picollo*.h, field by field: a C name such as timestamp_unix_nanos is TimestampUnixNanos here.\n"
         "// The tests compare every size and offset with what a C compiler makes of the header.\n\n"
         + "\n".join(_struct(description, one) for one in _declared(description))
     )

@@ -1,4 +1,4 @@
-"""Writes the description of the C interface, and the files for Rust, Python and C#, from include/picollo.h.
+"""Writes the description of the C interface, and the files for Rust, Python and C#, from the headers in include.
 
     generate.py           writes the files
     generate.py --check   fails if a committed file is outdated
@@ -49,7 +49,7 @@ def main() -> None:
         else:
             path.write_text(text, encoding="utf-8")
     if stale:
-        sys.exit(f"{', '.join(stale)}: not what include/picollo.h says: run ci/describe.sh")
+        sys.exit(f"{', '.join(stale)}: not what the headers say: run ci/describe.sh")
 
 
 if __name__ == "__main__":

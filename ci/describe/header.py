@@ -1,6 +1,6 @@
-"""Converts the declarations of include/picollo.h to ffi/picollo.abi.json, and to ffi/src/layout.rs for Rust's compiler.
+"""Converts the declarations of the generated headers to ffi/picollo.abi.json, and to ffi/src/layout.rs for Rust's compiler.
 
-This is the project's only C parser. It knows what the header may contain, and otherwise fails with the text at fault.
+This is the project's only C parser. It knows what the headers may contain, and otherwise fails with the text at fault.
 """
 
 from __future__ import annotations
@@ -13,13 +13,23 @@ from pathlib import Path
 from typing import Any, Iterator, Optional
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-GENERATOR = (ROOT / "ffi/tests/header.rs").read_text(encoding="utf-8")
-SECTIONS = re.findall(r'^    "(\w+)",$', GENERATOR, re.M)
+SOURCES = ROOT / "ffi/src"
+
+
+def headers() -> Iterator[tuple[Path, list[str]]]:
+    """The generated headers with the names of their sections, as ffi/tests/header.rs has them: each folder of ffi/src is a header."""
+    folders = [path for path in SOURCES.iterdir() if path.is_dir()]
+    for folder in sorted(folders, key=lambda path: (path.name != "picollo", path.name)):
+        sections = re.findall(r"^pub mod (?!\w+_options;)(\w+);", (folder / "mod.rs").read_text(encoding="utf-8"), re.M)
+        name = "picollo.h" if folder.name == "picollo" else f"picollo_{folder.name}.h"
+        yield ROOT / "include" / name, sections or [folder.name]
+
+
 KNOWN = re.compile(
     r"""(?P<section>/\*\ -{50}.*?\*/)
     | /\*\*(?P<comment>.*?)\*/
     | /\*.*?\*/ | \#ifndef\ PICOLLO_NODISCARD.*?\#define\ PICOLLO_STATUS[^\n]* | \#ifdef\ __cplusplus.*?\#endif
-    | \#(?:ifndef|define)\ PICOLLO_H\n | \#include\ <std(?:def|int)\.h> | \#endif\n?
+    | \#(?:ifndef|define)\ PICOLLO_(?:\w+_)?H\n | \#include\ (?:<std(?:def|int)\.h>|"picollo\w*\.h") | \#endif\n?
     | \#define\ (?P<constant>PICOLLO_\w+)\ (?P<value>\(?[-\w<\ ]+\)?)(?=\n)
     | \#define\ (?P<initialiser>PICOLLO_\w+)\ \{[^\n]*\}
     | typedef\ struct\ (?P<handle>picollo_\w+)\ (?P=handle);
@@ -51,20 +61,22 @@ class Item:
 
 
 def items() -> Iterator[Item]:
-    header = (ROOT / "include/picollo.h").read_text(encoding="utf-8")
-    at, section, page = 0, -1, []
-    while rest := header[at:].lstrip():
-        at = len(header) - len(rest)
-        found = KNOWN.match(header, at)
-        assert found, f"not known in the header: {rest[:200]}"
-        at = found.end()
-        section += found["section"] is not None
-        kind = next((one for one in ("constant", "initialiser", "handle", "struct", "alias", "function") if found[one]), None)
-        if kind:
-            assert page or kind == "initialiser", f"{found[kind]} says nothing"
-            yield Item(kind, found[kind], SECTIONS[section], page, found)
-        page = [re.sub(r"^ *\*? ?", "", line).rstrip() for line in (found["comment"] or "").splitlines()]
-    assert section == len(SECTIONS) - 1
+    for path, sections in headers():
+        header = path.read_text(encoding="utf-8")
+        # A header with only one section has no heading for it.
+        at, section, page = 0, 0 if len(sections) == 1 else -1, []
+        while rest := header[at:].lstrip():
+            at = len(header) - len(rest)
+            found = KNOWN.match(header, at)
+            assert found, f"not known in {path.name}: {rest[:200]}"
+            at = found.end()
+            section += found["section"] is not None
+            kind = next((one for one in ("constant", "initialiser", "handle", "struct", "alias", "function") if found[one]), None)
+            if kind:
+                assert page or kind == "initialiser", f"{found[kind]} says nothing"
+                yield Item(kind, found[kind], sections[section], page, found)
+            page = [re.sub(r"^ *\*? ?", "", line).rstrip() for line in (found["comment"] or "").splitlines()]
+        assert section == len(sections) - 1, f"{path.name}: {section + 1} sections"
 
 
 class Header:
@@ -206,7 +218,8 @@ class Header:
 
     def description(self) -> dict[str, Any]:
         return {
-            "about": "Generated from include/picollo.h by ci/describe.sh, do not edit. docs/abi.md says what is in it.",
+            "about": "Generated from the headers in include by ci/describe.sh, do not edit. docs/abi.md says what is in it.",
+            "headers": {path.name: sections for path, sections in headers()},
             "aliases": {one.name: one.found["of"] for one in self._all("alias")},
             "handles": [one.name for one in self._all("handle")],
             "constants": list(self._groups()),
@@ -217,7 +230,7 @@ class Header:
     def rust(self) -> str:
         """The offsets, which Rust's compiler compares with its own on every target."""
         code = RUST
-        declared = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ffi/src").rglob("*.rs") if path.name in ("lib.rs", "mod.rs"))
+        declared = "".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.rs") if path.name in ("lib.rs", "mod.rs"))
         for struct in self._all("struct"):
             path, definition = _definition(struct.name)
             module = path.parent.name if path.name == "mod.rs" else path.stem
@@ -266,7 +279,7 @@ def _is_status(constant: Item) -> bool:
 
 def _definition(name: str) -> tuple[Path, str]:
     """The file of picollo-ffi that makes a struct public, and its definition in Rust."""
-    sources = sorted((ROOT / "ffi/src").rglob("*.rs"))
+    sources = sorted(SOURCES.rglob("*.rs"))
     public = rf"pub struct {name} |pub use [^;]*\b{name}\b[^;]*;"
     own = next(path for path in sources if re.search(public, path.read_text(encoding="utf-8")))
     if taken := re.search(rf"(\w+) as {name}\b", own.read_text(encoding="utf-8")):

@@ -53,7 +53,8 @@ def body(text, language):
     before, table, after = match.groups()
     statuses = set()
     if language == "c":
-        statuses = set(re.findall(r"^PICOLLO_STATUS (\w+)\(", (ROOT / "include/picollo.h").read_text(), re.MULTILINE))
+        headers = "".join(path.read_text() for path in (ROOT / "include").glob("*.h"))
+        statuses = set(re.findall(r"^PICOLLO_STATUS (\w+)\(", headers, re.MULTILINE))
     lines = [before]
     for row in re.findall(r"^\|.*$", table, re.MULTILINE)[2:]:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]

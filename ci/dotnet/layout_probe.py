@@ -1,4 +1,4 @@
-"""Writes a C program that prints the size of every struct in picollo.h, the offset and size of every field, every
+"""Writes a C program that prints the size of every struct in the headers, the offset and size of every field, every
 constant with its group, and the name of every function; and the functions that the binding calls.
 
 usage: layout_probe.py > probe.c
@@ -17,7 +17,7 @@ from description import Description  # noqa: E402
 
 def main():
     description = Description()
-    print("#include <picollo.h>\n#include <stdio.h>\n#include <stddef.h>\nint main(void)\n{")
+    print("#include <picollo_all.h>\n#include <stdio.h>\n#include <stddef.h>\nint main(void)\n{")
     for struct in description.structs:
         name, own = struct.name, type_of(struct.name)
         print(f'    printf("struct {name} %zu {own}\\n", sizeof({name}));')

@@ -1,7 +1,7 @@
 /* A service that serves its metrics itself: one scrape at a time, on a dedicated thread. A real service would use its
  * HTTP library. Prints its port, records until its input ends, and then prints the number of records. */
 #include <arpa/inet.h>
-#include <picollo.h>
+#include <picollo_metrics.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

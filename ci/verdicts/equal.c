@@ -1,5 +1,5 @@
 /* Functions against themselves, or against functions that are a twentieth longer, called through a pointer. */
-#include <picollo.h>
+#include <picollo_compare.h>
 
 #include "equal.h"
 

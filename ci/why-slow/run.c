@@ -11,7 +11,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <picollo.h>
+#include <picollo_why.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>

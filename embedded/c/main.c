@@ -1,6 +1,6 @@
 /* The C interface without an operating system, a C library or an allocator. The program and an interrupt handler
  * record into a histogram in static memory. Calls that need more than that must report it. */
-#include <picollo.h>
+#include <picollo_all.h>
 
 #include "start.h"
 

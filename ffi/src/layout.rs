@@ -18,24 +18,23 @@ const P: usize = size_of::<*const u8>();
 layout!(crate::status::picollo_error, 512,);
 layout!(crate::histogram_options::picollo_histogram_options, 64, struct_size 0, mode 4, storage 8, counter_bits 12,
     relative_error 16, significant_digits 24, flags 28, min_trackable 32, max_trackable 40, max_bytes 48, unit 56);
-layout!(crate::recorder::picollo_recorder, 24 + 4 * P, length 0, first_index 8, block_scale 16, counter_bits 20,
-    counters 24, histogram 24 + P, owner 24 + 2 * P, reserved 24 + 3 * P);
-layout!(crate::recorder::picollo_atomic_recorder, 24 + 2 * P, length 0, first_index 8, block_scale 16, reserved 20,
-    counters 24, histogram 24 + P);
 layout!(crate::snapshot::picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);
 layout!(crate::snapshot::picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
 layout!(crate::snapshot::picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
+layout!(crate::summary::picollo_summary, 1240, total_count 0, underflow_count 8, overflow_count 16, lost_count 24,
+    mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
+    value_selection 80, flags 84, percentiles 88);
+layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::mapping::picollo_layout, 56, min_trackable 0, max_trackable 8, first_index 16, length 24,
     relative_error 32, block_scale 40, significant_digits 44, unit 48);
 layout!(crate::mapping::picollo_footprint, 40, counters 0, initial_bytes 8, step_bytes 16, max_bytes 24,
     snapshot_bytes 32);
-layout!(crate::steps::picollo_step, 48, from 0, to 8, added_count 16, cumulative_count 24, rank 32, rank_level 40);
 layout!(crate::merge::picollo_merged, 32, refined 0, underflow 8, overflow 16, lost 24);
-layout!(crate::summary::picollo_summary, 1240, total_count 0, underflow_count 8, overflow_count 16, lost_count 24,
-    mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
-    value_selection 80, flags 84, percentiles 88);
-layout!(crate::hlog::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
-    log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
+layout!(crate::steps::picollo_step, 48, from 0, to 8, added_count 16, cumulative_count 24, rank 32, rank_level 40);
+layout!(crate::recorder::picollo_recorder, 24 + 4 * P, length 0, first_index 8, block_scale 16, counter_bits 20,
+    counters 24, histogram 24 + P, owner 24 + 2 * P, reserved 24 + 3 * P);
+layout!(crate::recorder::picollo_atomic_recorder, 24 + 2 * P, length 0, first_index 8, block_scale 16, reserved 20,
+    counters 24, histogram 24 + P);
 layout!(crate::comparison::picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16,
     relative_threshold 24, absolute_threshold 32, power 40, resolution 48);
 layout!(crate::comparison::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
@@ -51,10 +50,19 @@ layout!(crate::comparison::picollo_comparison, 328, a 0, b 104, difference 208, 
 layout!(crate::comparison::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24,
     deviation 32, lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
     smallest_detectable 96, lag1 104, inflation 112, verdict 120, flags 124, resolution 128);
+layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
+    repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
+    relative_threshold 64, resolution_seconds 72);
+layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
+layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
+    seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
+    cpu_count 72, reserved 76);
+layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
+    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
+    flags 184, reserved 188);
 #[cfg(feature = "std")]
 layout!(crate::figure::picollo_figure_estimate, 48, value 0, lower 8, upper 16, confidence 24, scopes 32, flags 40,
     reserved 44);
-layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
 #[cfg(feature = "std")]
 layout!(crate::double_histogram::picollo_double_options, 24, struct_size 0, flags 4, relative_error 8, max_bytes 16);
 #[cfg(feature = "std")]
@@ -66,6 +74,8 @@ layout!(crate::double_snapshot::picollo_double_bucket, 32, lower 0, upper 8, mid
 layout!(crate::double_snapshot::picollo_double_percentile, 56, rank 0, value 8, target_count 16, bucket 24);
 #[cfg(feature = "std")]
 layout!(crate::double_snapshot::picollo_double_summary, 968, statistics 0, percentiles 72);
+layout!(crate::hlog::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
+    log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
 #[cfg(feature = "std")]
 layout!(crate::registry::picollo_label, 2 * P, name 0, value P);
 #[cfg(feature = "std")]
@@ -75,10 +85,19 @@ layout!(crate::registry::picollo_metric_options, 40 + 4 * P, struct_size 0, flag
 #[cfg(feature = "std")]
 layout!(crate::metric_exemplar::picollo_metric_exemplar, 40 + 2 * P, value 0, unix_nanos 8, trace_id 16, span_id 32,
     labels 40, labels_length 40 + P);
+layout!(crate::event::picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40,
+    bp_type 44, modifiers 48, reserved 52, unit 56, name 72);
+layout!(crate::event::picollo_perf_info, 504, pmu_available 0, user_read_available 4, fixed_counters 8,
+    programmable_counters 12, paranoid 16, hypervisor 20, explanation 24);
+layout!(crate::session_options::picollo_session_options, 32, struct_size 0, flags 4, relative_error 8, thread 16,
+    cpu 20, counter_bits 24, reserved 28);
+layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_fast 8, overhead_syscall 16, status 24,
+    os_errno 28, group 32, flags 36, message 40);
+layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
+layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
 #[cfg(feature = "std")]
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
-layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,
     threads 24, rate 28, controls 32, reserved 36);
 layout!(crate::exemplar::picollo_exemplar_scope, 64 + 2 * P, start 0, due 8, checkpoint 16, number 24, reserved 32,
@@ -91,22 +110,3 @@ layout!(crate::exemplar::picollo_exemplar, 200, value 0, wall_nanos 8, unix_nano
 layout!(crate::exemplar::picollo_exemplar_interval, 72, begin_unix_nanos 0, end_unix_nanos 8, threshold 16,
     observations 24, slow 32, known 40, controls 48, excess_nanos 56, length 64);
 layout!(crate::exemplar::picollo_exemplar_share, 32, share 0, excess_nanos 8, observations 16, typical_nanos 24);
-layout!(crate::event::picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40,
-    bp_type 44, modifiers 48, reserved 52, unit 56, name 72);
-layout!(crate::event::picollo_perf_info, 504, pmu_available 0, user_read_available 4, fixed_counters 8,
-    programmable_counters 12, paranoid 16, hypervisor 20, explanation 24);
-layout!(crate::session_options::picollo_session_options, 32, struct_size 0, flags 4, relative_error 8, thread 16,
-    cpu 20, counter_bits 24, reserved 28);
-layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_fast 8, overhead_syscall 16, status 24,
-    os_errno 28, group 32, flags 36, message 40);
-layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
-layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
-    repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
-    relative_threshold 64, resolution_seconds 72);
-layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
-layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
-    seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
-    cpu_count 72, reserved 76);
-layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
-    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
-    flags 184, reserved 188);

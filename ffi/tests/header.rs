@@ -1,5 +1,6 @@
-//! `include/picollo.h` is generated from the documentation and the signatures in `src`. The header's description,
-//! `ffi/picollo.abi.json`, is generated from the header, and the files of other languages from the description (`ci/describe`).
+//! `include/picollo*.h` are generated from the documentation and the signatures in `src`: one header for each folder. Their
+//! description, `ffi/picollo.abi.json`, is generated from the headers, and the files of other languages from the description
+//! (`ci/describe`).
 //!
 //! The tests fail if a committed file differs from the generated one. `ci/describe.sh` writes all of them again; it runs
 //! `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
@@ -14,41 +15,6 @@ use std::sync::OnceLock;
 
 use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
 use text::{NODISCARD, tidy, with_initialisers};
-
-/// One section of the header per concept: the module whose documentation introduces it and whose items it holds.
-const SECTIONS: &[&str] = &[
-    "version",
-    "status",
-    "handles",
-    "histogram",
-    "recorder",
-    "snapshot",
-    "mapping",
-    "steps",
-    "interpolate",
-    "merge",
-    "summary",
-    "text",
-    "interchange",
-    "hlog",
-    "comparison",
-    "figure",
-    "picture",
-    "double_histogram",
-    "double_snapshot",
-    "registry",
-    "metric",
-    "metric_exemplar",
-    "counter",
-    "segment",
-    "clock",
-    "exemplar",
-    "exemplars",
-    "event",
-    "session",
-    "benchmark",
-    "work",
-];
 
 /// Names in the documentation of other packages, and their names in C.
 const WORDS: &[(&str, &str)] = &[
@@ -119,14 +85,43 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The file of a module of `ffi`, in the folder of its header or at the top.
-fn source(module: &str) -> PathBuf {
+/// A folder of `ffi/src`: its header, and the files of the header's sections.
+struct Header {
+    name: String,
+    /// Its documentation is the head of the header.
+    head: PathBuf,
+    sections: Vec<PathBuf>,
+}
+
+/// The headers, `picollo.h` first. Each folder of `ffi/src` is a header, and `mod.rs` has its sections in their order. If it has none,
+/// it is the only section itself.
+fn headers() -> Vec<Header> {
     let sources = root().join("ffi/src");
     let folders = std::fs::read_dir(&sources).unwrap().map(|entry| entry.unwrap().path());
-    let file = format!("{module}.rs");
-    let own = [sources.join(module).join("mod.rs"), sources.join(&file)];
-    let mut paths = folders.map(|folder| folder.join(&file)).chain(own);
-    paths.find(|path| path.exists()).unwrap_or_else(|| sources.join(file))
+    let mut folders: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    folders.sort_by_key(|folder| (!folder.ends_with("picollo"), folder.clone()));
+    let header = |folder: &PathBuf| {
+        let topic = folder.file_name().unwrap().to_str().unwrap();
+        let head = folder.join("mod.rs");
+        let text = read(&head);
+        let modules = text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+        // Options belong to the section that they are named after.
+        let modules = modules.filter(|module| !module.ends_with("_options"));
+        let mut sections: Vec<PathBuf> =
+            modules.map(|module| folder.join(module).with_extension("rs")).collect();
+        if sections.is_empty() {
+            sections.push(head.clone());
+        }
+        let name = if topic == "picollo" { "picollo.h".to_string() } else { format!("picollo_{topic}.h") };
+        Header { name, head, sections }
+    };
+    folders.iter().map(header).collect()
+}
+
+/// The module that a file holds.
+fn module_of(path: &Path) -> &str {
+    let path = if path.ends_with("mod.rs") { path.parent().unwrap() } else { path };
+    path.file_stem().unwrap().to_str().unwrap()
 }
 
 /// All sources of the other packages that may define what C sees.
@@ -203,7 +198,8 @@ fn config() -> Config {
         ItemType::Typedefs,
         ItemType::Functions,
     ];
-    config.export.rename = SECTIONS.iter().flat_map(|section| taken(&read(&source(section)))).collect();
+    config.export.rename =
+        headers().iter().flat_map(|header| &header.sections).flat_map(|path| taken(&read(path))).collect();
     config
 }
 
@@ -285,8 +281,9 @@ fn constants(what: &str, rust: &str, prefix: &str) -> String {
     code
 }
 
-fn section(section: &str) -> String {
-    let module = read(&source(section));
+/// The declarations of a section, with the introduction of its module if the header has several.
+fn section(path: &Path) -> String {
+    let (section, module) = (module_of(path), read(path));
     let own = CONSTANTS.iter().filter(|(of, ..)| *of == section);
     let constants = own.map(|&(_, what, rust, prefix)| {
         let code = constants(what, rust, prefix);
@@ -300,7 +297,7 @@ fn section(section: &str) -> String {
     let structs = taken(&module);
     code.extend(structs.iter().map(|(name, _)| definition(name)));
     // Options come first, if they have a separate file.
-    let options = source(&format!("{section}_options"));
+    let options = path.with_file_name(format!("{section}_options.rs"));
     let files = [options.exists().then(|| read(&options)), Some(module.clone())];
     for line in files.iter().flatten().flat_map(|file| file.lines()).filter(|line| !line.starts_with("//!")) {
         writeln!(code, "{line}").unwrap();
@@ -312,53 +309,101 @@ fn section(section: &str) -> String {
         .replace("exported! {\n", "")
         .replace("\n}\n}\n", "\n}\n");
     code = code.replace("\nfn picollo_", "\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn picollo_");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section).with_extension("rs");
-    std::fs::write(&path, &code).unwrap();
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section).with_extension("rs");
+    std::fs::write(&copy, &code).unwrap();
     let mut config = config();
     config.export.include = structs.into_iter().map(|(name, _)| name).collect();
     // Also those that no function of this section uses.
     let own =
         code.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split([' ', '(']).next());
     config.export.include.extend(own.map(|name| format!("picollo_{name}")));
-    let bindings = Builder::new().with_config(config).with_src(&path).generate();
+    let bindings = Builder::new().with_config(config).with_src(&copy).generate();
     let bindings = bindings.unwrap_or_else(|error| panic!("{section}: {error}"));
     let mut text = Vec::new();
     bindings.write(&mut text);
     let text = tidy(&String::from_utf8(text).unwrap());
     let text = with_initialisers(text.trim());
-    format!("{}\n{}\n", introduction(&module, &format!(" {}", "-".repeat(106))), text.trim())
-}
-
-/// The header as generated. Made once, because the tests run at the same time and files are written on the way.
-fn generated() -> &'static str {
-    static HEADER: OnceLock<String> = OnceLock::new();
-    HEADER.get_or_init(generate)
-}
-
-fn generate() -> String {
-    let opening = introduction(&read(&source("lib")), "");
-    let sections: Vec<String> = SECTIONS.iter().map(|module| section(module)).collect();
-    let mut header = format!(
-        "/* Generated from ffi/src by ci/describe.sh; change it there. */\n\
-         {opening}\
-         #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n{NODISCARD}\n\
-         #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
-         {}\
-         #ifdef __cplusplus\n}}\n#endif\n\n#endif /* PICOLLO_H */\n",
-        sections.join("\n"),
-    );
-    for (rust, c) in WORDS {
-        header = header.replace(rust, c);
+    if path.ends_with("mod.rs") {
+        return format!("{}\n", text.trim());
     }
-    header
+    let introduction = introduction(&module, &format!(" {}", "-".repeat(106)));
+    // A section may have only an introduction.
+    if text.trim().is_empty() { introduction } else { format!("{introduction}\n{}\n", text.trim()) }
+}
+
+/// The headers as generated, with their names. Made once, because the tests run at the same time and files are written on the way.
+fn generated() -> &'static [(String, String)] {
+    static HEADERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    HEADERS.get_or_init(generate)
+}
+
+/// The words of the code, without comments.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with(['/', '*']));
+    lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+}
+
+fn generate() -> Vec<(String, String)> {
+    let headers = headers();
+    let bodies: Vec<String> = headers
+        .iter()
+        .map(|header| header.sections.iter().map(|path| section(path)).collect::<Vec<_>>().join("\n"))
+        .collect();
+    let declares = |body: &str, word: &str| {
+        body.contains(&format!("\n}} {word};")) || body.contains(&format!("typedef struct {word} {word};"))
+    };
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (header, body) in headers.iter().zip(&bodies) {
+        let includes = headers.iter().zip(&bodies).filter(|(other, others)| {
+            let uses = || words(body).any(|word| word.starts_with("picollo_") && declares(others, word));
+            other.name != header.name && (other.name == "picollo.h" || uses())
+        });
+        let includes: String = match header.name.as_str() {
+            "picollo.h" => format!("#include <stddef.h>\n#include <stdint.h>\n\n{NODISCARD}"),
+            _ => includes.map(|(other, _)| format!("#include \"{}\"\n", other.name)).collect(),
+        };
+        files.push((
+            header.name.clone(),
+            framed(&header.name, &introduction(&read(&header.head), ""), &includes, body),
+        ));
+    }
+    let all: String = files.iter().map(|(name, _)| format!("#include \"{name}\"\n")).collect();
+    let about = "/*\n * Picollo: all headers.\n */\n";
+    files.push((
+        "picollo_all.h".to_string(),
+        framed("picollo_all.h", about, &(all + "#include \"picollo_inline.h\"\n"), ""),
+    ));
+    for (_, text) in &mut files {
+        for (rust, c) in WORDS {
+            *text = text.replace(rust, c);
+        }
+    }
+    files
+}
+
+/// A header with its guard.
+fn framed(name: &str, head: &str, includes: &str, body: &str) -> String {
+    let guard = name.to_uppercase().replace('.', "_");
+    let body = match body {
+        "" => String::new(),
+        _ => format!(
+            "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{body}\n#ifdef __cplusplus\n}}\n#endif\n\n"
+        ),
+    };
+    format!(
+        "/* Generated from ffi/src by ci/describe.sh; change it there. */\n{head}\
+         #ifndef {guard}\n#define {guard}\n\n{includes}\n{body}#endif /* {guard} */\n"
+    )
 }
 
 #[test]
-fn the_header_speaks_c() {
-    for (at, line) in generated().lines().enumerate() {
-        for rust in ["::", "[`", "`]", "u64", "usize", "&mut", "Some(", "None"] {
-            let c = line.replace("uint64", "");
-            assert!(!c.contains(rust), "line {}: {line}", at + 1);
+fn the_headers_speak_c() {
+    for (name, header) in generated() {
+        for (at, line) in header.lines().enumerate() {
+            for rust in ["::", "[`", "`]", "u64", "usize", "&mut", "Some(", "None"] {
+                let c = line.replace("uint64", "");
+                assert!(!c.contains(rust), "{name}, line {}: {line}", at + 1);
+            }
         }
     }
 }
@@ -368,20 +413,22 @@ fn is_to_write() -> bool {
 }
 
 #[test]
-fn the_header_and_its_description_are_fresh() {
-    let path = root().join("include/picollo.h");
-    if is_to_write() {
-        std::fs::write(&path, generated()).unwrap();
+fn the_headers_and_their_description_are_fresh() {
+    for (name, generated) in generated() {
+        let path = root().join("include").join(name);
+        if is_to_write() {
+            std::fs::write(&path, generated).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        let differs = committed.lines().zip(generated.lines()).position(|(old, new)| old != new);
+        assert!(
+            committed == *generated,
+            "{} is stale from line {} on: run ci/describe.sh",
+            path.display(),
+            differs.map_or(committed.lines().count(), |line| line) + 1
+        );
     }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = committed.lines().zip(generated().lines()).position(|(old, new)| old != new);
-    assert!(
-        committed == generated(),
-        "{} is stale from line {} on: run ci/describe.sh",
-        path.display(),
-        differs.map_or(committed.lines().count(), |line| line) + 1
-    );
-    // The generators read the header, so it must be fresh.
+    // The generators read the headers, so they must be fresh.
     all_that_follows();
 }
 

@@ -45,6 +45,6 @@ def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
         assert 1_000 < (DOCS / picture).stat().st_size < 150_000
     for name in re.findall(r"`@?picollo\.(\w{2,})", text):
         assert hasattr(picollo, name), name
-    header = (REPOSITORY / "include" / "picollo.h").read_text(encoding="utf-8")
+    headers = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "include").glob("*.h"))
     for name in re.findall(r"`(picollo_\w+)`", text):
-        assert name in header or name == "picollo_native", name
+        assert name in headers or name == "picollo_native", name

@@ -51,12 +51,14 @@ use crate::argument::{either, exclusive, input, output, output_if_any, slice, te
 use crate::event::picollo_event;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_explained, guard_void_uncancelled};
-use crate::handles::{picollo_benchmark, picollo_histogram};
-use crate::histogram::into_handle;
+use crate::histogram::{into_handle, picollo_histogram};
 use crate::memory;
 use crate::options;
 use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_error, picollo_status};
 use crate::text::write_collected;
+
+/// A benchmark of two pieces of code.
+pub struct picollo_benchmark(());
 
 /// Options of a benchmark.
 #[derive(Clone, Copy)]

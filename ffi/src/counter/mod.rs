@@ -1,4 +1,4 @@
-//! Counters of one word that many threads share.
+//! Picollo: counters of one word that many threads share.
 //!
 //! The words are the caller's: uint32_t or uint64_t, aligned, zero at the beginning. While several threads use them,
 //! they must use these functions only. The kinds trade accuracy for speed:
@@ -16,6 +16,8 @@
 //!
 //! Words of 32 bits count modulo 2^32. Each thread has a random generator, with another seed in each thread and each
 //! process. The child of a fork continues with its parent's numbers.
+//!
+//! What holds for every function is at the end of picollo.h.
 
 use core::mem::{align_of, size_of};
 

@@ -29,10 +29,18 @@ use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::double_snapshot::read;
 use crate::failure::Failure;
 use crate::guard::{exported, guard_void};
-use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
+
+/// A histogram of doubles.
+pub struct picollo_double_histogram(());
+
+/// Counts of doubles in one interval.
+///
+/// Any number of threads may make calls that take it as const. picollo_double_snapshot_update,
+/// picollo_double_snapshot_merge (into it) and picollo_double_snapshot_free need exclusive access.
+pub struct picollo_double_snapshot(());
 
 /// Quantiles as in the aggregator of .NET's metrics: of n values in ascending order, number min(max(0, floor(q * n)),
 /// n - 1), counted from 0, with the product in floating point. Without this flag: number max(1, ceil(q * n)), counted

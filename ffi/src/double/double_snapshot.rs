@@ -21,10 +21,9 @@ pub use picollo_core::{
 
 use crate::argument::{either, exclusive, input, list, output, room, slice, text};
 use crate::counted::borrow;
-use crate::double_histogram::picollo_double_statistics;
+use crate::double_histogram::{picollo_double_histogram, picollo_double_snapshot, picollo_double_statistics};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
-use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
 use crate::memory;
 use crate::status::picollo_status;
 use crate::text::write_text;

@@ -33,12 +33,15 @@ use picollo_core::log::{Header, Interval, Reader, write_header, write_interval};
 use crate::argument::{exclusive, input, output, slice, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
-use crate::handles::{picollo_log_reader, picollo_snapshot};
 use crate::interchange;
 use crate::memory::{self, Growing, growing};
 use crate::snapshot;
+use crate::snapshot::picollo_snapshot;
 use crate::status::picollo_status;
 use crate::text::{try_write_text, write_collected};
+
+/// Reads a log of histograms (.hlog) in the caller's memory.
+pub struct picollo_log_reader(());
 
 /// A line of a log, without its histogram. Unknown times are NaN.
 #[derive(Clone, Copy)]

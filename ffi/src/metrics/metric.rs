@@ -18,9 +18,14 @@ use picollo_core::{Metric, MetricCounter, MetricGauge, Registry, Result, SharedS
 use crate::argument::{output, output_if_any};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::guard::{exported, guard, guard_void};
-use crate::handles::{picollo_metric_counter, picollo_metric_gauge, picollo_registry};
-use crate::registry::{is_striped, picollo_metric_options, with, with_metric};
+use crate::registry::{is_striped, picollo_metric_options, picollo_registry, with, with_metric};
 use crate::status::picollo_status;
+
+/// A counter of a registry or a segment.
+pub struct picollo_metric_counter(());
+
+/// A gauge of a registry.
+pub struct picollo_metric_gauge(());
 
 /// The lowest bit of a handle of a counter that has many words. What handles lead to is aligned to more than that.
 const STRIPED: usize = 1;

@@ -14,8 +14,7 @@ use picollo_core::Exemplar;
 use crate::argument::slice;
 use crate::failure::Failure;
 use crate::guard::exported;
-use crate::handles::picollo_registry;
-use crate::registry::{labels_of, picollo_label, with};
+use crate::registry::{labels_of, picollo_label, picollo_registry, with};
 use crate::status::picollo_status;
 
 /// An observation that stands for others. Fields that are zero are left out. The names and values of its labels have

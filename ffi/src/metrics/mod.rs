@@ -1,6 +1,15 @@
-//! `picollo_metrics.h`.
+//! Picollo: metrics for Prometheus, OpenTelemetry and similar systems.
+//!
+//! The first functions to know, by task:
+//!
+//! - Export histograms: picollo_registry_create, _add, _update, _encode.
+//! - Count: picollo_registry_add_counter, picollo_metric_counter_add.
+//! - Set a gauge: picollo_registry_add_gauge, picollo_metric_gauge_set.
+//!
+//! What holds for every function is at the end of picollo.h.
 
-// The order of the header; blank lines keep it.
+// The sections in the order of the header. The blank lines keep rustfmt from sorting them.
+
 pub mod registry;
 
 pub mod metric;

@@ -30,13 +30,19 @@ use picollo_core::{Exposition, Lock, Metric, Registry, negotiate};
 
 use crate::argument::{input, output, output_if_any, room, slice, text};
 use crate::counted::borrow;
+use crate::double_histogram::picollo_double_histogram;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
-use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_registry};
+use crate::histogram::picollo_histogram;
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
 use crate::text::write_text;
+
+/// Histograms, counters and gauges with names and labels. The child of a fork can use it, unless another thread of
+/// the parent was inside a call on it. In that case all calls except picollo_registry_free return PICOLLO_ERR_FORKED
+/// from then on.
+pub struct picollo_registry(());
 
 /// OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.
 pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = 0;

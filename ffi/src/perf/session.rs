@@ -45,12 +45,14 @@ use crate::argument::{either, exclusive, input, list, output, slice};
 use crate::event::{parse_all, picollo_event};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_explained, guard_void_uncancelled};
-use crate::handles::{picollo_histogram, picollo_session};
-use crate::histogram::into_handle;
+use crate::histogram::{into_handle, picollo_histogram};
 use crate::memory;
 use crate::session_options::{picollo_session_options, read_options};
 use crate::snapshot::{PICOLLO_SINCE_PREVIOUS, PICOLLO_SINCE_RESET};
 use crate::status::{PICOLLO_OK, picollo_error, picollo_status};
+
+/// Performance counters of one target.
+pub struct picollo_session(());
 
 /// The session behind a handle, to read from.
 ///

@@ -20,7 +20,7 @@ use crate::argument::output;
 use crate::counted::borrow;
 use crate::failure::Failure;
 use crate::guard::{exported, guard, guard_value, guard_void};
-use crate::handles::picollo_histogram;
+use crate::histogram::picollo_histogram;
 use crate::status::picollo_status;
 
 /// Measures the frequency of the time stamp counter now. Scopes and conversions do not need this call.

@@ -24,11 +24,13 @@ use picollo_core::SharedHistogram;
 
 use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
-use crate::failure::Failure;
 use crate::guard::{exported, guard_explained, guard_value, guard_void};
-use crate::handles::picollo_histogram;
 use crate::histogram_options::{explain, picollo_histogram_options, read_options};
 use crate::status::{picollo_error, picollo_status};
+
+/// A histogram: a counted reference. picollo_histogram_retain adds one, picollo_histogram_free gives one back.
+/// Everything made from a histogram, such as a snapshot, holds its own reference.
+pub struct picollo_histogram(());
 
 impl Counted for picollo_histogram {
     type Reference = SharedHistogram;
@@ -60,113 +62,6 @@ fn picollo_histogram_create(
     // SAFETY: the functions that record require one thread at a time in single-writer mode.
     out.tell(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?))
 }
-}
-
-/// Reports which option picollo_histogram_create refuses, and why, in the error's message: "counter_bits is 7, and
-/// has to be 0, 32 or 64". Makes nothing.
-///
-///     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) {
-///         picollo_error error = {0};
-///         picollo_histogram_explain(&options, &error);
-///         fprintf(stderr, "%s\n", error.message);
-///     }
-///
-/// Returns: PICOLLO_OK if the options are valid; otherwise what picollo_histogram_create returns.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_explain(
-    options: *const picollo_histogram_options,
-    error: *mut picollo_error,
-) -> picollo_status {
-    guard_explained(error, || explain(options))
-}
-
-exported! {
-/// Reports how much memory picollo_histogram_init_in needs for the same options: 256 bytes, and three cells per
-/// bucket, two of them for resets. With PICOLLO_HISTOGRAM_NO_LIVE_RESET it is one cell per bucket.
-///
-/// Returns: as picollo_histogram_create; PICOLLO_ERR_UNSUPPORTED also for options that need the heap.
-fn picollo_histogram_required_size(
-    options: *const picollo_histogram_options,
-    out_size: *mut usize,
-    out_align: *mut usize,
-) -> picollo_status {
-    let (out_size, out_align, options) = (output(out_size)?, output(out_align)?, read_options(options)?);
-    out_size.set(SharedHistogram::required_size(&options)?);
-    out_align.tell(SharedHistogram::ALIGNMENT)
-}
-
-/// Makes an empty histogram in the caller's memory: static, on a stack, from another allocator, or shared between
-/// processes. Other processes open it with picollo_histogram_attach. The histogram must be dense, and interlocked
-/// (the default) or single-writer.
-///
-/// Requires: memory has size bytes, is aligned as picollo_histogram_required_size reports, and has no other use until
-///   the histogram and everything made from it are freed.
-/// Returns: as picollo_histogram_create.
-/// Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free
-///   does nothing, and the memory must outlive the snapshots, recorders and scopes.
-/// Cost: zeroes the memory that it needs.
-fn picollo_histogram_init_in(
-    memory: *mut core::ffi::c_void,
-    size: usize,
-    options: *const picollo_histogram_options,
-    out: *mut *mut picollo_histogram,
-) -> picollo_status {
-    let (out, options) = (output(out)?, read_options(options)?);
-    if memory.is_null() {
-        return Err(Failure::NULL_POINTER);
-    }
-    // No slice is longer than half the address space.
-    let size = size.min(isize::MAX as usize);
-    // SAFETY: the memory is the histogram's from now on, as the caller promises.
-    out.tell(into_handle(unsafe { SharedHistogram::init_in_unguarded(memory.cast(), size, &options) }?))
-}
-}
-
-/// Seeds the identities of histograms, by which snapshots recognize them. A build without an operating system draws
-/// identities only from this number (default 0) and a counter, so they are the same in every run. Call it first, with
-/// a number that no other run uses, if histograms lie in memory that survives a restart or that processors share.
-/// Other builds mix the number with their own sources.
-#[unsafe(no_mangle)]
-pub extern "C" fn picollo_seed_identities(seed: u64) {
-    picollo_core::seed_identities(seed);
-}
-
-exported! {
-/// Opens a histogram that picollo_histogram_init_in made in this memory, in this or another process. The memory may
-/// be at a different address in each process.
-///
-/// Snapshots recognize a histogram by a 128-bit identity in its memory, whoever maps it and where. If
-/// picollo_histogram_init_in makes another histogram in its place, snapshots see a new one. A copy of the memory has
-/// the identity of the original. If both continue to be used, give each its own snapshots.
-///
-/// Requires: as picollo_histogram_init_in; other writers to the memory use only this library.
-/// Returns: PICOLLO_ERR_BUFFER_TOO_SMALL if the memory ends inside the histogram; PICOLLO_ERR_CORRUPT if there is no
-///   histogram, or a damaged one; PICOLLO_ERR_INCOMPATIBLE if another version or word size made it.
-/// Ownership: as picollo_histogram_init_in.
-/// Threads: any thread. In single-writer mode there is one writer among all processes.
-fn picollo_histogram_attach(
-    memory: *mut core::ffi::c_void,
-    size: usize,
-    out: *mut *mut picollo_histogram,
-) -> picollo_status {
-    let out = output(out)?;
-    if memory.is_null() {
-        return Err(Failure::NULL_POINTER);
-    }
-    out.tell(into_handle(SharedHistogram::attach_unguarded(memory.cast(), size)?))
-}
-}
-
-/// Adds a reference.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_retain(
-    histogram: *mut picollo_histogram,
-) -> *mut picollo_histogram {
-    // SAFETY: the caller's promise, passed on.
-    guard_value(ptr::null_mut(), || unsafe {
-        counted::retain(histogram);
-        histogram
-    })
 }
 
 /// Gives back a reference. The last one frees the memory; snapshots, recorders and sessions hold their own.
@@ -280,4 +175,34 @@ fn picollo_histogram_footprint(histogram: *const picollo_histogram, out_bytes: *
     let (histogram, out_bytes) = (borrow(histogram)?, output(out_bytes)?);
     out_bytes.tell(histogram.footprint())
 }
+}
+
+/// Reports which option picollo_histogram_create refuses, and why, in the error's message: "counter_bits is 7, and
+/// has to be 0, 32 or 64". Makes nothing.
+///
+///     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) {
+///         picollo_error error = {0};
+///         picollo_histogram_explain(&options, &error);
+///         fprintf(stderr, "%s\n", error.message);
+///     }
+///
+/// Returns: PICOLLO_OK if the options are valid; otherwise what picollo_histogram_create returns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_explain(
+    options: *const picollo_histogram_options,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_explained(error, || explain(options))
+}
+
+/// Adds a reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_retain(
+    histogram: *mut picollo_histogram,
+) -> *mut picollo_histogram {
+    // SAFETY: the caller's promise, passed on.
+    guard_value(ptr::null_mut(), || unsafe {
+        counted::retain(histogram);
+        histogram
+    })
 }

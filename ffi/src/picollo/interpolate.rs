@@ -6,8 +6,7 @@
 
 use crate::argument::{room, slice};
 use crate::guard::exported;
-use crate::handles::picollo_snapshot;
-use crate::snapshot::read;
+use crate::snapshot::{picollo_snapshot, read};
 use crate::status::picollo_status;
 
 exported! {

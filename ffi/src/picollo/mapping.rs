@@ -12,9 +12,8 @@ use picollo_core::{Footprint, Layout, SharedHistogram};
 use crate::argument::{input, output};
 use crate::failure::Outcome;
 use crate::guard::exported;
-use crate::handles::picollo_snapshot;
 use crate::histogram_options::{picollo_histogram_options, read_options};
-use crate::snapshot::{self, picollo_bucket};
+use crate::snapshot::{self, picollo_bucket, picollo_snapshot};
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 

@@ -12,9 +12,10 @@ use crate::argument::{input, output};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::exported;
-use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::histogram::picollo_histogram;
 use crate::mapping::{self, picollo_layout};
 use crate::snapshot;
+use crate::snapshot::picollo_snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 

@@ -33,7 +33,7 @@ use crate::argument::{exclusive, output};
 use crate::counted::borrow;
 use crate::failure::Failure;
 use crate::guard::{exported, guard_void};
-use crate::handles::picollo_histogram;
+use crate::histogram::picollo_histogram;
 use crate::status::picollo_status;
 
 /// Version of the rule above and of picollo_recorder.

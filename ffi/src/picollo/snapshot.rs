@@ -16,7 +16,6 @@
 //! max(1, ceil(rank / 100 * total)). For ranks with up to nine decimals this is computed in integers. Underflow,
 //! overflow and lost counts are excluded.
 
-use core::ffi::c_void;
 use core::ptr::NonNull;
 
 pub use picollo_core::{
@@ -28,9 +27,16 @@ use crate::argument::{either, exclusive, input, list, output, room, slice};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
-use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::snapshot_block::{ALIGNMENT, Block};
+use crate::histogram::picollo_histogram;
+use crate::snapshot_block::Block;
 use crate::status::picollo_status;
+
+/// Frozen counts with their totals. A snapshot holds a reference to its histogram, unless it was decoded, copied or
+/// corrected.
+///
+/// Any number of threads may make calls that take it as const. picollo_snapshot_update, picollo_snapshot_merge (into
+/// it), picollo_snapshot_subtract (from it) and picollo_snapshot_free need exclusive access.
+pub struct picollo_snapshot(());
 
 /// Counts since the reset; for sessions since the base.
 pub const PICOLLO_SINCE_RESET: u32 = 0;
@@ -82,37 +88,6 @@ fn picollo_snapshot_create(
 ) -> picollo_status {
     let (histogram, out) = (borrow(histogram)?, output(out)?);
     out.tell(Block::create(&histogram)?.as_ptr().cast())
-}
-
-/// Reports how much memory picollo_snapshot_init_in needs for this histogram.
-fn picollo_snapshot_required_size(
-    histogram: *const picollo_histogram,
-    out_size: *mut usize,
-    out_align: *mut usize,
-) -> picollo_status {
-    let (histogram, out_size, out_align) = (borrow(histogram)?, output(out_size)?, output(out_align)?);
-    out_size.set(Block::required_size(histogram.layout())?);
-    out_align.tell(ALIGNMENT)
-}
-
-/// Makes a snapshot in the caller's memory, and updates it as picollo_snapshot_create does.
-///
-/// Requires: memory has size bytes, is aligned as picollo_snapshot_required_size reports, and is neither moved nor
-///   used otherwise until picollo_snapshot_free.
-/// Returns: as picollo_snapshot_create.
-/// Ownership: the memory stays the caller's.
-/// Cost: copies all counters.
-fn picollo_snapshot_init_in(
-    memory: *mut c_void,
-    size: usize,
-    histogram: *const picollo_histogram,
-    out: *mut *mut picollo_snapshot,
-) -> picollo_status {
-    let (histogram, out) = (borrow(histogram)?, output(out)?);
-    let memory = NonNull::new(memory.cast()).ok_or(Failure::NULL_POINTER)?;
-    // SAFETY: the memory is the snapshot's from now on, as the caller promises.
-    let block = unsafe { Block::initialise(memory, size, &histogram, 0)? };
-    out.tell(block.as_ptr().cast())
 }
 
 /// Replaces the counts by new ones from the histogram, while writers and other readers continue. Each update is the

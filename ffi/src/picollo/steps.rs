@@ -16,8 +16,8 @@ pub use picollo_core::Step as picollo_step;
 use crate::argument::list;
 use crate::failure::{Failure, Outcome};
 use crate::guard::exported;
-use crate::handles::picollo_snapshot;
 use crate::snapshot;
+use crate::snapshot::picollo_snapshot;
 use crate::status::picollo_status;
 
 /// Largest number of steps. Parameters that lead to more are PICOLLO_ERR_INVALID_ARGUMENT.

@@ -8,8 +8,9 @@ use picollo_core::{SUMMARY_PERCENTILES, ValueSelection};
 use crate::argument::output;
 use crate::counted::borrow;
 use crate::guard::exported;
-use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::histogram::picollo_histogram;
 use crate::snapshot;
+use crate::snapshot::picollo_snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 

@@ -1,6 +1,6 @@
 //! Text.
 //!
-//! See "Text, bytes and lists" at the head of this file for the rules of buffers. To make enough room:
+//! "Rules" has those of buffers, under "Text, bytes and lists". To make enough room:
 //!
 //!     size_t length = 0;
 //!     picollo_status status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -32,9 +32,10 @@ use picollo_core::{Snapshot, ValueSelection};
 use crate::argument::{either, input, output, room, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::exported;
-use crate::handles::picollo_snapshot;
 use crate::memory;
-use crate::snapshot::{self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile};
+use crate::snapshot::{
+    self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile, picollo_snapshot,
+};
 use crate::status::picollo_status;
 use crate::summary::picollo_summary;
 

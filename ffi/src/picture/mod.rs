@@ -1,4 +1,4 @@
-//! Pictures of snapshots: in a terminal, as SVG, and as a report in one HTML file. They are text, refer to nothing
+//! Picollo: pictures of snapshots: in a terminal, as SVG, and as a report in one HTML file. They are text, refer to nothing
 //! outside, and allocate nothing. docs/pictures.md shows them.
 //!
 //!     const picollo_snapshot *both[] = {before, after};
@@ -10,6 +10,8 @@
 //! Axes span the observations or slightly more, and are logarithmic if that is a wide range. An empty picture reads
 //! "no observations". unit is the unit of the recorded values. With "ps", "ns", "us", "ms" and "s" the labels are
 //! times. Any other unit is written at the axis. NULL and "" mean no unit.
+//!
+//! What holds for every function is at the end of picollo.h.
 
 use core::ffi::c_char;
 use core::fmt::Write;
@@ -21,9 +23,9 @@ use picollo_native::Place;
 use crate::argument::{either, slice, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::exported;
-use crate::handles::picollo_snapshot;
 use crate::options;
 use crate::snapshot;
+use crate::snapshot::picollo_snapshot;
 use crate::status::picollo_status;
 use crate::text::write_text;
 

@@ -1,4 +1,4 @@
-//! Segments: publish histograms and counters so that others can read them while the program runs.
+//! Picollo: segments: publish histograms and counters so that others can read them while the program runs.
 //!
 //! A segment is a file in memory that only this user can open. The command picollo reads the histograms in it from
 //! outside, also after a crash. Recording costs the same as elsewhere. Linux only.
@@ -21,6 +21,8 @@
 //!
 //! All calls here return PICOLLO_ERR_UNSUPPORTED on systems other than Linux. If they take an error, it explains what
 //! to do.
+//!
+//! What holds for every function is at the end of picollo.h.
 
 use core::ffi::c_char;
 use std::path::Path;
@@ -31,15 +33,18 @@ use picollo_native::{Segment, SegmentOptions};
 use crate::argument::{input, output, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
-use crate::handles::{picollo_histogram, picollo_metric_counter, picollo_segment};
-use crate::histogram::into_handle;
+use crate::histogram::{into_handle, picollo_histogram};
 use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::memory;
-use crate::metric::AnyCounter;
+use crate::metric::{AnyCounter, picollo_metric_counter};
 use crate::options;
 use crate::registry::{is_striped, picollo_metric_options, with_metric};
 use crate::status::{picollo_error, picollo_status};
 use crate::text::write_text;
+
+/// A file in memory that holds histograms and counters for others to read. The segment and its histograms and
+/// counters may be freed in any order.
+pub struct picollo_segment(());
 
 /// Keep the file at an orderly end.
 pub const PICOLLO_SEGMENT_KEEP: u32 = 1 << 0;

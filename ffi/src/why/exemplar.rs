@@ -2,8 +2,10 @@
 
 use core::ffi::c_void;
 
-use crate::handles::picollo_exemplars;
 use crate::options;
+
+/// Collects the slowest observations of a histogram and the reasons for their slowness.
+pub struct picollo_exemplars(());
 
 /// Keep none of the slowest, whatever the field slowest holds: only the latest of each octave of values, and the
 /// causes of slow observations.

@@ -41,12 +41,13 @@ use picollo_native::exemplars::{
 
 use crate::argument::{input, output};
 use crate::counted::{Counted, borrow, free};
+use crate::exemplar::picollo_exemplars;
 use crate::exemplar::*;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_uncancelled, guard_value, guard_void_uncancelled};
-use crate::handles::{picollo_exemplars, picollo_histogram, picollo_registry};
+use crate::histogram::picollo_histogram;
 use crate::options;
-use crate::registry::with;
+use crate::registry::{picollo_registry, with};
 use crate::status::{picollo_error, picollo_status};
 use crate::text::{PICOLLO_TEXT_HTML, write_text};
 

@@ -347,6 +347,54 @@ public readonly partial struct RunComparison
     public double Resolution { get; private init; }
 }
 
+public readonly partial struct BenchmarkNoise
+{
+    /// <summary>Measured blocks.</summary>
+    public ulong BlockCount { get; private init; }
+    /// <summary>Measured blocks that were disturbed from outside.</summary>
+    public ulong DisturbedCount { get; private init; }
+    /// <summary>Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or all were to
+    /// be kept.</summary>
+    public ulong LeftOutCount { get; private init; }
+    /// <summary>Seconds that were watched: since the benchmark was made, with the warm-up.</summary>
+    public double Seconds { get; private init; }
+    /// <summary>Seconds that the host took from the CPUs that the program may run on.</summary>
+    public double StealSeconds { get; private init; }
+    /// <summary>Seconds of CPU time that other programs took on these CPUs.</summary>
+    public double OthersSeconds { get; private init; }
+    /// <summary>Seconds in which something, this program or another, had to wait for a CPU.</summary>
+    public double PressureSeconds { get; private init; }
+    /// <summary>Lowest observed frequency of the CPU on which the benchmark was made, in hertz.</summary>
+    public double FrequencyLow { get; private init; }
+    /// <summary>Highest observed frequency of that CPU, in hertz.</summary>
+    public double FrequencyHigh { get; private init; }
+    private readonly uint _cpuCount;
+    private readonly uint _reserved;
+}
+
+public sealed partial class Benchmark
+{
+    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
+    /// difference. They may be below zero if a call takes almost no time.</summary>
+    public BlockComparison Blocks => _native.Blocks;
+    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
+    public double OverheadBefore => _native.OverheadA;
+    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
+    public double OverheadAfter => _native.OverheadB;
+    /// <summary>Calls of A in each sample.</summary>
+    public ulong RepetitionsBefore => _native.RepetitionsA;
+    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
+    public ulong RepetitionsAfter => _native.RepetitionsB;
+    /// <summary>Samples of each side: two per block.</summary>
+    public ulong SampleCount => _native.SampleCount;
+    /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
+    public double OverheadErrorBefore => _native.OverheadErrorA;
+    /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
+    public double OverheadErrorAfter => _native.OverheadErrorB;
+    /// <summary>Number of empty samples.</summary>
+    public ulong EmptyCount => _native.EmptyCount;
+}
+
 public readonly partial struct Figure
 {
     /// <summary>The figure of the sums, not the mean of the scopes' figures.</summary>
@@ -409,52 +457,4 @@ public readonly partial struct DoublePercentile
     public ulong TargetCount { get; private init; }
     /// <summary>The bucket of the observation, with its count.</summary>
     public DoubleBucket Bucket { get; private init; }
-}
-
-public readonly partial struct BenchmarkNoise
-{
-    /// <summary>Measured blocks.</summary>
-    public ulong BlockCount { get; private init; }
-    /// <summary>Measured blocks that were disturbed from outside.</summary>
-    public ulong DisturbedCount { get; private init; }
-    /// <summary>Measured blocks that were left out of the verdict. 0 if all count, because more than half were disturbed or all were to
-    /// be kept.</summary>
-    public ulong LeftOutCount { get; private init; }
-    /// <summary>Seconds that were watched: since the benchmark was made, with the warm-up.</summary>
-    public double Seconds { get; private init; }
-    /// <summary>Seconds that the host took from the CPUs that the program may run on.</summary>
-    public double StealSeconds { get; private init; }
-    /// <summary>Seconds of CPU time that other programs took on these CPUs.</summary>
-    public double OthersSeconds { get; private init; }
-    /// <summary>Seconds in which something, this program or another, had to wait for a CPU.</summary>
-    public double PressureSeconds { get; private init; }
-    /// <summary>Lowest observed frequency of the CPU on which the benchmark was made, in hertz.</summary>
-    public double FrequencyLow { get; private init; }
-    /// <summary>Highest observed frequency of that CPU, in hertz.</summary>
-    public double FrequencyHigh { get; private init; }
-    private readonly uint _cpuCount;
-    private readonly uint _reserved;
-}
-
-public sealed partial class Benchmark
-{
-    /// <summary>The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by exactly the
-    /// difference. They may be below zero if a call takes almost no time.</summary>
-    public BlockComparison Blocks => _native.Blocks;
-    /// <summary>Median time of an empty sample with A's number of calls, which was subtracted.</summary>
-    public double OverheadBefore => _native.OverheadA;
-    /// <summary>Median time of an empty sample with B's number of calls, which was subtracted.</summary>
-    public double OverheadAfter => _native.OverheadB;
-    /// <summary>Calls of A in each sample.</summary>
-    public ulong RepetitionsBefore => _native.RepetitionsA;
-    /// <summary>Calls of B in each sample: the same number, unless the two differ fourfold.</summary>
-    public ulong RepetitionsAfter => _native.RepetitionsB;
-    /// <summary>Samples of each side: two per block.</summary>
-    public ulong SampleCount => _native.SampleCount;
-    /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
-    public double OverheadErrorBefore => _native.OverheadErrorA;
-    /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
-    public double OverheadErrorAfter => _native.OverheadErrorB;
-    /// <summary>Number of empty samples.</summary>
-    public ulong EmptyCount => _native.EmptyCount;
 }

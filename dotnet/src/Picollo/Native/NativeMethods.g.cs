@@ -6,12 +6,6 @@ namespace Picollo.Native;
 
 internal static unsafe partial class NativeMethods
 {
-    // Version.
-    [DllImport(Library)]
-    internal static extern uint picollo_abi_version();
-    [DllImport(Library)]
-    internal static extern byte* picollo_version();
-
     // Status.
     [DllImport(Library)]
     internal static extern byte* picollo_status_str(int status);
@@ -19,8 +13,6 @@ internal static unsafe partial class NativeMethods
     // Histogram.
     [DllImport(Library)]
     internal static extern int picollo_histogram_create(PicolloHistogramOptions* options, out HistogramHandle result);
-    [DllImport(Library)]
-    internal static extern int picollo_histogram_explain(PicolloHistogramOptions* options, PicolloError* error);
     [DllImport(Library)]
     internal static extern void picollo_histogram_free(IntPtr histogram);
     /// <summary>For dense histograms: neither allocates nor waits.</summary>
@@ -42,15 +34,8 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_histogram_reset(HistogramHandle histogram);
     [DllImport(Library)]
     internal static extern int picollo_histogram_footprint(HistogramHandle histogram, UIntPtr* outBytes);
-
-    // Recorder.
     [DllImport(Library)]
-    internal static extern int picollo_histogram_recorder(IntPtr histogram, uint inlineVersion, PicolloRecorder* result);
-    [DllImport(Library)]
-    internal static extern int picollo_histogram_atomic_recorder(
-        IntPtr histogram, uint inlineVersion, PicolloAtomicRecorder* result);
-    [DllImport(Library)]
-    internal static extern void picollo_recorder_release(PicolloRecorder* recorder);
+    internal static extern int picollo_histogram_explain(PicolloHistogramOptions* options, PicolloError* error);
 
     // Snapshot.
     [DllImport(Library)]
@@ -76,6 +61,22 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_snapshot_buckets(
         SnapshotHandle snapshot, uint nonEmptyOnly, PicolloBucket* result, UIntPtr capacity, UIntPtr* outLength);
 
+    // Summary.
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_summary(SnapshotHandle snapshot, uint valueSelection, PicolloSummary* result);
+
+    // Text.
+    [DllImport(Library)]
+    internal static extern int picollo_summary_format(
+        PicolloSummary* summary, byte* title, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_summary_format_diff(
+        PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
+        UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_percentile_format(
+        PicolloPercentile* percentile, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
     // Mapping.
     [DllImport(Library)]
     internal static extern int picollo_layout_of_options(PicolloHistogramOptions* options, PicolloLayout* result);
@@ -91,6 +92,20 @@ internal static unsafe partial class NativeMethods
     [DllImport(Library)]
     internal static extern int picollo_snapshot_count_between(
         SnapshotHandle snapshot, ulong lowest, ulong highest, ulong* result);
+
+    // Merge.
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_merge(
+        SnapshotHandle into, SnapshotHandle other, uint placement, MergeReport* result);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_subtract(SnapshotHandle from, SnapshotHandle other, MergeReport* result);
+    [DllImport(Library)]
+    internal static extern int picollo_histogram_add(
+        HistogramHandle histogram, SnapshotHandle other, uint placement, MergeReport* result);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_create_from_layout(PicolloLayout* layout, out SnapshotHandle result);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_copy(SnapshotHandle snapshot, out SnapshotHandle result);
 
     // Steps.
     [DllImport(Library)]
@@ -108,75 +123,20 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_snapshot_interpolated_percentiles(
         SnapshotHandle snapshot, double* ranks, UIntPtr length, ulong* result);
 
-    // Merge.
+    // Recorder.
     [DllImport(Library)]
-    internal static extern int picollo_snapshot_merge(
-        SnapshotHandle into, SnapshotHandle other, uint placement, MergeReport* result);
+    internal static extern int picollo_histogram_recorder(IntPtr histogram, uint inlineVersion, PicolloRecorder* result);
     [DllImport(Library)]
-    internal static extern int picollo_snapshot_subtract(SnapshotHandle from, SnapshotHandle other, MergeReport* result);
+    internal static extern int picollo_histogram_atomic_recorder(
+        IntPtr histogram, uint inlineVersion, PicolloAtomicRecorder* result);
     [DllImport(Library)]
-    internal static extern int picollo_histogram_add(
-        HistogramHandle histogram, SnapshotHandle other, uint placement, MergeReport* result);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_create_from_layout(PicolloLayout* layout, out SnapshotHandle result);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_copy(SnapshotHandle snapshot, out SnapshotHandle result);
+    internal static extern void picollo_recorder_release(PicolloRecorder* recorder);
 
-    // Summary.
+    // Version.
     [DllImport(Library)]
-    internal static extern int picollo_snapshot_summary(SnapshotHandle snapshot, uint valueSelection, PicolloSummary* result);
-
-    // Text.
+    internal static extern uint picollo_abi_version();
     [DllImport(Library)]
-    internal static extern int picollo_summary_format(
-        PicolloSummary* summary, byte* title, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_summary_format_diff(
-        PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
-        UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_percentile_format(
-        PicolloPercentile* percentile, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
-
-    // Interchange.
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_encode(
-        SnapshotHandle snapshot, uint encoding, void* buffer, UIntPtr capacity, UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_encode_base64(
-        SnapshotHandle snapshot, uint encoding, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_decode(
-        void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_decode_first(
-        void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result, UIntPtr* outTaken);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_value_ratio(SnapshotHandle snapshot, double* outRatio);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_format_hgrm(
-        SnapshotHandle snapshot, uint ticksPerHalfDistance, double valueScale, uint csv, byte* buffer, UIntPtr capacity,
-        UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_snapshot_corrected(
-        SnapshotHandle snapshot, ulong expectedInterval, out SnapshotHandle result);
-
-    // Hlog.
-    [DllImport(Library)]
-    internal static extern int picollo_log_reader_create(byte* text, UIntPtr length, out LogReaderHandle result);
-    [DllImport(Library)]
-    internal static extern int picollo_log_reader_next(LogReaderHandle reader, PicolloLogInterval* outInterval);
-    [DllImport(Library)]
-    internal static extern int picollo_log_reader_decode(LogReaderHandle reader, ulong maxCounters, out SnapshotHandle result);
-    [DllImport(Library)]
-    internal static extern void picollo_log_reader_free(IntPtr reader);
-    [DllImport(Library)]
-    internal static extern int picollo_log_format_header(
-        double startSeconds, byte* comment, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_log_format_interval(
-        SnapshotHandle snapshot, double startSeconds, double lengthSeconds, byte* tag, byte* buffer, UIntPtr capacity,
-        UIntPtr* outLength);
+    internal static extern byte* picollo_version();
 
     // Comparison.
     [DllImport(Library)]
@@ -196,24 +156,49 @@ internal static unsafe partial class NativeMethods
         PicolloComparison* comparison, PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB, uint format,
         byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
+    // Benchmark.
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_create(
+        PicolloBenchmarkOptions* options, PicolloEvent* events, UIntPtr length, out BenchmarkHandle result, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern void picollo_benchmark_free(IntPtr benchmark);
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_next(
+        BenchmarkHandle benchmark, uint* outWhich, ulong* outRepetitions, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_result(
+        BenchmarkHandle benchmark, PicolloBenchmarkOutcome* result, BenchmarkNoise* outNoise);
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_counter(
+        BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounts* result);
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_histogram_ref(
+        BenchmarkHandle benchmark, uint which, out HistogramHandle result);
+    [DllImport(Library)]
+    internal static extern int picollo_benchmark_format(
+        BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
+        UIntPtr* outLength);
+
     // Figure.
     [DllImport(Library)]
     internal static extern int picollo_figure_compute(
         byte* figure, byte* events, double* values, UIntPtr scopes, double confidence, Figure* result, PicolloError* error);
 
-    // Picture.
+    // Counter.
     [DllImport(Library)]
-    internal static extern int picollo_snapshot_format_chart(
-        SnapshotHandle snapshot, uint picture, byte* title, byte* unit, uint columns, uint rows, uint ascii, byte* buffer,
-        UIntPtr capacity, UIntPtr* outLength);
+    internal static extern void picollo_scalable_counter_add_n32(uint* counter, ulong count, uint thresholdBits);
     [DllImport(Library)]
-    internal static extern int picollo_pictures_format_svg(
-        IntPtr* snapshots, byte** titles, UIntPtr length, uint picture, byte* title, byte* unit, PicolloPictureOptions* options,
-        byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+    internal static extern void picollo_scalable_counter_add_n64(ulong* counter, ulong count, uint thresholdBits);
     [DllImport(Library)]
-    internal static extern int picollo_report_format_html(
-        IntPtr* snapshots, byte** titles, UIntPtr length, byte* title, byte* unit, byte* buffer, UIntPtr capacity,
-        UIntPtr* outLength);
+    internal static extern void picollo_capped_counter_add32(uint* counter, ulong count, uint thresholdBits, uint capBits);
+    [DllImport(Library)]
+    internal static extern void picollo_capped_counter_add64(ulong* counter, ulong count, uint thresholdBits, uint capBits);
+    [DllImport(Library)]
+    internal static extern void picollo_sensing_counter_add32(uint* counter, ulong count, uint thresholdBits);
+    [DllImport(Library)]
+    internal static extern void picollo_sensing_counter_add64(ulong* counter, ulong count, uint thresholdBits);
 
     // Double histogram.
     [DllImport(Library)]
@@ -257,6 +242,46 @@ internal static unsafe partial class NativeMethods
     [DllImport(Library)]
     internal static extern int picollo_double_summary_format(
         PicolloDoubleSummary* summary, byte* title, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
+    // Interchange.
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_encode(
+        SnapshotHandle snapshot, uint encoding, void* buffer, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_encode_base64(
+        SnapshotHandle snapshot, uint encoding, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_decode(
+        void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_decode_first(
+        void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result, UIntPtr* outTaken);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_value_ratio(SnapshotHandle snapshot, double* outRatio);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_format_hgrm(
+        SnapshotHandle snapshot, uint ticksPerHalfDistance, double valueScale, uint csv, byte* buffer, UIntPtr capacity,
+        UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_corrected(
+        SnapshotHandle snapshot, ulong expectedInterval, out SnapshotHandle result);
+
+    // Hlog.
+    [DllImport(Library)]
+    internal static extern int picollo_log_reader_create(byte* text, UIntPtr length, out LogReaderHandle result);
+    [DllImport(Library)]
+    internal static extern int picollo_log_reader_next(LogReaderHandle reader, PicolloLogInterval* outInterval);
+    [DllImport(Library)]
+    internal static extern int picollo_log_reader_decode(LogReaderHandle reader, ulong maxCounters, out SnapshotHandle result);
+    [DllImport(Library)]
+    internal static extern void picollo_log_reader_free(IntPtr reader);
+    [DllImport(Library)]
+    internal static extern int picollo_log_format_header(
+        double startSeconds, byte* comment, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_log_format_interval(
+        SnapshotHandle snapshot, double startSeconds, double lengthSeconds, byte* tag, byte* buffer, UIntPtr capacity,
+        UIntPtr* outLength);
 
     // Registry.
     [DllImport(Library)]
@@ -309,19 +334,57 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_registry_set_exemplars(
         RegistryHandle registry, ulong id, PicolloMetricExemplar* exemplars, UIntPtr length);
 
-    // Counter.
+    // Event.
     [DllImport(Library)]
-    internal static extern void picollo_scalable_counter_add_n32(uint* counter, ulong count, uint thresholdBits);
+    internal static extern int picollo_event_parse(byte* spec, PicolloEvent* result, PicolloError* error);
     [DllImport(Library)]
-    internal static extern void picollo_scalable_counter_add_n64(ulong* counter, ulong count, uint thresholdBits);
+    internal static extern int picollo_perf_probe(PicolloPerfInfo* result, PicolloError* error);
+
+    // Session.
     [DllImport(Library)]
-    internal static extern void picollo_capped_counter_add32(uint* counter, ulong count, uint thresholdBits, uint capBits);
+    internal static extern int picollo_session_create(
+        PicolloSessionOptions* options, PicolloEvent* events, UIntPtr length, out SessionHandle result, PicolloError* error);
     [DllImport(Library)]
-    internal static extern void picollo_capped_counter_add64(ulong* counter, ulong count, uint thresholdBits, uint capBits);
+    internal static extern void picollo_session_free(IntPtr session);
     [DllImport(Library)]
-    internal static extern void picollo_sensing_counter_add32(uint* counter, ulong count, uint thresholdBits);
+    internal static extern int picollo_session_event(IntPtr session, UIntPtr index, PicolloEvent* result);
     [DllImport(Library)]
-    internal static extern void picollo_sensing_counter_add64(ulong* counter, ulong count, uint thresholdBits);
+    internal static extern int picollo_session_event_info(IntPtr session, UIntPtr index, PicolloEventInfo* result);
+    [DllImport(Library)]
+    internal static extern int picollo_session_enable(IntPtr session, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_session_disable(IntPtr session, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_session_calibrate(IntPtr session, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_session_read(IntPtr session, uint how, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_session_record(IntPtr session, uint since);
+    [DllImport(Library)]
+    internal static extern int picollo_session_readings(
+        IntPtr session, uint since, PerfEventCounterValue* result, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_session_reset(IntPtr session, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_session_histogram_ref(IntPtr session, UIntPtr index, out HistogramHandle result);
+
+    // Work.
+    [DllImport(Library)]
+    internal static extern void picollo_work_add_chain_256(ulong repetitions);
+
+    // Picture.
+    [DllImport(Library)]
+    internal static extern int picollo_snapshot_format_chart(
+        SnapshotHandle snapshot, uint picture, byte* title, byte* unit, uint columns, uint rows, uint ascii, byte* buffer,
+        UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_pictures_format_svg(
+        IntPtr* snapshots, byte** titles, UIntPtr length, uint picture, byte* title, byte* unit, PicolloPictureOptions* options,
+        byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern int picollo_report_format_html(
+        IntPtr* snapshots, byte** titles, UIntPtr length, byte* title, byte* unit, byte* buffer, UIntPtr capacity,
+        UIntPtr* outLength);
 
     // Segment.
     [DllImport(Library)]
@@ -375,67 +438,4 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_exemplars_publish(ExemplarsHandle exemplars, RegistryHandle registry, ulong id);
     [DllImport(Library)]
     internal static extern void picollo_exemplars_free(IntPtr exemplars);
-
-    // Event.
-    [DllImport(Library)]
-    internal static extern int picollo_event_parse(byte* spec, PicolloEvent* result, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_perf_probe(PicolloPerfInfo* result, PicolloError* error);
-
-    // Session.
-    [DllImport(Library)]
-    internal static extern int picollo_session_create(
-        PicolloSessionOptions* options, PicolloEvent* events, UIntPtr length, out SessionHandle result, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern void picollo_session_free(IntPtr session);
-    [DllImport(Library)]
-    internal static extern int picollo_session_event(IntPtr session, UIntPtr index, PicolloEvent* result);
-    [DllImport(Library)]
-    internal static extern int picollo_session_event_info(IntPtr session, UIntPtr index, PicolloEventInfo* result);
-    [DllImport(Library)]
-    internal static extern int picollo_session_enable(IntPtr session, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_session_disable(IntPtr session, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_session_calibrate(IntPtr session, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_session_read(IntPtr session, uint how, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_session_record(IntPtr session, uint since);
-    [DllImport(Library)]
-    internal static extern int picollo_session_readings(
-        IntPtr session, uint since, PerfEventCounterValue* result, UIntPtr capacity, UIntPtr* outLength);
-    [DllImport(Library)]
-    internal static extern int picollo_session_reset(IntPtr session, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_session_histogram_ref(IntPtr session, UIntPtr index, out HistogramHandle result);
-
-    // Benchmark.
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_create(
-        PicolloBenchmarkOptions* options, PicolloEvent* events, UIntPtr length, out BenchmarkHandle result, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern void picollo_benchmark_free(IntPtr benchmark);
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_next(
-        BenchmarkHandle benchmark, uint* outWhich, ulong* outRepetitions, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark, PicolloError* error);
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_result(
-        BenchmarkHandle benchmark, PicolloBenchmarkOutcome* result, BenchmarkNoise* outNoise);
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_counter(
-        BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounts* result);
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_histogram_ref(
-        BenchmarkHandle benchmark, uint which, out HistogramHandle result);
-    [DllImport(Library)]
-    internal static extern int picollo_benchmark_format(
-        BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
-        UIntPtr* outLength);
-
-    // Work.
-    [DllImport(Library)]
-    internal static extern void picollo_work_add_chain_256(ulong repetitions);
 }

@@ -5,7 +5,7 @@ namespace Picollo.Native;
 
 #pragma warning disable CS0649 // The library assigns the fields.
 
-// The structs of include/picollo.h, field by field: a C name such as timestamp_unix_nanos is TimestampUnixNanos here.
+// The structs of include/picollo*.h, field by field: a C name such as timestamp_unix_nanos is TimestampUnixNanos here.
 // The tests compare every size and offset with what a C compiler makes of the header.
 
 internal unsafe struct PicolloError
@@ -25,21 +25,6 @@ internal struct PicolloHistogramOptions
     public ulong MinTrackable, MaxTrackable, MaxBytes, Unit;
 }
 
-internal unsafe struct PicolloRecorder
-{
-    public ulong Length, FirstIndex;
-    public uint BlockScale, CounterBits;
-    public void* Counters, Histogram, Owner, Reserved;
-}
-
-internal unsafe struct PicolloAtomicRecorder
-{
-    public ulong Length, FirstIndex;
-    public uint BlockScale, Reserved;
-    public ulong* Counters;
-    public void* Histogram;
-}
-
 internal struct PicolloBucket
 {
     public ulong Lower, Upper, Step, Count, StorageIndex, LogicalIndex;
@@ -55,20 +40,6 @@ internal struct PicolloPercentile
     public double Rank;
     public ulong Value, TargetCount;
     public PicolloBucket Bucket;
-}
-
-internal struct PicolloLayout
-{
-    public ulong MinTrackable, MaxTrackable, FirstIndex, Length;
-    public double RelativeError;
-    public uint BlockScale, SignificantDigits;
-    public ulong Unit;
-}
-
-internal struct PicolloStep
-{
-    public ulong From, To, AddedCount, CumulativeCount;
-    public double Rank, RankLevel;
 }
 
 /// <summary>The percentiles of a picollo_summary: C# has no fixed buffer of structs.</summary>
@@ -88,12 +59,33 @@ internal struct PicolloSummary
     public SummaryPercentiles Percentiles;
 }
 
-internal unsafe struct PicolloLogInterval
+internal struct PicolloLayout
 {
-    public double StartSeconds, EndSeconds, Max, LogStartSeconds, LogBaseSeconds;
-    public ulong Position, Line;
-    public byte* Tag;
-    public UIntPtr TagLength;
+    public ulong MinTrackable, MaxTrackable, FirstIndex, Length;
+    public double RelativeError;
+    public uint BlockScale, SignificantDigits;
+    public ulong Unit;
+}
+
+internal struct PicolloStep
+{
+    public ulong From, To, AddedCount, CumulativeCount;
+    public double Rank, RankLevel;
+}
+
+internal unsafe struct PicolloRecorder
+{
+    public ulong Length, FirstIndex;
+    public uint BlockScale, CounterBits;
+    public void* Counters, Histogram, Owner, Reserved;
+}
+
+internal unsafe struct PicolloAtomicRecorder
+{
+    public ulong Length, FirstIndex;
+    public uint BlockScale, Reserved;
+    public ulong* Counters;
+    public void* Histogram;
 }
 
 internal struct PicolloCompareOptions
@@ -110,9 +102,28 @@ internal struct PicolloComparison
     public uint Verdict, Flags;
 }
 
-internal struct PicolloPictureOptions
+internal struct PicolloBenchmarkOptions
 {
-    public uint StructSize, Theme, Width, Height;
+    public uint StructSize, Flags, MinBlocks, MaxBlocks;
+    public ulong Repetitions;
+    public double BudgetSeconds, WarmUpSeconds, SampleSeconds, Precision, Confidence, RelativeThreshold, ResolutionSeconds;
+}
+
+internal struct PicolloBenchmarkCounts
+{
+    public double A, B;
+    public int Status;
+    public uint Reserved;
+}
+
+internal struct PicolloBenchmarkOutcome
+{
+    public BlockComparison Blocks;
+    public double OverheadA, OverheadB;
+    public ulong RepetitionsA, RepetitionsB, SampleCount, Elapsed;
+    public double OverheadErrorA, OverheadErrorB;
+    public ulong EmptyCount;
+    public uint Flags, Reserved;
 }
 
 internal struct PicolloDoubleOptions
@@ -134,6 +145,14 @@ internal struct PicolloDoubleSummary
 {
     public DoubleStatistics Statistics;
     public DoubleSummaryPercentiles Percentiles;
+}
+
+internal unsafe struct PicolloLogInterval
+{
+    public double StartSeconds, EndSeconds, Max, LogStartSeconds, LogBaseSeconds;
+    public ulong Position, Line;
+    public byte* Tag;
+    public UIntPtr TagLength;
 }
 
 internal unsafe struct PicolloLabel
@@ -162,6 +181,51 @@ internal unsafe struct PicolloMetricExemplar
     public fixed byte SpanId[SpanIdLength];
     public PicolloLabel* Labels;
     public UIntPtr LabelsLength;
+}
+
+internal unsafe struct PicolloEvent
+{
+    public const int UnitLength = 16;
+    public const int NameLength = 128;
+
+    public ulong Config, Config1, Config2, Config3;
+    public double Scale;
+    public uint Type, BpType, Modifiers, Reserved;
+    public fixed byte Unit[UnitLength];
+    public fixed byte Name[NameLength];
+}
+
+internal unsafe struct PicolloPerfInfo
+{
+    public const int ExplanationLength = 480;
+
+    public uint PmuAvailable, UserReadAvailable, FixedCounters, ProgrammableCounters;
+    public int Paranoid;
+    public uint Hypervisor;
+    public fixed byte Explanation[ExplanationLength];
+}
+
+internal struct PicolloSessionOptions
+{
+    public uint StructSize, Flags;
+    public double RelativeError;
+    public int Thread, Cpu;
+    public uint CounterBits, Reserved;
+}
+
+internal unsafe struct PicolloEventInfo
+{
+    public const int MessageLength = 248;
+
+    public ulong NotCountedCount, OverheadFast, OverheadSyscall;
+    public int Status, OsErrno;
+    public uint Group, Flags;
+    public fixed byte Message[MessageLength];
+}
+
+internal struct PicolloPictureOptions
+{
+    public uint StructSize, Theme, Width, Height;
 }
 
 internal unsafe struct PicolloSegmentOptions
@@ -220,68 +284,4 @@ internal struct PicolloExemplarShare
 {
     public double Share;
     public ulong ExcessNanos, Observations, TypicalNanos;
-}
-
-internal unsafe struct PicolloEvent
-{
-    public const int UnitLength = 16;
-    public const int NameLength = 128;
-
-    public ulong Config, Config1, Config2, Config3;
-    public double Scale;
-    public uint Type, BpType, Modifiers, Reserved;
-    public fixed byte Unit[UnitLength];
-    public fixed byte Name[NameLength];
-}
-
-internal unsafe struct PicolloPerfInfo
-{
-    public const int ExplanationLength = 480;
-
-    public uint PmuAvailable, UserReadAvailable, FixedCounters, ProgrammableCounters;
-    public int Paranoid;
-    public uint Hypervisor;
-    public fixed byte Explanation[ExplanationLength];
-}
-
-internal struct PicolloSessionOptions
-{
-    public uint StructSize, Flags;
-    public double RelativeError;
-    public int Thread, Cpu;
-    public uint CounterBits, Reserved;
-}
-
-internal unsafe struct PicolloEventInfo
-{
-    public const int MessageLength = 248;
-
-    public ulong NotCountedCount, OverheadFast, OverheadSyscall;
-    public int Status, OsErrno;
-    public uint Group, Flags;
-    public fixed byte Message[MessageLength];
-}
-
-internal struct PicolloBenchmarkOptions
-{
-    public uint StructSize, Flags, MinBlocks, MaxBlocks;
-    public ulong Repetitions;
-    public double BudgetSeconds, WarmUpSeconds, SampleSeconds, Precision, Confidence, RelativeThreshold, ResolutionSeconds;
-}
-
-internal struct PicolloBenchmarkCounts
-{
-    public double A, B;
-    public int Status;
-    public uint Reserved;
-}
-
-internal struct PicolloBenchmarkOutcome
-{
-    public BlockComparison Blocks;
-    public double OverheadA, OverheadB;
-    public ulong RepetitionsA, RepetitionsB, SampleCount, Elapsed;
-    public double OverheadErrorA, OverheadErrorB;
-    public ulong EmptyCount;
-    public uint Flags, Reserved;
 }

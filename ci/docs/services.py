@@ -1,8 +1,9 @@
-"""Runs the recipes of docs/web-services.md with the real frameworks, like a reader, with each command printed below them.
+#!/usr/bin/env python3
+"""Runs the recipes of docs/web-services.md with the real frameworks, with each command printed below them.
 
-Each service gets requests from several connections: matched routes, unmatched paths and failing routes. The counts by route that
-`picollo show` prints must equal what was sent. Needs the staged library and command; installs the frameworks outside the tree,
-once. Ends with "services: N passed, N failed".
+Each service gets requests from several connections: matched routes, unmatched paths and failing routes. The counts by
+route that `picollo show` prints must equal what was sent. Needs the staged library and command; installs the
+frameworks outside the tree, once. Ends with "services: N passed, N failed".
 """
 
 import collections
@@ -25,6 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs/web-services.md"
 PACKAGES = ["fastapi==0.*", "flask==3.*", "django==5.*", "gunicorn", "uvicorn", "uvicorn-worker"]
 STAGE = ROOT / "target/stage"
+LIBRARY = str(STAGE / "lib/libpicollo.so")
+PYTHON = str(ROOT / "python/src")
 AXUM = 'axum = "0.8"\ntokio = { version = "1", features = ["macros", "net", "rt-multi-thread"] }\n'
 PATHS = [("/items/1", "items"), ("/items/2", "items"), ("/fails", "fails"), ("/nothing/3", "unmatched"), ("/items/none", None)]
 REQUESTS = 400
@@ -114,8 +117,8 @@ def check(program, command, interpreter):
         }.get(words[0], [])
         given = os.environ | {
             "PORT": str(port),
-            "PYTHONPATH": str(next(ROOT.glob("python*/**/picollo/__init__.py")).parent.parent),
-            "PICOLLO_LIBRARY": str(STAGE / "lib/libpicollo.so"),
+            "PYTHONPATH": PYTHON,
+            "PICOLLO_LIBRARY": LIBRARY,
             "PICOLLO_DIR": segments,
         }
         log = open(pathlib.Path(folder) / "log", "w+")
@@ -157,9 +160,21 @@ def check(program, command, interpreter):
             subprocess.run(["rm", "-r", segments], check=True)
 
 
+def others():
+    """The page's other Python blocks, which need no server."""
+    return [code for code in re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL) if not code.startswith("# shop.py")]
+
+
 def main():
     interpreter = environment()
     passed = failed = 0
+    for code in others():
+        given = os.environ | {"PYTHONPATH": PYTHON, "PICOLLO_LIBRARY": LIBRARY}
+        if subprocess.run([interpreter / "python", "-c", code], env=given, timeout=60).returncode:
+            failed += 1
+            print(f"FAILED:\n{code}")
+        else:
+            passed += 1
     for title, program, commands in recipes():
         for command in commands:
             try:

@@ -80,9 +80,10 @@ static void every_way_of_recording()
     picollo::histogram one = must(picollo::histogram::create(worked)), inlined = must(picollo::histogram::create(for_recorders)),
                        batch = must(picollo::histogram::create(picollo::options(worked).mode(picollo::mode::per_thread)));
     picollo::recorder recorder = must(inlined.recorder());
+    const picollo::writer writer = recorder.writer();
     for (const std::uint64_t value : values) {
         one.record(value);
-        recorder.record(value);
+        writer.record(value);
     }
     CHECK(recorder.native().counters != nullptr);
     batch.record(values);
@@ -96,8 +97,9 @@ static void every_way_of_recording()
     }
     picollo::histogram shared = must(picollo::histogram::create());
     const picollo::atomic_recorder atomic = must(shared.atomic_recorder());
-    atomic.record(3);
-    atomic.record(3ns);
+    const picollo::atomic_writer added = atomic.writer();
+    added.record(3);
+    added.record(3ns);
     CHECK(atomic.native().counters != nullptr);
     CHECK_U64(2, must(must(shared.snapshot()).bucket_of(3)).count);
     FAILS(unsupported, inlined.atomic_recorder());
@@ -195,7 +197,7 @@ static void ownership()
     picollo::recorder &same = recorder;
     recorder = std::move(same);
     first = must(picollo::histogram::create(worked));
-    recorder.record(2600);
+    recorder.writer().record(2600);
     must(snapshot.update());
     CHECK_U64(3, must(snapshot.counts()).total);
     snapshot = must(first.snapshot());

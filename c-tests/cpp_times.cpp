@@ -18,8 +18,9 @@ static void durations()
     histogram.record<std::chrono::microseconds>(3ms);
     histogram.record<std::chrono::milliseconds>(-5s);
     picollo::recorder recorder = must(histogram.recorder());
-    recorder.record(7ns);
-    recorder.record<std::chrono::duration<std::uint64_t, std::ratio<60>>>(2h);
+    const picollo::writer writer = recorder.writer();
+    writer.record(7ns);
+    writer.record<std::chrono::duration<std::uint64_t, std::ratio<60>>>(2h);
     const std::vector<picollo::bucket> buckets = must(must(histogram.snapshot()).buckets());
     CHECK_U64(5, buckets.size());
     const std::uint64_t expected[] = {0, 7, 120, 2000, 3000};
@@ -81,10 +82,11 @@ static void scopes()
     picollo::histogram nanos = must(picollo::histogram::create()), micros = must(picollo::histogram::create()),
                        ticks = must(picollo::histogram::create(single_writer));
     picollo::recorder recorder = must(ticks.recorder());
+    picollo::writer writer = recorder.writer();
     {
         picollo::scope timing(nanos);
         picollo::scope<picollo::histogram, std::chrono::microseconds> coarse(micros);
-        picollo::scope<picollo::recorder, std::chrono::nanoseconds, std::chrono::system_clock> other(recorder);
+        picollo::scope<picollo::writer, std::chrono::nanoseconds, std::chrono::system_clock> other(writer);
         std::this_thread::sleep_for(5ms);
         CHECK(timing.elapsed() >= 5ms);
         picollo::scope never(nanos);

@@ -39,7 +39,7 @@ static void batch(uint64_t *number)
 
 static void through_a_recorder(uint64_t *number)
 {
-    picollo_recorder_record(&recorder, VALUE);
+    picollo_writer_record(picollo_recorder_writer(&recorder), VALUE);
     ++*number;
 }
 

@@ -46,11 +46,12 @@ static void check_recorder(const picollo_histogram_options *options)
     CHECK_U64(options->counter_bits, recorder.counter_bits);
     /* A recorder does not shift values: with a unit, they go to the library. */
     CHECK((recorder.length == 0) == (options->unit != 0));
+    const picollo_writer writer = picollo_recorder_writer(&recorder);
     for (int i = 0; i < 170000; i++) {
         const uint64_t magnitude = next_random(&state) >> 58, bound = (uint64_t)i * 1000 - 1;
         const uint64_t value = i < 70000 ? bound : next_random(&state) >> magnitude;
         picollo_histogram_record(called, value);
-        picollo_recorder_record(&recorder, value);
+        picollo_writer_record(writer, value);
     }
     check_same(called, inlined);
     const picollo_counts counts = counts_of(inlined);
@@ -80,10 +81,11 @@ struct share {
 static void *record_share(void *argument)
 {
     const struct share *const share = (const struct share *)argument;
+    const picollo_atomic_writer writer = picollo_atomic_recorder_writer(share->recorder);
     uint64_t state = share->seed;
     for (int i = 0; i < 100000; i++) {
         const uint64_t magnitude = next_random(&state) >> 58;
-        picollo_atomic_recorder_record(share->recorder, next_random(&state) >> magnitude);
+        picollo_atomic_writer_record(writer, next_random(&state) >> magnitude);
     }
     return NULL;
 }
@@ -129,12 +131,13 @@ static void wraps_are_told_of(void)
     picollo_histogram *const called = create_from(&options), *const inlined = create_from(&options);
     picollo_recorder recorder;
     CHECK_OK(picollo_histogram_recorder(inlined, PICOLLO_INLINE_VERSION, &recorder));
+    const picollo_writer writer = picollo_recorder_writer(&recorder);
     for (uint64_t value = 1000; value < 12000; value += 1000) {
         picollo_histogram_record_n(called, value, UINT32_MAX - 1);
         picollo_histogram_record_n(inlined, value, UINT32_MAX - 1);
         for (int i = 0; i < 4; i++) {
             picollo_histogram_record(called, value);
-            picollo_recorder_record(&recorder, value);
+            picollo_writer_record(writer, value);
         }
     }
     check_same(called, inlined);
@@ -154,13 +157,14 @@ static void keeps_its_histogram(void)
     picollo_counts counts;
     CHECK_OK(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
     picollo_histogram_free(histogram);
-    picollo_recorder_record(&recorder, 5);
-    picollo_recorder_record(&recorder, 5000);
+    const picollo_writer writer = picollo_recorder_writer(&recorder);
+    picollo_writer_record(writer, 5);
+    picollo_writer_record(writer, 5000);
     CHECK_OK(picollo_snapshot_update(snapshot, 0));
     CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
     CHECK(counts.total == 1 && counts.overflow == 1);
     picollo_snapshot_free(snapshot);
-    picollo_recorder_record(&recorder, 6);
+    picollo_writer_record(writer, 6);
     picollo_recorder_release(&recorder);
     /* A released recorder is cleared, and a second release does nothing. */
     CHECK(recorder.counters == NULL && recorder.histogram == NULL && recorder.length == 0);

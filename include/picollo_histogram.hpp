@@ -49,7 +49,45 @@ constexpr std::uint64_t count_of(std::chrono::duration<Rep, Period> time) noexce
     }
 }
 
-/** Records without a call: for one thread at a time. In mode per_thread it has a separate shard of counters. */
+/** Records without a call, for one thread at a time: the writer of a recorder. Keep it in a local variable. */
+class writer {
+public:
+    explicit writer(const picollo_writer &native) noexcept : native_(native) {}
+
+    /** Counts a value once, in about a nanosecond. */
+    void record(std::uint64_t value) const noexcept { picollo_writer_record(native_, value); }
+
+    /** Counts a duration, in nanoseconds unless another unit is chosen: `record<std::chrono::microseconds>(time)`. */
+    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
+    void record(std::chrono::duration<Rep, Period> time) const noexcept
+    {
+        record(count_of<Unit>(time));
+    }
+
+private:
+    picollo_writer native_;
+};
+
+/** Records without a call by atomic additions, from any number of threads: the writer of an atomic recorder. */
+class atomic_writer {
+public:
+    explicit atomic_writer(const picollo_atomic_writer &native) noexcept : native_(native) {}
+
+    /** Counts a value once. */
+    void record(std::uint64_t value) const noexcept { picollo_atomic_writer_record(native_, value); }
+
+    /** Counts a duration, in nanoseconds unless another unit is chosen. */
+    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
+    void record(std::chrono::duration<Rep, Period> time) const noexcept
+    {
+        record(count_of<Unit>(time));
+    }
+
+private:
+    picollo_atomic_writer native_;
+};
+
+/** What recording without a call needs: for one thread at a time. In mode per_thread it has a separate shard of counters. */
 class recorder {
 public:
     /** Takes over a recorder that was filled in. */
@@ -65,41 +103,25 @@ public:
     }
     ~recorder() { release(native_); }
 
-    /** Counts a value once, in about a nanosecond. */
-    void record(std::uint64_t value) noexcept { picollo_recorder_record(&native_, value); }
-
-    /** Counts a duration, in nanoseconds unless another unit is chosen: `record<std::chrono::microseconds>(time)`. */
-    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
-    void record(std::chrono::duration<Rep, Period> time) noexcept
-    {
-        record(count_of<Unit>(time));
-    }
+    /** Records; a local variable, which the compiler keeps in registers. Valid until the recorder is destroyed. */
+    picollo::writer writer() const noexcept { return picollo::writer(picollo_recorder_writer(&native_)); }
 
     const picollo_recorder &native() const noexcept { return native_; }
 
 private:
-    /* Takes a copy, so the address of the recorder itself does not escape. Then a loop keeps its fields in registers, because
-     * no counter can alias them. */
     static void release(picollo_recorder copy) noexcept { picollo_recorder_release(&copy); }
 
     picollo_recorder native_;
 };
 
-/** Records without a call by atomic additions, from any number of threads. It borrows the histogram, which must outlive it. */
+/** What atomic additions without a call need, from any number of threads. It borrows the histogram, which must outlive it. */
 class atomic_recorder {
 public:
     /** Takes over an atomic recorder that was filled in. */
     explicit atomic_recorder(const picollo_atomic_recorder &borrowed) noexcept : native_(borrowed) {}
 
-    /** Counts a value once. */
-    void record(std::uint64_t value) const noexcept { picollo_atomic_recorder_record(&native_, value); }
-
-    /** Counts a duration, in nanoseconds unless another unit is chosen. */
-    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
-    void record(std::chrono::duration<Rep, Period> time) const noexcept
-    {
-        record(count_of<Unit>(time));
-    }
+    /** Records; a local variable, which the compiler keeps in registers. Valid as long as the histogram. */
+    picollo::atomic_writer writer() const noexcept { return picollo::atomic_writer(picollo_atomic_recorder_writer(&native_)); }
 
     const picollo_atomic_recorder &native() const noexcept { return native_; }
 
@@ -232,7 +254,7 @@ private:
     detail::handle<picollo_histogram, picollo_histogram_free> handle_;
 };
 
-/** Measures the time from here to the end of the block, and records it. The histogram or recorder must outlive the scope.
+/** Measures the time from here to the end of the block, and records it. The histogram or writer must outlive the scope.
  *
  *     picollo::scope timing(latency);                                                   // nanoseconds
  *     picollo::scope<picollo::histogram, std::chrono::microseconds> timing(latency);

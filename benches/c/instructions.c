@@ -102,9 +102,9 @@ int main(int argc, char **argv)
         picollo_recorder recorder;
         picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, 0);
         if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) return 2;
-        const picollo_recorder own = recorder;
+        const picollo_writer writer = picollo_recorder_writer(&recorder);
         for (long time = 0; time < times; time++) {
-            for (int i = 0; i < VALUES; i++) picollo_recorder_record(&own, values[i]);
+            for (int i = 0; i < VALUES; i++) picollo_writer_record(writer, values[i]);
         }
     } else if (strcmp(path, "scopes") == 0 || strcmp(path, "exemplar-scopes") == 0) {
         scopes(path[0] == 'e', times);

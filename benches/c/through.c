@@ -31,9 +31,8 @@ void through_hdr_atomic(struct hdr_histogram *histogram, const uint64_t *values,
     for (size_t i = 0; i < length; i++) hdr_record_value_atomic(histogram, (int64_t)values[i]);
 }
 
-/* A copy of the recorder: its address does not escape, so the compiler keeps its fields in registers. */
 void inlined_in_c(const picollo_recorder *recorder, const uint64_t *values, size_t length)
 {
-    const picollo_recorder own = *recorder;
-    for (size_t i = 0; i < length; i++) picollo_recorder_record(&own, values[i]);
+    const picollo_writer writer = picollo_recorder_writer(recorder);
+    for (size_t i = 0; i < length; i++) picollo_writer_record(writer, values[i]);
 }

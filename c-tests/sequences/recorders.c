@@ -27,9 +27,10 @@ static void op_record_inline(struct world *world)
 {
     const size_t place = pick(world);
     if (world->recorders[place].histogram == NULL) return;
+    const picollo_writer writer = picollo_recorder_writer(&world->recorders[place]);
     for (uint64_t number = choose(world, 20); number > 0; number--) {
         const uint64_t value = any_value(world);
-        picollo_recorder_record(&world->recorders[place], value);
+        picollo_writer_record(writer, value);
         count_value(&world->recorder_models[place]->raw, &world->recorder_models[place]->rule, value, 1);
     }
     settle(world->recorder_models[place]);
@@ -47,9 +48,10 @@ static void op_record_atomically(struct world *world)
         expected = PICOLLO_ERR_UNSUPPORTED;
     EXPECT(expected, picollo_histogram_atomic_recorder(world->histograms[slot], PICOLLO_INLINE_VERSION, &recorder));
     if (expected != PICOLLO_OK) return;
+    const picollo_atomic_writer writer = picollo_atomic_recorder_writer(&recorder);
     for (uint64_t number = choose(world, 20); number > 0; number--) {
         const uint64_t value = any_value(world);
-        picollo_atomic_recorder_record(&recorder, value);
+        picollo_atomic_writer_record(writer, value);
         count_value(&model->raw, &model->rule, value, 1);
     }
     settle(model);
@@ -58,7 +60,7 @@ static void op_record_atomically(struct world *world)
 const struct operation recorder_operations[] = {
     {"histogram_recorder", op_take_recorder, 8},
     {"recorder_release", op_release_recorder, 4},
-    {"recorder_record", op_record_inline, 12},
-    {"atomic_recorder_record", op_record_atomically, 8},
+    {"writer_record", op_record_inline, 12},
+    {"atomic_writer_record", op_record_atomically, 8},
     {NULL, NULL, 0},
 };

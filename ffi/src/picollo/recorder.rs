@@ -1,7 +1,7 @@
 //! Recording without a call.
 //!
-//! A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h and call
-//! picollo_recorder_record. Bindings for other languages may do the same. This is the rule for a value v:
+//! A recorder holds what a record needs, so the compiler can inline it. Include picollo_inline.h, take the recorder's
+//! writer, and call picollo_writer_record. Bindings for other languages may do the same. This is the rule for a value v:
 //!
 //!     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
 //!     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
@@ -18,11 +18,13 @@
 //!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
 //!     picollo_recorder recorder;
 //!     if (picollo_histogram_recorder(latency, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
-//!     picollo_recorder_record(&recorder, 1234);
+//!     picollo_writer writer = picollo_recorder_writer(&recorder);
+//!     picollo_writer_record(writer, 1234);
 //!     picollo_recorder_release(&recorder);
 //!
 //! For a histogram of the default mode that many threads share, use picollo_atomic_recorder. The rule is the same,
-//! but one atomic addition increments the cell, and nothing is to be released.
+//! but one atomic addition increments the cell, and nothing is to be released. picollo_atomic_recorder_writer returns
+//! its writer.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -121,7 +123,7 @@ pub struct picollo_atomic_recorder {
 
 exported! {
 /// Fills in an atomic recorder for a dense histogram with 64-bit counters in PICOLLO_MODE_INTERLOCKED, the default.
-/// Record with picollo_atomic_recorder_record of picollo_inline.h.
+/// Record with picollo_atomic_writer_record of picollo_inline.h.
 ///
 /// Requires: inline_version is PICOLLO_INLINE_VERSION at compile time.
 /// Returns: PICOLLO_ERR_UNSUPPORTED for another inline_version, any other mode or storage, and 32-bit counters,

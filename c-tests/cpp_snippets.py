@@ -1,6 +1,6 @@
 """Makes a test of every C++ block in manual pages, so that the code on the pages compiles and runs.
 
-usage: cpp_snippets.py exceptions|results docs/cpp.md docs/from-hdrhistogram.md > snippets.cpp
+usage: cpp_snippets.py exceptions|results docs/languages/cpp.md docs/coming-from.md > snippets.cpp
 A block is the body of a function. One whose first line is the comment "with results" is for -fno-exceptions, others are
 for exceptions. One that begins with "needs counters" is skipped with a message if there are none. The rows of a table
 are one block, for exceptions: ci/docs/rows.py.

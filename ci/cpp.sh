@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of picollo.hpp and the code in docs/cpp.md and docs/from-hdrhistogram.md, on a staged tree, with and without
+# The tests of picollo.hpp and the code in docs/languages/cpp.md and docs/coming-from.md, on a staged tree, with and without
 # exceptions.
 #
 #   ci/cpp.sh                 compile and run; the last line is "N passed, N failed"
@@ -58,7 +58,7 @@ run() {
 for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
-    python3 c-tests/cpp_snippets.py $kind docs/cpp.md docs/from-hdrhistogram.md >"$out/docs_$kind.cpp"
+    python3 c-tests/cpp_snippets.py $kind docs/languages/cpp.md docs/coming-from.md >"$out/docs_$kind.cpp"
     for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_exemplars.cpp c-tests/cpp_perf.cpp; do
         name=$(basename "$source" .cpp)_$kind
         if build "$name" "${flags[@]}" "$source"; then run "$name"; fi

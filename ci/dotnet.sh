@@ -73,7 +73,7 @@ compile() {
         && python3 ci/dotnet/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
-        && python3 ci/dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md docs/web-services.md >"$out/DocSnippets.cs" \
+        && python3 ci/dotnet/doc_snippets.py docs/languages/dotnet.md docs/coming-from.md docs/web-services.md >"$out/DocSnippets.cs" \
         && python3 ci/dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
         && python3 ci/dotnet/doc_snippets.py --program dotnet/src/Picollo/README.md >"$out/PackageReadme.cs" \
         && python3 ci/dotnet/doc_snippets.py --program "$meters/README.md" >"$out/MeterReadme.cs" || return 1
@@ -126,7 +126,7 @@ run_tests() {
 
 # The inputs of a compilation; if they are unchanged, it is skipped.
 inputs() {
-    find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage"/include/*.h ffi/picollo.abi.json ci/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet "$meters" README.md docs/languages/dotnet.md docs/coming-from.md ci/docs/rows.py "$stage"/include/*.h ffi/picollo.abi.json ci/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
 }
 
 fetch

@@ -27,7 +27,7 @@ extern "C" {
  * difference between two quantiles, and a verdict. The verdict is faster or slower if the whole interval lies beyond
  * a margin. Otherwise there is no evidence. The margin is the larger of a threshold and of the resolution, such as
  * the width of a bucket. A comparison also has the tests of Mann and Whitney and of Kolmogorov and Smirnov, and
- * effect sizes. docs/comparing.md explains them.
+ * effect sizes. docs/is-it-faster.md explains them.
  *
  *     picollo_comparison compared;
  *     if (picollo_compare(before, after, NULL, &compared) == PICOLLO_OK && compared.verdict == PICOLLO_VERDICT_SLOWER)

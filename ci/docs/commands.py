@@ -37,7 +37,7 @@ ELSEWHERE = {
     "./a.out": ("ci/docs/readme.py", "run_c"),
     "g++ -std=c++17 example.cpp -Wl,-rpath,$PWD/target/stage/lib $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": (
         "ci/docs/readme.py",
-        "docs/cpp.md",
+        "docs/languages/cpp.md",
     ),
     "cargo build --profile embedded -p picollo-ffi --no-default-features --features critical-section --target thumbv6m-none-eabi": (
         "ci/targets/bare-metal.sh",
@@ -73,7 +73,7 @@ NOWHERE = {
     "tar xzf picollo-0.1.0-linux-x86_64.tar.gz": "ci/dist/test.sh unpacks it elsewhere",
     'dotnet add package Picollo.Native --source "$PWD/target/nuget"': "there is no .NET SDK",
 }
-PAGES = ["README.md", "benches/README.md", "python/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", "benches/README.md", "python/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 
 
 def commands(page):

@@ -81,7 +81,7 @@ def main():
                 resolved += 1
                 linked.add(file)
     # A page without links to it is not read.
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         if page not in linked:
             wrong.append(f"{page.relative_to(ROOT)}: no page links to it")
     wrong += [f"the headers: {name} is declared nowhere" for name in undeclared(sorted((ROOT / "include").glob("*.h")))]

@@ -1,8 +1,8 @@
 """Runs the C, C++ and Python examples of README.md, the C example of docs/why-slow.md, and the first program of
-docs/cpp.md on the staged library, like a reader. C and C++ use the commands printed below them. LD_LIBRARY_PATH is
+docs/languages/cpp.md on the staged library, like a reader. C and C++ use the commands printed below them. LD_LIBRARY_PATH is
 unset: `make` sets it, but a reader does not.
 
-Also runs the C and Python rows of docs/from-hdrhistogram.md, and checks that the Rust test of its rows is current.
+Also runs the C and Python rows of docs/coming-from.md, and checks that the Rust test of its rows is current.
 (ci/cpp.sh and ci/dotnet.sh run those in C++ and C#.)
 
 The Rust example is a documentation test of picollo-native. Ends with "N passed, N failed".
@@ -122,8 +122,8 @@ def check_rows():
 
 
 def main():
-    # The other blocks of docs/cpp.md are not whole programs: see ci/cpp.sh.
-    of_readme, of_cpp = check("README.md", ("c", "c++", "python")), check("docs/cpp.md", ("c++",))
+    # The other blocks of docs/languages/cpp.md are not whole programs: see ci/cpp.sh.
+    of_readme, of_cpp = check("README.md", ("c", "c++", "python")), check("docs/languages/cpp.md", ("c++",))
     of_slow = check("docs/why-slow.md", ("c",), r"^own waiting +\d+% +\d+ ")
     of_rows = check_rows()
     passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_rows))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Extracts the code in the tables of a page, to compile and run it: docs/from-hdrhistogram.md.
+"""Extracts the code in the tables of a page, to compile and run it: docs/coming-from.md.
 
     ci/docs/rows.py PAGE LANGUAGE     prints the body of a function: the current code of the rows, in order
     ci/docs/rows.py PAGE --rust       prints core/tests/from_hdrhistogram.rs
@@ -23,7 +23,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PAGE = "docs/from-hdrhistogram.md"
+PAGE = "docs/coming-from.md"
 RUST_TEST = "core/tests/from_hdrhistogram.rs"
 COMMENT = {"python": "#"}
 

@@ -1,6 +1,6 @@
 """Makes a test of every C# block in manual pages, so that the code on the pages compiles and runs.
 
-usage: doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md > DocSnippets.cs
+usage: doc_snippets.py docs/languages/dotnet.md docs/coming-from.md > DocSnippets.cs
        doc_snippets.py --program README.md > Readme.cs
 With --program, the first C# block of a page is a separate program, unchanged. Otherwise a block is the body of a
 method. A block that begins with a comment "needs counters" is skipped with a message if there are none. The rows of a

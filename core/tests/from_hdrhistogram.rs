@@ -1,4 +1,4 @@
-//! Written by ci/docs/rows.py from docs/from-hdrhistogram.md: what its rows in Rust say.
+//! Written by ci/docs/rows.py from docs/coming-from.md: what its rows in Rust say.
 
 #[test]
 #[rustfmt::skip]

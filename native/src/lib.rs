@@ -132,7 +132,7 @@ pub struct Readme;
 
 /// The examples of the manual's page on Rust.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/rust.md")]
+#[doc = include_str!("../../docs/languages/rust.md")]
 pub struct Manual;
 
 /// The examples of the page on why observations are slow.

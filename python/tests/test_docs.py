@@ -13,7 +13,7 @@ import picollo
 DOCS = REPOSITORY / "docs"
 
 
-@pytest.mark.parametrize("page", ["python.md", "comparing.md", "counters.md", "doubles-and-sparse.md", "interchange.md", "metrics.md"])
+@pytest.mark.parametrize("page", ["languages/python.md", "is-it-faster.md", "counters.md", "doubles-and-sparse.md", "interchange.md", "export.md"])
 def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
     for module in ("numpy", "pandas", "matplotlib"):
         pytest.importorskip(module)
@@ -24,25 +24,25 @@ def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
         count += 1
         for place, line in enumerate(example[1].splitlines(), text.count("\n", 0, example.start(1))):
             lines[place] = line
-    assert count >= {"python.md": 8, "comparing.md": 3}.get(page, 1)
-    program = tmp_path / f"{page}.py"
+    assert count >= {"languages/python.md": 8, "is-it-faster.md": 3}.get(page, 1)
+    program = tmp_path / f"{Path(page).stem}.py"
     program.write_text("\n".join(lines), encoding="utf-8")
     code = f"import os, runpy; os.chdir({str(tmp_path)!r}); runpy.run_path({str(program)!r})"
     # If a processor changes its speed meanwhile, blocks depend on each other, and the verdict is "no evidence".
-    for _ in range(4 if page == "comparing.md" else 1):
+    for _ in range(4 if page == "is-it-faster.md" else 1):
         result = run_python(code, environment={"MPLBACKEND": "Agg"})
         if result.returncode == 0:
             break
     assert (result.returncode, result.stderr) == (0, "")
-    if page == "comparing.md":
+    if page == "is-it-faster.md":
         blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         shown = [block for language, block in blocks if language == ""]
         assert len(shown) >= 3 and all(output in result.stdout for output in shown[:3])
-    if page == "python.md":
+    if page == "languages/python.md":
         assert "##### Request (ns)" in result.stdout and "P99=" in result.stdout
         assert (tmp_path / "curves.png").stat().st_size > 1000
     for picture in re.findall(r"^!\[.+\]\((.+)\)$", text, re.MULTILINE):
-        assert 1_000 < (DOCS / picture).stat().st_size < 150_000
+        assert 1_000 < ((DOCS / page).parent / picture).stat().st_size < 150_000
     for name in re.findall(r"`@?picollo\.(\w{2,})", text):
         assert hasattr(picollo, name), name
     headers = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "include").glob("*.h"))

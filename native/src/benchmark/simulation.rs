@@ -3,7 +3,7 @@
 //! The order, the interval, the rule for ending and the verdict are those of [`Benchmark`].
 //!
 //! `PICOLLO_SIMULATED=4000 cargo test --release -p picollo-native --lib simulation -- --nocapture` prints the tables of
-//! docs/comparing.md.
+//! docs/is-it-faster.md.
 
 use std::sync::{Arc, Mutex};
 

@@ -16,7 +16,8 @@ pub enum SegmentKind {
 pub struct SegmentOptions<'a> {
     /// What it is called: 1 to 64 letters, digits, `_` and `-`. Empty: as the program, with `_` for other characters.
     pub name: &'a str,
-    /// The directory to use; it is created if it does not exist. If empty, docs/observing.md explains the default.
+    /// The directory to use; it is created if it does not exist. If it is empty, docs/watch-from-outside.md explains
+    /// the default.
     pub directory: &'a str,
     /// Maximum size of the file; 0: 128 MiB. It reserves address space at once, but memory only as entries are created.
     pub max_bytes: u64,

@@ -126,7 +126,7 @@ fn names_and_labels_are_told() {
         ("names", std::process::id(), 1, true)
     );
     assert!(info.memory > 0 && info.memory < SMALL && info.capacity >= SMALL, "{info:?}");
-    // About the size in docs/observing.md for a histogram with the default layout, for each set of cells.
+    // About the size in docs/watch-from-outside.md for a histogram with the default layout, for each set of cells.
     assert!(entry.bytes > 18_000, "{}", entry.bytes);
     let plain = SegmentOptions { interlocked: true, ..called("plain") };
     let plain = Segment::create(&plain).unwrap();

@@ -1,4 +1,4 @@
-"""Which of two pieces of code is faster, judged by interleaved blocks. See ``docs/comparing.md``."""
+"""Which of two pieces of code is faster, judged by interleaved blocks. See ``docs/is-it-faster.md``."""
 
 from __future__ import annotations
 

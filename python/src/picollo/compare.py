@@ -1,4 +1,4 @@
-"""Whether two histograms differ, by how much, and how well that is known. See ``docs/comparing.md``."""
+"""Whether two histograms differ, by how much, and how well that is known. See ``docs/is-it-faster.md``."""
 
 from __future__ import annotations
 

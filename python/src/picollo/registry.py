@@ -1,5 +1,5 @@
 """Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and similar systems. See
-``docs/metrics.md``.
+``docs/export.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Histograms that other processes watch while the program runs. See ``docs/observing.md``."""
+"""Histograms that other processes watch while the program runs. See ``docs/watch-from-outside.md``."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs/web-services.md"
-PACKAGES = ["fastapi==0.*", "flask==3.*", "django==5.*", "gunicorn", "uvicorn", "uvicorn-worker"]
+PACKAGES = ["fastapi==0.*", "flask==3.*", "django==5.*", "gunicorn", "prometheus_client", "uvicorn", "uvicorn-worker"]
 STAGE = ROOT / "target/stage"
 LIBRARY = str(STAGE / "lib/libpicollo.so")
 PYTHON = str(ROOT / "python/src")
@@ -161,8 +161,10 @@ def check(program, command, interpreter):
 
 
 def others():
-    """The page's other Python blocks, which need no server."""
-    return [code for code in re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL) if not code.startswith("# shop.py")]
+    """Python blocks that need no server, and the one that compares with prometheus_client."""
+    pages = PAGE.read_text() + (ROOT / "docs/coming-from.md").read_text().partition("\n## prometheus_client")[2]
+    blocks = re.findall(r"^```python\n(.*?)^```$", pages, re.MULTILINE | re.DOTALL)
+    return [code for code in blocks if not code.startswith("# shop.py")]
 
 
 def main():

@@ -37,22 +37,23 @@ stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
 
 install: setup   ## install the C library and the command `picollo`: PREFIX=/usr/local, LIBDIR, DESTDIR
-	ci/tools/install.sh install
+	packaging/install.sh install
 
 install-capi: setup ## the same, the library by cargo-c, which is compiled first: for packagers
-	ci/tools/install.sh install-capi
+	packaging/install.sh install-capi
 
 uninstall:       ## remove what was installed, for the same PREFIX, LIBDIR and DESTDIR
-	ci/tools/install.sh uninstall
+	packaging/install.sh uninstall
 
 deb: setup       ## Debian packages, under target/deb
-	OUT=target/deb debian/rules binary
+	rm -rf target/deb && mkdir -p target/deb && cp -r packaging/debian target/deb/
+	cd target/deb && ROOT=../.. WORK=tree OUT=. debian/rules binary
 
 dist: setup      ## what can be handed out, for glibc 2.17 and later: tarball, wheel, NuGet's libraries, checksums, under target/dist
-	ci/dist.sh
+	packaging/dist.sh
 
 nuget: stage      ## the NuGet package, under target/nuget: packed where there is a .NET SDK, else its libraries only
-	@ci/nuget.sh
+	@packaging/nuget.sh
 
 bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.md and a plot

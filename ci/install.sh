@@ -53,7 +53,7 @@ wholly_static() {
 # An installation reports its place and the variables to set, and refuses an empty PREFIX.
 says_where() {
     grep -qF "installed under $tree" "$work/capi.log" && grep -qF "PKG_CONFIG_PATH=$tree/lib/pkgconfig" "$work/capi.log" &&
-        ! PREFIX="" ci/tools/install.sh install
+        ! PREFIX="" packaging/install.sh install
 }
 
 # The command, away from the sources, with the intended size and speed.
@@ -74,11 +74,11 @@ command_line() {
 destdir() {
     local destination=$work/destdir
     rm -rf "$destination"
-    DESTDIR=$destination PREFIX=/usr ci/tools/install.sh install &&
+    DESTDIR=$destination PREFIX=/usr packaging/install.sh install &&
         headers_and_libraries "$destination/usr" &&
         grep -q '^prefix=/usr$' "$destination/usr/lib/pkgconfig/picollo.pc" &&
         ! grep -rq "$root" "$destination/usr/lib/pkgconfig" "$destination/usr/share" &&
-        DESTDIR=$destination PREFIX=/usr ci/tools/install.sh uninstall &&
+        DESTDIR=$destination PREFIX=/usr packaging/install.sh uninstall &&
         [ -z "$(find "$destination" ! -type d)" ]
 }
 
@@ -86,10 +86,10 @@ destdir() {
 by_cargo_c() {
     local destination=$work/capi
     rm -rf "$destination"
-    PREFIX=$destination ci/tools/install.sh install-capi &&
+    PREFIX=$destination packaging/install.sh install-capi &&
         headers_and_libraries "$destination" &&
         cmake_project "$destination" "$work/cmake" &&
-        PREFIX=$destination ci/tools/install.sh uninstall &&
+        PREFIX=$destination packaging/install.sh uninstall &&
         [ -z "$(find "$destination" ! -type d)" ]
 }
 
@@ -102,8 +102,7 @@ debian() {
     case $state in
     *"ok installed"*) echo "the packages are installed already: remove them first"; return 1 ;;
     esac
-    rm -f target/deb/*.deb
-    OUT=target/deb debian/rules binary || return 1
+    make --no-print-directory deb || return 1
     may_install || return 0
     trap 'dpkg --purge picollo libpicollo-dev libpicollo0 >/dev/null 2>&1 || true' EXIT
     local code=0
@@ -144,7 +143,7 @@ wheel() {
 if [ $# -eq 0 ]; then set -- tests cmake destdir deb wheel; fi
 echo "install: installing under $tree"
 rm -rf "$tree"
-if ! PREFIX=$tree ci/tools/install.sh install >"$work/capi.log" 2>&1; then
+if ! PREFIX=$tree packaging/install.sh install >"$work/capi.log" 2>&1; then
     tail -n 40 "$work/capi.log"
     echo "0 passed, 1 failed"
     exit 1

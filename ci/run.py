@@ -73,7 +73,7 @@ COMMIT = [
 NIGHTLY = [
     Job("install", 720, "ci/install.sh", takes=("registers", "release")),
     # Library and command, recompiled for an older C library.
-    Job("dist", 720, "ci/dist.sh && ci/dist/test.sh", needs=()),
+    Job("dist", 720, "packaging/dist.sh && ci/dist/test.sh", needs=()),
     Job("portable", 720, f"{RECORDS} ci/targets/portable.sh lacking", takes=("debug",), needs=()),
     # The first run compiles the recorders for comparison.
     Job("adapters", 720, "ci/adapters.sh"),
@@ -81,7 +81,7 @@ NIGHTLY = [
     # The first run fetches the frameworks, and compiles axum.
     Job("services", 600, "ci/tools/command.sh && ci/docs/services.py", takes=("release",)),
     Job("engines", 720, "ci/engines.sh"),
-    Job("dotnet", 450, "ci/dotnet.sh && ci/nuget.sh"),
+    Job("dotnet", 450, "ci/dotnet.sh && packaging/nuget.sh"),
     Job("manual", 630, "ci/docs.sh commands pictures"),
     Job("fuzz", 630, "ci/fuzz.sh", needs=()),
     Job("tsan", 630, f"{RECORDS} ci/sanitizers.sh tsan", takes=("registers",), needs=()),
@@ -109,7 +109,7 @@ NIGHTLY = [
 # Each of these uses both cores.
 RELEASE = [
     Job("coverage", 1800, "ci/coverage.sh", alone=True, needs=()),
-    Job("dist-twice", 1500, "ci/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice", alone=True, needs=()),
+    Job("dist-twice", 1500, "packaging/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice", alone=True, needs=()),
     Job("planted-bugs", 3600, "ci/loom.sh bugs", alone=True, needs=()),
     # The first run compiles cargo-c.
     Job("install-capi", 1200, "ci/install.sh capi", alone=True),

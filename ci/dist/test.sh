@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does the distribution work elsewhere? Tests the output of ci/dist.sh in an empty directory: the required C library;
+# Does the distribution work elsewhere? Tests the output of packaging/dist.sh in an empty directory: the required C library;
 # the tarball after a move, with pkg-config and CMake, shared and static, gcc and clang; the command; the wheel in an
 # empty environment with its tests; and the instruction budgets of the hot paths. Ends with a line "N passed, N failed".
 #
@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
-tools=$(ci/tools/portable.sh)
+tools=$(packaging/portable.sh)
 
 . ci/tools/checks.sh
 
@@ -19,7 +19,7 @@ if [ "${1:-}" = twice ]; then
     build() {
         mkdir -p "$work/$1"
         git ls-files -z --cached --others --exclude-standard | xargs -0 tar -cf - | tar -xf - -C "$work/$1"
-        SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) "$work/$1/ci/dist.sh" "$work/$2" >/dev/null
+        SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) "$work/$1/packaging/dist.sh" "$work/$2" >/dev/null
     }
     build a first
     build somewhere-else-entirely/deeper second

@@ -47,7 +47,7 @@ ELSEWHERE = {
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
     "ci/why-slow.sh": ("ci/run.py", "ci/why-slow.sh"),
     "WHY_SLOW_TIMES=100 ci/why-slow.sh": ("ci/run.py", "WHY_SLOW_TIMES=100 ci/why-slow.sh"),
-    "make dist": ("ci/run.py", "ci/dist.sh"),
+    "make dist": ("ci/run.py", "packaging/dist.sh"),
     "ci/dist/test.sh": ("ci/run.py", "ci/dist/test.sh"),
     "ci/dist/test.sh twice": ("ci/run.py", "ci/dist/test.sh twice"),
     "python/run-tests.sh": ("ci/run.py", "python/run-tests.sh"),

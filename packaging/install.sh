@@ -2,11 +2,11 @@
 # Installs and removes the C library and the command with its manual: `make install`, `make uninstall` and, through
 # cargo-c, for packagers who prefer it, `make install-capi`.
 #
-#   ci/tools/install.sh install|uninstall     environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
-#   ci/tools/install.sh install-capi          the library by cargo-c, which is compiled first: about three minutes, once
-#   ci/tools/install.sh build                 only builds
+#   packaging/install.sh install|uninstall     environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
+#   packaging/install.sh install-capi          the library by cargo-c, which is compiled first: about three minutes, once
+#   packaging/install.sh build                 only builds
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 
 # An empty PREFIX= is more often an error than a wish for /usr/local.
 [ -n "${PREFIX-unset}" ] || { echo "PREFIX is empty: leave it out for /usr/local, or give an absolute path" >&2; exit 1; }
@@ -84,13 +84,13 @@ build) build ;;
 install)
     build
     library
-    ci/tools/command.sh "$root$prefix"
+    packaging/command.sh "$root$prefix"
     tell_the_loader
     report
     ;;
 install-capi)
     library_by_cargo_c
-    ci/tools/command.sh "$root$prefix"
+    packaging/command.sh "$root$prefix"
     tell_the_loader
     report
     ;;

@@ -2,7 +2,7 @@
 # Builds the distribution: one library and command that run on any Linux from glibc 2.17 on, with a tarball, a wheel,
 # the libraries of the NuGet package, and checksums.
 #
-#   ci/dist.sh [DIRECTORY]      default: target/dist
+#   packaging/dist.sh [DIRECTORY]      default: target/dist
 #
 # PICOLLO_MACHINE=aarch64 makes the tarball and library for arm64 on x86-64, with the Rust compiler of
 # ci/tools/debian.sh, which has that machine's standard library. It makes no wheel, whose extension module needs that
@@ -18,7 +18,7 @@ glibc=2.17
 triple=$machine-unknown-linux-gnu
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 name=picollo-$version-linux-$machine
-tools=$(ci/tools/portable.sh)
+tools=$(packaging/portable.sh)
 export PATH=$tools/bin:$PATH
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.toml)}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$out/build}
@@ -52,7 +52,7 @@ if [ "$machine" != "$(uname -m)" ]; then
     (unset CARGO_TARGET_DIR RUSTC RUSTFLAGS && cargo build --quiet --locked -p picollo-cli)
     export PICOLLO_HOST=$PWD/target/debug/picollo
 fi
-PICOLLO_BUILT=$built ci/tools/command.sh "$out/$name"
+PICOLLO_BUILT=$built packaging/command.sh "$out/$name"
 install -m 644 LICENSE "$out/$name/LICENSE"
 cat >"$out/$name/README" <<END
 Picollo $version for Linux on $machine, glibc $glibc or later.
@@ -69,7 +69,7 @@ END
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
     -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 
-STAGE=$out/$name NUGET=$out/nuget ci/nuget.sh "$machine"
+STAGE=$out/$name NUGET=$out/nuget packaging/nuget.sh "$machine"
 if [ "$machine" != "$(uname -m)" ]; then
     (cd "$out" && sha256sum "$name.tar.gz")
     exit

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The NuGet packages Picollo.Native and Picollo.Native.MeterListener.
 #
-#   ci/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of
+#   packaging/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of
 #                              another one by its `uname -m`), and packs if there is an SDK
-#   ci/nuget.sh --repack FILE.nupkg      rewrites the archive: sorted, with one time for all, so that it is reproducible
+#   packaging/nuget.sh --repack FILE.nupkg      rewrites the archive: sorted, with one time for all, so that it is reproducible
 #
 # The library is that of target/stage, or of the directory in STAGE. To add other machines, first copy theirs to
 # target/nuget/runtimes/RID/native. NUGET sets another output directory. Times are SOURCE_DATE_EPOCH, or that of the

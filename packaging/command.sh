@@ -1,13 +1,13 @@
 #!/bin/sh
 # Builds the command `picollo` and stages it as an installation, with manual pages and completions for bash, zsh, fish.
 #
-#   ci/tools/command.sh [DIRECTORY]      default: target/stage
+#   packaging/command.sh [DIRECTORY]      default: target/stage
 #
 # It is not part of ci/stage.sh, because it takes as long to compile as the library, and few need it.
 # PICOLLO_BUILT=DIRECTORY: the directory with the already built command. PICOLLO_HOST=FILE: a command that writes manual
 # and completions if the built one does not run here.
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 
 stage=${1:-target/stage}
 built=${PICOLLO_BUILT:-}

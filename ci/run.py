@@ -79,7 +79,7 @@ NIGHTLY = [
     Job("adapters", 720, "ci/adapters.sh"),
     # The first run fetches Dask and Spark.
     # The first run fetches the frameworks, and compiles axum.
-    Job("services", 600, "ci/tools/command.sh && ci/docs/services.py", takes=("release",)),
+    Job("services", 600, "packaging/command.sh && ci/docs/services.py", takes=("release",)),
     Job("engines", 720, "ci/engines.sh"),
     Job("dotnet", 450, "ci/dotnet.sh && packaging/nuget.sh"),
     Job("manual", 630, "ci/docs.sh commands pictures"),

@@ -389,17 +389,34 @@ typedef struct picollo_benchmark_options {
 } picollo_benchmark_options;
 #define PICOLLO_BENCHMARK_OPTIONS_INIT {sizeof(picollo_benchmark_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-/** How often an event occurred per call. */
-typedef struct picollo_benchmark_counts {
-    /** Count of A without that of empty samples; NaN if nothing was counted. */
-    double a;
-    /** Count of B without that of empty samples; NaN if nothing was counted. */
-    double b;
-    /** 0, or why there is no count: the number of the status. */
-    int32_t status;
+/** The results of a benchmark. Times are in picoseconds. */
+typedef struct picollo_benchmark_outcome {
+    /** The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
+     * exactly the difference. They may be below zero if a call takes almost no time. */
+    picollo_block_comparison blocks;
+    /** Median time of an empty sample with A's number of calls, which was subtracted. */
+    double overhead_a;
+    /** Median time of an empty sample with B's number of calls, which was subtracted. */
+    double overhead_b;
+    /** Calls of A in each sample. */
+    uint64_t repetitions_a;
+    /** Calls of B in each sample: the same number, unless the two differ fourfold. */
+    uint64_t repetitions_b;
+    /** Samples of each side: two per block. */
+    uint64_t sample_count;
+    /** Since the benchmark was made. */
+    uint64_t elapsed;
+    /** Half the interval of overhead_a, at 95 %. */
+    double overhead_error_a;
+    /** Half the interval of overhead_b, at 95 %. */
+    double overhead_error_b;
+    /** Number of empty samples. */
+    uint64_t empty_count;
+    /** PICOLLO_BENCHMARK_... */
+    uint32_t flags;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_counts;
+} picollo_benchmark_outcome;
 
 /** What else the machine did. Unknown numbers are NaN. */
 typedef struct picollo_benchmark_disturbance {
@@ -428,34 +445,17 @@ typedef struct picollo_benchmark_disturbance {
     uint32_t reserved;
 } picollo_benchmark_disturbance;
 
-/** The results of a benchmark. Times are in picoseconds. */
-typedef struct picollo_benchmark_outcome {
-    /** The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
-     * exactly the difference. They may be below zero if a call takes almost no time. */
-    picollo_block_comparison blocks;
-    /** Median time of an empty sample with A's number of calls, which was subtracted. */
-    double overhead_a;
-    /** Median time of an empty sample with B's number of calls, which was subtracted. */
-    double overhead_b;
-    /** Calls of A in each sample. */
-    uint64_t repetitions_a;
-    /** Calls of B in each sample: the same number, unless the two differ fourfold. */
-    uint64_t repetitions_b;
-    /** Samples of each side: two per block. */
-    uint64_t sample_count;
-    /** Since the benchmark was made. */
-    uint64_t elapsed;
-    /** Half the interval of overhead_a, at 95 %. */
-    double overhead_error_a;
-    /** Half the interval of overhead_b, at 95 %. */
-    double overhead_error_b;
-    /** Number of empty samples. */
-    uint64_t empty_count;
-    /** PICOLLO_BENCHMARK_.... */
-    uint32_t flags;
+/** How often an event occurred per call. */
+typedef struct picollo_benchmark_counts {
+    /** Count of A without that of empty samples; NaN if nothing was counted. */
+    double a;
+    /** Count of B without that of empty samples; NaN if nothing was counted. */
+    double b;
+    /** 0, or why there is no count: the number of the status. */
+    int32_t status;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_outcome;
+} picollo_benchmark_counts;
 
 /** Makes a benchmark, which may also count events on the calling thread. Unavailable events stay as entries without
  * counts.

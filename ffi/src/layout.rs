@@ -50,16 +50,20 @@ layout!(crate::comparison::picollo_comparison, 328, a 0, b 104, difference 208, 
 layout!(crate::comparison::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24,
     deviation 32, lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
     smallest_detectable 96, lag1 104, inflation 112, verdict 120, flags 124, resolution 128);
+#[cfg(feature = "std")]
 layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
     repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
     relative_threshold 64, resolution_seconds 72);
-layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
-layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
-    seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
-    cpu_count 72, reserved 76);
+#[cfg(feature = "std")]
 layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
     repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
     flags 184, reserved 188);
+#[cfg(feature = "std")]
+layout!(crate::benchmark::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8, left_out_count 16,
+    seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56, frequency_high 64,
+    cpu_count 72, reserved 76);
+#[cfg(feature = "std")]
+layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
 #[cfg(feature = "std")]
 layout!(crate::figure::picollo_figure_estimate, 48, value 0, lower 8, upper 16, confidence 24, scopes 32, flags 40,
     reserved 44);

@@ -37,7 +37,6 @@ const WORDS: &[(&str, &str)] = &[
     ("is `NotCounted`", "is PICOLLO_ERR_NOT_COUNTED"),
     ("The number of its [`Status`]", "What the call returned"),
     ("[`COMPARISON_TOO_FEW`] and its siblings", "PICOLLO_COMPARISON_..."),
-    ("[`BENCHMARK_BUDGET_SPENT`] and its siblings", "PICOLLO_BENCHMARK_..."),
     ("A [`Verdict`] code", "PICOLLO_VERDICT_..."),
     ("see [`Snapshot::quantile_interval`]", "see picollo_snapshot_quantile_interval"),
     ("See [`Snapshot::compare`]", "See picollo_compare"),
@@ -73,8 +72,6 @@ const CONSTANTS: &[(&str, &str, &str, &str)] = &[
     ("session", "READING_FAST", "READING_", "READING_"),
     ("session", "EVENT_INFO_USER_ONLY", "EVENT_INFO_", "EVENT_INFO_"),
     ("benchmark", "enum Side", "", "BENCHMARK_"),
-    ("benchmark", "BENCHMARK_NO_OVERHEAD", "BENCHMARK_", "BENCHMARK_"),
-    ("benchmark", "BENCHMARK_BUDGET_SPENT", "BENCHMARK_", "BENCHMARK_"),
 ];
 
 fn root() -> PathBuf {

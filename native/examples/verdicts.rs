@@ -2,13 +2,13 @@
 
 use core::hint::black_box;
 
-use picollo_native::{BENCHMARK_KEEP_DISTURBED, BenchmarkOptions, benchmark};
+use picollo_native::{BenchmarkOptions, benchmark};
 
 fn compare<A, B>(budget: f64, runs: u32, mut a: impl FnMut() -> A, mut b: impl FnMut() -> B) {
     for _ in 0..runs {
         // Also where others disturb: that is what is tried.
-        let flags = BENCHMARK_KEEP_DISTURBED;
-        let options = BenchmarkOptions { flags, budget_seconds: budget, ..BenchmarkOptions::default() };
+        let options =
+            BenchmarkOptions { keep_disturbed: true, budget_seconds: budget, ..BenchmarkOptions::default() };
         let done = benchmark(&options, &[], &mut a, &mut b).expect("a benchmark can be made");
         let blocks = done.result().expect("it has a result").blocks;
         let (a, difference, margin) = (blocks.median_a, blocks.difference, blocks.margin);

@@ -46,7 +46,7 @@
 mod base;
 #[cfg(feature = "std")]
 pub mod baseline;
-#[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
+#[cfg(feature = "std")]
 pub mod benchmark;
 mod clock;
 mod event;
@@ -65,13 +65,11 @@ mod user_read;
 pub mod work;
 
 pub use base::error::{Error, Result, Status};
-pub use benchmark::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
-    BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions,
-    BenchmarkResult, Side, Step,
-};
 #[cfg(feature = "std")]
-pub use benchmark::{BenchmarkFigure, NoiseWatch, benchmark};
+pub use benchmark::{
+    Benchmark, BenchmarkCounter, BenchmarkFigure, BenchmarkNoise, BenchmarkOptions, BenchmarkResult,
+    NoiseWatch, Side, Step, benchmark,
+};
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use event::event::{Event, MAX_EVENTS};
 pub use event::info::{

@@ -14,9 +14,7 @@ use picollo_core::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict,
     compare_block_ratios,
 };
-use picollo_native::{
-    BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side,
-};
+use picollo_native::{Benchmark, BenchmarkNoise, BenchmarkOptions, Side};
 use serde_json::{Value, json};
 
 use crate::counts::{LINES, Why};
@@ -339,7 +337,8 @@ fn options(matches: &ArgMatches) -> BenchmarkOptions {
     let keeps_disturbed = matches.get_flag("keep-disturbed");
     let is_remembered = matches.contains_id("save") || matches.contains_id("against");
     BenchmarkOptions {
-        flags: BENCHMARK_NO_OVERHEAD | if keeps_disturbed { BENCHMARK_KEEP_DISTURBED } else { 0 },
+        no_overhead: true,
+        keep_disturbed: keeps_disturbed,
         budget_seconds: number("budget").unwrap_or_default(),
         // Runs for later comparisons need a known precision, whatever the result is.
         precision: match number("precision") {
@@ -411,8 +410,7 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
     let is_left_out = |at: &usize| noise.left_out_count != 0 && benchmark.disturbed().get(*at) == Some(&true);
     let left_out = (0..blocks.len()).filter(is_left_out).collect();
     let wall = in_seconds(benchmark.result()?.blocks);
-    let is_disturbed = 2 * noise.disturbed_count > noise.block_count
-        && arguments.options.flags & BENCHMARK_KEEP_DISTURBED == 0;
+    let is_disturbed = 2 * noise.disturbed_count > noise.block_count && !arguments.options.keep_disturbed;
     let look_confidence = benchmark.look_confidence();
     Ok(Measured { blocks, left_out, noise, wall, look_confidence, is_disturbed })
 }

@@ -12,6 +12,7 @@
 
 pub mod comparison;
 
+#[cfg(feature = "std")]
 pub mod benchmark;
 
 #[cfg(feature = "std")]

@@ -57,7 +57,7 @@ impl Benchmark {
 
     /// Position of a figure's event among the counters, if it is counted.
     fn counter_of(&self, name: &str) -> Option<usize> {
-        let is_counted = |at: usize| self.counter(at).is_ok_and(|counter| counter.status == 0);
+        let is_counted = |at: usize| self.counter(at).is_ok_and(|counter| counter.status.is_none());
         let event = Event::parse(event_of_figure(name)).ok()?;
         (0..self.counters())
             .find(|&at| is_counted(at) && self.event(at).is_ok_and(|counted| counted == event))

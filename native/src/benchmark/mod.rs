@@ -41,11 +41,8 @@ mod tests;
 
 pub use figures::BenchmarkFigure;
 pub use noise::NoiseWatch;
-pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
-pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
-    BenchmarkNoise, BenchmarkResult, Side, Step,
-};
+pub use options::BenchmarkOptions;
+pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side, Step};
 
 #[cfg(doc)]
 use picollo_core::COMPARISON_NOISY;
@@ -374,7 +371,7 @@ impl Benchmark {
 /// Runs `a` and `b` until the difference is known well enough, or the time is up. The optimizer keeps their return
 /// values, and so the calls. Other code that it may remove, such as a loop whose result nobody uses, should go through
 /// [`core::hint::black_box`]. A closure that returns nothing and does nothing is reported to take no time
-/// ([`BENCHMARK_NOTHING_A`]).
+/// ([`BenchmarkResult::is_a_nothing`]).
 ///
 /// ```
 /// use picollo_native::{BenchmarkOptions, benchmark, work};

@@ -2,17 +2,14 @@
 
 use crate::base::error::{Error, Result, Status};
 
-/// Subtract nothing, for samples that are so long that their surroundings do not matter, such as whole processes.
-pub const BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
-/// Count disturbed blocks like all others. Use it if other programs belong to the measurement, such as a server that
-/// A and B call.
-pub const BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
-
-/// Options of a benchmark. Zero means the default everywhere.
+/// Options of a benchmark. Zero, and false, mean the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct BenchmarkOptions {
-    /// [`BENCHMARK_NO_OVERHEAD`] and [`BENCHMARK_KEEP_DISTURBED`], or 0.
-    pub flags: u32,
+    /// Subtract nothing, for samples that are so long that their surroundings do not matter, such as whole processes.
+    pub no_overhead: bool,
+    /// Count disturbed blocks like all others. Use it if other programs belong to the measurement, such as a server that
+    /// A and B call.
+    pub keep_disturbed: bool,
     /// Blocks before the benchmark may end early; 0: 20.
     pub min_blocks: u32,
     /// Maximum number of blocks; 0: 100,000.
@@ -35,7 +32,7 @@ pub struct BenchmarkOptions {
     /// Differences up to this share of A do not matter; 0: 0.01; negative: no such threshold.
     pub relative_threshold: f64,
     /// Seconds per call that cannot be distinguished. 0: half a nanosecond, two cycles, which a loop's place in memory
-    /// may change, or a hundredth of an empty call if more; none with [`BENCHMARK_NO_OVERHEAD`]. Negative: none.
+    /// may change, or a hundredth of an empty call if more; none with `no_overhead`. Negative: none.
     pub resolution_seconds: f64,
 }
 
@@ -62,9 +59,6 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn of(options: &BenchmarkOptions) -> Result<Limits> {
         let invalid = |why: &str| Error::new(Status::InvalidArgument, format_args!("{why}"));
-        if options.flags & !(BENCHMARK_NO_OVERHEAD | BENCHMARK_KEEP_DISTURBED) != 0 {
-            return Err(Error::new(Status::Unsupported, format_args!("unknown benchmark flags")));
-        }
         let seconds = |asked: f64, default: f64| {
             if asked == 0.0 {
                 Ok((default * 1e12) as u64)
@@ -83,7 +77,7 @@ impl Limits {
         if options.resolution_seconds.is_nan() || options.resolution_seconds > 1e6 {
             return Err(invalid("the resolution is seconds, up to a million"));
         }
-        let has_overhead = options.flags & BENCHMARK_NO_OVERHEAD == 0;
+        let has_overhead = !options.no_overhead;
         let resolution = match options.resolution_seconds {
             0.0 if has_overhead => None,
             asked => Some(asked.max(0.0) * 1e12),
@@ -105,7 +99,7 @@ impl Limits {
             relative_threshold: options.relative_threshold,
             resolution,
             empty_samples: if has_overhead { 16 } else { 0 },
-            keeps_disturbed: options.flags & BENCHMARK_KEEP_DISTURBED != 0,
+            keeps_disturbed: options.keep_disturbed,
         })
     }
 }

@@ -6,10 +6,7 @@ use picollo_core::text::{Conditions, CounterRow, Format, Unit};
 use picollo_core::{COMPARISON_NOISY, ValueSelection, Verdict};
 
 use super::schedule::Phase;
-use super::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark,
-    BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side,
-};
+use super::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side};
 use crate::base::error::{Error, Result, Status};
 use crate::base::text::{get, set};
 use crate::event::event::Event;
@@ -77,12 +74,6 @@ impl Benchmark {
         let [repetitions_a, repetitions_b] = self.schedule.repetitions();
         let [(overhead_a, overhead_error_a), (overhead_b, overhead_error_b)] =
             [0, 1].map(|side| self.overhead.of_sample(side));
-        let is_over = self.schedule.phase() == Phase::End && length < self.limits.min_blocks;
-        let flags = [
-            (is_over, BENCHMARK_BUDGET_SPENT),
-            (judged.median_a < judged.resolution, BENCHMARK_NOTHING_A),
-            (judged.median_b < judged.resolution, BENCHMARK_NOTHING_B),
-        ];
         let mut result = BenchmarkResult {
             blocks: judged,
             overhead_a,
@@ -94,13 +85,15 @@ impl Benchmark {
             overhead_error_a,
             overhead_error_b,
             empty_count: self.overhead.count() as u64,
-            flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
-            reserved: 0,
+            is_budget_spent: self.schedule.phase() == Phase::End && length < self.limits.min_blocks,
+            is_a_nothing: judged.median_a < judged.resolution,
+            is_b_nothing: judged.median_b < judged.resolution,
+            is_simulated: self.is_simulated,
         };
         // Meaningless times give no verdict.
         if self.is_simulated {
             result.blocks.verdict = Verdict::NoEvidence as u32;
-            result.flags = BENCHMARK_SIMULATED;
+            (result.is_budget_spent, result.is_a_nothing, result.is_b_nothing) = (false, false, false);
         }
         Ok(result)
     }
@@ -141,8 +134,13 @@ impl Benchmark {
             Error::new(Status::InvalidArgument, why)
         })?;
         let (a, b) = (totals.per_call(Side::A), totals.per_call(Side::B));
-        let status = if a.is_nan() || b.is_nan() { totals.status } else { 0 };
-        Ok(BenchmarkCounter { a, b, status, reserved: 0 })
+        let is_missing = a.is_nan() || b.is_nan();
+        let status = Some(totals.status).filter(|&status| is_missing && status != 0);
+        Ok(BenchmarkCounter {
+            a,
+            b,
+            status: status.map(|code| Status::from_code(code).unwrap_or(Status::Os)),
+        })
     }
 
     /// Writes Markdown: changes in the times of single samples, the verdict by blocks, and the counters. Errors:
@@ -187,9 +185,10 @@ impl Benchmark {
         let mut room = [0; 320];
         set(&mut room, format_args!("{}", self.noise()?));
         let noise = get(&room);
-        let mut notes = super::with_room(NOTES.len() + 1)?;
+        let mut notes = super::with_room(3)?;
         notes.extend(Some(noise).filter(|noise| !noise.is_empty()));
-        notes.extend(NOTES.iter().filter(|(flags, _)| result.flags & flags != 0).map(|(_, note)| *note));
+        notes.extend((result.is_a_nothing || result.is_b_nothing).then_some(NOTHING));
+        notes.extend(result.is_budget_spent.then_some(BUDGET_SPENT));
         let overhead = [0, 1].map(|side| self.overhead.of_call(side));
         let is_known = self.overhead.count() != 0;
         let conditions = Conditions {
@@ -212,10 +211,6 @@ impl Benchmark {
     }
 }
 
-const NOTES: [(u32, &str); 2] = [
-    (
-        BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B,
-        "What takes less than the resolution does nothing, or was left out by the compiler: is its result used?",
-    ),
-    (BENCHMARK_BUDGET_SPENT, "The budget was spent before there were enough blocks: give it more."),
-];
+const NOTHING: &str =
+    "What takes less than the resolution does nothing, or was left out by the compiler: is its result used?";
+const BUDGET_SPENT: &str = "The budget was spent before there were enough blocks: give it more.";

@@ -4,6 +4,8 @@ use core::fmt;
 
 use picollo_core::BlockComparison;
 
+use crate::base::error::Status;
+
 /// What to run in a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
@@ -25,19 +27,8 @@ pub struct Step {
     pub repetitions: u64,
 }
 
-/// Set when the budget was spent before the smallest number of blocks was measured.
-pub const BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
-/// Set when the time of a call of A is below the resolution: it does nothing, or the compiler removed it.
-pub const BENCHMARK_NOTHING_A: u32 = 1 << 1;
-/// Set when the time of a call of B is below the resolution: it does nothing, or the compiler removed it.
-pub const BENCHMARK_NOTHING_B: u32 = 1 << 2;
-
-/// Set when it ran under Valgrind: its times are meaningless, and there is no verdict.
-pub const BENCHMARK_SIMULATED: u32 = 1 << 3;
-
 /// The results of a benchmark. Times are in picoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
 pub struct BenchmarkResult {
     /// The difference and the verdict, in picoseconds per call without the overhead. The two medians differ by
     /// exactly the difference. They may be below zero if a call takes almost no time.
@@ -60,15 +51,18 @@ pub struct BenchmarkResult {
     pub overhead_error_b: f64,
     /// Number of empty samples.
     pub empty_count: u64,
-    /// [`BENCHMARK_BUDGET_SPENT`] and its siblings.
-    pub flags: u32,
-    /// 0.
-    pub reserved: u32,
+    /// The budget was spent before the smallest number of blocks was measured.
+    pub is_budget_spent: bool,
+    /// The time of a call of A is below the resolution: it does nothing, or the compiler removed it.
+    pub is_a_nothing: bool,
+    /// The same of B.
+    pub is_b_nothing: bool,
+    /// It ran under Valgrind: its times are meaningless, and there is no verdict.
+    pub is_simulated: bool,
 }
 
 /// What else the machine did. Unknown numbers are NaN.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[repr(C)]
 pub struct BenchmarkNoise {
     /// Measured blocks.
     pub block_count: u64,
@@ -91,8 +85,6 @@ pub struct BenchmarkNoise {
     pub frequency_high: f64,
     /// CPUs that the program may run on; 0: unknown.
     pub cpu_count: u32,
-    /// 0.
-    pub reserved: u32,
 }
 
 impl Default for BenchmarkNoise {
@@ -109,7 +101,6 @@ impl Default for BenchmarkNoise {
             frequency_low: f64::NAN,
             frequency_high: f64::NAN,
             cpu_count: 0,
-            reserved: 0,
         }
     }
 }
@@ -154,14 +145,11 @@ impl fmt::Display for BenchmarkNoise {
 
 /// How often an event occurred per call.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
 pub struct BenchmarkCounter {
     /// Count of A without that of empty samples; NaN if nothing was counted.
     pub a: f64,
     /// Count of B without that of empty samples; NaN if nothing was counted.
     pub b: f64,
-    /// 0, or why there is no count: the number of the status.
-    pub status: i32,
-    /// 0.
-    pub reserved: u32,
+    /// Why there is no count, if there is none.
+    pub status: Option<Status>,
 }

@@ -357,7 +357,7 @@ fn at_most(runs: u64, share: f64) -> u64 {
 /// Options for two programs, with the defaults of `picollo compare` and this budget in seconds.
 fn programs(budget_seconds: f64) -> BenchmarkOptions {
     BenchmarkOptions {
-        flags: BENCHMARK_NO_OVERHEAD,
+        no_overhead: true,
         repetitions: 1,
         min_blocks: 10,
         budget_seconds,
@@ -457,7 +457,7 @@ fn verdicts_beside_others() {
         let of = |factor, options| Setting { noise: Noise::Quiet, others, call: 1e6, factor, options };
         for (name, options, stated) in [
             ("no margin", samples(code(1.0)), 0.05),
-            ("all kept", BenchmarkOptions { flags: BENCHMARK_KEEP_DISTURBED, ..samples(code(1.0)) }, 0.05),
+            ("all kept", BenchmarkOptions { keep_disturbed: true, ..samples(code(1.0)) }, 0.05),
             ("as usual", code(2.0), 0.05),
         ] {
             let said = of(1.0, options).all(runs);

@@ -268,8 +268,12 @@ class BenchmarkOptions(ctypes.Structure):
     )
 
 
-class BenchmarkCounts(ctypes.Structure):
-    _fields_ = _fields(c_double, "a b", c_int32, "status", c_uint32, "reserved")
+class BenchmarkOutcome(ctypes.Structure):
+    _fields_ = _fields(
+        BlockComparison, "blocks", c_double, "overhead_a overhead_b",
+        c_uint64, "repetitions_a repetitions_b sample_count elapsed", c_double, "overhead_error_a overhead_error_b",
+        c_uint64, "empty_count", c_uint32, "flags reserved",
+    )
 
 
 class BenchmarkDisturbance(ctypes.Structure):
@@ -280,12 +284,8 @@ class BenchmarkDisturbance(ctypes.Structure):
     )
 
 
-class BenchmarkOutcome(ctypes.Structure):
-    _fields_ = _fields(
-        BlockComparison, "blocks", c_double, "overhead_a overhead_b",
-        c_uint64, "repetitions_a repetitions_b sample_count elapsed", c_double, "overhead_error_a overhead_error_b",
-        c_uint64, "empty_count", c_uint32, "flags reserved",
-    )
+class BenchmarkCounts(ctypes.Structure):
+    _fields_ = _fields(c_double, "a b", c_int32, "status", c_uint32, "reserved")
 
 
 class FigureEstimate(ctypes.Structure):

@@ -58,7 +58,7 @@ run() {
 for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
-    python3 c-tests/cpp_snippets.py $kind docs/languages/cpp.md docs/coming-from.md >"$out/docs_$kind.cpp"
+    python3 c-tests/cpp_snippets.py $kind docs/measure-latency.md docs/languages/cpp.md docs/coming-from.md >"$out/docs_$kind.cpp"
     for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_exemplars.cpp c-tests/cpp_perf.cpp; do
         name=$(basename "$source" .cpp)_$kind
         if build "$name" "${flags[@]}" "$source"; then run "$name"; fi

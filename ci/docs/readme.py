@@ -125,10 +125,11 @@ def main():
     # The other blocks of docs/languages/cpp.md are not whole programs: see ci/cpp.sh.
     of_readme, of_cpp = check("README.md", ("c", "c++", "python")), check("docs/languages/cpp.md", ("c++",))
     of_slow = check("docs/why-slow.md", ("c",), r"^own waiting +\d+% +\d+ ")
+    of_first = check("docs/measure-latency.md", ("c",), r"^p50 \d+ ns, p99 \d+ ns, p99.9 \d+ ns$")
     of_rows = check_rows()
-    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_rows))
+    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_first, of_rows))
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or of_readme[0] < 4 or of_cpp[0] < 1 or of_slow[0] < 1 else 0
+    return 1 if failed or of_readme[0] < 4 or of_cpp[0] < 1 or of_slow[0] < 1 or of_first[0] < 1 else 0
 
 
 if __name__ == "__main__":

@@ -49,6 +49,12 @@ static void missing_counters_are_explained(void)
         CHECK_STATUS(status, event_info.status);
         CHECK(event_info.os_errno != 0 && strlen(event_info.message) > 20);
         CHECK_U64(3, event_info.not_counted_count);
+        /* An empty histogram would look like a measurement. */
+        picollo_histogram *histogram = NULL;
+        CHECK_STATUS(status, picollo_session_histogram_ref(session, 1, &histogram));
+        CHECK(histogram == NULL);
+        CHECK_OK(picollo_session_histogram_ref(session, 0, &histogram));
+        picollo_histogram_free(histogram);
         picollo_session_free(session);
     }
 }

@@ -289,6 +289,7 @@ exported! {
 /// writer.
 ///
 /// Requires: nobody else records into it.
+/// Returns: for a skipped event (PICOLLO_SESSION_SKIP_UNAVAILABLE) the status of its info, which explains the reason.
 /// Ownership: free *out with picollo_histogram_free; it outlives the session.
 /// Threads: any thread, one at a time. The histogram may be read on any thread at any time.
 fn picollo_session_histogram_ref(

@@ -3,6 +3,8 @@
 use core::ffi::c_char;
 use core::fmt;
 
+#[cfg(picollo_linux)]
+use crate::base::error::{Error, Status};
 use crate::base::text;
 
 /// Counted only in user space, though more was requested.
@@ -80,8 +82,14 @@ impl EventInfo {
         }
     }
 
+    /// Why the event is not open.
+    pub(crate) fn reason(&self) -> Error {
+        let status = Status::from_code(self.status).unwrap_or(Status::Os);
+        Error::new(status, format_args!("{}", self.message())).with_errno(self.os_errno)
+    }
+
     /// Marks the event as not open, with this reason.
-    pub(crate) fn fail(&mut self, error: &crate::base::error::Error) {
+    pub(crate) fn fail(&mut self, error: &Error) {
         self.status = error.status().code();
         self.os_errno = error.os_errno();
         self.group = Self::NO_GROUP;

@@ -39,7 +39,12 @@ impl<S: Sys> SessionOn<S> {
 
     /// [`Session::histogram`].
     pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
-        Ok(self.entry(index)?.histogram.histogram().clone())
+        let entry = self.entry(index)?;
+        if entry.is_skipped {
+            // Its empty histogram would look like a measurement.
+            return Err(entry.info.reason().with_event(index));
+        }
+        Ok(entry.histogram.histogram().clone())
     }
 
     /// The reading of one event, after at least one read.

@@ -92,7 +92,8 @@ impl Session {
         self.0.event_info(index)
     }
 
-    /// The event's histogram: a separate reference, which outlives the session. Only the session writes to it.
+    /// The event's histogram: a separate reference, which outlives the session. Only the session writes to it. A skipped event
+    /// ([`SESSION_SKIP_UNAVAILABLE`]) has none, and the error has the reason.
     pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
         self.0.histogram(index)
     }
@@ -270,6 +271,7 @@ impl<S: Sys> SessionOn<S> {
             if opened.is_ok() && named::is_doubtful(&self.opened.sys, event, &mut doubt) {
                 info.say(format_args!("{}", text::get(&doubt)));
             }
+            let is_skipped = opened.is_err();
             let substitute = match opened {
                 Ok(substitute) => substitute,
                 Err(error) if plan.lenient => {
@@ -284,6 +286,7 @@ impl<S: Sys> SessionOn<S> {
             self.entries.push(Entry {
                 event: Event { scale: event.worth(), ..*event },
                 info,
+                is_skipped,
                 substitute,
                 histogram,
                 parts,
@@ -363,6 +366,8 @@ impl<S: Sys> fmt::Debug for SessionOn<S> {
 pub(crate) struct Entry {
     pub event: Event,
     pub info: EventInfo,
+    /// It could not be opened, and its info has the reason.
+    pub is_skipped: bool,
     pub substitute: Option<Substitute>,
     /// Only the session records into it.
     pub histogram: SharedWriter,

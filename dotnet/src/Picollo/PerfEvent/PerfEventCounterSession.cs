@@ -244,8 +244,13 @@ public sealed unsafe partial class PerfEventCounterSession : IDisposable
         {
             PicolloEvent described;
             Outcome.Check(NativeMethods.picollo_session_event(_pointer, (UIntPtr)i, &described));
-            Outcome.Check(NativeMethods.picollo_session_histogram_ref(_pointer, (UIntPtr)i, out HistogramHandle histogram));
-            Counters[i].Opened(in described, new HdrHistogram(histogram, RecordMode.SingleWriter, false));
+            status = NativeMethods.picollo_session_histogram_ref(_pointer, (UIntPtr)i, out HistogramHandle histogram);
+            // The library has no histogram of a skipped counter. Here it is an empty one, as it always was.
+            bool isSkipped = status != 0 && Info(i).Status == status;
+            if (!isSkipped)
+                Outcome.Check(status);
+            Counters[i].Opened(in described,
+                isSkipped ? HdrHistogram.Factory.WithSingleWriter().Create() : new HdrHistogram(histogram, RecordMode.SingleWriter, false));
         }
         if (calibrate)
             Calibrate();

@@ -137,12 +137,12 @@ class BenchmarkResult:
         return self.blocks.is_noisy
 
     overhead = pair(
-        "overhead_a", "overhead_b", "Picoseconds that samples without anything in them took, with as many calls as A's and B's."
+        "overhead_a", "overhead_b", "Picoseconds of an empty sample, with as many calls as a sample of A and of B."
     )
-    overhead_error = pair("overhead_error_a", "overhead_error_b", "Half the intervals of :attr:`overhead`, at 95 %.")
-    empty_count = integer("Samples without anything in them.")
+    overhead_error = pair("overhead_error_a", "overhead_error_b", "Half the width of the interval of :attr:`overhead`, at 95 %.")
+    empty_count = integer("The number of empty samples.")
     is_budget_spent = flag(
-        structs.BENCHMARK_BUDGET_SPENT, "The budget was spent before as many blocks were measured as there should be at least."
+        structs.BENCHMARK_BUDGET_SPENT, "The budget was spent before ``min_blocks`` blocks were measured."
     )
 
     @property
@@ -151,7 +151,7 @@ class BenchmarkResult:
         return tuple(bool(self._raw.flags & flag) for flag in (structs.BENCHMARK_NOTHING_A, structs.BENCHMARK_NOTHING_B))  # type: ignore[return-value]
 
     is_simulated = flag(
-        structs.BENCHMARK_SIMULATED, "Valgrind executed it: its times say nothing, and there is no verdict. See ``docs/counters.md``."
+        structs.BENCHMARK_SIMULATED, "Valgrind executed it, so its times mean nothing, and there is no verdict. See ``docs/counters.md``."
     )
 
     @property

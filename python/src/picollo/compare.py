@@ -102,13 +102,13 @@ class _Judged:
 
     _raw: Any
 
-    difference = number("B's less A's.")
+    difference = number("B's value minus A's.")
     interval = pair(
-        "difference_lower", "difference_upper", "The interval of the difference; infinite where there are too few observations."
+        "difference_lower", "difference_upper", "The interval of the difference; infinite if there are too few observations."
     )
-    margin = number("What the interval has to lie beyond.")
+    margin = number("The interval must lie beyond this for a verdict.")
     smallest_detectable = number(
-        "The true difference that would have been seen, with the power asked for; infinite where there are too few observations."
+        "The true difference that would have been found with the requested power; infinite if there are too few observations."
     )
 
     @property
@@ -117,14 +117,14 @@ class _Judged:
         return _VERDICTS[self._raw.verdict]
 
     is_margin_resolution = flag(
-        structs.COMPARISON_MARGIN_IS_RESOLUTION, "The margin is what can be told apart at all, and not what matters."
+        structs.COMPARISON_MARGIN_IS_RESOLUTION, "The margin is the resolution of the measurement, not your threshold."
     )
     is_below_resolution = flag(
         structs.COMPARISON_BELOW_RESOLUTION,
-        "The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different.",
+        "The whole interval lies inside such a margin. The difference is below the resolution: neither equal nor different.",
     )
     is_noisy = flag(
-        structs.COMPARISON_NOISY, "Others disturbed too much of the measurement: nothing is proven, and the verdict is no evidence."
+        structs.COMPARISON_NOISY, "Other programs disturbed too much of the measurement. Nothing is proven, and the verdict is no evidence."
     )
 
     @property
@@ -135,7 +135,7 @@ class _Judged:
         return BELOW_RESOLUTION if self.is_below_resolution else str(self.verdict)
 
     is_within_margin = flag(
-        structs.COMPARISON_WITHIN_MARGIN, "The whole interval lies inside the margin: the two are the same, as far as it matters."
+        structs.COMPARISON_WITHIN_MARGIN, "The whole interval lies inside the margin. No difference that matters to you exists."
     )
     has_too_few = flag(structs.COMPARISON_TOO_FEW, "There are too few observations for an end of an interval.")
 
@@ -171,17 +171,17 @@ class Comparison(_Judged, SideBySide):
         """B's quantile and its interval."""
         return _interval_from(self._raw.b)
 
-    bucket_width = number("The width of the widest bucket that took part: the true difference may lie so much further out at either end.")
-    mann_whitney_u = number("Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half.")
-    mann_whitney_z = number("How many standard deviations U is from its expectation.")
-    mann_whitney_p = number("The probability of a U this far out, on either side, were there no difference.")
-    common_language = number("The probability that a value of B is larger than one of A, ties counted half.")
-    cliffs_delta = number("The probability that a value of B is larger than one of A, less the probability that it is smaller.")
+    bucket_width = number("The width of the widest bucket involved. The true difference may lie this much beyond either end.")
+    mann_whitney_u = number("Mann and Whitney's U: the number of pairs in which B's value is larger. Ties count half.")
+    mann_whitney_z = number("The distance of U from its expectation, in standard deviations.")
+    mann_whitney_p = number("The two-sided probability of such a U if there were no difference.")
+    common_language = number("The probability that a value of B is larger than one of A. Ties count half.")
+    cliffs_delta = number("The probability that a value of B is larger than one of A, minus the probability that it is smaller.")
     ks_distance = number("Kolmogorov and Smirnov's distance, at the ends of buckets.")
-    ks_p = number("At most the probability of such a distance, were there no difference.")
-    cohens_d = number("The difference of the means over the pooled standard deviation; NaN where that is zero.")
-    is_partial = flag(structs.COMPARISON_OUT_OF_RANGE, "Observations were out of range or lost, and are in none of the numbers.")
-    layouts_differ = flag(structs.COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks were compared by the buckets of the coarser.")
+    ks_p = number("An upper bound of the probability of such a distance if there were no difference.")
+    cohens_d = number("The difference of the means over the pooled standard deviation; NaN if that is zero.")
+    is_partial = flag(structs.COMPARISON_OUT_OF_RANGE, "Some observations were out of range or lost. No number includes them.")
+    layouts_differ = flag(structs.COMPARISON_LAYOUTS_DIFFER, "The precisions differ. Ranks are compared by the buckets of the coarser histogram.")
 
     def _format(self, form: int, title: Optional[str]) -> str:
         compared, arguments = byref(self._raw), self._arguments(title)
@@ -202,14 +202,14 @@ class BlockComparison(_Judged):
         self._raw = raw
 
     block_count = integer("Pairs of blocks.")
-    coverage = number("The confidence that the interval has.")
+    coverage = number("The actual confidence of the interval.")
     median_a = number("The median of A's blocks.")
     median_b = number("The median of B's blocks.")
     lag1 = number("The correlation of each difference with the next.")
-    inflation = number("How many times larger the variance of their mean is than that of as many independent ones.")
-    resolution = number("What can be told apart at all: of what is smaller only that is known.")
+    inflation = number("The variance of their mean, divided by that of as many independent differences.")
+    resolution = number("The resolution: smaller differences cannot be distinguished from none.")
     is_autocorrelated = flag(
-        structs.COMPARISON_AUTOCORRELATED, "The differences depend on those before them: the interval is wider for it."
+        structs.COMPARISON_AUTOCORRELATED, "The differences depend on the ones before them. The interval is wider because of that."
     )
 
     def __str__(self) -> str:

@@ -64,8 +64,8 @@ class Event:
         """The factor that converts a value to :attr:`unit`."""
         return float(self._raw.scale) or 1.0
 
-    type = integer("The kernel's number of the kind of event.")
-    config = integer("The kernel's number of the event among its kind.")
+    type = integer("The kernel's number for the kind of event.")
+    config = integer("The kernel's number for the event within its kind.")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Event) and bytes(self._raw) == bytes(other._raw)
@@ -115,13 +115,13 @@ class EventInfo(_EventInfo):
         """Whether it is counted."""
         return self.status == 0
 
-    user_only = flag(structs.EVENT_INFO_USER_ONLY, "The kernel was asked for, but is not counted.")
+    user_only = flag(structs.EVENT_INFO_USER_ONLY, "You requested the kernel, but it is not counted.")
     unpinned = flag(
-        structs.EVENT_INFO_UNPINNED, "Pinning was asked for, but the event was not kept on a counter all the time: the message tells how."
+        structs.EVENT_INFO_UNPINNED, "You requested pinning, but the event did not keep its counter all the time. The message explains it."
     )
-    substituted = flag(structs.EVENT_INFO_SUBSTITUTED, "Something equivalent is counted in its place.")
+    substituted = flag(structs.EVENT_INFO_SUBSTITUTED, "An equivalent event is counted instead.")
     fast = flag(structs.EVENT_INFO_FAST, "It can be read in user space.")
-    silent = flag(structs.EVENT_INFO_SILENT, "It was opened, but the machine does not seem to count it.")
+    silent = flag(structs.EVENT_INFO_SILENT, "The event was opened, but the machine does not seem to count it.")
 
 
 class _Reading(NamedTuple):
@@ -146,9 +146,9 @@ class Reading(_Reading):
 
     fast = flag(structs.READING_FAST, "Read in user space, at both ends of a delta.")
     clean = flag(structs.READING_CLEAN, "The thread provably ran without interruption since the previous reading.")
-    scaled = flag(structs.READING_SCALED, "The value is extrapolated, as the event shared its counter with others.")
+    scaled = flag(structs.READING_SCALED, "The value is extrapolated, because the event shared its counter with others.")
     resync = flag(structs.READING_RESYNC, "Someone else reset the counter, so the delta starts anew.")
-    times_stale = flag(structs.READING_TIMES_STALE, "The times are those of the last time that the kernel updated them.")
+    times_stale = flag(structs.READING_TIMES_STALE, "The times are those of the kernel's last update.")
 
     @property
     def coverage(self) -> Optional[float]:

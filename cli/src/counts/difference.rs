@@ -1,7 +1,7 @@
 //! Why B executes more than A: by function, caller and line, so that the parts add up.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{Function, Line, Source};
 
@@ -123,8 +123,8 @@ pub(super) fn both<'a, K: Ord, V>(
     a: &'a BTreeMap<K, V>,
     b: &'a BTreeMap<K, V>,
 ) -> impl Iterator<Item = (&'a K, [Option<&'a V>; 2])> {
-    let of_b = b.iter().filter(|(key, _)| !a.contains_key(key)).map(|(key, of)| (key, [None, Some(of)]));
-    a.iter().map(|(key, of)| (key, [Some(of), b.get(key)])).chain(of_b)
+    let keys: BTreeSet<&K> = a.keys().chain(b.keys()).collect();
+    keys.into_iter().map(|key| (key, [a.get(key), b.get(key)]))
 }
 
 fn difference([a, b]: [Option<u64>; 2]) -> i128 {

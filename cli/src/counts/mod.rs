@@ -2,6 +2,7 @@
 
 mod callgrind;
 mod difference;
+mod pythons;
 mod run;
 mod source;
 mod world;

@@ -7,17 +7,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::SystemTime;
 
 use clap::ArgMatches;
 
 use super::callgrind::{self, Part, Profile};
+use super::pythons::Pythons;
 use super::source::Source;
 use super::world::{self, Alike, Directory};
 use crate::compare::runner::{check, input, shown};
@@ -135,7 +136,7 @@ impl Counter {
 
     /// A run that is not counted: it fills caches of files, and says at a hundredth of the time that a command fails.
     pub(super) fn warm_up(&self, parts: &[String]) -> Result<(), Failure> {
-        let finished = self.finish(self.command(&parts[0]), &parts[0], parts);
+        let finished = self.finish(self.command(&parts[0]), &parts[0], parts, None);
         finished
             .map_err(|why| format!("{why}; it gets few environment variables (--env hands more on)").into())
     }
@@ -153,19 +154,23 @@ impl Counter {
             Some(alike) => self.directory.link(alike)?.into_os_string().into_string().unwrap_or_default(),
             None => parts[0].clone(),
         };
+        let program = world::found(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
+        let source = |(profile, processes): (Profile, usize)| {
+            let program = program.unwrap_or_default();
+            Source::of(&profile, &program.to_string_lossy(), began, processes)
+        };
         if unit == Unit::PythonLines {
             fs::write(place.join("sitecustomize.py"), include_str!("trace.py"))
                 .map_err(|error| Failure::of_file(place.display(), &error))?;
-            let given = self.environment.iter().find(|(name, _)| name == "PYTHONPATH");
-            let mut paths = place.as_os_str().to_owned();
-            if let Some((_, given)) = given {
-                paths.push(":");
-                paths.push(given);
-            }
+            let given = self.environment.iter().filter(|(name, _)| name == "PYTHONPATH");
+            let given = given.flat_map(|(_, paths)| std::env::split_paths(paths));
+            let paths = std::env::join_paths([place.to_owned()].into_iter().chain(given));
+            let paths = paths.map_err(|error| format!("TMPDIR: {error}"))?;
             let mut command = self.command(&name);
             command.env("PYTHONPATH", paths).env("PYTHONDONTWRITEBYTECODE", "1");
-            self.finish(command, &name, parts)?;
-            return read_python(place, parts);
+            let mut pythons = Pythons::follow(&mut command);
+            self.finish(command, &name, parts, Some(&mut pythons))?;
+            return pythons.read(place, parts).map(source);
         }
         let mut command = self.command(std::env::current_exe().map_err(|error| plain(&error))?);
         command.arg(format!("{OUT}{}/0/out", place.display())).arg(LOG);
@@ -186,15 +191,10 @@ impl Counter {
         }
         let library = fs::read_link(self.directory.path.join("tool")).unwrap_or_default();
         command.env("VALGRIND_LIB", library.parent().unwrap_or(Path::new("/"))).arg(&name);
-        let finished = self.finish(command, &name, parts);
+        let finished = self.finish(command, &name, parts, None);
         let refused = refused(place);
         match (finished, refused) {
-            (Ok(()), None) => {
-                let (profile, processes) = read_images(place, parts, unit)?;
-                let program =
-                    world::found(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
-                Ok(Source::of(&profile, &program.unwrap_or_default().to_string_lossy(), began, processes))
-            }
+            (Ok(()), None) => read_images(place, parts, unit).map(source),
             // The program survived: it has a handler, or a parent that ignored it. What it executed then is not what it executes.
             (Ok(()), Some(why)) => Err(format!("{}: {why}", shown(parts)).into()),
             (Err(what), why) => {
@@ -205,7 +205,13 @@ impl Counter {
     }
 
     /// Runs a command with the arguments that it has been given, to its end.
-    fn finish(&self, mut command: Command, name: &str, parts: &[String]) -> Result<(), Failure> {
+    fn finish(
+        &self,
+        mut command: Command,
+        name: &str,
+        parts: &[String],
+        mut pythons: Option<&mut Pythons>,
+    ) -> Result<(), Failure> {
         command.args(&parts[1..]);
         command.env(world::PADDING, world::padding(&self.environment, name.as_ref(), &parts[1..]));
         command.stdin(input(self.input.as_deref())?);
@@ -213,7 +219,12 @@ impl Counter {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
         world::same_addresses(&mut command, self.directory.signals);
-        let failed = |error| Failure::Told(format!("{}: {}", parts[0], plain(&error)));
+        let follows = pythons.is_some();
+        let failed = |error: io::Error| {
+            let is_forbidden = follows && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
+            let why = "this system forbids to follow the processes of a Python program (ptrace); --shell counts its instructions";
+            Failure::Told(format!("{}: {}", parts[0], if is_forbidden { why.into() } else { plain(&error) }))
+        };
         let mut child = command.process_group(0).spawn().map_err(failed)?;
         loop {
             let signal = self.directory.signals.next(None);
@@ -226,8 +237,16 @@ impl Counter {
                 child.wait().map_err(failed)?;
                 return Err("interrupted".into());
             }
-            if let Some(status) = child.try_wait().map_err(failed)? {
-                return check(status, parts, self.ignores_failure);
+            let mut status = 0;
+            // SAFETY: the call writes to the stack. This process has no other children.
+            while let pid @ 1.. = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::__WALL) }
+            {
+                if let Some(pythons) = pythons.as_mut() {
+                    pythons.go_on(pid, status);
+                }
+                if pid == child.id() as libc::pid_t && !libc::WIFSTOPPED(status) {
+                    return check(ExitStatus::from_raw(status), parts, self.ignores_failure);
+                }
             }
         }
     }
@@ -242,16 +261,11 @@ pub(crate) fn launch() -> Option<ExitCode> {
     let image = (0..100_000)
         .map(|n| place.join(format!("{}.{n}", std::process::id())))
         .find(|image| fs::create_dir(image).is_ok())?;
-    let option = |option: &str, name: &str| {
-        let mut word = OsString::from(option);
-        word.push(image.join(name));
-        word
-    };
-    let mut words = vec![place.parent()?.join("tool").into(), option(OUT, "out.%p"), option(LOG, "log.%p")];
+    let own = [format!("{OUT}{}/out.%p", image.display()), format!("{LOG}{}/log.%p", image.display())];
     // The two that are replaced are always the first.
-    words.extend(arguments.into_iter().skip(3));
-    let words: Vec<CString> =
-        words.into_iter().filter_map(|word| CString::new(word.into_vec()).ok()).collect();
+    let words = own.map(OsString::from).into_iter().chain(arguments.into_iter().skip(3));
+    let words = [place.parent()?.join("tool").into_os_string()].into_iter().chain(words);
+    let words: Vec<CString> = words.filter_map(|word| CString::new(word.into_vec()).ok()).collect();
     let pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
     // SAFETY: one thread. `std` has the signal of a broken pipe ignored, which programs would inherit; and `Command` would clear the mask.
     unsafe {
@@ -277,10 +291,9 @@ fn read_images(place: &Path, parts: &[String], unit: Unit) -> Result<(Profile, u
             let (kind, pid) = (words.next(), words.next().unwrap_or_default().to_owned());
             let of = written.entry(pid).or_default();
             // Callgrind makes an empty file for the end of each process, which a process that becomes another program leaves there.
-            if kind == Some("out") && fs::metadata(&path).is_ok_and(|about| about.len() > 0) {
-                let read = File::open(&path)
-                    .and_then(|file| callgrind::read(&mut profile, BufReader::new(file), events));
-                let part = read.map_err(|error| Failure::of_file(path.display(), &error))?;
+            if kind == Some("out")
+                && let Some(part) = read_file(&mut profile, &path, events)?
+            {
                 of.insert(words.next().and_then(|number| number.parse().ok()).unwrap_or(u64::MAX), part);
             }
         }
@@ -315,33 +328,27 @@ fn read_images(place: &Path, parts: &[String], unit: Unit) -> Result<(Profile, u
     Ok((profile, processes.len()))
 }
 
-fn read_python(place: &Path, parts: &[String]) -> Result<Source, Failure> {
-    let mut source = Source::default();
-    for path in files(place).iter().filter(|path| path.extension().is_some_and(|end| end == "lines")) {
-        let data: serde_json::Value =
-            fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-        let why = data["why"].as_str().or(data.is_null().then_some("a process of it was killed, or runs on"));
-        if let Some(why) = why {
-            return Err(format!("{}: {why}, so it is not counted", shown(parts)).into());
-        }
-        source.add_python(&data);
-    }
-    if source.processes == 0 || source.total() == 0 {
-        let why = "no lines were counted: is it Python 3.7 or later, started without -I, -E and -S?";
-        return Err(format!("{}: {why}", shown(parts)).into());
-    }
-    Ok(source)
+/// Adds a file of counts. `None` if it is empty.
+pub(super) fn read_file(
+    profile: &mut Profile,
+    path: &Path,
+    events: &[&str],
+) -> Result<Option<Part>, Failure> {
+    let read = File::open(path).and_then(|file| match file.metadata()?.len() {
+        0 => Ok(None),
+        _ => callgrind::read(profile, BufReader::new(file), events).map(Some),
+    });
+    read.map_err(|error| Failure::of_file(path.display(), &error))
 }
 
 /// Why the programs executed something else under Valgrind, by its own log.
 fn refused(place: &Path) -> Option<String> {
+    const UNKNOWN: &str = "this Valgrind does not know an instruction that it executes";
+    const SETUID: &str = "it starts a program that runs as another user (setuid), which Valgrind does not";
     const REASONS: [(&str, &str); 3] = [
-        ("unhandled instruction", "this Valgrind does not know an instruction that it executes"),
-        ("Unrecognised instruction", "this Valgrind does not know an instruction that it executes"),
-        (
-            "Can't execute setuid",
-            "it starts a program that runs as another user (setuid), which Valgrind does not",
-        ),
+        ("unhandled instruction", UNKNOWN),
+        ("Unrecognised instruction", UNKNOWN),
+        ("Can't execute setuid", SETUID),
     ];
     let logs = files(place).into_iter().flat_map(|image| files(&image));
     let logs = logs.filter(|file| file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"log")));
@@ -353,6 +360,6 @@ fn refused(place: &Path) -> Option<String> {
 }
 
 /// The files in one of our directories.
-fn files(directory: &Path) -> Vec<PathBuf> {
+pub(super) fn files(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

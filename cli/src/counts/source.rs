@@ -6,8 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use addr2line::Loader;
-use serde_json::Value;
+use addr2line::{Loader, demangle_auto};
 
 use super::callgrind::{Profile, Symbol};
 use crate::table::printable;
@@ -54,9 +53,10 @@ impl Source {
             // A file that was rewritten since then may be another program. The run is over, so nothing rewrites a file that is mapped now.
             let known = symbols.entry(&place.object).or_insert_with(|| {
                 let built = changed(&place.object).filter(|&built| built < began)?;
-                Some((Loader::new(Path::new(&*place.object)).ok()?, built))
+                Some((Loader::new(Path::new(&*place.object)).ok(), built))
             });
-            let frames = known.as_ref().map_or(Vec::new(), |(loader, _)| frames(loader, place.address));
+            let loader = known.as_ref().and_then(|(loader, _)| loader.as_ref());
+            let frames = loader.map_or(Vec::new(), |loader| frames(loader, place.address));
             // Lines of the compiler's library move between functions that they are inlined into from build to build: the innermost
             // function of the project has them.
             let own =
@@ -70,10 +70,14 @@ impl Source {
             let mut stack = vec![object.to_owned(), symbol.clone()];
             let inlined = own.map_or(0..0, |at| at..frames.len().saturating_sub(1));
             stack.extend(frames[inlined].iter().rev().map(|frame| frame.function.clone()));
+            stack.extend((line > 0).then(|| format!("{}:{line}", short(file))));
+            let stack: Vec<String> = stack.iter().map(|name| printable(name).replace(';', ":")).collect();
+            *source.stacks.entry(stack.join(";")).or_default() += cost;
             let text = texts.of(file, line, known.as_ref().map(|&(_, built)| built));
-            source.add(name.clone(), (file.to_owned(), line, text), cost, stack);
+            let function = source.functions.entry(name.clone()).or_default();
+            *function.lines.entry((file.to_owned(), line, text)).or_default() += cost;
             if name != symbol {
-                source.functions.entry(name).or_default().inlined_into.insert(symbol);
+                function.inlined_into.insert(symbol);
             }
         }
         let name = |symbol: &Symbol| label(called(&symbol.0, program), &symbol.1);
@@ -82,32 +86,6 @@ impl Source {
             *arc = (arc.0 + calls, arc.1.saturating_add(below));
         }
         source
-    }
-
-    fn add(&mut self, function: String, line: Line, cost: u64, mut stack: Vec<String>) {
-        if line.1 > 0 {
-            stack.push(format!("{}:{}", short(&line.0), line.1));
-        }
-        let stack: Vec<String> = stack.iter().map(|name| printable(name).replace(';', ":")).collect();
-        *self.stacks.entry(stack.join(";")).or_default() += cost;
-        *self.functions.entry(function).or_default().lines.entry(line).or_default() += cost;
-    }
-
-    /// What one Python process wrote.
-    pub(super) fn add_python(&mut self, data: &Value) {
-        self.processes += 1;
-        let mut texts = Texts::default();
-        let rows = |key: &str| data[key].as_array().into_iter().flatten();
-        let text = |row: &Value, at: usize| row[at].as_str().unwrap_or("").to_owned();
-        for row in rows("lines") {
-            let (name, file) = (text(row, 0), text(row, 1));
-            let line = row[2].as_u64().unwrap_or(0);
-            let line = (file.clone(), line, texts.of(&file, line, Some(SystemTime::now())));
-            self.add(name.clone(), line, row[3].as_u64().unwrap_or(0), vec![base(&file).to_owned(), name]);
-        }
-        for row in rows("calls") {
-            self.calls.entry((text(row, 0), text(row, 1))).or_default().0 += row[2].as_u64().unwrap_or(0);
-        }
     }
 
     /// The same, with new names for some functions.
@@ -166,7 +144,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
     let mut found = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return found };
     while let Ok(Some(frame)) = frames.next() {
-        let function = frame.function.as_ref().and_then(|name| name.demangle().ok().map(|name| plain(&name)));
+        let function = frame.function.as_ref().and_then(|name| Some(plain(&name.raw_name().ok()?)));
         let location = frame.location.and_then(|at| Some((at.file?.to_owned(), u64::from(at.line?))));
         if let (Some(function), Some((file, line))) = (function, location) {
             found.push(Frame { function, file, line });
@@ -212,15 +190,12 @@ fn label(object: &str, symbol: &str) -> String {
     }
 }
 
-/// A symbol without what compilers add to it, which differs from build to build.
+/// A symbol as the source has it, without what compilers add to it, which differs from build to build.
 fn plain(symbol: &str) -> String {
     const ADDED: [&str; 8] = ["constprop", "part", "isra", "cold", "lto_priv", "llvm", "localalias", "clone"];
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_hash =
-        |text: &str| (8..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let before = |name, what| str::split(name, what).next().unwrap_or(name);
     // Versions of symbols come behind an @.
-    let mut name = before(before(symbol, " [clone "), "@@");
+    let mut name = symbol.split("@@").next().unwrap_or(symbol);
     // Recursion, as Callgrind marks it.
     name = name.rsplit_once('\'').filter(|(_, level)| is_number(level)).map_or(name, |(name, _)| name);
     while let Some((rest, end)) = name.rsplit_once('.') {
@@ -229,17 +204,9 @@ fn plain(symbol: &str) -> String {
         }
         name = rest;
     }
-    let hash = name.rsplit_once("::h").filter(|(_, hash)| hash.len() == 16 && is_hash(hash));
-    name = hash.map_or(name, |(name, _)| name);
-    let mut pieces = name.split('[');
-    let mut result = pieces.next().unwrap_or("").to_owned();
-    for piece in pieces {
-        match piece.split_once(']') {
-            Some((hash, rest)) if is_hash(hash) => result += rest,
-            _ => result = result + "[" + piece,
-        }
-    }
-    result
+    // Names of C may look like mangled types.
+    let is_mangled = name.starts_with("_Z") || name.starts_with("_R");
+    if is_mangled { demangle_auto(name.into(), None).into_owned() } else { name.to_owned() }
 }
 
 #[cfg(test)]
@@ -254,9 +221,11 @@ mod tests {
             ("f.constprop.0", "f"),
             ("f.part.0.isra.1", "f"),
             ("f.llvm.123456789", "f"),
-            ("core::fmt::write::h0123456789abcdef", "core::fmt::write"),
-            ("a[0123456789abcdef]::f::<u8>", "a::f::<u8>"),
-            ("f(int) [clone .constprop.0]", "f(int)"),
+            ("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"),
+            ("_RINvCs9ltgdHTiPiY_1a1fhE", "a::f::<u8>"),
+            ("_Z1fi.constprop.0", "f(int)"),
+            ("_ZN1a1f17h0123456789abcdefE.llvm.123456789", "a::f"),
+            ("shop.part()", "shop.part()"),
             ("operator[](int)", "operator[](int)"),
             (".text", ".text"),
             ("<[u8]>::len", "<[u8]>::len"),

@@ -1,7 +1,7 @@
-# Counts the executed lines of a Python program by function, and its calls. Python imports this as `sitecustomize`.
+# Counts the executed lines of a Python program by function, and its calls, and writes them as Callgrind does. Python imports this as
+# `sitecustomize`.
 import atexit
 import itertools
-import json
 import os
 import re
 import sys
@@ -12,19 +12,23 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # `next` of a counter is one step, so threads lose nothing.
 lines, calls, names, jumps, state = defaultdict(itertools.count), defaultdict(itertools.count), {}, {}, {}
 # These live on when the program has ended.
-HELPERS = "multiprocessing[.](resource_tracker|forkserver) import main"
+HELPERS = b"multiprocessing[.](resource_tracker|forkserver) import main"
 TRACER = "it sets a tracer, which replaces the one that counts"
-UNSEEN = "it starts a Python that is not counted (-I, -E, -S, or variables of its own without this PYTHONPATH)"
+
+
+def create(kind, content=b""):
+    names = (f"{HERE}/{os.getpid()}.{n}.{kind}" for n in itertools.count())
+    name = next(name for name in names if not os.path.exists(name))
+    with open(name, "xb") as file:
+        file.write(content)
+    return name
 
 
 def begin():
     """An empty file, so that the reader misses what this process does not write."""
     for table in (lines, calls):
         table.clear()
-    state["file"] = next(
-        file for n in itertools.count() for file in [f"{HERE}/{os.getpid()}.{n}.lines"] if not os.path.exists(file)
-    )
-    open(state["file"], "x").close()
+    state["file"] = create("lines")
 
 
 def end(*_):
@@ -32,25 +36,32 @@ def end(*_):
         return
     if state.get("tracer") not in (None, sys.gettrace()):
         state["why"] = TRACER
-    taken = [{key: next(counter) for key, counter in table.copy().items()} for table in (lines, calls)]
+    taken = [
+        {key: next(n) for key, n in table.copy().items() if __file__ not in [getattr(part, "co_filename", "") for part in key]}
+        for table in (lines, calls)
+    ]
 
-    def name(code):
-        return names.get(code, code.co_filename if code else "")
+    def at(code, mark=""):
+        """Where code is. The reader takes endings off names, such as `.part`, but none that ends in a parenthesis."""
+        file, name = (code.co_filename, names.get(code, "<module>")) if code else ("", "[Python]")
+        name += "" if name.endswith((">", "]")) else "()"
+        rows = [f"{mark}{key}={text}" for key, text in (("ob", file), ("fl", file), ("fn", name))]
+        return "".join(row.replace("\n", "?") + "\n" for row in rows)
 
-    data = {
-        "why": state.get("why"),
-        "lines": [[name(code), code.co_filename, line, n] for (code, line), n in taken[0].items() if code.co_filename != __file__],
-        "calls": [[name(caller), name(code), n] for (caller, code), n in taken[1].items() if code.co_filename != __file__],
-    }
-    with open(state["file"], "w") as file:
-        json.dump(data, file)
+    with open(state["file"], "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(f"events: Lines\ndesc: Trigger: {state.get('why', '')}\n")
+        for (code, line), n in taken[0].items():
+            file.write(f"{at(code)}0 {line} {n}\n")
+        for (caller, code), n in taken[1].items():
+            file.write(f"{at(caller)}{at(code, 'c')}calls={n}\n0 0 0\n")
+        file.write(f"totals: {sum(taken[0].values())}\n")
 
 
 def called(frame):
     code, back = frame.f_code, frame.f_back
     if code not in names:
         function = getattr(code, "co_qualname", code.co_name)
-        names[code] = str(frame.f_globals.get("__name__")) + ("" if function == "<module>" else "." + function)
+        names[code] = f"{frame.f_globals.get('__name__')}.{function}"
     next(calls[back and back.f_code, code])
 
 
@@ -73,18 +84,10 @@ def jumped(code, *offsets):
     next(lines[code, jumps[code, offsets]])
 
 
-def audit(event, arguments):
-    """Notes what replaces the tracer, if only for a while, and programs that this file is not part of."""
-    if event == "sys.settrace" and "tracer" in state:
-        if sys._getframe(1).f_globals.get("__name__") != "threading":
-            state["why"] = TRACER
-    elif event in ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"):
-        words, env = (arguments, None) if event == "os.system" else arguments[1::len(arguments) - 2]
-        command, env = " ".join(map(os.fsdecode, words)), os.environ if env is None else env
-        is_unseen = HERE not in str(env.get("PYTHONPATH")) and re.search("python|[.]py", command)
-        if is_unseen or re.search(r"python[\d.]*(\s+-\S+)*\s+-[bBdiOqsuvx]*[IES]", command):
-            state["why"] = UNSEEN
-            event == "os.exec" and end()
+def audit(event, _):
+    """Notes what replaces the tracer, if only for a while."""
+    if event == "sys.settrace" and sys._getframe(1).f_globals.get("__name__") != "threading":
+        state["why"] = TRACER
 
 
 def before(function):
@@ -100,9 +103,12 @@ def before(function):
     return call
 
 
-with open("/proc/self/cmdline") as file:
-    if not re.search(HELPERS, file.read()):
-        begin()
+with open("/proc/self/cmdline", "rb") as file:
+    command = file.read()
+# The reader knows the commands of all Pythons, and misses those of others.
+create("command", command)
+if not re.search(HELPERS, command):
+    begin()
 atexit.register(end)
 os.register_at_fork(after_in_child=begin)
 os._exit, os.execv, os.execve = before(os._exit), before(os.execv), before(os.execve)
@@ -123,5 +129,5 @@ else:
     state["tracer"] = trace
     threading.settrace(trace)
     sys.settrace(trace)
-if hasattr(sys, "addaudithook"):
-    sys.addaudithook(audit)
+    if hasattr(sys, "addaudithook"):
+        sys.addaudithook(audit)

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::failure::Failure;
@@ -45,16 +45,13 @@ pub(super) fn padding(environment: &[(OsString, OsString)], name: &OsStr, argume
 
 /// Where a shell would find a program.
 pub(super) fn found(name: &str, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
-    let is_program = |file: &Path| {
+    let is_program = |file: &PathBuf| {
         fs::metadata(file).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
     };
-    if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|file| is_program(file));
-    }
-    let path =
-        environment.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.as_os_str());
-    let directories = std::env::split_paths(path.unwrap_or(OsStr::new("")));
-    directories.map(|directory| directory.join(name)).find(|file| is_program(file))
+    let paths = environment.iter().filter(|(variable, _)| variable == "PATH" && !name.contains('/'));
+    let directories = paths.flat_map(|(_, value)| std::env::split_paths(value));
+    let here = name.contains('/').then(PathBuf::new);
+    directories.chain(here).map(|directory| directory.join(name)).find(is_program)
 }
 
 /// A program, and the name that it shares with another one.

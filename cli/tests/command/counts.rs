@@ -330,6 +330,32 @@ fn what_cannot_be_counted_is_refused() {
         let said = failed(&[&format!("python3 -c '{code}'"), "python3 -c 1"]);
         assert!(said.contains(why), "{code}: {said}");
     }
+    // Nor is one that another program starts, in any way, counted as nothing.
+    let start = programs.write(
+        "start.c",
+        "#include <unistd.h>\nint main(int c, char **v) { (void)c; char *none[] = {0}; return execve(v[1], v + 1, none); }",
+    );
+    let start = programs.compile(&["cc"], &start, "start").replace('\'', "");
+    let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+    let python = String::from_utf8(python.stdout).unwrap().trim_end().to_owned();
+    let makefile = programs.write("Makefile", &format!("all:\n\t@'{python}' -E -c 1\n"));
+    for (words, is_counted) in [
+        (&["sh", "-c", "python3 -B -I -c 1"][..], false),
+        (&["sh", "-c", "python3 -c 1; exec python3 -S -c 1"], false),
+        (&["sh", "-c", "(python3 -c 1; python3 -E -c 1)"], false),
+        (&["env", "-i", &python, "-c", "1"], false),
+        (&["make", "-sf", &makefile], false),
+        (&[&start, &python, "-c", "1"], false),
+        (&["sh", "-c", "python3 -c 1; python3 --version; exec python3 -W ignore -c 1"], true),
+        (&["sh", "-c", "trap 'python3 -c 1' USR1; kill -USR1 $$; python3 -c 1 & wait"], true),
+    ] {
+        let code = format!("import subprocess\nsubprocess.run({words:?})\ndef f(): pass\nf()");
+        let program = programs.write("start.py", &code);
+        let output = picollo(&["stat", "--counts", "--runs=1", "python3", &program]);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let is_refused = said.contains("it starts a Python that is not counted (");
+        assert_eq!((output.status.success(), is_refused), (is_counted, !is_counted), "{words:?}: {said}");
+    }
     for arguments in
         [&["compare", "--env=A", "true", "true"][..], &["stat", "--json", "--show-output", "true"]]
     {

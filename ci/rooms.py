@@ -15,7 +15,7 @@ from pathlib import Path
 
 # In the order in which they may import. All may import the items before a colon, which import nothing.
 ROOMS = {
-    "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles interchange text metrics models",
+    "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles metric interchange text metrics models",
     "native": "base: os clock work segment event machine user_read opening session benchmark baseline exemplars elsewhere",
 }
 # Macros write paths with `$crate`.

@@ -49,6 +49,8 @@ mod histograms;
 mod interchange;
 mod layout;
 #[cfg(feature = "alloc")]
+mod metric;
+#[cfg(feature = "alloc")]
 mod metrics;
 #[cfg(all(test, loom))]
 mod models;
@@ -101,9 +103,11 @@ pub use layout::bucket::{Bucket, ValueSelection};
 pub use layout::indices::BatchPath;
 pub use layout::layout::{Layout, MAX_SCALE};
 #[cfg(feature = "alloc")]
+pub use metric::{Metric, MetricCounter, MetricGauge};
+#[cfg(feature = "alloc")]
 pub use metrics::{
-    Distribution, Exemplar, Exposition, Family, MAX_BOUNDS, Metric, MetricCounter, MetricGauge, MetricKind,
-    Negotiated, Otlp, OtlpExport, Point, Registry, Temporality, Value, negotiate, write_otlp,
+    Distribution, Exemplar, Exposition, Family, MAX_BOUNDS, MetricKind, Negotiated, Otlp, OtlpExport, Point,
+    Registry, Temporality, Value, negotiate, write_otlp,
 };
 pub use platform::atomics::{AtomicU32, AtomicU64};
 #[doc(hidden)]

@@ -16,7 +16,6 @@ mod exemplar;
 mod exponential;
 mod family;
 mod format;
-mod handles;
 mod keys;
 mod memory;
 mod name;
@@ -34,11 +33,10 @@ pub use distribution::{Distribution, MAX_BOUNDS};
 pub use exemplar::Exemplar;
 pub use family::{Family, MetricKind, Point, Value};
 pub use format::Exposition;
-pub use handles::{MetricCounter, MetricGauge};
 pub use negotiate::{Negotiated, negotiate};
 pub use otlp::{Otlp, write_otlp};
 pub use otlp_export::{OtlpExport, Temporality};
-pub use registry::{Metric, Registry};
+pub use registry::Registry;
 
 #[cfg(all(test, not(loom)))]
 mod tests;

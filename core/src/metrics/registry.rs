@@ -9,7 +9,6 @@ use super::distribution::{Distribution, powers_of_four};
 use super::exemplar::{Exemplar, divided};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
-use super::handles::{MetricCounter, MetricGauge};
 use super::keys::Keys;
 use super::memory::{push, text};
 use super::name;
@@ -22,36 +21,8 @@ use crate::handle::single_writer::Handle;
 use crate::handle::single_writer::sealed::Inside;
 use crate::histograms::striped::SharedStripedCounter;
 use crate::layout::layout::Layout;
+use crate::metric::{Metric, MetricCounter, MetricGauge};
 use crate::snapshot::snapshot::{Since, Snapshot};
-
-/// The name, labels and settings of a histogram, counter or gauge.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Metric<'a> {
-    /// Letters, digits, underscores and colons, not beginning with a digit: `request_duration_seconds`. OpenTelemetry
-    /// also has dots, hyphens and slashes; Prometheus gets underscores instead. A counter's name may end with `_total`,
-    /// which is not part of it. Several metrics of one kind may have one name, with different labels.
-    pub name: &'a str,
-    /// The meaning, for people; may be empty.
-    pub help: &'a str,
-    /// The unit, such as `seconds`; may be empty. The name must end with an underscore and the unit.
-    pub unit: &'a str,
-    /// Names and values that distinguish metrics of one name. Names are like those of metrics, without colons; `le` and
-    /// two underscores at the beginning are not allowed.
-    pub labels: &'a [(&'a str, &'a str)],
-    /// Values and bounds are divided by this before they are written: 1e9 to convert nanoseconds to seconds. 0 means 1.
-    pub divisor: f64,
-    /// When counting began, in nanoseconds since 1970; 0 omits it.
-    pub created_unix_nanos: u64,
-    /// Prometheus gets a native histogram, with exponential buckets, if its format has them. Others still have bounds.
-    pub native: bool,
-    /// The largest number of exponential buckets with counts, before they become coarser. 0: 320; `u32::MAX`: no limit.
-    pub max_buckets: u32,
-    /// Prometheus gets a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all observations, instead of buckets. OTLP
-    /// still gets exponential buckets. A label `quantile` is refused then.
-    pub summary: bool,
-    /// Write the counts since the last reset, not since the creation. Collectors then see a restart at each reset.
-    pub since_reset: bool,
-}
 
 /// Histograms, counters and gauges with names and labels.
 ///

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command, value_parser};
-use picollo_core::text::{Format, Unit};
+use picollo_core::text::{Format, Unit, write_summary};
 use picollo_core::{Snapshot, ValueSelection};
 use serde_json::{Map, Value, json};
 
@@ -191,7 +191,8 @@ fn json_of(sum: &Sum) -> Result<Value, Failure> {
             object["kind"] = "histogram".into();
             object["count"] = snapshot.counts().total.into();
             let mut text = String::new();
-            let written = snapshot.summary(ValueSelection::Midpoint).write(&mut text, "", Format::Json);
+            let written =
+                write_summary(&snapshot.summary(ValueSelection::Midpoint), &mut text, "", Format::Json);
             let summary = written.ok().and_then(|()| serde_json::from_str(&text).ok());
             object["summary"] = summary.ok_or("a summary cannot be written")?;
             add_percentiles(&mut object, snapshot);

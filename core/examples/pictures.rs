@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::Path;
 
-use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series};
+use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, write_chart, write_sparkline};
 use picollo_core::{Options, Result, SharedHistogram, Since, Snapshot};
 
 /// Times of requests in nanoseconds, made up: most are quick, some wait for a disk, a few for something else.
@@ -54,14 +54,14 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let after = measured(2, 200_000, 1.6e6, 0.06).map_err(|error| format!("{error:?}"))?;
     let Some(directory) = std::env::args().nth(1) else {
         let mut text = String::new();
-        let _ = before.write_sparkline(&mut text, 48, false);
+        let _ = write_sparkline(&before, &mut text, 48, false);
         println!("{text}\n");
         for picture in [Picture::Density, Picture::Percentiles] {
             for ascii in [false, true] {
                 let options =
                     ChartOptions { title: "Requests", unit: "ns", ascii, ..ChartOptions::default() };
                 text.clear();
-                let _ = before.write_chart(&mut text, picture, &options);
+                let _ = write_chart(&before, &mut text, picture, &options);
                 println!("{text}");
             }
         }

@@ -17,7 +17,7 @@
 //! less time; [`Histogram`] in a static, on the stack or in memory of your own; [`SharedDoubleHistogram`] for doubles.
 //! A [`Snapshot`] reads all of them: percentiles, mean and counts ([`Snapshot::summary`]),
 //! [buckets](Snapshot::buckets), the values since the last time ([`Since`]), proven differences
-//! ([`Snapshot::compare`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] exports
+//! ([`compare_snapshots`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] exports
 //! them to Prometheus and OpenTelemetry.
 //!
 //! A [`Layout`] decides how values are counted: a relative error and a range. A [`Mode`] decides who may write, at what
@@ -97,7 +97,7 @@ pub use histograms::striped::SharedStripedCounter;
 pub use histograms::striped::StripedCounter;
 #[cfg(feature = "alloc")]
 pub use interchange::Decoder;
-pub use interchange::{DEFAULT_MAX_COUNTERS, Encoding, log};
+pub use interchange::{Codec, DEFAULT_MAX_COUNTERS, Encoding, log};
 pub use layout::bucket::{Bucket, ValueSelection};
 #[doc(hidden)]
 pub use layout::indices::BatchPath;
@@ -132,6 +132,7 @@ pub use statistics::compare::{
     COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE,
     COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison, FEWEST_RUNS, QuantileInterval,
     RunComparison, Verdict, compare_block_ratios, compare_blocks, compare_blocks_above, compare_runs,
+    compare_snapshots, quantile_interval,
 };
 pub use statistics::moments::Moments;
 pub use statistics::steps::Step;

@@ -5,7 +5,7 @@
 #[allow(unused_must_use, clippy::all)]
 fn rows() -> picollo_core::Result<()> {
 use picollo_core::{DoubleOptions, Encoding, Options, SharedDoubleHistogram, SharedHistogram, Since, Snapshot, ValueSelection};
-use picollo_core::{log, text::HgrmFormat};
+use picollo_core::{Codec, log, text::{HgrmFormat, write_hgrm}};
 let (v, n, i, w, t) = (1_000_000, 5, 100_000, 100_000, 1441812279.0);
 let mut text = String::new();
 // `Histogram::<u64>::new_with_bounds(1, 3600000000, 3)?`
@@ -60,7 +60,7 @@ Snapshot::decode(text.as_bytes(), 0)?;
 let (first, taken) = Snapshot::decode_first(&bytes, 0)?;
 let rest = &bytes[taken..];
 // Java's `outputPercentileDistribution`
-s.write_hgrm(&mut text, 5, 1000.0, HgrmFormat::Columns)?;
+write_hgrm(&s, &mut text, 5, 1000.0, HgrmFormat::Columns)?;
 // `IntervalLogWriterBuilder`, `begin_log_with`, `write_comment`
 text.clear();
 log::write_header(&mut text, &log::Header { comment: "c", start_seconds: Some(t), ..Default::default() })?;

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram as Theirs;
 use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
-use picollo_core::{Encoding, Layout, Record, SharedHistogram, Since, Snapshot, Step, log};
+use picollo_core::{Codec, Encoding, Layout, Record, SharedHistogram, Since, Snapshot, Step, log};
 use proptest::prelude::*;
 
 /// The same values in both.

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use picollo_core::{Encoding, Error, Snapshot};
+use picollo_core::{Codec, Encoding, Error, Snapshot};
 
 /// The largest number of counters of a decoded snapshot here.
 pub const MAX_COUNTERS: u64 = 1 << 10;

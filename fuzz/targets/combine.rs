@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::text::HgrmFormat;
+use picollo_core::text::{HgrmFormat, write_hgrm};
 use picollo_core::{Snapshot, ValueSelection};
 use picollo_fuzz::{Counting, counts, decode};
 
@@ -68,6 +68,6 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(steps.last().map(|step| step.rank_level), (a.counts().total > 0).then_some(100.0));
     let _ = a.linear_steps(interval).unwrap().take(1000).count();
     let _ = a.logarithmic_steps(interval, 1.5).unwrap().count();
-    let _ = a.write_hgrm(&mut Counted(0), ticks, 1000.0, HgrmFormat::Columns);
+    let _ = write_hgrm(&a, &mut Counted(0), ticks, 1000.0, HgrmFormat::Columns);
     let _ = a.summary(ValueSelection::Midpoint);
 });

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use picollo_core::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION,
-    COMPARISON_NOISY, COMPARISON_TOO_FEW, Verdict, text::Unit,
+    COMPARISON_NOISY, COMPARISON_TOO_FEW, Verdict,
+    text::{Answer, Unit},
 };
 use serde_json::{Map, Value, json};
 
@@ -179,7 +180,7 @@ pub(super) fn sentence(arguments: &Arguments, found: &BlockComparison) -> String
         return printable(&format!("Too few runs to tell {a} and {b} apart: give it a larger --budget."))
             + "\n";
     }
-    printable(&found.answer(a, b, Unit::new("s")).to_string()) + "\n"
+    printable(&Answer::of_blocks(found, a, b, Unit::new("s")).to_string()) + "\n"
 }
 
 /// A sentence about the differences that can make a program wait.

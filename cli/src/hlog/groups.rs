@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{Encoding, Error, Snapshot};
+use picollo_core::{Codec, Encoding, Error, Snapshot};
 
 /// The key of a sum. Irrelevant fields are empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

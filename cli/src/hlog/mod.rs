@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_core::ValueSelection;
-use picollo_core::text::HgrmFormat;
+use picollo_core::text::{HgrmFormat, write_hgrm};
 
 use crate::failure::{Failure, print, write_file};
 use crate::progress::Progress;
@@ -187,7 +187,7 @@ fn hgrm_of(
             let space = if text.is_empty() { "" } else { "\n" };
             text += &format!("{space}#[{}]\n", printable(&name_of(matches, reading, group)));
         }
-        Ok(snapshot.write_hgrm(&mut text, ticks, divisor, format)?)
+        Ok(write_hgrm(snapshot, &mut text, ticks, divisor, format)?)
     })?;
     Ok(text)
 }

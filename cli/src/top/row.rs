@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use picollo_core::{CompareOptions, Comparison, Layout, Snapshot};
+use picollo_core::{CompareOptions, Comparison, Layout, Snapshot, compare_snapshots};
 use picollo_native::{SegmentEntry, SegmentKind};
 
 use crate::reader::title;
@@ -122,7 +122,7 @@ impl Row {
     /// Change of a quantile since the mark: an error if there are too few values, `None` without a mark.
     pub(crate) fn change(&self, quantile: f64) -> Option<picollo_core::Result<Comparison>> {
         let options = CompareOptions { quantile, ..CompareOptions::default() };
-        Some(self.before.as_ref()?.compare(self.since.as_ref()?, &options))
+        Some(compare_snapshots(self.before.as_ref()?, self.since.as_ref()?, &options))
     }
 
     /// Marks the entry as ended, and keeps its data.

@@ -5,6 +5,8 @@
 
 use core::fmt::{self, Write};
 
+use super::decimal::Decimal;
+
 /// Stands for a number that does not exist.
 pub(crate) const NOT_AVAILABLE: &str = "n/a";
 
@@ -120,6 +122,35 @@ impl fmt::Display for Fixed {
             _ => write!(f, ".{fraction:0width$}", width = shown as usize),
         }
     }
+}
+
+/// A double with four significant digits, or all before the point, without zeros at the end; `n/a` if it is not finite.
+pub(crate) struct Rounded(pub f64);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Decimal::new(self.0) {
+            Some(value) => write_rounded(f, value),
+            None => f.write_str(NOT_AVAILABLE),
+        }
+    }
+}
+
+/// Four significant digits, or all before the point, without zeros at the end.
+pub fn write_rounded(out: &mut dyn Write, value: Decimal) -> fmt::Result {
+    let rounded = value.rounded((3 - value.magnitude()).max(0));
+    if (-5..16).contains(&rounded.magnitude()) {
+        rounded.write(out, 0)
+    } else {
+        write_scientific(out, value, 4)
+    }
+}
+
+/// As many significant digits, and an exponent.
+pub fn write_scientific(out: &mut dyn Write, value: Decimal, digits: i32) -> fmt::Result {
+    let rounded = value.significant(digits);
+    rounded.shifted(-rounded.magnitude()).write(out, 0)?;
+    write!(out, "e{}", rounded.magnitude())
 }
 
 /// Returns the sign, the mantissa below 2^53, and the binary exponent of a finite double.

@@ -79,7 +79,7 @@ impl<'a> Decoder<'a> {
     /// it.
     ///
     /// ```
-    /// use picollo_core::{Encoding, Layout, Snapshot};
+    /// use picollo_core::{Codec, Encoding, Layout, Snapshot};
     ///
     /// let empty = Snapshot::boxed(Layout::new(0.01, 0, 1000))?;
     /// let mut bytes = empty.encode_to_vec(Encoding::Native)?;

@@ -23,76 +23,79 @@ pub enum HgrmFormat {
     Csv,
 }
 
-impl Snapshot {
-    /// Writes the percentile distribution: `ticks_per_half_distance` rows (0: 5) for each half of the remaining
-    /// distance to 100 %, so the step between percentiles halves each time.
-    ///
-    /// Values are the upper ends of buckets, divided by `value_scale` (0: 1), with as many decimals as the layout has
-    /// significant digits. An empty snapshot has no rows, and zeros at the end.
-    ///
-    /// Returns [`Error::InvalidArgument`], before anything is written, for more than [`MAX_TICKS`] ticks or a scale
-    /// that is negative or not finite. Returns [`Error::BufferTooSmall`] if `out` accepts no more.
-    pub fn write_hgrm(
-        &self,
-        out: &mut (impl Write + ?Sized),
-        ticks_per_half_distance: u32,
-        value_scale: f64,
-        format: HgrmFormat,
-    ) -> Result<()> {
-        let ticks = if ticks_per_half_distance == 0 { DEFAULT_TICKS } else { ticks_per_half_distance };
-        let value_scale = if value_scale == 0.0 { 1.0 } else { value_scale };
-        if !value_scale.is_finite() || value_scale < 0.0 || ticks > MAX_TICKS {
-            return Err(Error::InvalidArgument);
+/// Writes the percentile distribution of a snapshot: `ticks_per_half_distance` rows (0: 5) for each half of the remaining
+/// distance to 100 %, so the step between percentiles halves each time.
+///
+/// Values are the upper ends of buckets, divided by `value_scale` (0: 1), with as many decimals as the layout has
+/// significant digits. An empty snapshot has no rows, and zeros at the end.
+///
+/// Returns [`Error::InvalidArgument`], before anything is written, for more than [`MAX_TICKS`] ticks or a scale
+/// that is negative or not finite. Returns [`Error::BufferTooSmall`] if `out` accepts no more.
+pub fn write_hgrm(
+    snapshot: &Snapshot,
+    out: &mut (impl Write + ?Sized),
+    ticks_per_half_distance: u32,
+    value_scale: f64,
+    format: HgrmFormat,
+) -> Result<()> {
+    let ticks = if ticks_per_half_distance == 0 { DEFAULT_TICKS } else { ticks_per_half_distance };
+    let value_scale = if value_scale == 0.0 { 1.0 } else { value_scale };
+    if !value_scale.is_finite() || value_scale < 0.0 || ticks > MAX_TICKS {
+        return Err(Error::InvalidArgument);
+    }
+    let steps = snapshot.percentile_steps(ticks)?;
+    let digits = digits(snapshot.layout());
+    let write = || {
+        match format {
+            HgrmFormat::Columns => writeln!(
+                out,
+                "{:>12} {:>14} {:>10} {:>14}\n",
+                "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
+            )?,
+            HgrmFormat::Csv => {
+                writeln!(out, "\"Value\",\"Percentile\",\"TotalCount\",\"1/(1-Percentile)\"")?;
+            }
         }
-        let steps = self.percentile_steps(ticks)?;
-        let digits = digits(self.layout());
-        let write = || {
-            match format {
-                HgrmFormat::Columns => writeln!(
-                    out,
-                    "{:>12} {:>14} {:>10} {:>14}\n",
-                    "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
-                )?,
-                HgrmFormat::Csv => {
-                    writeln!(out, "\"Value\",\"Percentile\",\"TotalCount\",\"1/(1-Percentile)\"")?;
+        for step in steps {
+            let value = Fixed(step.to as f64 / value_scale, digits);
+            let level = step.rank_level / 100.0;
+            let (percentile, count) = (Fixed(level, 12), step.cumulative_count);
+            let inverse = Fixed(1.0 / (1.0 - level), 2);
+            match (format, step.rank_level == 100.0) {
+                (HgrmFormat::Columns, false) => {
+                    writeln!(out, "{value:12} {percentile} {count:10} {inverse:14}")
                 }
-            }
-            for step in steps {
-                let value = Fixed(step.to as f64 / value_scale, digits);
-                let level = step.rank_level / 100.0;
-                let (percentile, count) = (Fixed(level, 12), step.cumulative_count);
-                let inverse = Fixed(1.0 / (1.0 - level), 2);
-                match (format, step.rank_level == 100.0) {
-                    (HgrmFormat::Columns, false) => {
-                        writeln!(out, "{value:12} {percentile} {count:10} {inverse:14}")
-                    }
-                    (HgrmFormat::Columns, true) => writeln!(out, "{value:12} {percentile} {count:10}"),
-                    (HgrmFormat::Csv, false) => writeln!(out, "{value},{percentile},{count},{inverse}"),
-                    (HgrmFormat::Csv, true) => writeln!(out, "{value},{percentile},{count},Infinity"),
-                }?;
-            }
-            if format == HgrmFormat::Csv { Ok(()) } else { self.write_footer(out, value_scale, digits) }
-        };
-        write().map_err(|_| Error::BufferTooSmall)
-    }
+                (HgrmFormat::Columns, true) => writeln!(out, "{value:12} {percentile} {count:10}"),
+                (HgrmFormat::Csv, false) => writeln!(out, "{value},{percentile},{count},{inverse}"),
+                (HgrmFormat::Csv, true) => writeln!(out, "{value},{percentile},{count},Infinity"),
+            }?;
+        }
+        if format == HgrmFormat::Csv { Ok(()) } else { write_footer(snapshot, out, value_scale, digits) }
+    };
+    write().map_err(|_| Error::BufferTooSmall)
+}
 
-    fn write_footer(&self, out: &mut (impl Write + ?Sized), value_scale: f64, digits: usize) -> fmt::Result {
-        let moments = self.moments();
-        let scaled = |number: f64| {
-            let number = if number.is_nan() { 0.0 } else { number };
-            Fixed(number / value_scale, digits)
-        };
-        let (mean, stddev) = (scaled(moments.mean), scaled(moments.stddev));
-        let max = scaled(self.highest_recorded().map_or(0, |bucket| bucket.upper) as f64);
-        let total = self.counts().total;
-        let layout = self.layout();
-        // Blocks 0 and 1 are one HdrHistogram bucket, whose sub-buckets are our buckets.
-        let buckets = (layout.logical_index(layout.max_trackable()) >> layout.scale()).max(1);
-        let sub_buckets = 2 * layout.block_size();
-        writeln!(out, "#[Mean    = {mean:12}, StdDeviation   = {stddev:12}]")?;
-        writeln!(out, "#[Max     = {max:12}, Total count    = {total:12}]")?;
-        writeln!(out, "#[Buckets = {buckets:12}, SubBuckets     = {sub_buckets:12}]")
-    }
+fn write_footer(
+    snapshot: &Snapshot,
+    out: &mut (impl Write + ?Sized),
+    value_scale: f64,
+    digits: usize,
+) -> fmt::Result {
+    let moments = snapshot.moments();
+    let scaled = |number: f64| {
+        let number = if number.is_nan() { 0.0 } else { number };
+        Fixed(number / value_scale, digits)
+    };
+    let (mean, stddev) = (scaled(moments.mean), scaled(moments.stddev));
+    let max = scaled(snapshot.highest_recorded().map_or(0, |bucket| bucket.upper) as f64);
+    let total = snapshot.counts().total;
+    let layout = snapshot.layout();
+    // Blocks 0 and 1 are one HdrHistogram bucket, whose sub-buckets are our buckets.
+    let buckets = (layout.logical_index(layout.max_trackable()) >> layout.scale()).max(1);
+    let sub_buckets = 2 * layout.block_size();
+    writeln!(out, "#[Mean    = {mean:12}, StdDeviation   = {stddev:12}]")?;
+    writeln!(out, "#[Max     = {max:12}, Total count    = {total:12}]")?;
+    writeln!(out, "#[Buckets = {buckets:12}, SubBuckets     = {sub_buckets:12}]")
 }
 
 /// The significant digits of a layout: HdrHistogram's for its block sizes, else those of the next larger block size.
@@ -173,7 +176,7 @@ mod tests {
 
     fn text(snapshot: &Snapshot, ticks: u32, scale: f64, format: HgrmFormat) -> String {
         let mut text = String::new();
-        snapshot.write_hgrm(&mut text, ticks, scale, format).unwrap();
+        write_hgrm(snapshot, &mut text, ticks, scale, format).unwrap();
         text
     }
 
@@ -194,7 +197,7 @@ mod tests {
         let mut out = String::new();
         for (ticks, scale) in [(1, -1.0), (1, f64::NAN), (1, f64::INFINITY), (MAX_TICKS + 1, 1.0)] {
             assert_eq!(
-                golden.write_hgrm(&mut out, ticks, scale, HgrmFormat::Csv),
+                write_hgrm(&golden, &mut out, ticks, scale, HgrmFormat::Csv),
                 Err(Error::InvalidArgument)
             );
         }

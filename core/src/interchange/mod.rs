@@ -9,7 +9,7 @@
 //! | base64 of each | yes | yes |
 //!
 //! HdrHistogram supports only block scales of 0, 4, 7, 10, 14 and 17 (0 to 5 significant digits), values and counts
-//! below 2^63, and no data besides counts: see [`Snapshot::encode`].
+//! below 2^63, and no data besides counts: see [`Codec::encode`].
 
 #[cfg(feature = "alloc")]
 mod decoder;
@@ -77,9 +77,45 @@ impl Encoding {
     }
 }
 
-impl Snapshot {
-    /// The length of an encoding in bytes. This makes a compressed one. Fails as [`Snapshot::encode`] does.
-    pub fn encoded_length(&self, encoding: Encoding) -> Result<usize> {
+/// Snapshots as bytes, and back.
+pub trait Codec {
+    /// The length of an encoding in bytes. This makes a compressed one. Fails as [`Codec::encode`] does.
+    fn encoded_length(&self, encoding: Encoding) -> Result<usize>;
+
+    /// Encodes into the beginning of `out` and returns the length. Returns [`Error::BufferTooSmall`], and writes
+    /// nothing, if `out` is shorter than [`Codec::encoded_length`].
+    ///
+    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::left_out`] returns what they
+    /// omit. They return [`Error::Incompatible`] for what they cannot hold: blocks that are not those of 0 to 5
+    /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To pass such a snapshot to
+    /// HdrHistogram anyway, merge it into a snapshot whose layout comes from
+    /// [`with_significant_digits`](crate::Layout::with_significant_digits).
+    fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize>;
+
+    /// Like [`Codec::encode`], but if `out` is too short, it returns the required length instead of an error. It
+    /// never reads `out`.
+    fn encode_or_measure(&self, encoding: Encoding, out: &mut [MaybeUninit<u8>]) -> Result<Written>;
+
+    /// Encodes into new memory. Fails as [`Codec::encode`] does, and with [`Error::OutOfMemory`].
+    #[cfg(feature = "alloc")]
+    fn encode_to_vec(&self, encoding: Encoding) -> Result<Vec<u8>>;
+
+    /// Writes an encoding in base64. Fails as [`Codec::encode`] does, and with [`Error::BufferTooSmall`] if `out`
+    /// accepts no more.
+    fn write_base64(&self, encoding: Encoding, out: &mut (impl Write + ?Sized)) -> Result<()>;
+
+    /// Decodes any encoding, on the heap. See [`Decoder::new`], which also lists the errors.
+    #[cfg(feature = "alloc")]
+    fn decode(bytes: &[u8], max_counters: u64) -> Result<Box<Snapshot>>;
+
+    /// Decodes the first of several consecutive encodings, on the heap. Also returns the bytes that it takes, after
+    /// which the next one begins. See [`Decoder::first`].
+    #[cfg(feature = "alloc")]
+    fn decode_first(bytes: &[u8], max_counters: u64) -> Result<(Box<Snapshot>, usize)>;
+}
+
+impl Codec for Snapshot {
+    fn encoded_length(&self, encoding: Encoding) -> Result<usize> {
         match encoding {
             Encoding::HdrV2 => Ok(v2::Plan::new(self)?.length()),
             Encoding::HdrV2Compressed => {
@@ -91,23 +127,13 @@ impl Snapshot {
         }
     }
 
-    /// Encodes into the beginning of `out` and returns the length. Returns [`Error::BufferTooSmall`], and writes
-    /// nothing, if `out` is shorter than [`Snapshot::encoded_length`].
-    ///
-    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::left_out`] returns what they
-    /// omit. They return [`Error::Incompatible`] for what they cannot hold: blocks that are not those of 0 to 5
-    /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To pass such a snapshot to
-    /// HdrHistogram anyway, merge it into a snapshot whose layout comes from
-    /// [`with_significant_digits`](crate::Layout::with_significant_digits).
-    pub fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
+    fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
         // SAFETY: only bytes are written there.
         let written = self.encode_or_measure(encoding, unsafe { room(out) })?;
         if written.fits { Ok(written.length) } else { Err(Error::BufferTooSmall) }
     }
 
-    /// Like [`Snapshot::encode`], but if `out` is too short, it returns the required length instead of an error. It
-    /// never reads `out`.
-    pub fn encode_or_measure(&self, encoding: Encoding, out: &mut [MaybeUninit<u8>]) -> Result<Written> {
+    fn encode_or_measure(&self, encoding: Encoding, out: &mut [MaybeUninit<u8>]) -> Result<Written> {
         match encoding {
             Encoding::HdrV2 => {
                 let plan = v2::Plan::new(self)?;
@@ -130,9 +156,8 @@ impl Snapshot {
         }
     }
 
-    /// Encodes into new memory. Fails as [`Snapshot::encode`] does, and with [`Error::OutOfMemory`].
     #[cfg(feature = "alloc")]
-    pub fn encode_to_vec(&self, encoding: Encoding) -> Result<Vec<u8>> {
+    fn encode_to_vec(&self, encoding: Encoding) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         match encoding {
             Encoding::HdrV2 => v2::write_to_vec(self, &mut bytes)?,
@@ -146,9 +171,7 @@ impl Snapshot {
         Ok(bytes)
     }
 
-    /// Writes an encoding in base64. Fails as [`Snapshot::encode`] does, and with [`Error::BufferTooSmall`] if `out`
-    /// accepts no more.
-    pub fn write_base64(&self, encoding: Encoding, out: &mut (impl Write + ?Sized)) -> Result<()> {
+    fn write_base64(&self, encoding: Encoding, out: &mut (impl Write + ?Sized)) -> Result<()> {
         let mut sink = text64::Base64Sink::new(out);
         match encoding {
             Encoding::HdrV2 => v2::Plan::new(self)?.write(&mut sink)?,
@@ -158,16 +181,13 @@ impl Snapshot {
         sink.finish()
     }
 
-    /// Decodes any encoding, on the heap. See [`Decoder::new`], which also lists the errors.
     #[cfg(feature = "alloc")]
-    pub fn decode(bytes: &[u8], max_counters: u64) -> Result<Box<Snapshot>> {
+    fn decode(bytes: &[u8], max_counters: u64) -> Result<Box<Snapshot>> {
         Decoder::new(bytes, &mut Vec::new(), max_counters)?.boxed()
     }
 
-    /// Decodes the first of several consecutive encodings, on the heap. Also returns the bytes that it takes, after
-    /// which the next one begins. See [`Decoder::first`].
     #[cfg(feature = "alloc")]
-    pub fn decode_first(bytes: &[u8], max_counters: u64) -> Result<(Box<Snapshot>, usize)> {
+    fn decode_first(bytes: &[u8], max_counters: u64) -> Result<(Box<Snapshot>, usize)> {
         let mut scratch = Vec::new();
         let (decoder, taken) = Decoder::first(bytes, &mut scratch, max_counters)?;
         Ok((decoder.boxed()?, taken))

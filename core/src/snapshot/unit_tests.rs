@@ -1,11 +1,12 @@
 //! Compares snapshots of layouts with a unit to snapshots without a unit of shifted values.
 
+use crate::statistics::compare::compare_snapshots;
 use std::vec::Vec;
 
 use proptest::prelude::*;
 
 use crate::histograms::dense::Histogram;
-use crate::interchange::Encoding;
+use crate::interchange::{Codec, Encoding};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::{Layout, SCALES_OF_DIGITS as SCALES};
 use crate::platform::atomics::AtomicU64;
@@ -148,7 +149,7 @@ proptest! {
         let (Some(a), Some(b)) = (layout_of(one.0, one.1, MAX), layout_of(other.0, other.1, MAX)) else { return Ok(()) };
         let Some(both) = layout_of(one.0.min(other.0), one.1.max(other.1), MAX) else { return Ok(()) };
         let compare = |a: Layout, b: Layout| {
-            let result = snapshot(a, &values.0).compare(&snapshot(b, &values.1), &Default::default()).unwrap();
+            let result = compare_snapshots(&snapshot(a, &values.0), &snapshot(b, &values.1), &Default::default()).unwrap();
             (result.mann_whitney_u, result.ks_distance, result.common_language)
         };
         prop_assert_eq!(compare(a, b), compare(both, both));

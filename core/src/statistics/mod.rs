@@ -4,5 +4,6 @@ pub(crate) mod compare;
 pub(crate) mod interpolate;
 pub(crate) mod moments;
 pub(crate) mod percentile;
+pub(crate) mod short;
 pub(crate) mod steps;
 pub(crate) mod summary;

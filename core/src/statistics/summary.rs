@@ -1,5 +1,9 @@
 //! The summary of a snapshot: totals, mean, deviation and sixteen percentiles.
 
+use core::fmt;
+
+use super::short::{self, CountsInWords};
+use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::layout::bucket::{Bucket, ValueSelection};
 
 /// Number of percentiles in a [`Summary`].
@@ -59,5 +63,87 @@ impl Summary {
     /// Returns the value selection; midpoint if the code is unknown.
     pub fn selection(&self) -> ValueSelection {
         ValueSelection::try_from(self.value_selection).unwrap_or_default()
+    }
+}
+
+/// One line: `99,940 values, 60 below the range: P50 3,528, P90 7,968, P99 9,152, max 20,096, mean 4,332.9`. Percentiles
+/// that the count cannot support are left out.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = CountsInWords { total: self.total_count, outside: &short::outside(self) };
+        short::write(f, counts, |at| Grouped::from(self.percentiles[at].value), Fixed::trimmed(self.mean, 1))
+    }
+}
+
+/// `P99=9,152 [138 / 519]: [9,088, 9,216) 386`: rank and value, storage and logical index of the bucket, its half-open
+/// range and its count. The very last bucket prints its open end as 18,446,744,073,709,551,616. Ranks have up to 6
+/// decimals. A percentile of no observations has a target count of zero and prints `P99=n/a`.
+impl fmt::Display for Percentile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rank = Fixed::rank(self.rank);
+        match self.target_count {
+            0 => write!(f, "P{rank}={NOT_AVAILABLE}"),
+            _ => write_at(f, rank, self.value, &self.bucket),
+        }
+    }
+}
+
+/// Writes a value at a rank, with its bucket.
+pub fn write_at(f: &mut fmt::Formatter<'_>, rank: Fixed, value: u64, bucket: &Bucket) -> fmt::Result {
+    write!(
+        f,
+        "P{rank}={} [{} / {}]: [{}, {}) {}",
+        Grouped::from(value),
+        Grouped::from(bucket.storage_index),
+        Grouped::from(bucket.logical_index),
+        Grouped::from(bucket.lower),
+        Grouped(u128::from(bucket.upper) + 1),
+        Grouped::from(bucket.count),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::layout::Layout;
+    use std::string::ToString;
+
+    #[test]
+    fn the_last_bucket_of_all() {
+        let layout = Layout::new(0.01, 0, u64::MAX);
+        let bucket = Bucket { count: 1, ..layout.bucket_of(u64::MAX).unwrap() };
+        let percentile = Percentile { rank: 99.999, value: u64::MAX, target_count: 1, bucket };
+        assert_eq!(
+            percentile.to_string(),
+            "P99.999=18,446,744,073,709,551,615 [3,775 / 3,775]: \
+             [18,302,628,885,633,695,744, 18,446,744,073,709,551,616) 1"
+        );
+    }
+
+    #[test]
+    fn on_one_line() {
+        let percentiles =
+            SUMMARY_RANKS.map(|rank| Percentile { rank, value: 5_000, ..Percentile::default() });
+        let mut summary = Summary {
+            total_count: 92,
+            underflow_count: 0,
+            overflow_count: 1_000,
+            lost_count: 0,
+            mean: 1234.56,
+            stddev: 0.0,
+            relative_error: 0.01,
+            min_trackable: 0,
+            max_trackable: 10,
+            timestamp_unix_nanos: 0,
+            value_selection: 0,
+            flags: 0,
+            percentiles,
+        };
+        assert_eq!(
+            summary.to_string(),
+            "92 values, 1,000 above the range: P50 5,000, P90 5,000, max 5,000, mean 1,234.6"
+        );
+        summary.total_count = 0;
+        assert_eq!(summary.to_string(), "no values, 1,000 above the range");
     }
 }

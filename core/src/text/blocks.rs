@@ -11,7 +11,7 @@ use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
 use crate::statistics::compare::verdict_text;
 use crate::statistics::compare::{
-    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Verdict,
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
 };
 use crate::statistics::summary::Summary;
 
@@ -33,69 +33,55 @@ pub struct Conditions<'a> {
     pub notes: &'a [&'a str],
 }
 
-impl BlockComparison {
-    /// The verdict.
-    pub const fn verdict(&self) -> Verdict {
-        Verdict::from_code(self.verdict)
-    }
-
-    /// Writes the changes from summary `a` to summary `b`, which summarize single measurements, as Markdown. Below come
-    /// this comparison of their blocks, and the counters. Empty names read `Before` and `After`. Values below the
-    /// resolution read `<500`, and have no percentages. Fails only if `out` fails.
-    #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
-    pub fn write_markdown(
-        &self,
-        a: &Summary,
-        b: &Summary,
-        conditions: &Conditions<'_>,
-        mut out: &mut (impl Write + ?Sized),
-        title: &str,
-        name_a: &str,
-        name_b: &str,
-    ) -> fmt::Result {
-        let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
-        let names = diff.shown_names();
-        markdown::write_diff(out, &diff, self.resolution)?;
+/// Writes the changes from summary `a` to summary `b`, which summarize single measurements, as Markdown. Below come
+/// the comparison of their blocks, and the counters. Empty names read `Before` and `After`. Values below the
+/// resolution read `<500`, and have no percentages. Fails only if `out` fails.
+#[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
+pub fn write_blocks(
+    blocks: &BlockComparison,
+    a: &Summary,
+    b: &Summary,
+    conditions: &Conditions<'_>,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    name_a: &str,
+    name_b: &str,
+) -> fmt::Result {
+    let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
+    let names = diff.shown_names();
+    markdown::write_diff(out, &diff, blocks.resolution)?;
+    out.write_char('\n')?;
+    let align = [Align::Left, Align::Right, Align::Right, Align::Right];
+    table::write(out, align, &|row| rows(blocks, conditions, names, row))?;
+    if !conditions.counters.is_empty() {
         out.write_char('\n')?;
-        let align = [Align::Left, Align::Right, Align::Right, Align::Right];
-        table::write(out, align, &|row| rows(self, conditions, names, row))?;
-        if !conditions.counters.is_empty() {
-            out.write_char('\n')?;
-            table::write(out, align, &|row| counter_rows(conditions.counters, names, row))?;
-        }
-        for (flag, note) in NOTES {
-            if is_noted(self.flags, flag) {
-                write!(out, "\n{note}\n")?;
-            }
-        }
-        conditions.notes.iter().try_for_each(|note| write!(out, "\n{note}\n"))
+        table::write(out, align, &|row| counter_rows(conditions.counters, names, row))?;
     }
-
-    /// The same as [`write_markdown`](Self::write_markdown) for people: the answer in a sentence, and then its basis;
-    /// see [`Format::Human`](super::Format::Human). Values are in `unit`.
-    #[allow(clippy::too_many_arguments, reason = "the same as of Markdown, and the unit")]
-    pub fn write_human(
-        &self,
-        a: &Summary,
-        b: &Summary,
-        conditions: &Conditions<'_>,
-        mut out: &mut (impl Write + ?Sized),
-        title: &str,
-        name_a: &str,
-        name_b: &str,
-        unit: Unit<'_>,
-    ) -> fmt::Result {
-        let names = names(name_a, name_b);
-        let shown = human::Shown { a, b, title, names, unit };
-        human::write_blocks(&mut out, self, conditions, &shown)
+    for (flag, note) in NOTES {
+        if is_noted(blocks.flags, flag) {
+            write!(out, "\n{note}\n")?;
+        }
     }
+    conditions.notes.iter().try_for_each(|note| write!(out, "\n{note}\n"))
 }
 
-/// The answer in a sentence, without names and unit: see [`BlockComparison::answer`].
-impl Display for BlockComparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.answer("", "", Unit::NONE).fmt(f)
-    }
+/// The same as [`write_blocks`] for people: the answer in a sentence, and then its basis;
+/// see [`Format::Human`](super::Format::Human). Values are in `unit`.
+#[allow(clippy::too_many_arguments, reason = "the same as of Markdown, and the unit")]
+pub fn write_blocks_human(
+    blocks: &BlockComparison,
+    a: &Summary,
+    b: &Summary,
+    conditions: &Conditions<'_>,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    name_a: &str,
+    name_b: &str,
+    unit: Unit<'_>,
+) -> fmt::Result {
+    let names = names(name_a, name_b);
+    let shown = human::Shown { a, b, title, names, unit };
+    human::write_blocks(&mut out, blocks, conditions, &shown)
 }
 
 const NOTES: [(u32, &str); 3] = [
@@ -168,7 +154,7 @@ mod tests {
     use super::*;
     use crate::statistics::compare::{BlockOverhead, CompareOptions, compare_blocks, compare_blocks_above};
     use crate::text::example;
-    use std::string::String;
+    use std::string::{String, ToString};
 
     /// Below the resolution there are no percentages, nothing below zero, and no rows that contradict each other.
     #[test]
@@ -179,6 +165,7 @@ mod tests {
         let overhead = BlockOverhead { a: 20_100.0, b: 20_100.0, error: 0.0 };
         let compared = compare_blocks_above(&a, &b, &overhead, &mut [0.0; 40], &options).unwrap();
         assert_eq!(compared.median_b - compared.median_a, compared.difference);
+        assert_eq!(compared.to_string(), "median: -43 [-45, -41], below what this measurement can tell");
         let conditions = Conditions {
             calls: [9_750; 2],
             overhead: [20_100.0; 2],
@@ -188,7 +175,7 @@ mod tests {
         };
         let mut text = String::new();
         let low = Summary { percentiles: example::empty().percentiles, ..example::first() };
-        compared.write_markdown(&low, &example::first(), &conditions, &mut text, "T", "A", "B").unwrap();
+        write_blocks(&compared, &low, &example::first(), &conditions, &mut text, "T", "A", "B").unwrap();
         let (_, table) = text.split_once("\n\n").unwrap();
         assert_eq!(
             table,
@@ -219,7 +206,7 @@ So it is.
         let compared = compare_blocks(&a, &b, &mut [0.0; 40], &CompareOptions::default()).unwrap();
         let mut text = String::new();
         let first = example::first();
-        compared.write_markdown(&first, &first, &Conditions::default(), &mut text, "", "", "").unwrap();
+        write_blocks(&compared, &first, &first, &Conditions::default(), &mut text, "", "", "").unwrap();
         assert!(text.contains("| -100.5 | -95.5 |") && text.contains(" +5 (+5.0%) |"), "{text}");
         assert!(text.contains(" ±1 (1.0%) |") && text.contains("slower |"), "{text}");
     }

@@ -11,33 +11,29 @@ use crate::format::escape::{Json, Line, trim};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
 
-impl DoubleSummary {
-    /// Writes the summary under a title. Fails only if `out` fails. See [`Format`] for the purpose of each format, and
-    /// [`write_c_string`](super::write_c_string) for a buffer.
-    ///
-    /// All doubles have the shortest digits that read back as the same double. Missing numbers are `n/a` or `null`.
-    ///
-    /// - Markdown: the table of an integer summary, with `±` as the distance from the value to the end of its bucket,
-    ///   rows `Not finite` and `Lost` if there are any, and the rows `Min:`, `Max:` and `Sum:`.
-    /// - Line: `Title: Total=1, NotFinite=2, Lost=3, Mean=4.5, P0=…`, the second and third if there are any.
-    /// - JSON: title, the fields of [`DoubleStatistics`](crate::DoubleStatistics), and `percentiles` with the fields of
-    ///   [`DoublePercentile`].
-    pub fn write(&self, mut out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {
-        let write = match format {
-            Format::Markdown => write_markdown,
-            Format::Line => write_line,
-            Format::Json => write_json,
-            Format::Human => return human::write(&mut out, self, title),
-        };
-        write(&mut out, self, title)
-    }
-}
-
-/// The summary for people, without title and unit.
-impl Display for DoubleSummary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        human::write(f, self, "")
-    }
+/// Writes a summary of doubles under a title. Fails only if `out` fails. See [`Format`] for the purpose of each format, and
+/// [`write_c_string`](super::write_c_string) for a buffer.
+///
+/// All doubles have the shortest digits that read back as the same double. Missing numbers are `n/a` or `null`.
+///
+/// - Markdown: the table of an integer summary, with `±` as the distance from the value to the end of its bucket,
+///   rows `Not finite` and `Lost` if there are any, and the rows `Min:`, `Max:` and `Sum:`.
+/// - Line: `Title: Total=1, NotFinite=2, Lost=3, Mean=4.5, P0=…`, the second and third if there are any.
+/// - JSON: title, the fields of [`DoubleStatistics`](crate::DoubleStatistics), and `percentiles` with the fields of
+///   [`DoublePercentile`].
+pub fn write_double_summary(
+    summary: &DoubleSummary,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    format: Format,
+) -> fmt::Result {
+    let write = match format {
+        Format::Markdown => write_markdown,
+        Format::Line => write_line,
+        Format::Json => write_json,
+        Format::Human => return human::write(&mut out, summary, title),
+    };
+    write(&mut out, summary, title)
 }
 
 /// The shortest digits that read back as the same double, in scientific notation if there would be many zeros.
@@ -146,14 +142,18 @@ mod tests {
         let all = summary(&[0.0012, 0.25, 3.0, f64::NAN]);
         let human = |title: &str, format| {
             let mut text = String::new();
-            all.write(&mut text, title, format).unwrap();
+            write_double_summary(&all, &mut text, title, format).unwrap();
             text
         };
         assert_eq!(
             human("Waits, s", Format::Human),
             "Waits: 3 values, 1 not finite\n   P50     max    mean\n252 ms  3.02 s  1.09 s"
         );
-        assert_eq!(human("", Format::Human), all.to_string());
+        assert_eq!(
+            human("", Format::Human),
+            "3 values, 1 not finite\n  P50    max  mean\n0.252  3.016  1.09"
+        );
+        assert_eq!(all.to_string(), "3 values, 1 not finite: P50 0.252, max 3.016, mean 1.09");
     }
 
     #[test]

@@ -42,11 +42,14 @@ pub use crate::format::escape::{Json, Markdown};
 pub use crate::format::number::Grouped;
 #[doc(hidden)] // For the same reason.
 pub use crate::format::table::width;
-pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
+pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS, write_hgrm};
 #[doc(hidden)] // For the same reason.
 pub use crate::interchange::log::Day;
-pub use blocks::{Conditions, CounterRow};
+pub use blocks::{Conditions, CounterRow, write_blocks, write_blocks_human};
 pub use bucket::ListedBucket;
+pub use comparison::write_comparison;
+#[cfg(feature = "alloc")]
+pub use double::write_double_summary;
 pub use human::Answer;
 pub use unit::{Quantity, Unit};
 
@@ -84,67 +87,70 @@ pub enum Format {
 
 crate::error::from_code!(Format { Markdown, Line, Json, Human });
 
-impl Summary {
-    /// Writes the summary under a title. Fails only if `out` fails. See [`Format`] for the formats, and
-    /// [`write_c_string`] for a buffer.
-    pub fn write(&self, mut out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {
-        let write = match format {
-            Format::Markdown => markdown::write,
-            Format::Line => line::write,
-            Format::Json => json::write,
-            Format::Human => return human::write(&mut out, self, title),
-        };
-        write(&mut out, self, title)
-    }
-
-    /// The summary for people, in this unit. See [`Format::Human`].
-    ///
-    /// ```
-    /// use picollo_core::text::Unit;
-    /// use picollo_core::{Layout, Snapshot, ValueSelection};
-    ///
-    /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
-    /// let nothing = Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT);
-    /// let summary = nothing.summary(ValueSelection::Midpoint);
-    /// assert_eq!(summary.human("Latency", Unit::new("ns")).to_string(), "Latency: no values");
-    /// ```
-    pub const fn human<'a>(&'a self, title: &'a str, unit: Unit<'a>) -> Human<'a> {
-        Human { summary: self, title, unit }
-    }
-
-    /// Writes the change from this summary (*a*, the older) to `other` (*b*, the newer). Fails only if `out` fails.
-    ///
-    /// Changes are `(b - a) / a`, in percent. If *a* is zero and *b* is not, there is no change; if both are zero, it
-    /// is 0. The D-value is Cohen's d, `(mean_b - mean_a)` over the standard deviation pooled by counts, `sqrt((n_a
-    /// sd_a^2 + n_b sd_b^2) / (n_a + n_b))`. It is missing if that is zero or a summary is empty.
-    ///
-    /// - Markdown: percentiles, mean, deviation, precision and total of both, and the D-value. Percentiles are paired by
-    ///   position. Observations out of range and lost ones are not in the table.
-    /// - Line: `Title: A -> B: Total=1 -> 2 (+100.0%), …, D=0.08`, with the parts of a summary's line.
-    /// - JSON: `title`; `a` and `b`, each with its `name` and the keys of a summary except `percentiles`;
-    ///   `change_percent` of total_count, mean, stddev and relative_error; `d_value`; and `percentiles`, each with
-    ///   `rank`, `a`, `b` and `change_percent`.
-    ///
-    /// In Markdown and in a line, empty names become `Before` and `After`.
-    pub fn write_diff(
-        &self,
-        other: &Summary,
-        mut out: &mut (impl Write + ?Sized),
-        title: &str,
-        name_a: &str,
-        name_b: &str,
-        format: Format,
-    ) -> fmt::Result {
-        let diff = Diff { a: self, b: other, title, names: (name_a, name_b) };
-        match format {
-            Format::Markdown => markdown::write_diff(&mut out, &diff, 0.0),
-            Format::Line => line::write_diff(&mut out, &diff),
-            Format::Json => json::write_diff(&mut out, &diff),
-            Format::Human => human::write_diff(&mut out, &diff.for_people()),
-        }
-    }
+/// Writes a summary under a title. Fails only if `out` fails. See [`Format`] for the formats, and
+/// [`write_c_string`] for a buffer.
+pub fn write_summary(
+    summary: &Summary,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    format: Format,
+) -> fmt::Result {
+    let write = match format {
+        Format::Markdown => markdown::write,
+        Format::Line => line::write,
+        Format::Json => json::write,
+        Format::Human => return human::write(&mut out, summary, title),
+    };
+    write(&mut out, summary, title)
 }
 
+/// A summary for people, in this unit. See [`Format::Human`].
+///
+/// ```
+/// use picollo_core::text::{Unit, human};
+/// use picollo_core::{Layout, Snapshot, ValueSelection};
+///
+/// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
+/// let nothing = Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT);
+/// let summary = nothing.summary(ValueSelection::Midpoint);
+/// assert_eq!(human(&summary, "Latency", Unit::new("ns")).to_string(), "Latency: no values");
+/// ```
+pub const fn human<'a>(summary: &'a Summary, title: &'a str, unit: Unit<'a>) -> Human<'a> {
+    Human { summary, title, unit }
+}
+
+/// Writes the change from summary `a`, the older, to summary `b`, the newer. Fails only if `out` fails.
+///
+/// Changes are `(b - a) / a`, in percent. If *a* is zero and *b* is not, there is no change; if both are zero, it
+/// is 0. The D-value is Cohen's d, `(mean_b - mean_a)` over the standard deviation pooled by counts, `sqrt((n_a
+/// sd_a^2 + n_b sd_b^2) / (n_a + n_b))`. It is missing if that is zero or a summary is empty.
+///
+/// - Markdown: percentiles, mean, deviation, precision and total of both, and the D-value. Percentiles are paired by
+///   position. Observations out of range and lost ones are not in the table.
+/// - Line: `Title: A -> B: Total=1 -> 2 (+100.0%), …, D=0.08`, with the parts of a summary's line.
+/// - JSON: `title`; `a` and `b`, each with its `name` and the keys of a summary except `percentiles`;
+///   `change_percent` of total_count, mean, stddev and relative_error; `d_value`; and `percentiles`, each with
+///   `rank`, `a`, `b` and `change_percent`.
+///
+/// In Markdown and in a line, empty names become `Before` and `After`.
+#[allow(clippy::too_many_arguments, reason = "two summaries with their names")]
+pub fn write_diff(
+    a: &Summary,
+    b: &Summary,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    name_a: &str,
+    name_b: &str,
+    format: Format,
+) -> fmt::Result {
+    let diff = Diff { a, b, title, names: (name_a, name_b) };
+    match format {
+        Format::Markdown => markdown::write_diff(&mut out, &diff, 0.0),
+        Format::Line => line::write_diff(&mut out, &diff),
+        Format::Json => json::write_diff(&mut out, &diff),
+        Format::Human => human::write_diff(&mut out, &diff.for_people()),
+    }
+}
 /// Two summaries and their names.
 #[derive(Clone, Copy)]
 struct Diff<'a> {
@@ -167,14 +173,7 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// The summary for people, without title and unit: see [`Summary::human`].
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.human("", Unit::NONE).fmt(f)
-    }
-}
-
-/// A summary for people: see [`Summary::human`].
+/// A summary for people: see [`human()`].
 #[derive(Clone, Copy, Debug)]
 pub struct Human<'a> {
     summary: &'a Summary,

@@ -24,15 +24,17 @@ fn format_codes() {
 #[test]
 fn display() {
     let summary = example::first();
-    assert!(summary.to_string().starts_with("99,940 values, 60 below the range\n"));
+    let people = human(&summary, "", Unit::NONE).to_string();
+    assert!(people.starts_with("99,940 values, 60 below the range\n"));
+    assert!(summary.to_string().starts_with("99,940 values, 60 below the range: P50 "));
 }
 
 #[test]
 fn a_writer_that_fails_is_reported() {
     let summary = example::first();
     for format in FORMATS {
-        let single = |out: &mut dyn Write| summary.write(out, "Title", format);
-        let diff = |out: &mut dyn Write| summary.write_diff(&summary, out, "Title", "a", "b", format);
+        let single = |out: &mut dyn Write| write_summary(&summary, out, "Title", format);
+        let diff = |out: &mut dyn Write| write_diff(&summary, &summary, out, "Title", "a", "b", format);
         for write in [&single as &dyn Fn(&mut dyn Write) -> fmt::Result, &diff] {
             let mut counter = BufferWriter::new(&mut []);
             write(&mut counter).unwrap();
@@ -61,8 +63,8 @@ fn title() -> impl Strategy<Value = String> {
 
 fn texts(a: &Summary, b: &Summary, title: &str, names: (&str, &str), format: Format) -> [String; 2] {
     let mut texts = [String::new(), String::new()];
-    a.write(&mut texts[0], title, format).unwrap();
-    a.write_diff(b, &mut texts[1], title, names.0, names.1, format).unwrap();
+    write_summary(a, &mut texts[0], title, format).unwrap();
+    write_diff(a, b, &mut texts[1], title, names.0, names.1, format).unwrap();
     texts
 }
 
@@ -142,16 +144,16 @@ proptest! {
     fn buffers_hold_all_or_the_beginning(summary in any_summary(), title in title(), capacity in 0usize..4096) {
         for format in FORMATS {
             let mut whole = String::new();
-            summary.write(&mut whole, &title, format).unwrap();
+            write_summary(&summary, &mut whole, &title, format).unwrap();
             let mut bytes = std::vec![0xee; capacity];
             let mut writer = BufferWriter::new(&mut bytes);
-            summary.write(&mut writer, &title, format).unwrap();
+            write_summary(&summary, &mut writer, &title, format).unwrap();
             prop_assert_eq!((writer.needed(), writer.fits()), (whole.len(), whole.len() <= capacity));
             prop_assert!(whole.starts_with(writer.as_str()));
             let mut bytes = std::vec![0xee; capacity];
             // SAFETY: only text is written there.
             let room = unsafe { crate::format::buffer::room(&mut bytes) };
-            let written = write_c_string(room, &|out| summary.write(out, &title, format));
+            let written = write_c_string(room, &|out| write_summary(&summary, out, &title, format));
             prop_assert_eq!(written, Written { length: whole.len(), fits: whole.len() < capacity });
             if written.fits {
                 prop_assert_eq!(&bytes[..whole.len()], whole.as_bytes());

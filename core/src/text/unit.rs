@@ -1,10 +1,10 @@
 //! Values with their units, for people: `526 ns`, `4.51 µs`, `1.23 GB`.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use crate::format::decimal::Decimal;
 use crate::format::escape::trim;
-use crate::format::number::NOT_AVAILABLE;
+use crate::format::number::{NOT_AVAILABLE, write_rounded, write_scientific};
 
 /// Powers of a thousand, ascending.
 const PREFIXES: [(i32, &str); 11] = [
@@ -183,7 +183,7 @@ impl Display for Quantity {
         f.write_str(self.sign)?;
         let (base, lowest, highest, suffix) = match self.kind {
             Kind::Raw if self.is_whole => return value.write(f, 0),
-            Kind::Raw => return write_raw(f, value),
+            Kind::Raw => return write_rounded(f, value),
             Kind::Time(base) => (base, -12, 0, "s"),
             Kind::Bytes => (0, 0, 18, "B"),
             Kind::Count => (0, 0, 18, ""),
@@ -210,22 +210,6 @@ impl Display for Quantity {
 /// The letter of a power of a thousand.
 pub(super) fn prefix(power: i32) -> &'static str {
     PREFIXES.iter().find(|(prefixed, _)| *prefixed == power).map_or("", |(_, letter)| letter)
-}
-
-/// Four significant digits, or all before the point, without zeros at the end.
-fn write_raw(out: &mut dyn Write, value: Decimal) -> fmt::Result {
-    let rounded = value.rounded((3 - value.magnitude()).max(0));
-    if (-5..16).contains(&rounded.magnitude()) {
-        rounded.write(out, 0)
-    } else {
-        write_scientific(out, value, 4)
-    }
-}
-
-fn write_scientific(out: &mut dyn Write, value: Decimal, digits: i32) -> fmt::Result {
-    let rounded = value.significant(digits);
-    rounded.shifted(-rounded.magnitude()).write(out, 0)?;
-    write!(out, "e{}", rounded.magnitude())
 }
 
 #[cfg(test)]

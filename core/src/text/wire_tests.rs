@@ -3,7 +3,10 @@
 use std::string::String;
 use std::vec::Vec;
 
-use super::{Conditions, Format, example};
+use super::{
+    Conditions, Format, example, write_blocks, write_comparison, write_diff, write_double_summary,
+    write_summary,
+};
 use crate::doubles::{DoubleBucket, DoublePercentile, DoubleStatistics, DoubleSummary};
 use crate::statistics::compare::{BlockComparison, Comparison, QuantileInterval};
 use crate::statistics::summary::Summary;
@@ -90,15 +93,16 @@ fn texts(format: Format) -> [String; 4] {
     let all = summaries();
     let (mut of_summaries, mut of_diffs) = (String::new(), String::new());
     for a in &all {
-        a.write(&mut of_summaries, TITLE, format).unwrap();
+        write_summary(a, &mut of_summaries, TITLE, format).unwrap();
         for b in &all {
-            a.write_diff(b, &mut of_diffs, TITLE, NAMES.0, NAMES.1, format).unwrap();
+            write_diff(a, b, &mut of_diffs, TITLE, NAMES.0, NAMES.1, format).unwrap();
         }
     }
     let (mut of_comparisons, mut of_doubles) = (String::new(), String::new());
-    comparison().write(&all[0], &all[3], &mut of_comparisons, TITLE, NAMES.0, NAMES.1, format).unwrap();
+    write_comparison(&comparison(), &all[0], &all[3], &mut of_comparisons, TITLE, NAMES.0, NAMES.1, format)
+        .unwrap();
     for summary in doubles() {
-        summary.write(&mut of_doubles, TITLE, format).unwrap();
+        write_double_summary(&summary, &mut of_doubles, TITLE, format).unwrap();
     }
     [of_summaries, of_diffs, of_comparisons, of_doubles]
 }
@@ -168,7 +172,7 @@ fn every_byte_of_a_benchmark_stays() {
     for blocks in [blocks, BlockComparison { resolution: 0.0, flags: 0, verdict: 0, ..blocks }] {
         for (a, b) in [(&first, &second), (&empty, &odd)] {
             for conditions in [&conditions, &Conditions::default()] {
-                blocks.write_markdown(a, b, conditions, &mut text, TITLE, NAMES.0, NAMES.1).unwrap();
+                write_blocks(&blocks, a, b, conditions, &mut text, TITLE, NAMES.0, NAMES.1).unwrap();
             }
         }
     }

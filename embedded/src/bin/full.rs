@@ -9,7 +9,7 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
 use board::{Console, Tests, start_timer, stop_timer};
-use picollo_core::text::Format;
+use picollo_core::text::{Format, write_summary};
 use picollo_core::{
     AtomicU64, Header, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, Since, Snapshot,
     ValueSelection,
@@ -117,7 +117,7 @@ fn program() -> u32 {
         median.lower <= middle + 1 && middle - 1 <= median.upper,
         format_args!("the median is in {}..={}", median.lower, median.upper),
     );
-    let written = summary.write(&mut Console, "Cortex-M, interrupts included", Format::Markdown);
+    let written = write_summary(&summary, &mut Console, "Cortex-M, interrupts included", Format::Markdown);
     tests.check(written.is_ok(), format_args!("a table over semihosting"));
 
     let reset = histogram.reset();

@@ -15,11 +15,12 @@
 
 use core::ffi::c_char;
 
+use picollo_core::text::{Format, write_comparison};
 pub use picollo_core::{
     BlockComparison as picollo_block_comparison, Comparison as picollo_comparison,
     QuantileInterval as picollo_quantile_interval, RunComparison as picollo_run_comparison,
 };
-use picollo_core::{CompareOptions, compare_blocks, compare_runs, text::Format};
+use picollo_core::{CompareOptions, compare_blocks, compare_runs, compare_snapshots, quantile_interval};
 
 use crate::argument::{input, output, slice, text};
 use crate::failure::{Failure, Outcome};
@@ -94,7 +95,7 @@ fn picollo_snapshot_quantile_interval(
     out: *mut picollo_quantile_interval,
 ) -> picollo_status {
     let (snapshot, out) = (snapshot::read(snapshot)?, output(out)?);
-    out.tell(snapshot.quantile_interval(quantile, confidence)?)
+    out.tell(quantile_interval(snapshot, quantile, confidence)?)
 }
 
 /// Compares snapshot a, the older, with snapshot b, the newer. Their layouts may differ.
@@ -110,7 +111,7 @@ fn picollo_compare(
 ) -> picollo_status {
     let (a, b, out) = (snapshot::read(a)?, snapshot::read(b)?, output(out)?);
     let options = read_options(options)?;
-    out.tell(a.compare(b, &options)?)
+    out.tell(compare_snapshots(a, b, &options)?)
 }
 
 /// Compares two series of blocks by the differences within pairs: a[i] was measured next to b[i], such as times of A
@@ -176,7 +177,7 @@ fn picollo_comparison_format(
     let (title, name_a, name_b) = (text(title)?, text(name_a)?, text(name_b)?);
     let format = Format::try_from(format)?;
     write_text(buffer, capacity, out_length, &|out| {
-        comparison.write(a, b, out, title, name_a, name_b, format)
+        write_comparison(comparison, a, b, out, title, name_a, name_b, format)
     })
 }
 }

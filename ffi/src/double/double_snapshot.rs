@@ -13,7 +13,7 @@
 use core::ffi::c_char;
 
 use picollo_core::DoubleSnapshot;
-use picollo_core::text::Format;
+use picollo_core::text::{Format, write_double_summary};
 pub use picollo_core::{
     DoubleBucket as picollo_double_bucket, DoublePercentile as picollo_double_percentile,
     DoubleSummary as picollo_double_summary,
@@ -177,6 +177,6 @@ fn picollo_double_summary_format(
 ) -> picollo_status {
     let (summary, title) = (input(summary)?, text(title)?);
     let format = Format::try_from(format)?;
-    write_text(buffer, capacity, out_length, &|out| summary.write(out, title, format))
+    write_text(buffer, capacity, out_length, &|out| write_double_summary(summary, out, title, format))
 }
 }

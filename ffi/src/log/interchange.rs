@@ -19,8 +19,8 @@
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
 
-use picollo_core::text::HgrmFormat;
-use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding};
+use picollo_core::text::{HgrmFormat, write_hgrm};
+use picollo_core::{Codec, DEFAULT_MAX_COUNTERS, Encoding};
 
 use crate::argument::{either, input, output, room, slice};
 use crate::failure::{Failure, Outcome};
@@ -196,7 +196,7 @@ fn picollo_snapshot_format_hgrm(
         HgrmFormat::Columns
     };
     try_write_text(buffer, capacity, out_length, &|mut out| {
-        snapshot.write_hgrm(&mut out, ticks_per_half_distance, value_scale, format)
+        write_hgrm(snapshot, &mut out, ticks_per_half_distance, value_scale, format)
     })
 }
 

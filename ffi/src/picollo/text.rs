@@ -26,7 +26,7 @@
 use core::ffi::c_char;
 use core::fmt::{self, Write};
 
-use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string};
+use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string, write_diff, write_summary};
 use picollo_core::{Snapshot, ValueSelection};
 
 use crate::argument::{either, input, output, room, text};
@@ -142,7 +142,7 @@ fn picollo_summary_format(
 ) -> picollo_status {
     let (summary, title) = (input(summary)?, text(title)?);
     let format = Format::try_from(format)?;
-    write_text(buffer, capacity, out_length, &|out| summary.write(out, title, format))
+    write_text(buffer, capacity, out_length, &|out| write_summary(summary, out, title, format))
 }
 
 /// Writes the changes from summary a, the older, to summary b, the newer, as text: the numbers of both, the changes
@@ -164,7 +164,7 @@ fn picollo_summary_format_diff(
     let (a, b) = (input(a)?, input(b)?);
     let (title, name_a, name_b) = (text(title)?, text(name_a)?, text(name_b)?);
     let format = Format::try_from(format)?;
-    write_text(buffer, capacity, out_length, &|out| a.write_diff(b, out, title, name_a, name_b, format))
+    write_text(buffer, capacity, out_length, &|out| write_diff(a, b, out, title, name_a, name_b, format))
 }
 
 /// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. This shows rank and value; storage and

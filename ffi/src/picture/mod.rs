@@ -16,7 +16,9 @@
 use core::ffi::c_char;
 use core::fmt::Write;
 
-use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, Theme};
+use picollo_core::text::picture::{
+    ChartOptions, Picture, Pictures, Series, Theme, write_chart, write_sparkline,
+};
 use picollo_core::{Layout, Snapshot};
 use picollo_native::Place;
 
@@ -80,7 +82,7 @@ fn picollo_snapshot_format_chart(
     let (snapshot, title, unit) = (snapshot::read(snapshot)?, text(title)?, text(unit)?);
     let ascii = either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?;
     if picture == PICOLLO_PICTURE_SPARKLINE {
-        let line = &|out: &mut dyn Write| snapshot.write_sparkline(out, columns, ascii);
+        let line = &|out: &mut dyn Write| write_sparkline(snapshot, out, columns, ascii);
         return write_text(buffer, capacity, out_length, line);
     }
     let picture = Picture::try_from(picture)?;
@@ -89,7 +91,7 @@ fn picollo_snapshot_format_chart(
     }
     let options = ChartOptions { title, unit, columns, rows, ascii };
     write_text(buffer, capacity, out_length, &|out| {
-        snapshot.write_chart(out, picture, &options).map_err(|_| core::fmt::Error)
+        write_chart(snapshot, out, picture, &options).map_err(|_| core::fmt::Error)
     })
 }
 }

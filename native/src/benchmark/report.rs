@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::text::{Conditions, CounterRow, Format, Unit};
+use picollo_core::text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blocks_human};
 use picollo_core::{COMPARISON_NOISY, ValueSelection, Verdict};
 
 use super::schedule::Phase;
@@ -200,9 +200,9 @@ impl Benchmark {
         };
         let blocks = &result.blocks;
         let written = match format {
-            Format::Markdown => blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b),
+            Format::Markdown => write_blocks(blocks, &a, &b, &conditions, out, title, name_a, name_b),
             // Samples are in picoseconds, whatever the title says.
-            _ => blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, Unit::new("ps")),
+            _ => write_blocks_human(blocks, &a, &b, &conditions, out, title, name_a, name_b, Unit::new("ps")),
         };
         match written {
             Ok(()) => self.write_figures(out, [name_a, name_b], format),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
-use picollo_core::text::Format;
+use picollo_core::text::{Format, write_summary};
 use picollo_core::{
     Histogram, Layout, Mode, Options, Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, SharedHistogram, Since,
     Snapshot, ValueSelection,
@@ -98,7 +98,7 @@ fn compare(range: &str, max: u64) -> Section {
         contender("picollo, summary as text", || {
             text.clear();
             let summary = filled.summary(ValueSelection::Midpoint);
-            summary.write(&mut text, "Summary", Format::Markdown).unwrap();
+            write_summary(&summary, &mut text, "Summary", Format::Markdown).unwrap();
             opaque(&text);
         }),
         contender("hdrhistogram crate, 16 percentiles", || {

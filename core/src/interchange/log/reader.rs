@@ -8,7 +8,7 @@ use super::is_space;
 use super::number::{length_of_number, number};
 use crate::error::{Error, Result};
 #[cfg(feature = "alloc")]
-use crate::interchange::Decoder;
+use crate::interchange::{Codec, Decoder};
 
 const VERSION: &[u8] = b"#[Histogram log format version";
 const START: &[u8] = b"#[StartTime:";

@@ -4,8 +4,8 @@ use core::fmt::Write;
 
 use super::time::Date;
 use crate::error::{Error, Result};
-use crate::interchange::Encoding;
 use crate::interchange::hgrm::Fixed;
+use crate::interchange::{Codec, Encoding};
 use crate::snapshot::snapshot::Snapshot;
 
 /// The third field is in millions: milliseconds if values are nanoseconds.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{counts, golden, hex, snapshot};
 use crate::error::Error;
-use crate::interchange::Encoding;
+use crate::interchange::{Codec, Encoding};
 use crate::layout::layout::{Layout, MAX_SCALE};
 use crate::snapshot::snapshot::Snapshot;
 

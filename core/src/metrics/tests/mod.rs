@@ -6,6 +6,7 @@ use crate::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
 use crate::error::Error;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
+use crate::metric::Metric;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;

@@ -10,6 +10,7 @@ use super::quantile::{DEFAULT_CONFIDENCE, order_statistics, share_or};
 use super::{
     COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_NOISY, COMPARISON_TOO_FEW,
     COMPARISON_WITHIN_MARGIN, CompareOptions, DEFAULT_POWER, Margin, Verdict, judge, smallest_detectable,
+    verdict_text, write_change,
 };
 use crate::error::{Error, Result};
 
@@ -104,6 +105,11 @@ pub struct BlockComparison {
 }
 
 impl BlockComparison {
+    /// Returns the verdict.
+    pub const fn verdict(&self) -> Verdict {
+        Verdict::from_code(self.verdict)
+    }
+
     /// Returns the comparison without a verdict and with [`COMPARISON_NOISY`], for blocks that were disturbed too
     /// often.
     #[must_use]
@@ -114,6 +120,15 @@ impl BlockComparison {
             flags: self.flags & !said | COMPARISON_NOISY,
             ..self
         }
+    }
+}
+
+/// One line: `median: -43 [-45, -41], faster`. The interval is `n/a` where there are too few blocks.
+impl core::fmt::Display for BlockComparison {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("median: ")?;
+        write_change(f, [self.difference, self.difference_lower, self.difference_upper])?;
+        write!(f, ", {}", verdict_text(self.verdict, self.flags))
     }
 }
 

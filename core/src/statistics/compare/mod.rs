@@ -30,14 +30,17 @@ mod tests;
 pub use blocks::{
     BlockComparison, BlockOverhead, compare_block_ratios, compare_blocks, compare_blocks_above,
 };
-pub use quantile::QuantileInterval;
+pub use quantile::{QuantileInterval, quantile_interval};
 pub use runs::{FEWEST_RUNS, RunComparison, compare_runs};
 pub(crate) use student::students_quantile;
 #[cfg(test)]
 pub(crate) use tests::Random;
 
+use core::fmt;
+
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};
 use crate::error::{Error, Result};
+use crate::format::number::Fixed;
 use crate::snapshot::snapshot::Snapshot;
 use crate::statistics::moments::Moments;
 
@@ -156,7 +159,7 @@ impl Verdict {
     }
 }
 
-/// How snapshot B differs from snapshot A. See [`Snapshot::compare`].
+/// How snapshot B differs from snapshot A. See [`compare_snapshots`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Comparison {
@@ -200,6 +203,30 @@ pub struct Comparison {
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,
+}
+
+impl Comparison {
+    /// Returns the verdict.
+    pub const fn verdict(&self) -> Verdict {
+        Verdict::from_code(self.verdict)
+    }
+}
+
+/// One line: `P50: +128 [+96, +160], slower`. The interval is `n/a` where there are too few observations.
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "P{}: ", Fixed::rank(self.a.quantile * 100.0))?;
+        write_change(f, [self.difference, self.difference_lower, self.difference_upper])?;
+        write!(f, ", {}", verdict_text(self.verdict, self.flags))
+    }
+}
+
+/// `+128 [+96, +160]`
+pub(super) fn write_change(f: &mut fmt::Formatter<'_>, [difference, lower, upper]: [f64; 3]) -> fmt::Result {
+    let sign = |value: f64| if value > 0.0 && value.is_finite() { "+" } else { "" };
+    let number = |value: f64| Fixed::trimmed(value, 1);
+    write!(f, "{}{} ", sign(difference), number(difference))?;
+    write!(f, "[{}{}, {}{}]", sign(lower), number(lower), sign(upper), number(upper))
 }
 
 /// Returns the verdict on an interval, and adds to the margin's flags whether the whole interval is inside.
@@ -257,72 +284,71 @@ pub(crate) fn cohens_d(count_a: f64, a: Moments, count_b: f64, b: Moments) -> f6
     if pooled > 0.0 && pooled.is_finite() && d.is_finite() { d } else { f64::NAN }
 }
 
-impl Snapshot {
-    /// Compares this snapshot, *A*, the older, with another one of any layout, *B*, the newer.
-    ///
-    /// - The quantiles' intervals: see [`Snapshot::quantile_interval`].
-    /// - The interval of their difference: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008). It assumes that
-    ///   both samples are independent of each other.
-    /// - Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov: by bucket, those of the coarser layout if they differ.
-    ///   p-values are those of the limit for many observations; with ten on each side Mann-Whitney's is off by a few
-    ///   per cent of itself.
-    ///
-    /// Observations out of range are left out, and [`COMPARISON_OUT_OF_RANGE`] reports this.
-    ///
-    /// Cost: some passes over the counts of both, tens to hundreds of microseconds, for any number of observations.
-    ///
-    /// Fails with [`Error::InvalidArgument`] for options out of range, and with [`Error::Empty`] if either is empty.
-    pub fn compare(&self, other: &Snapshot, options: &CompareOptions) -> Result<Comparison> {
-        let quantile = share_or(options.quantile, DEFAULT_QUANTILE)?;
-        let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;
-        let power = share_or(options.power, DEFAULT_POWER)?;
-        options.margin(0.0, 0.0)?;
-        let a = self.quantile_interval(quantile, confidence)?;
-        let b = other.quantile_interval(quantile, confidence)?;
-        let (difference, difference_lower, difference_upper) = difference(&a, &b);
-        let bucket_width = a.bucket_width.max(b.bucket_width) as f64;
-        let Margin { value: margin, flags } = options.margin(a.value as f64, bucket_width)?;
-        let (verdict, mut flags) = judge(difference_lower, difference_upper, margin, flags);
-        if !(a.is_bounded() && b.is_bounded()) {
-            flags |= COMPARISON_TOO_FEW;
-        }
-        let is_partial = |snapshot: &Snapshot| {
-            let counts = snapshot.counts();
-            (counts.underflow, counts.overflow, counts.lost) != (0, 0, 0)
-        };
-        if is_partial(self) || is_partial(other) {
-            flags |= COMPARISON_OUT_OF_RANGE;
-        }
-        if (self.layout().scale(), self.layout().unit()) != (other.layout().scale(), other.layout().unit()) {
-            flags |= COMPARISON_LAYOUTS_DIFFER;
-        }
-        let ranks = ranks::ranks(self, other);
-        let (count_a, count_b) = (self.exact_total() as f64, other.exact_total() as f64);
-        Ok(Comparison {
-            a,
-            b,
-            difference,
+/// Compares snapshot *A*, the older, with another one of any layout, *B*, the newer.
+///
+/// - The quantiles' intervals: see [`quantile_interval`].
+/// - The interval of their difference: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008). It assumes that
+///   both samples are independent of each other.
+/// - Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov: by bucket, those of the coarser layout if they differ.
+///   p-values are those of the limit for many observations; with ten on each side Mann-Whitney's is off by a few
+///   per cent of itself.
+///
+/// Observations out of range are left out, and [`COMPARISON_OUT_OF_RANGE`] reports this.
+///
+/// Cost: some passes over the counts of both, tens to hundreds of microseconds, for any number of observations.
+///
+/// Fails with [`Error::InvalidArgument`] for options out of range, and with [`Error::Empty`] if either is empty.
+pub fn compare_snapshots(a: &Snapshot, b: &Snapshot, options: &CompareOptions) -> Result<Comparison> {
+    let quantile = share_or(options.quantile, DEFAULT_QUANTILE)?;
+    let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;
+    let power = share_or(options.power, DEFAULT_POWER)?;
+    options.margin(0.0, 0.0)?;
+    let (first, second) = (a, b);
+    let a = quantile_interval(first, quantile, confidence)?;
+    let b = quantile_interval(second, quantile, confidence)?;
+    let (difference, difference_lower, difference_upper) = difference(&a, &b);
+    let bucket_width = a.bucket_width.max(b.bucket_width) as f64;
+    let Margin { value: margin, flags } = options.margin(a.value as f64, bucket_width)?;
+    let (verdict, mut flags) = judge(difference_lower, difference_upper, margin, flags);
+    if !(a.is_bounded() && b.is_bounded()) {
+        flags |= COMPARISON_TOO_FEW;
+    }
+    let is_partial = |snapshot: &Snapshot| {
+        let counts = snapshot.counts();
+        (counts.underflow, counts.overflow, counts.lost) != (0, 0, 0)
+    };
+    if is_partial(first) || is_partial(second) {
+        flags |= COMPARISON_OUT_OF_RANGE;
+    }
+    if (first.layout().scale(), first.layout().unit()) != (second.layout().scale(), second.layout().unit()) {
+        flags |= COMPARISON_LAYOUTS_DIFFER;
+    }
+    let ranks = ranks::ranks(first, second);
+    let (count_a, count_b) = (first.exact_total() as f64, second.exact_total() as f64);
+    Ok(Comparison {
+        a,
+        b,
+        difference,
+        difference_lower,
+        difference_upper,
+        bucket_width,
+        margin,
+        smallest_detectable: smallest_detectable(
             difference_lower,
             difference_upper,
-            bucket_width,
             margin,
-            smallest_detectable: smallest_detectable(
-                difference_lower,
-                difference_upper,
-                margin,
-                confidence,
-                power,
-            ),
-            mann_whitney_u: ranks.mann_whitney_u,
-            mann_whitney_z: ranks.mann_whitney_z,
-            mann_whitney_p: ranks.mann_whitney_p,
-            common_language: ranks.common_language,
-            cliffs_delta: ranks.cliffs_delta,
-            ks_distance: ranks.ks_distance,
-            ks_p: ranks.ks_p,
-            cohens_d: cohens_d(count_a, self.moments(), count_b, other.moments()),
-            verdict: verdict as u32,
-            flags,
-        })
-    }
+            confidence,
+            power,
+        ),
+        mann_whitney_u: ranks.mann_whitney_u,
+        mann_whitney_z: ranks.mann_whitney_z,
+        mann_whitney_p: ranks.mann_whitney_p,
+        common_language: ranks.common_language,
+        cliffs_delta: ranks.cliffs_delta,
+        ks_distance: ranks.ks_distance,
+        ks_p: ranks.ks_p,
+        cohens_d: cohens_d(count_a, first.moments(), count_b, second.moments()),
+        verdict: verdict as u32,
+        flags,
+    })
 }

@@ -9,7 +9,7 @@ use crate::statistics::percentile::{Cursor, saturated, target_count};
 /// A quantile of a snapshot, and the confidence interval for the quantile of the sampled distribution.
 ///
 /// The ends are order statistics: observations number `lower_count` and `upper_count`, in ascending order. The binomial
-/// distribution determines them, whatever the distribution of the values; see [`Snapshot::quantile_interval`].
+/// distribution determines them, whatever the distribution of the values; see [`quantile_interval`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct QuantileInterval {
@@ -74,75 +74,73 @@ pub(super) fn order_statistics(n: impl Into<u128>, quantile: f64, confidence: f6
     (lower, upper, 1.0 - outside)
 }
 
-impl Snapshot {
-    /// Returns a quantile and its confidence interval, from the order statistics alone: exact for any distribution.
-    ///
-    /// How many of `n` independent observations lie below the true quantile is binomial. So the true quantile lies
-    /// between observation number `binom.ppf(tail)` and number `binom.isf(tail) + 1`, each missed with a probability of
-    /// at most `tail = (1 - confidence) / 2`: W. J. Conover, *Practical Nonparametric Statistics*, 3.2; H. A. David and
-    /// H. N. Nagaraja, *Order Statistics*, 7.1. The ends are those of buckets, so the interval includes the bucketing
-    /// error.
-    ///
-    /// `quantile` is between 0 and 1, both excluded; so is `confidence`, and 0 means 0.95. Observations out of range
-    /// are left out.
-    ///
-    /// Cost: a pass over the counts, and some microseconds.
-    ///
-    /// Fails with [`Error::InvalidArgument`] for other numbers, and with [`Error::Empty`] if nothing was recorded.
-    pub fn quantile_interval(&self, quantile: f64, confidence: f64) -> Result<QuantileInterval> {
-        if !(0.0 < quantile && quantile < 1.0) {
-            return Err(Error::InvalidArgument);
-        }
-        let confidence = share_or(confidence, DEFAULT_CONFIDENCE)?;
-        let n = self.exact_total();
-        if n == 0 {
-            return Err(Error::Empty);
-        }
-        let target = target_count(quantile * 100.0, n)?;
-        let (lower, upper, coverage) = order_statistics(n, quantile, confidence);
-        // The target is between them: the binomial's median is next to its mean. If no double holds the total, rounding
-        // must not put them out of order.
-        let lower_count = (lower as u128).min(target);
-        let upper_count = if upper > n as f64 { 0 } else { (upper as u128).clamp(target, n) };
-        // In ascending order, for one pass.
-        let mut cursor = Cursor::new(self);
-        let mut bucket_width = 0;
-        let mut find = |count: u128| {
-            let bucket = self.bucket_at(cursor.find(count));
-            bucket_width = bucket_width.max(bucket.step);
-            (bucket, bucket.equivalent_value(ValueSelection::Midpoint))
-        };
-        let (lower, lower_midpoint) = match lower_count {
-            0 => (0, 0),
-            count => {
-                let (bucket, midpoint) = find(count);
-                (bucket.lower, midpoint)
-            }
-        };
-        let (_, value) = find(target);
-        let (upper, upper_midpoint) = match upper_count {
-            0 => (u64::MAX, u64::MAX),
-            count => {
-                let (bucket, midpoint) = find(count);
-                (bucket.upper, midpoint)
-            }
-        };
-        Ok(QuantileInterval {
-            quantile,
-            confidence,
-            coverage,
-            total_count: saturated(n),
-            target_count: saturated(target),
-            value,
-            lower,
-            upper,
-            lower_midpoint,
-            upper_midpoint,
-            lower_count: saturated(lower_count),
-            upper_count: saturated(upper_count),
-            bucket_width,
-        })
+/// Returns a quantile of a snapshot and its confidence interval, from the order statistics alone: exact for any distribution.
+///
+/// How many of `n` independent observations lie below the true quantile is binomial. So the true quantile lies
+/// between observation number `binom.ppf(tail)` and number `binom.isf(tail) + 1`, each missed with a probability of
+/// at most `tail = (1 - confidence) / 2`: W. J. Conover, *Practical Nonparametric Statistics*, 3.2; H. A. David and
+/// H. N. Nagaraja, *Order Statistics*, 7.1. The ends are those of buckets, so the interval includes the bucketing
+/// error.
+///
+/// `quantile` is between 0 and 1, both excluded; so is `confidence`, and 0 means 0.95. Observations out of range
+/// are left out.
+///
+/// Cost: a pass over the counts, and some microseconds.
+///
+/// Fails with [`Error::InvalidArgument`] for other numbers, and with [`Error::Empty`] if nothing was recorded.
+pub fn quantile_interval(snapshot: &Snapshot, quantile: f64, confidence: f64) -> Result<QuantileInterval> {
+    if !(0.0 < quantile && quantile < 1.0) {
+        return Err(Error::InvalidArgument);
     }
+    let confidence = share_or(confidence, DEFAULT_CONFIDENCE)?;
+    let n = snapshot.exact_total();
+    if n == 0 {
+        return Err(Error::Empty);
+    }
+    let target = target_count(quantile * 100.0, n)?;
+    let (lower, upper, coverage) = order_statistics(n, quantile, confidence);
+    // The target is between them: the binomial's median is next to its mean. If no double holds the total, rounding
+    // must not put them out of order.
+    let lower_count = (lower as u128).min(target);
+    let upper_count = if upper > n as f64 { 0 } else { (upper as u128).clamp(target, n) };
+    // In ascending order, for one pass.
+    let mut cursor = Cursor::new(snapshot);
+    let mut bucket_width = 0;
+    let mut find = |count: u128| {
+        let bucket = snapshot.bucket_at(cursor.find(count));
+        bucket_width = bucket_width.max(bucket.step);
+        (bucket, bucket.equivalent_value(ValueSelection::Midpoint))
+    };
+    let (lower, lower_midpoint) = match lower_count {
+        0 => (0, 0),
+        count => {
+            let (bucket, midpoint) = find(count);
+            (bucket.lower, midpoint)
+        }
+    };
+    let (_, value) = find(target);
+    let (upper, upper_midpoint) = match upper_count {
+        0 => (u64::MAX, u64::MAX),
+        count => {
+            let (bucket, midpoint) = find(count);
+            (bucket.upper, midpoint)
+        }
+    };
+    Ok(QuantileInterval {
+        quantile,
+        confidence,
+        coverage,
+        total_count: saturated(n),
+        target_count: saturated(target),
+        value,
+        lower,
+        upper,
+        lower_midpoint,
+        upper_midpoint,
+        lower_count: saturated(lower_count),
+        upper_count: saturated(upper_count),
+        bucket_width,
+    })
 }
 
 /// Returns the signed distance of two values.

@@ -28,7 +28,7 @@ fn worked_by_hand() {
     let a = [1, 2, 3, 4, 5, 5, 6, 7, 8, 9];
     let b = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     let (a, b) = (snapshot(EXACT, &once(&a)), snapshot(EXACT, &once(&b)));
-    let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&a, &b, &CompareOptions::default()).unwrap();
     assert_eq!(compared.mann_whitney_u, 97.0);
     near(compared.mann_whitney_p, 0.003_390_032_608_760_542_3, 1e-12);
     near(compared.common_language, 97.0 / 110.0, 1e-15);
@@ -50,13 +50,13 @@ fn worked_by_hand() {
 fn of_the_same_there_is_nothing_to_see() {
     let values = once(&(0..1000u64).collect::<Vec<_>>());
     let a = snapshot(EXACT, &values);
-    let compared = a.compare(&a, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&a, &a, &CompareOptions::default()).unwrap();
     assert_eq!((compared.difference, compared.cliffs_delta, compared.common_language), (0.0, 0.0, 0.5));
     assert_eq!((compared.mann_whitney_p, compared.ks_distance, compared.ks_p), (1.0, 0.0, 1.0));
     assert_eq!((compared.cohens_d, compared.verdict), (0.0, 0));
     // A single value has no spread at all.
     let one = snapshot(EXACT, &[(7, 1_000_000_000_000)]);
-    let compared = one.compare(&one, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&one, &one, &CompareOptions::default()).unwrap();
     assert_eq!((compared.mann_whitney_p, compared.mann_whitney_z, compared.ks_p), (1.0, 0.0, 1.0));
     assert!(compared.cohens_d.is_nan());
     assert_eq!(
@@ -70,18 +70,18 @@ fn of_the_same_there_is_nothing_to_see() {
 fn options_and_empty_ones() {
     let (some, none) = (snapshot(EXACT, &[(7, 10)]), snapshot(EXACT, &[]));
     let options = CompareOptions::default();
-    assert_eq!(some.compare(&none, &options), Err(Error::Empty));
-    assert_eq!(none.compare(&some, &options), Err(Error::Empty));
-    assert_eq!(none.quantile_interval(0.5, 0.95), Err(Error::Empty));
+    assert_eq!(compare_snapshots(&some, &none, &options), Err(Error::Empty));
+    assert_eq!(compare_snapshots(&none, &some, &options), Err(Error::Empty));
+    assert_eq!(quantile_interval(&none, 0.5, 0.95), Err(Error::Empty));
     for wrong in [-1.0, 1.0, 1e-300 - 1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(some.quantile_interval(wrong, 0.95), Err(Error::InvalidArgument));
-        assert_eq!(some.quantile_interval(0.5, wrong), Err(Error::InvalidArgument));
+        assert_eq!(quantile_interval(&some, wrong, 0.95), Err(Error::InvalidArgument));
+        assert_eq!(quantile_interval(&some, 0.5, wrong), Err(Error::InvalidArgument));
         for options in [
             CompareOptions { quantile: wrong, ..options },
             CompareOptions { confidence: wrong, ..options },
             CompareOptions { power: wrong, ..options },
         ] {
-            assert_eq!(some.compare(&some, &options), Err(Error::InvalidArgument));
+            assert_eq!(compare_snapshots(&some, &some, &options), Err(Error::InvalidArgument));
             if options.quantile == 0.0 {
                 assert_eq!(compare_blocks(&[1.0], &[1.0], &mut [0.0], &options), Err(Error::InvalidArgument));
             }
@@ -91,11 +91,11 @@ fn options_and_empty_ones() {
         CompareOptions { relative_threshold: f64::NAN, ..options },
         CompareOptions { absolute_threshold: f64::NAN, ..options },
     ] {
-        assert_eq!(some.compare(&some, &options), Err(Error::InvalidArgument));
+        assert_eq!(compare_snapshots(&some, &some, &options), Err(Error::InvalidArgument));
     }
     let margins = |options: &CompareOptions| {
         let a = snapshot(EXACT, &[(200, 10)]);
-        a.compare(&a, options).unwrap().margin
+        compare_snapshots(&a, &a, options).unwrap().margin
     };
     assert_eq!(margins(&options), 2.0);
     assert_eq!(margins(&CompareOptions { relative_threshold: -1.0, ..options }), 1.0, "a bucket");
@@ -106,13 +106,13 @@ fn options_and_empty_ones() {
 fn too_few_for_an_interval() {
     // Five observations give at most 93.75 %.
     let five = snapshot(EXACT, &once(&[1, 2, 3, 4, 5]));
-    let interval = five.quantile_interval(0.5, 0.0).unwrap();
+    let interval = quantile_interval(&five, 0.5, 0.0).unwrap();
     assert_eq!((interval.lower_count, interval.upper_count, interval.is_bounded()), (0, 0, false));
     assert_eq!((interval.lower, interval.value, interval.upper), (0, 3, u64::MAX));
     let six = snapshot(EXACT, &once(&[1, 2, 3, 4, 5, 6]));
-    let interval = six.quantile_interval(0.5, 0.0).unwrap();
+    let interval = quantile_interval(&six, 0.5, 0.0).unwrap();
     assert_eq!((interval.lower_count, interval.upper_count), (1, 6));
-    let compared = five.compare(&six, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&five, &six, &CompareOptions::default()).unwrap();
     assert_eq!(compared.difference_lower, f64::NEG_INFINITY);
     assert_eq!(compared.smallest_detectable, f64::INFINITY);
     assert_eq!((compared.verdict, compared.flags), (0, COMPARISON_TOO_FEW | COMPARISON_MARGIN_IS_RESOLUTION));
@@ -125,7 +125,7 @@ fn very_many() {
     // Two buckets: A half and half, B one in a million less in the first.
     let a = snapshot(EXACT, &[(100, N / 2), (101, N / 2)]);
     let b = snapshot(EXACT, &[(100, N / 2 - N / 1_000_000), (101, N / 2 + N / 1_000_000)]);
-    let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&a, &b, &CompareOptions::default()).unwrap();
     near(compared.cliffs_delta, 1e-6, 1e-20);
     near(compared.ks_distance, 1e-6, 1e-20);
     // The difference of two shares, by the normal approximation: 1e-6 / sqrt(2 * 0.25 / N) = sqrt(2).
@@ -135,13 +135,13 @@ fn very_many() {
     assert_eq!(compared.verdict, 0);
     // Everything is significant; differences within a bucket do not matter.
     let c = snapshot(EXACT, &[(100, N / 2 - N / 1000), (101, N / 2 + N / 1000)]);
-    let compared = a.compare(&c, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&a, &c, &CompareOptions::default()).unwrap();
     assert!(compared.mann_whitney_p < 1e-300);
     assert_eq!(compared.verdict, 0);
     // As many as possible.
     let most = snapshot(EXACT, &[(100, u64::MAX)]);
     let more = snapshot(EXACT, &[(200, u64::MAX)]);
-    let compared = most.compare(&more, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&most, &more, &CompareOptions::default()).unwrap();
     assert_eq!((compared.cliffs_delta, compared.common_language, compared.ks_distance), (1.0, 1.0, 1.0));
     assert_eq!((compared.verdict, compared.mann_whitney_p), (Verdict::Slower as u32, 0.0));
     near(compared.mann_whitney_z, (1.5f64).sqrt() * (2.0 * u64::MAX as f64).sqrt() / 1.5f64.sqrt(), 1e5);
@@ -154,9 +154,12 @@ fn unlike_layouts_compare_as_if_recorded_alike() {
     let values_a: Vec<_> = (0..3000).map(|_| (1000 + random.next() % 100_000, 1)).collect();
     let values_b: Vec<_> = (0..5000).map(|_| (2000 + random.next() % 100_000, 1)).collect();
     let options = CompareOptions::default();
-    let mixed = snapshot(fine, &values_a).compare(&snapshot(coarse, &values_b), &options).unwrap();
-    let alike = snapshot(coarse, &values_a).compare(&snapshot(coarse, &values_b), &options).unwrap();
-    let swapped = snapshot(coarse, &values_b).compare(&snapshot(fine, &values_a), &options).unwrap();
+    let mixed =
+        compare_snapshots(&snapshot(fine, &values_a), &snapshot(coarse, &values_b), &options).unwrap();
+    let alike =
+        compare_snapshots(&snapshot(coarse, &values_a), &snapshot(coarse, &values_b), &options).unwrap();
+    let swapped =
+        compare_snapshots(&snapshot(coarse, &values_b), &snapshot(fine, &values_a), &options).unwrap();
     for (mixed, alike, sign) in [(&mixed, &alike, 1.0), (&swapped, &alike, -1.0)] {
         assert_eq!(mixed.cliffs_delta, sign * alike.cliffs_delta);
         assert_eq!((mixed.ks_distance, mixed.ks_p), (alike.ks_distance, alike.ks_p));
@@ -177,7 +180,8 @@ fn what_was_left_out_is_told() {
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
     histogram.update(&mut snapshot, crate::snapshot::snapshot::Since::Reset).unwrap();
     let flags = |snapshot: &Snapshot| {
-        snapshot.compare(snapshot, &CompareOptions::default()).unwrap().flags & COMPARISON_OUT_OF_RANGE
+        compare_snapshots(snapshot, snapshot, &CompareOptions::default()).unwrap().flags
+            & COMPARISON_OUT_OF_RANGE
     };
     assert_eq!(flags(&snapshot), 0);
     histogram.record(1 << 40);
@@ -231,7 +235,7 @@ fn false_alarms() {
         for _ in 0..ROUNDS {
             refill(&mut a, &sample(length_a, || 1000.0 + 2000.0 * random.exponential()));
             refill(&mut b, &sample(length_b, || 1000.0 + 2000.0 * random.exponential()));
-            let compared = a.compare(&b, &options).unwrap();
+            let compared = compare_snapshots(&a, &b, &options).unwrap();
             by_ranks += u32::from(compared.mann_whitney_p < 0.05);
             by_distance += u32::from(compared.ks_p < 0.05);
             by_interval += u32::from(compared.verdict != 0);
@@ -259,7 +263,7 @@ fn intervals_hold_what_they_should() {
         for _ in 0..ROUNDS {
             refill(&mut a, &sample(length, || 1000.0 + 2000.0 * random.exponential()));
             refill(&mut b, &sample(length, || 1300.0 + 2000.0 * random.exponential()));
-            let compared = a.compare(&b, &options).unwrap();
+            let compared = compare_snapshots(&a, &b, &options).unwrap();
             one += u32::from(compared.a.lower as f64 <= truth && truth <= compared.a.upper as f64 + 1.0);
             two += u32::from(compared.difference_lower <= 300.0 && 300.0 <= compared.difference_upper);
         }
@@ -287,7 +291,7 @@ fn power() {
         for _ in 0..ROUNDS {
             refill(&mut a, &sample(LENGTH, || center + spread * random.normal()));
             refill(&mut b, &sample(LENGTH, || center + shift + spread * random.normal()));
-            let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+            let compared = compare_snapshots(&a, &b, &CompareOptions::default()).unwrap();
             by_ranks += u32::from(compared.mann_whitney_p < 0.05);
             by_interval += u32::from(compared.verdict == Verdict::Slower as u32);
             smallest += compared.smallest_detectable / f64::from(ROUNDS);
@@ -420,7 +424,7 @@ fn ratios_of_blocks() {
 #[test]
 fn few_pairs_of_very_many() {
     let (a, b) = (snapshot(EXACT, &[(50, 5_804_893_137)]), snapshot(EXACT, &[(7, 1_942_046), (60, 3)]));
-    let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&a, &b, &CompareOptions::default()).unwrap();
     assert_eq!(compared.mann_whitney_u, 3.0 * 5_804_893_137.0);
     near(compared.common_language, 3.0 / 1_942_049.0, 1e-21);
 }
@@ -448,7 +452,8 @@ fn medians_a_bucket_apart_are_not_different() {
                             &sample(length, || center + spread * bucket.step as f64 * random.normal()),
                         );
                     }
-                    let compared = a.compare(
+                    let compared = compare_snapshots(
+                        &a,
                         &b,
                         &CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() },
                     );

@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use super::change::Change;
 use super::fields::{self, write_members};
-use super::{Diff, Format, human, json, line, markdown, names};
+use super::{Diff, Format, human, json, line, markdown};
 use crate::format::escape::{Json, Markdown};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
@@ -12,68 +12,49 @@ use crate::statistics::compare::verdict_text;
 use crate::statistics::compare::{
     COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER,
     COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
-    Comparison, QuantileInterval, Verdict,
+    Comparison, QuantileInterval,
 };
 use crate::statistics::summary::Summary;
 
-impl Comparison {
-    /// Writes the changes from summary `a` to summary `b`, as [`Summary::write_diff`] does, with this comparison of the
-    /// same two. Fails only if `out` fails.
-    ///
-    /// - Markdown: the table of the diff, and below it a table of intervals, effects and the verdict, with notes.
-    /// - Line: the line of the diff, and `; P50=+128 (+3.6%) [+96, +160], …, slower`.
-    /// - JSON: `diff` and `comparison`, the latter with the fields of [`Comparison`] as keys; `null` if not finite.
-    ///
-    /// In Markdown and in a line, empty names become `Before` and `After`.
-    #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
-    pub fn write(
-        &self,
-        a: &Summary,
-        b: &Summary,
-        mut out: &mut (impl Write + ?Sized),
-        title: &str,
-        name_a: &str,
-        name_b: &str,
-        format: Format,
-    ) -> fmt::Result {
-        let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
-        match format {
-            Format::Markdown => {
-                markdown::write_diff(out, &diff, 0.0)?;
-                out.write_char('\n')?;
-                write_markdown(out, self, diff.shown_names())
-            }
-            Format::Line => {
-                line::write_diff(out, &diff)?;
-                write!(out, "; ")?;
-                write_line(out, self)
-            }
-            Format::Json => {
-                write!(out, "{{\"title\":\"{}\",\"diff\":", Json(title))?;
-                json::write_diff(out, &diff)?;
-                out.write_str(",\"comparison\":")?;
-                write_json(out, self)?;
-                out.write_char('}')
-            }
-            Format::Human => human::write_comparison(out, self, &diff.for_people()),
+/// Writes the changes from summary `a` to summary `b`, as [`write_diff`](super::write_diff) does, with the comparison
+/// of the same two. Fails only if `out` fails.
+///
+/// - Markdown: the table of the diff, and below it a table of intervals, effects and the verdict, with notes.
+/// - Line: the line of the diff, and `; P50=+128 (+3.6%) [+96, +160], …, slower`.
+/// - JSON: `diff` and `comparison`, the latter with the fields of [`Comparison`] as keys; `null` if not finite.
+///
+/// In Markdown and in a line, empty names become `Before` and `After`.
+#[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
+pub fn write_comparison(
+    comparison: &Comparison,
+    a: &Summary,
+    b: &Summary,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    name_a: &str,
+    name_b: &str,
+    format: Format,
+) -> fmt::Result {
+    let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
+    match format {
+        Format::Markdown => {
+            markdown::write_diff(out, &diff, 0.0)?;
+            out.write_char('\n')?;
+            write_markdown(out, comparison, diff.shown_names())
         }
-    }
-
-    /// The verdict.
-    pub const fn verdict(&self) -> Verdict {
-        Verdict::from_code(self.verdict)
-    }
-}
-
-/// The answer in a sentence with `{}`, without names and unit: see [`Comparison::answer`]. A Markdown table with
-/// `{:#}`.
-impl Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() {
-            write_markdown(f, self, names("", ""))
-        } else {
-            self.answer("", "", super::Unit::NONE).fmt(f)
+        Format::Line => {
+            line::write_diff(out, &diff)?;
+            write!(out, "; ")?;
+            write_line(out, comparison)
         }
+        Format::Json => {
+            write!(out, "{{\"title\":\"{}\",\"diff\":", Json(title))?;
+            json::write_diff(out, &diff)?;
+            out.write_str(",\"comparison\":")?;
+            write_json(out, comparison)?;
+            out.write_char('}')
+        }
+        Format::Human => human::write_comparison(out, comparison, &diff.for_people()),
     }
 }
 

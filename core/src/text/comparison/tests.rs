@@ -2,22 +2,22 @@
 
 use super::*;
 use crate::layout::bucket::ValueSelection;
-use crate::statistics::compare::CompareOptions;
-use crate::text::example;
+use crate::statistics::compare::{CompareOptions, compare_snapshots};
+use crate::text::{Unit, example};
 use proptest::prelude::*;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 fn compared() -> (Summary, Summary, Comparison) {
     let (a, b) = (example::recorded(&example::first_values()), example::recorded(&example::second_values()));
-    let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+    let compared = compare_snapshots(&a, &b, &CompareOptions::default()).unwrap();
     (a.summary(ValueSelection::Midpoint), b.summary(ValueSelection::Midpoint), compared)
 }
 
 fn text(format: Format) -> String {
     let (a, b, compared) = compared();
     let mut text = String::new();
-    compared.write(&a, &b, &mut text, "T", "", "x|y", format).unwrap();
+    write_comparison(&compared, &a, &b, &mut text, "T", "", "x|y", format).unwrap();
     text
 }
 
@@ -50,14 +50,18 @@ fn worked_example() {
 #[test]
 fn what_does_not_exist() {
     let few = example::recorded(&[3_000, 4_000, 20_000]);
-    let compared = few.compare(&few, &CompareOptions { quantile: 0.999, ..Default::default() }).unwrap();
-    let table = std::format!("{compared:#}");
+    let compared =
+        compare_snapshots(&few, &few, &CompareOptions { quantile: 0.999, ..Default::default() }).unwrap();
+    let mut table = String::new();
+    write_markdown(&mut table, &compared, ("Before", "After")).unwrap();
     assert!(table.contains("| 95% to         |    n/a |    n/a |          n/a |"), "{table}");
     assert!(table.ends_with("\n\n- Too few observations for an interval of this quantile.\n- Observations out of range or lost are not compared.\n"));
-    assert_eq!(compared.to_string(), "Too few measurements to tell Before and After apart at P99.9.");
+    let answer = human::Answer::of_comparison(&compared, "", "", Unit::NONE);
+    assert_eq!(answer.to_string(), "Too few measurements to tell Before and After apart at P99.9.");
+    assert_eq!(compared.to_string(), "P99.9: 0 [n/a, n/a], no evidence");
     let mut line = String::new();
     let summary = few.summary(ValueSelection::Midpoint);
-    compared.write(&summary, &summary, &mut line, "", "", "", Format::Line).unwrap();
+    write_comparison(&compared, &summary, &summary, &mut line, "", "", "", Format::Line).unwrap();
     assert!(line.contains("n/a] 95%, "), "{line}");
     let strange = Comparison {
         mann_whitney_p: 0.0,
@@ -67,7 +71,8 @@ fn what_does_not_exist() {
         verdict: 77,
         ..compared
     };
-    let table = std::format!("{strange:#}");
+    let mut table = String::new();
+    write_markdown(&mut table, &strange, ("Before", "After")).unwrap();
     assert!(table.contains(" <1e-300 |") && table.contains(" 2e-7 |"), "{table}");
     assert_eq!(
         table.lines().filter(|line| line.starts_with("- ")).count(),
@@ -93,7 +98,7 @@ proptest! {
         let (a, b) = (example::first(), example::empty());
         let write = |format| {
             let mut text = String::new();
-            compared.write(&a, &b, &mut text, &title, &name, "b", format).unwrap();
+            write_comparison(&compared, &a, &b, &mut text, &title, &name, "b", format).unwrap();
             text
         };
         let markdown = write(Format::Markdown);

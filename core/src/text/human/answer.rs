@@ -11,7 +11,7 @@ use crate::statistics::compare::{
 };
 use crate::text::unit::{Quantity, Unit};
 
-/// The result of a comparison, as a sentence: `{}`. [`Comparison::answer`] and [`BlockComparison::answer`] make it.
+/// The result of a comparison, as a sentence: `{}`. [`Answer::of_comparison`] and [`Answer::of_blocks`] make it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     pub(super) names: (&'a str, &'a str),
@@ -32,43 +32,46 @@ pub struct Answer<'a> {
     pub(super) unit: Unit<'a>,
 }
 
-impl Comparison {
+impl<'a> Answer<'a> {
     /// The answer in a sentence, for sides with these names. Empty names read `Before` and `After`.
-    pub fn answer<'a>(&self, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
+    pub fn of_comparison(found: &Comparison, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
         Answer {
             names: crate::text::names(name_a, name_b),
-            quantile: Some(self.a.quantile).filter(|&quantile| quantile != 0.5),
-            base: self.a.value as f64,
-            difference: self.difference,
-            lower: self.difference_lower,
-            upper: self.difference_upper,
-            confidence: self.a.confidence,
-            margin: self.margin,
-            smallest_detectable: self.smallest_detectable,
+            quantile: Some(found.a.quantile).filter(|&quantile| quantile != 0.5),
+            base: found.a.value as f64,
+            difference: found.difference,
+            lower: found.difference_lower,
+            upper: found.difference_upper,
+            confidence: found.a.confidence,
+            margin: found.margin,
+            smallest_detectable: found.smallest_detectable,
             resolution: 0.0,
-            verdict: self.verdict(),
-            flags: self.flags,
+            verdict: found.verdict(),
+            flags: found.flags,
             unit,
         }
     }
-}
 
-impl BlockComparison {
     /// The answer in a sentence, for sides with these names. Empty names read `Before` and `After`.
-    pub fn answer<'a>(&self, name_a: &'a str, name_b: &'a str, unit: Unit<'a>) -> Answer<'a> {
+    pub fn of_blocks(
+        found: &BlockComparison,
+        name_a: &'a str,
+        name_b: &'a str,
+        unit: Unit<'a>,
+    ) -> Answer<'a> {
         Answer {
             names: crate::text::names(name_a, name_b),
             quantile: None,
-            base: self.median_a,
-            difference: self.difference,
-            lower: self.difference_lower,
-            upper: self.difference_upper,
-            confidence: self.confidence,
-            margin: self.margin,
-            smallest_detectable: self.smallest_detectable,
-            resolution: self.resolution,
-            verdict: self.verdict(),
-            flags: self.flags,
+            base: found.median_a,
+            difference: found.difference,
+            lower: found.difference_lower,
+            upper: found.difference_upper,
+            confidence: found.confidence,
+            margin: found.margin,
+            smallest_detectable: found.smallest_detectable,
+            resolution: found.resolution,
+            verdict: found.verdict(),
+            flags: found.flags,
             unit,
         }
     }

@@ -28,7 +28,7 @@ fn blocks() -> BlockComparison {
 }
 
 fn said(blocks: &BlockComparison) -> String {
-    blocks.answer("A", "B", Unit::new("ns")).to_string()
+    Answer::of_blocks(blocks, "A", "B", Unit::new("ns")).to_string()
 }
 
 #[test]
@@ -123,9 +123,10 @@ fn sentences() {
     ] {
         assert_eq!(said(&blocks), text);
     }
-    let bytes = fast.answer("A", "B", Unit::new("bytes")).to_string();
+    let bytes = Answer::of_blocks(&fast, "A", "B", Unit::new("bytes")).to_string();
     assert!(bytes.starts_with("B is 8.6 × less than A"), "{bytes}");
-    assert!(fast.to_string().starts_with("After is 8.6 × faster than Before"));
+    let unnamed = Answer::of_blocks(&fast, "", "", Unit::NONE).to_string();
+    assert!(unnamed.starts_with("After is 8.6 × faster than Before"), "{unnamed}");
 }
 
 /// Any number, including difficult ones.

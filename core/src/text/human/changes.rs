@@ -3,15 +3,15 @@
 use core::fmt::{self, Display, Write};
 
 use super::percent::{ratio, signed};
-use super::summary::outside;
 use super::table::{self, Rows};
-use super::{SHORT, WIDTH, rank, supports, write_title, write_wrapped};
+use super::{Answer, SHORT, WIDTH, rank, supports, write_title, write_wrapped};
 use crate::format::escape::Line;
 use crate::format::number::{Grouped, NOT_AVAILABLE};
 use crate::statistics::compare::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
     Comparison,
 };
+use crate::statistics::short::outside;
 use crate::statistics::summary::Summary;
 use crate::text::blocks::Conditions;
 use crate::text::unit::Unit;
@@ -203,7 +203,7 @@ pub(in crate::text) fn write_comparison(
     shown: &Shown<'_>,
 ) -> fmt::Result {
     write_title(out, shown.title)?;
-    let answer = compared.answer(shown.names.0, shown.names.1, shown.unit);
+    let answer = Answer::of_comparison(compared, shown.names.0, shown.names.1, shown.unit);
     write_wrapped(out, format_args!("{answer}"))?;
     write_table(out, shown, 0.0, &|_| Ok(()))?;
     write_notes(out, compared.flags, &[])
@@ -217,7 +217,7 @@ pub(in crate::text) fn write_blocks(
     shown: &Shown<'_>,
 ) -> fmt::Result {
     write_title(out, shown.title)?;
-    let answer = blocks.answer(shown.names.0, shown.names.1, shown.unit);
+    let answer = Answer::of_blocks(blocks, shown.names.0, shown.names.1, shown.unit);
     write_wrapped(out, format_args!("{answer}"))?;
     let (unit, resolution) = (shown.unit, blocks.resolution);
     write_table(out, shown, resolution, &|row| {

@@ -11,41 +11,19 @@ mod table;
 mod tests;
 
 pub(super) use changes::{Shown, write_blocks, write_comparison, write_diff};
-pub(super) use summary::{outside, write, write_of};
+pub(super) use summary::{write, write_of};
 
 pub use answer::Answer;
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use crate::format::escape::{Line, trim};
-use crate::format::number::Fixed;
+use crate::statistics::short::SHORT;
+pub(super) use crate::statistics::short::{Rank, supports};
 use crate::statistics::summary::SUMMARY_RANKS;
 
 /// Columns of a terminal.
 const WIDTH: usize = 80;
-
-/// The percentiles of a short text, as positions in the summary.
-const SHORT: [usize; 5] = [5, 7, 11, 12, 15];
-
-/// Whether this many observations have one beyond a rank: P99.9 of 92 would be their maximum.
-pub(super) fn supports(count: u64, rank: f64) -> bool {
-    // Ranks of summaries have at most three decimals.
-    let beyond = 100_000 - (rank * 1000.0) as u64;
-    rank >= 100.0 || u128::from(count) * u128::from(beyond) >= 100_000
-}
-
-/// `P99.9`, `min`, `max`.
-pub(super) struct Rank(pub f64);
-
-impl Display for Rank {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0.0 => f.write_str("min"),
-            100.0 => f.write_str("max"),
-            rank => write!(f, "P{}", Fixed::rank(rank)),
-        }
-    }
-}
 
 /// The rank at a position in [`SUMMARY_RANKS`].
 fn rank(position: usize) -> Rank {

@@ -6,7 +6,7 @@ use super::{SHORT, WIDTH, rank, supports, table, write_title, write_wrapped};
 #[cfg(feature = "alloc")]
 use crate::doubles::DoubleSummary;
 use crate::format::escape::{Line, trim};
-use crate::format::number::Grouped;
+use crate::statistics::short::{CountsInWords, outside};
 use crate::statistics::summary::Summary;
 use crate::text::unit::{Quantity, Unit};
 
@@ -23,19 +23,9 @@ impl<T: Display> Display for Cell<T> {
 pub(in crate::text) trait Told {
     fn total(&self) -> u64;
     /// Counts of observations outside all numbers, each with the words after the number.
-    fn outside(&self) -> [(&'static str, u64); 4];
+    fn outside(&self) -> [(&'static str, u64); 3];
     fn value(&self, position: usize, unit: Unit<'_>) -> Option<Quantity>;
     fn mean(&self, unit: Unit<'_>) -> Quantity;
-}
-
-/// The observations that a summary lacks.
-pub(in crate::text) fn outside(summary: &Summary) -> [(&'static str, u64); 4] {
-    [
-        ("below the range", summary.underflow_count),
-        ("above the range", summary.overflow_count),
-        ("lost", summary.lost_count),
-        ("", 0),
-    ]
 }
 
 impl Told for Summary {
@@ -43,7 +33,7 @@ impl Told for Summary {
         self.total_count
     }
 
-    fn outside(&self) -> [(&'static str, u64); 4] {
+    fn outside(&self) -> [(&'static str, u64); 3] {
         outside(self)
     }
 
@@ -63,8 +53,8 @@ impl Told for DoubleSummary {
         self.statistics.count
     }
 
-    fn outside(&self) -> [(&'static str, u64); 4] {
-        [("not finite", self.statistics.not_finite), ("lost", self.statistics.lost), ("", 0), ("", 0)]
+    fn outside(&self) -> [(&'static str, u64); 3] {
+        [("not finite", self.statistics.not_finite), ("lost", self.statistics.lost), ("", 0)]
     }
 
     fn value(&self, position: usize, unit: Unit<'_>) -> Option<Quantity> {
@@ -113,31 +103,16 @@ fn is_shown(told: &dyn Told, position: usize) -> bool {
 
 /// `Title: 99,940 values, 60 below the range`
 fn write_counts(out: &mut dyn Write, told: &dyn Told, title: &str) -> fmt::Result {
-    /// The counts, which wrap together with the title.
-    struct Counts<'a>(&'a dyn Told);
-    impl Display for Counts<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            match self.0.total() {
-                0 => f.write_str("no values")?,
-                1 => f.write_str("1 value")?,
-                total => write!(f, "{} values", Grouped::from(total))?,
-            }
-            for (what, count) in self.0.outside() {
-                if count != 0 {
-                    write!(f, ", {} {what}", Grouped::from(count))?;
-                }
-            }
-            Ok(())
-        }
-    }
+    let outside = told.outside();
+    let counts = CountsInWords { total: told.total(), outside: &outside };
     if trim(title).is_empty() {
-        return write_wrapped(out, format_args!("{}", Counts(told)));
+        return write_wrapped(out, format_args!("{}", counts));
     }
     if title.chars().count() > WIDTH / 2 {
         write_title(out, title)?;
-        return write_wrapped(out, format_args!("{}", Counts(told)));
+        return write_wrapped(out, format_args!("{}", counts));
     }
-    write_wrapped(out, format_args!("{}: {}", Line(title), Counts(told)))
+    write_wrapped(out, format_args!("{}: {}", Line(title), counts))
 }
 
 fn short(told: &dyn Told, unit: Unit<'_>, row: table::Rows<'_, 6>) -> fmt::Result {

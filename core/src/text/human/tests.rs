@@ -2,13 +2,13 @@
 
 use crate::statistics::compare::{CompareOptions, compare_blocks};
 use crate::statistics::summary::Summary;
-use crate::text::{Conditions, Format, Unit, example};
+use crate::text::{Conditions, Format, Unit, example, human, write_blocks_human, write_diff, write_summary};
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 fn text(summary: &Summary, title: &str, format: Format) -> String {
     let mut text = String::new();
-    summary.write(&mut text, title, format).unwrap();
+    write_summary(summary, &mut text, title, format).unwrap();
     text
 }
 
@@ -29,9 +29,13 @@ Latency: 99,940 values, 60 below the range
   P50    P90    P99  P99.9    max   mean
 3,600  7,456  9,152  9,664  9,792  4,333"
     );
-    assert_eq!(first.to_string(), text(&first, "", Format::Human));
+    assert_eq!(human(&first, "", Unit::NONE).to_string(), text(&first, "", Format::Human));
     assert_eq!(
-        first.human("Latency", Unit::new("ns")).to_string(),
+        first.to_string(),
+        "99,940 values, 60 below the range: P50 3,600, P90 7,456, P99 9,152, P99.9 9,664, max 9,792, mean 4,332.9"
+    );
+    assert_eq!(
+        human(&first, "Latency", Unit::new("ns")).to_string(),
         text(&first, "Latency, ns", Format::Human)
     );
     assert_eq!(text(&example::empty(), "(ns)", Format::Human), "no values");
@@ -64,7 +68,7 @@ mean                     1.845e19"
 fn a_diff() {
     let mut text = String::new();
     let (first, second) = (example::first(), example::second());
-    first.write_diff(&second, &mut text, "Two days (ns)", "", "Tuesday", Format::Human).unwrap();
+    write_diff(&first, &second, &mut text, "Two days (ns)", "", "Tuesday", Format::Human).unwrap();
     assert_eq!(
         text,
         "\
@@ -84,12 +88,12 @@ below the range       60    4,202"
     let mut slow = first;
     slow.percentiles.iter_mut().for_each(|percentile| percentile.value *= 86);
     let mut text = String::new();
-    slow.write_diff(&first, &mut text, "", "A", "B", Format::Human).unwrap();
+    write_diff(&slow, &first, &mut text, "", "A", "B", Format::Human).unwrap();
     let start = "The median of B is 86 × lower than that of A: 309,600 → 3,600 (−98.8 %).\n\n";
     assert!(text.starts_with(start), "{text}");
     assert!(text.contains("\nP99.9            831,104   9,664  −98.8 %  86 × lower\n"), "{text}");
     let mut text = String::new();
-    first.write_diff(&example::empty(), &mut text, "", "", "B", Format::Human).unwrap();
+    write_diff(&first, &example::empty(), &mut text, "", "", "B", Format::Human).unwrap();
     assert!(text.starts_with("Nothing to compare: B has no values.\n"), "{text}");
 }
 
@@ -112,9 +116,18 @@ fn a_benchmark() {
     };
     let mut text = String::new();
     let (first, second) = (example::second(), example::first());
-    compared
-        .write_human(&first, &second, &conditions, &mut text, "Sorting", "", "", Unit::new("ps"))
-        .unwrap();
+    write_blocks_human(
+        &compared,
+        &first,
+        &second,
+        &conditions,
+        &mut text,
+        "Sorting",
+        "",
+        "",
+        Unit::new("ps"),
+    )
+    .unwrap();
     assert_eq!(
         text,
         "\
@@ -152,7 +165,7 @@ fn columns() {
         for (a, b) in [(first, second), (empty, first), (odd, empty), (second, odd)] {
             let mut text = text(&a, title, Format::Human);
             text.push('\n');
-            a.write_diff(&b, &mut text, title, title, "B", Format::Human).unwrap();
+            write_diff(&a, &b, &mut text, title, title, "B", Format::Human).unwrap();
             let widest: Vec<_> = text.lines().filter(|line| line.chars().count() > 80).collect();
             assert!(widest.is_empty() || title == words, "{widest:#?}");
             assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains(" \n"), "{text}");

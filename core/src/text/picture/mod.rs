@@ -178,35 +178,33 @@ pub struct ChartOptions<'a> {
     pub ascii: bool,
 }
 
-impl Snapshot {
-    /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`. It shows equal parts of a logarithmic axis
-    /// (linear if the observations are close together), from the smallest observation to the bucket of P99.9.
-    /// Observations above are left out; up to a thousand observations, nothing is above. A part without observations is
-    /// a space; a part with any observation is not. Fails only if `out` fails.
-    ///
-    /// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 means 40. In ASCII the heights are `.:-=+*#%@`.
-    pub fn write_sparkline(
-        &self,
-        mut out: &mut (impl Write + ?Sized),
-        columns: u32,
-        ascii: bool,
-    ) -> fmt::Result {
-        chart::write_sparkline(&mut out, self, columns, ascii)
-    }
+/// Writes the density of a snapshot on one line without a line break: `▁▂▅█▇▅▃▂▁▁`. It shows equal parts of a logarithmic axis
+/// (linear if the observations are close together), from the smallest observation to the bucket of P99.9.
+/// Observations above are left out; up to a thousand observations, nothing is above. A part without observations is
+/// a space; a part with any observation is not. Fails only if `out` fails.
+///
+/// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 means 40. In ASCII the heights are `.:-=+*#%@`.
+pub fn write_sparkline(
+    snapshot: &Snapshot,
+    mut out: &mut (impl Write + ?Sized),
+    columns: u32,
+    ascii: bool,
+) -> fmt::Result {
+    chart::write_sparkline(&mut out, snapshot, columns, ascii)
+}
 
-    /// Writes a chart of several lines with axes and labels. Fails only if `out` fails.
-    ///
-    /// Returns [`Error::InvalidArgument`] for a heat map, which needs several snapshots; `fmt::Error` becomes
-    /// [`Error::BufferTooSmall`].
-    pub fn write_chart(
-        &self,
-        mut out: &mut (impl Write + ?Sized),
-        picture: Picture,
-        options: &ChartOptions<'_>,
-    ) -> Result<()> {
-        if picture == Picture::HeatMap {
-            return Err(Error::InvalidArgument);
-        }
-        chart::write(&mut out, self, picture, options).map_err(|_| Error::BufferTooSmall)
+/// Writes a chart of a snapshot: several lines with axes and labels. Fails only if `out` fails.
+///
+/// Returns [`Error::InvalidArgument`] for a heat map, which needs several snapshots; `fmt::Error` becomes
+/// [`Error::BufferTooSmall`].
+pub fn write_chart(
+    snapshot: &Snapshot,
+    mut out: &mut (impl Write + ?Sized),
+    picture: Picture,
+    options: &ChartOptions<'_>,
+) -> Result<()> {
+    if picture == Picture::HeatMap {
+        return Err(Error::InvalidArgument);
     }
+    chart::write(&mut out, snapshot, picture, options).map_err(|_| Error::BufferTooSmall)
 }

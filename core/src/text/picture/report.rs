@@ -7,13 +7,13 @@ use super::xml::{Escaping, InScript, Xml};
 use super::{Picture, Pictures, Series};
 use crate::format::escape::{Json, trim};
 use crate::format::number::{Fixed, Grouped};
-use crate::interchange::Encoding;
+use crate::interchange::{Codec, Encoding};
 use crate::layout::bucket::ValueSelection;
-use crate::statistics::compare::{CompareOptions, Comparison};
+use crate::statistics::compare::{CompareOptions, Comparison, compare_snapshots};
 use crate::statistics::summary::{SUMMARY_PERCENTILES, Summary};
-use crate::text::human::{Rank, supports};
+use crate::text::human::{Answer, Rank, supports};
 use crate::text::unit::{Quantity, Unit};
-use crate::text::{Format, mean, stddev, value};
+use crate::text::{Format, mean, stddev, value, write_summary};
 
 /// The largest number of snapshots side by side.
 const SIDE_BY_SIDE: usize = 8;
@@ -100,7 +100,7 @@ pub fn write_sentence(
     } else {
         out.write_str("no values")?;
     }
-    for (what, count) in crate::text::human::outside(&found) {
+    for (what, count) in crate::statistics::short::outside(&found) {
         if count != 0 {
             write!(out, "; {} {what}", Grouped::from(count))?;
         }
@@ -253,7 +253,7 @@ fn compared<'a>(
     let base = pictures.series().next();
     pictures.series().enumerate().skip(1).filter_map(move |(at, series)| {
         let base = base?;
-        let found = base.snapshot.compare(series.snapshot, &CompareOptions::default()).ok();
+        let found = compare_snapshots(base.snapshot, series.snapshot, &CompareOptions::default()).ok();
         Some((base, at, series, found))
     })
 }
@@ -263,7 +263,7 @@ fn write_answers(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>) -
     for (base, at, series, found) in compared(pictures) {
         let Some(found) = found else { continue };
         out.write_str("<p class=\"answer\">")?;
-        write!(Escaping(out), "{}", found.answer(name(base, 0), name(series, at), unit))?;
+        write!(Escaping(out), "{}", Answer::of_comparison(&found, name(base, 0), name(series, at), unit))?;
         out.write_str("</p>\n")?;
     }
     Ok(())
@@ -334,7 +334,7 @@ fn write_data(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result {
     )?;
     for (at, series) in pictures.series().enumerate() {
         out.write_str(if at > 0 { ",\n{\"summary\":" } else { "\n{\"summary\":" })?;
-        summary(series).write(out, series.title, Format::Json)?;
+        write_summary(&summary(series), out, series.title, Format::Json)?;
         out.write_str(",\n\"buckets\":[")?;
         for (at, bucket) in series.snapshot.recorded_buckets().enumerate() {
             let comma = if at > 0 { "," } else { "" };

@@ -7,9 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <picollo.h>
+
+#define TEXT_OF(number) #number
+#define NUMBERED(number) "libpicollo.so." TEXT_OF(number)
+/* The name that programs are linked with. */
+#define SONAME NUMBERED(PICOLLO_ABI_VERSION)
+
 static inline void *load(void)
 {
-    void *const library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         fprintf(stderr, "%s\n", dlerror());
         abort();

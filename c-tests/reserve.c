@@ -80,7 +80,7 @@ static int load_and_record(int taken)
     for (int number = 0; number < taken; number++) {
         if (!take(number)) return 1;
     }
-    library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
+    library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return 2;
     find(library, "picollo_histogram_create", &create);
     find(library, "picollo_histogram_record", &histogram_record);

@@ -72,7 +72,7 @@ library=${1:-target/stage/lib/libpicollo.so}
 dynamic=$(readelf -dW "$library")
 segments=$(readelf -lW "$library")
 exported() { diff "$work/functions" <(nm -D --defined-only "$1" | awk '{ print $3 }' | LC_ALL=C sort); }
-soname() { grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
+soname() { grep -q "SONAME.*\[libpicollo\.so\.$(ci/tools/abi-version.sh)\]" <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
 no_text_relocations() { ! grep 'TEXTREL' <<<"$dynamic"; }
 full_relro() { grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || { echo "$segments"; return 1; }; }
 stack() { grep 'GNU_STACK' <<<"$segments" | grep -q ' RW ' || { grep STACK <<<"$segments"; return 1; }; }
@@ -113,7 +113,7 @@ else
     check "the interface is compatible with $release" compatible
     if [ "$failed" -gt "$before" ]; then
         echo "A program that was built against $release would notice. Add a function, struct or constant beside the old one instead,"
-        echo "or raise PICOLLO_ABI_VERSION and the SONAME (docs/abi.md)."
+        echo "or raise PICOLLO_ABI_VERSION, and with it the SONAME (docs/abi.md)."
     fi
 fi
 finish

@@ -48,8 +48,8 @@ cargo build --quiet -p picollo-ffi
 stage=$work/stage
 mkdir -p "$stage/include" "$stage/lib/pkgconfig"
 cp include/* "$stage/include/"
-cp "$CARGO_TARGET_DIR/debug/libpicollo.so" "$stage/lib/libpicollo.so.0"
-ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"
+cp "$CARGO_TARGET_DIR/debug/libpicollo.so" "$stage/lib/libpicollo.so.$(ci/tools/abi-version.sh)"
+ln -sf "libpicollo.so.$(ci/tools/abi-version.sh)" "$stage/lib/libpicollo.so"
 printf 'Name: picollo\nDescription: counts what runs\nVersion: 0\nCflags: -I%s/include\nLibs: -L%s/lib -lpicollo\n' "$stage" "$stage" \
     >"$stage/lib/pkgconfig/picollo.pc"
 tests=$(printf 'include Makefile\nprint-tests: ; @echo $(TESTS:%%=%%.c11) $(GENERATED:%%=%%.generated)\n' | make --no-print-directory -s -C c-tests -f - print-tests)
@@ -64,7 +64,7 @@ done
 profdata merge -sparse "$work"/profiles/*.profraw -o "$work/all.profdata"
 objects=()
 for program in $programs; do objects+=(-object "$program"); done
-arguments=("$stage/lib/libpicollo.so.0" "${objects[@]}" -instr-profile="$work/all.profdata"
+arguments=("$stage/lib/libpicollo.so.$(ci/tools/abi-version.sh)" "${objects[@]}" -instr-profile="$work/all.profdata"
     -ignore-filename-regex='(\.cargo|rustc|/tests/|/tests\.rs|_tests\.rs|/example\.rs|/models|/model\.rs)')
 cov report "${arguments[@]}" >"$work/report.txt" 2>"$work/cov.log"
 cov export -format=lcov "${arguments[@]}" >"$work/lcov.info" 2>>"$work/cov.log"

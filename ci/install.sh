@@ -16,10 +16,10 @@ unset PREFIX LIBDIR DESTDIR
 . ci/tools/checks.sh
 
 headers_and_libraries() {
-    local version expected
-    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+    local abi expected
+    abi=$(ci/tools/abi-version.sh)
     expected=$( (ls include | sed 's|^|./include/|'
-        printf './lib/%s\n' libpicollo.a libpicollo.so libpicollo.so.0 "libpicollo.so.$version" pkgconfig/picollo.pc
+        printf './lib/%s\n' libpicollo.a libpicollo.so "libpicollo.so.$abi" "libpicollo.so.$abi.0.0" pkgconfig/picollo.pc
         printf './share/cmake/picollo/%s\n' picolloConfig.cmake picolloConfigVersion.cmake
         printf './%s\n' bin/picollo share/bash-completion/completions/picollo share/zsh/site-functions/_picollo \
             share/fish/vendor_completions.d/picollo.fish share/man/man1/picollo.1
@@ -39,7 +39,7 @@ versions() {
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     pc=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion picollo) &&
         [ "$pc" = "$version" ] &&
-        grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$(readelf -d "$tree/lib/libpicollo.so")"
+        grep -q "SONAME.*\[libpicollo\.so\.$(ci/tools/abi-version.sh)\]" <<<"$(readelf -d "$tree/lib/libpicollo.so")"
 }
 
 # Fully static, with the flags from pkg-config.
@@ -98,24 +98,24 @@ may_install() { [ "$(id -u)" -eq 0 ] && [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}"
 # Installs the packages, compiles and runs a program without any path for the compiler, and removes them.
 debian() {
     local state
-    state=$(dpkg-query -W -f '${Status} ' libpicollo0 libpicollo-dev picollo 2>/dev/null || true)
+    state=$(dpkg-query -W -f '${Status} ' libpicollo3 libpicollo-dev picollo 2>/dev/null || true)
     case $state in
     *"ok installed"*) echo "the packages are installed already: remove them first"; return 1 ;;
     esac
     make --no-print-directory deb || return 1
     may_install || return 0
-    trap 'dpkg --purge picollo libpicollo-dev libpicollo0 >/dev/null 2>&1 || true' EXIT
+    trap 'dpkg --purge picollo libpicollo-dev libpicollo3 >/dev/null 2>&1 || true' EXIT
     local code=0
     {
         dpkg -i target/deb/*.deb &&
             sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/example.c" &&
             env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c "cc '$work/example.c' -o '$work/example' \$(pkg-config --cflags --libs picollo) && '$work/example'" &&
             # Not by a pipe: a program whose output is not read completely fails.
-            grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")" &&
+            grep -q 'libpicollo.so.[0-9]* => /usr/lib\|libpicollo.so.[0-9]* => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")" &&
             /usr/bin/picollo probe --help >/dev/null && [ -e /usr/share/zsh/vendor-completions/_picollo ]
     } || code=1
-    dpkg -L libpicollo0 libpicollo-dev picollo | sort -u >"$work/installed"
-    dpkg -r picollo libpicollo-dev libpicollo0 && dpkg --purge picollo libpicollo-dev libpicollo0 || code=1
+    dpkg -L libpicollo3 libpicollo-dev picollo | sort -u >"$work/installed"
+    dpkg -r picollo libpicollo-dev libpicollo3 && dpkg --purge picollo libpicollo-dev libpicollo3 || code=1
     while read -r file; do
         if [ -f "$file" ] || [ -L "$file" ]; then
             # Directories shared with others stay.

@@ -87,7 +87,7 @@ asan() {
 ours=' in <\?picollo'
 run_python() {
     rm -f "$programs"/report.*
-    env -u RUSTFLAGS -u CARGO_TARGET_DIR LD_PRELOAD="$preload" PYTHONMALLOC=malloc PICOLLO_LIBRARY="$programs/libpicollo.so.0" \
+    env -u RUSTFLAGS -u CARGO_TARGET_DIR LD_PRELOAD="$preload" PYTHONMALLOC=malloc PICOLLO_LIBRARY="$programs/libpicollo.so.$(ci/tools/abi-version.sh)" \
         PICOLLO_EXTENSION="$extension" ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$programs/report" LSAN_OPTIONS=exitcode=0 "$@"
 }
 reported() { grep -q "$1" "$programs"/report.* 2>/dev/null; }

@@ -17,6 +17,7 @@ if [ -z "$built" ]; then
     cargo build --release --quiet -p picollo-ffi
     built=${CARGO_TARGET_DIR:-target}/release
 fi
+abi=$(ci/tools/abi-version.sh)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 mkdir -p "$stage/include" "$stage/lib/pkgconfig" "$stage/share/cmake/picollo"
@@ -26,12 +27,13 @@ for header in include/*.hpp; do
 done
 
 # At run time programs look for the name with the ABI's number.
-install -m 755 "$built/libpicollo.so" "$stage/lib/libpicollo.so.$version"
-ln -sf "libpicollo.so.$version" "$stage/lib/libpicollo.so.0"
-ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"
+rm -f "$stage"/lib/libpicollo.so*
+install -m 755 "$built/libpicollo.so" "$stage/lib/libpicollo.so.$abi.0.0"
+ln -sf "libpicollo.so.$abi.0.0" "$stage/lib/libpicollo.so.$abi"
+ln -sf "libpicollo.so.$abi" "$stage/lib/libpicollo.so"
 install -m 644 "$built/libpicollo.a" "$stage/lib/libpicollo.a"
 
-install -m 644 ffi/cmake/picolloConfig.cmake "$stage/share/cmake/picollo/"
+sed "s/@ABI@/$abi/" ffi/cmake/picolloConfig.cmake.in >"$stage/share/cmake/picollo/picolloConfig.cmake"
 sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$stage/share/cmake/picollo/picolloConfigVersion.cmake"
 
 # Relative to the file itself, so that the tree can be moved.

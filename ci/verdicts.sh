@@ -23,7 +23,7 @@ case " $* " in
         if [ -z "${PICOLLO_STAGED:-}" ]; then ci/stage.sh; fi
         cargo build --release --quiet -p picollo-native --example verdicts
         cp target/release/examples/verdicts "$out/equal-rust"
-        cp target/stage/lib/libpicollo.so.0 "$out/libpicollo.so.0"
+        cp target/stage/lib/libpicollo.so "$out/libpicollo.so.$(ci/tools/abi-version.sh)"
         flags=$(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)
         # shellcheck disable=SC2086
         gcc -std=c11 -O2 -Wall -Wextra -Werror ci/verdicts/equal.c -o "$out/equal-c" $flags '-Wl,-rpath,$ORIGIN'

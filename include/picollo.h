@@ -1078,8 +1078,9 @@ PICOLLO_STATUS picollo_snapshot_init_in(void *memory, size_t size, const picollo
  * Versions.
  */
 
-/** Version of this interface. It increases when a program built against an older header would no longer work. */
-#define PICOLLO_ABI_VERSION 2
+/** Version of this interface, and the number of the SONAME. It increases when a program built against an older header would no longer
+ * work. */
+#define PICOLLO_ABI_VERSION 3
 /** Major version of this header: breaking changes. picollo_version returns the version of the library at run time. */
 #define PICOLLO_VERSION_MAJOR 0
 /** Minor version of this header: additions. */

@@ -28,13 +28,13 @@ build() {
 
 # A tree from ci/stage.sh can be moved: its picollo.pc uses relative paths. Here libraries may be elsewhere.
 library() {
-    local stage=target/stage version
-    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+    local stage=target/stage abi
+    abi=$(ci/tools/abi-version.sh)
     ci/stage.sh "$stage"
     install -d "$root$prefix/include" "$root$libdir/pkgconfig" "$root$cmake"
     install -m 644 include/* "$root$prefix/include/"
-    install -m 755 "$stage/lib/libpicollo.so.$version" "$root$libdir/"
-    cp -P "$stage"/lib/libpicollo.so{,.0} "$root$libdir/"
+    install -m 755 "$stage/lib/libpicollo.so.$abi.0.0" "$root$libdir/"
+    cp -P "$stage/lib/libpicollo.so" "$stage/lib/libpicollo.so.$abi" "$root$libdir/"
     install -m 644 "$stage/lib/libpicollo.a" "$root$libdir/"
     sed -e "s|^prefix=.*|prefix=$prefix|" -e "s|^libdir=.*|libdir=$libdir|" "$stage/lib/pkgconfig/picollo.pc" \
         >"$root$libdir/pkgconfig/picollo.pc"
@@ -56,7 +56,7 @@ library_by_cargo_c() {
     cargo capi install --release --locked --package picollo-ffi --prefix "$prefix" --libdir "$libdir" ${root:+--destdir "$root"}
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     install -d "$root$cmake"
-    install -m 644 ffi/cmake/picolloConfig.cmake "$root$cmake/"
+    sed "s/@ABI@/$(ci/tools/abi-version.sh)/" ffi/cmake/picolloConfig.cmake.in >"$root$cmake/picolloConfig.cmake"
     sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$root$cmake/picolloConfigVersion.cmake"
 }
 
@@ -96,7 +96,7 @@ install-capi)
     ;;
 uninstall)
     for header in include/*; do rm -f "$root$prefix/$header"; done
-    rm -f "$root$libdir"/libpicollo.{a,so,so.0,so.0.*} "$root$libdir/pkgconfig/picollo.pc"
+    rm -f "$root$libdir"/libpicollo.{a,so,so.[0-9]*} "$root$libdir/pkgconfig/picollo.pc"
     rm -f "$root$cmake"/picolloConfig{,Version}.cmake
     rm -f "$root$prefix"/{bin/picollo,share/man/man1/picollo{,-*}.1}
     rm -f "$root$prefix"/share/{bash-completion/completions/picollo,zsh/site-functions/_picollo,fish/vendor_completions.d/picollo.fish}

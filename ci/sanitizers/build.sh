@@ -28,8 +28,8 @@ build_library() {
     [ -e "$archive" ] || { echo "SKIPPED: this toolchain has no sanitizers ($archive)"; exit 0; }
     cargo build --quiet --package picollo-ffi --target "$host"
     mkdir -p "$programs"
-    cp "$built/libpicollo.so" "$programs/libpicollo.so.0"
-    ln -sf libpicollo.so.0 "$programs/libpicollo.so"
+    cp "$built/libpicollo.so" "$programs/libpicollo.so.$(ci/tools/abi-version.sh)"
+    ln -sf "libpicollo.so.$(ci/tools/abi-version.sh)" "$programs/libpicollo.so"
     export LD_LIBRARY_PATH="$programs"
 }
 

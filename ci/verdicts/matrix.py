@@ -80,7 +80,7 @@ def stalled() -> float:
 
 def environment() -> dict[str, str]:
     """The environment of a Python with this package and this library."""
-    return {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src"), "PICOLLO_LIBRARY": str(OUT / "libpicollo.so.0")}
+    return {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src"), "PICOLLO_LIBRARY": str(next(OUT.glob("libpicollo.so.*")))}
 
 
 def output_of(*command: str) -> str:

@@ -2,8 +2,9 @@
 
 use core::ffi::c_char;
 
-/// Version of this interface. It increases when a program built against an older header would no longer work.
-pub const PICOLLO_ABI_VERSION: u32 = 2;
+/// Version of this interface, and the number of the SONAME. It increases when a program built against an older header would no longer
+/// work.
+pub const PICOLLO_ABI_VERSION: u32 = 3;
 
 /// Major version of this header: breaking changes. picollo_version returns the version of the library at run time.
 pub const PICOLLO_VERSION_MAJOR: u32 = 0;

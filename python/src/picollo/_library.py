@@ -20,8 +20,6 @@ from ._prototypes import PROTOTYPES
 #: Overrides every other place that is searched.
 ENVIRONMENT_VARIABLE = "PICOLLO_LIBRARY"
 
-_SONAME_VERSION = 0
-
 
 class LibraryError(ImportError):
     """``libpicollo`` was not found, could not be loaded, or does not fit this package."""
@@ -64,7 +62,7 @@ def candidates(package: Path) -> list[tuple[str, str]]:
     for part in ("target/stage/lib", "target/release"):
         found.append((str(repository / part / name), "the repository's build"))
     if sys.platform == "linux":  # where only the development package has the name without a version
-        found.append((f"{name}.{_SONAME_VERSION}", "the system's loader"))
+        found.append((f"{name}.{structs.ABI_VERSION}", "the system's loader"))
     found.append((name, "the system's loader"))
     return found
 

@@ -28,7 +28,7 @@ internal static class Constants
 
     internal const int InlineVersion = 1;
 
-    internal const int AbiVersion = 2;
+    internal const int AbiVersion = 3;
 
     internal const int BenchmarkA = 0;
     internal const int BenchmarkB = 1;

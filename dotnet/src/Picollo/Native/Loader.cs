@@ -64,7 +64,7 @@ internal static class Loader
         if (!string.IsNullOrEmpty(chosen))
             return NativeLibrary.Load(chosen);
         if (NativeLibrary.TryLoad(name, assembly, path, out IntPtr found)
-            || NativeLibrary.TryLoad("libpicollo.so.0", assembly, path, out found))
+            || NativeLibrary.TryLoad(NativeMethods.Soname, assembly, path, out found))
             return found;
         return IntPtr.Zero;
     }

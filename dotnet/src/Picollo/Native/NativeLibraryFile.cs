@@ -3,7 +3,7 @@ namespace Picollo.Native;
 /// <summary>Checks whether a library that did not load exists, for the error message.</summary>
 internal static class NativeLibraryFile
 {
-    private static readonly string[] s_names = { "libpicollo.so", "libpicollo.so.0" };
+    private static readonly string[] s_names = { "libpicollo.so", NativeMethods.Soname };
 
     /// <summary>The first file that the loader could have used; null without one.</summary>
     /// <param name="chosen">The file requested by name, and then the only candidate; null or empty if none was.</param>

@@ -9,4 +9,7 @@ namespace Picollo.Native;
 internal static unsafe partial class NativeMethods
 {
     internal const string Library = "picollo";
+
+    /// <summary>The library's name without a development link: it has the number of the ABI.</summary>
+    internal static readonly string Soname = $"libpicollo.so.{Constants.AbiVersion}";
 }

@@ -36,6 +36,7 @@ export RUSTFLAGS="-C instrument-coverage -C llvm-args=--enable-name-compression=
 echo "coverage: running Rust's tests"
 # picollo-ffi has few tests: the C tests cover it.
 packages=(-p picollo-core -p picollo-native)
+for folder in crates/*/; do packages+=(-p "picollo-$(basename "$folder")"); done
 cargo test --quiet "${packages[@]}" --lib --tests >"$work/rust.log" 2>&1 || { tail -n 40 "$work/rust.log"; echo "0 passed, 1 failed"; exit 1; }
 programs=$(cargo test --no-run --message-format=json "${packages[@]}" --lib --tests 2>/dev/null |
     python3 -c 'import json, sys
@@ -77,7 +78,7 @@ lines, name, tests_from = {}, None, 0
 for line in open(info):
     if line.startswith("SF:"):
         path = line[3:].strip()
-        match = re.search(r"/(core|native|ffi)/src/", path)
+        match = re.search(r"/(core|native|ffi|(?<=/crates/)\w+)/src/", path)
         name = match and match[1]
         if name:
             # Tests at the end of a file do not count.

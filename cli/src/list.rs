@@ -4,7 +4,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use clap::{ArgMatches, Command};
-use picollo_native::{SegmentInfo, unix_nanos};
+use picollo_native::unix_nanos;
+use picollo_segment::SegmentInfo;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};

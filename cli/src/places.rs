@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, value_parser};
-use picollo_native::segment_directories;
+use picollo_segment::segment_directories;
 
 use crate::failure::Failure;
 use crate::values::{flag, option};

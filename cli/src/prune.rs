@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
-use picollo_native::{SegmentInfo, list_segments, prune_segments, segment_directories};
+use picollo_segment::{SegmentInfo, list_segments, prune_segments, segment_directories};
 
 use crate::failure::{Failure, print};
 use crate::table::printable;

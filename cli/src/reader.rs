@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, value_parser};
 use picollo_core::{Since, Snapshot};
-use picollo_native::{Error, SegmentEntry, SegmentInfo, SegmentKind, Status, Viewer, unix_nanos};
+use picollo_native::{Error, Status, unix_nanos};
+use picollo_segment::{SegmentEntry, SegmentInfo, SegmentKind, Viewer};
 
 use crate::failure::Failure;
 use crate::places::{self, Places};

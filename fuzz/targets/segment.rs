@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use picollo_core::{Metric, Mode, Options, Since, ValueSelection};
-use picollo_native::{Segment, SegmentKind, SegmentOptions, Viewer};
+use picollo_segment::{Segment, SegmentKind, SegmentOptions, Viewer};
 
 /// The beginnings of the parts worth changing: header, directory, and, on separate pages, counter and histograms.
 const DIRECTORY: u64 = 4096;

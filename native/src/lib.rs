@@ -3,7 +3,6 @@
 //! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
 //! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened and read together, each with a separate
 //!   histogram.
-//! - [`Segment`], [`Viewer`]: histograms in a file that others read while the program runs (on Linux).
 //! - [`benchmark()`]: which of two pieces of code is faster.
 //! - [`baseline`]: saved runs of benchmarks, and comparisons of new runs with them.
 //! - [`exemplars`]: observations, kept with references to their requests, and why the slow ones were slow (on Linux).
@@ -55,10 +54,8 @@ pub mod exemplars;
 mod machine;
 #[cfg(picollo_linux)]
 mod opening;
+#[allow(missing_docs)] // only the hidden `seam` exposes it: the kernel's constants have the kernel's names
 mod os;
-#[cfg(feature = "std")]
-#[cfg_attr(not(picollo_linux), path = "elsewhere/segment.rs")]
-mod segment;
 mod session;
 #[cfg(picollo_linux)]
 mod user_read;
@@ -93,11 +90,6 @@ pub use machine::place::Place;
 #[cfg(picollo_linux)]
 pub use opening::probe::probe;
 pub use os::cancel::Uncancelled;
-#[cfg(feature = "std")]
-pub use segment::{
-    Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, list_segments,
-    prune_segments, segment_directories,
-};
 pub use session::options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,
@@ -107,33 +99,37 @@ pub use session::reading::{
 };
 pub use session::session::Session;
 
-/// The layer between the library and the machine, for tests that replace the machine, through `SessionOn::with_sys`,
-/// `Event::parse_with` and `probe_with`. None of it is part of the interface; it changes without notice.
-#[cfg(picollo_linux)]
+/// What the crates around this one need of it, and the layer between sessions and the machine, for tests that replace the
+/// machine, through `SessionOn::with_sys`, `Event::parse_with` and `probe_with`. None of it is part of the interface; it
+/// changes without notice.
 #[doc(hidden)]
 pub mod seam {
+    #[cfg(not(picollo_linux))]
+    pub use crate::base::refused::refused;
+    pub use crate::base::text;
+    #[cfg(feature = "std")]
+    pub use crate::base::vectors;
+    pub use crate::clock::{convert_ticks, tsc};
+    #[cfg(picollo_linux)]
     pub use crate::event::pfm::{Encoded, Library, Nobody, Pfm, Refusal};
+    pub use crate::failure;
+    #[cfg(picollo_linux)]
+    pub use crate::machine::diagnose;
+    #[cfg(picollo_linux)]
     pub use crate::opening::probe::probe_with;
+    #[cfg(picollo_linux)]
     pub use crate::os::kernel::{Attr, Page};
+    #[cfg(picollo_linux)]
     pub use crate::os::sys::{Errno, Files, Kernel, Perf, Threads};
+    pub use crate::os::wall;
+    #[cfg(picollo_linux)]
+    pub use crate::os::{groups, kernel, sys, thread};
+    #[cfg(feature = "std")]
+    pub use crate::os::{pressure, valgrind};
+    #[cfg(picollo_linux)]
     pub use crate::session::session::{SessionOn, counts_in_kernel, descriptor};
-    pub use crate::user_read::sys::Policy;
-    pub use crate::user_read::sys::{Cpu, PmcSource};
-    pub use crate::user_read::sys::{Sys, UserReads};
+    #[cfg(picollo_linux)]
+    pub use crate::user_read::sys::{Cpu, PmcSource, Policy, Sys, UserReads};
+    #[cfg(picollo_linux)]
     pub use crate::user_read::trial::Finding;
 }
-
-/// The Rust example of the README, kept working.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
-
-/// The examples of the manual's page on Rust.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/languages/rust.md")]
-pub struct Manual;
-
-/// The examples of the page on why observations are slow.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/why-slow.md")]
-pub struct WhySlow;

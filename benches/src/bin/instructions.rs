@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
 use picollo_core::{BatchPath, Counter, Histogram, Layout, Metric, Options, SharedHistogram, SingleWriter};
-use picollo_native::{Segment, SegmentOptions, Viewer};
+use picollo_segment::{Segment, SegmentOptions, Viewer};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

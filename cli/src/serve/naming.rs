@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use picollo_native::{SegmentEntry, SegmentInfo};
+use picollo_segment::{SegmentEntry, SegmentInfo};
 
 /// The conventions of Prometheus: base units, also in the name.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use picollo_core::{CompareOptions, Comparison, Layout, Snapshot, compare_snapshots};
-use picollo_native::{SegmentEntry, SegmentKind};
+use picollo_segment::{SegmentEntry, SegmentKind};
 
 use crate::reader::title;
 use crate::show::{RANKS, percentiles};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picollo_core::{Options, SharedHistogram, Since, Snapshot};
-use picollo_native::{SegmentEntry, SegmentKind};
+use picollo_segment::{SegmentEntry, SegmentKind};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -127,7 +127,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use picollo_core::{Metric, Options};
-    use picollo_native::{Segment, SegmentOptions, Viewer};
+    use picollo_segment::{Segment, SegmentOptions, Viewer};
 
     use super::*;
     use crate::places::Places;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use picollo_core::log::Reader;
 use picollo_core::{Metric, Options, Snapshot};
-use picollo_native::{Segment, SegmentOptions};
+use picollo_segment::{Segment, SegmentOptions};
 
 /// A separate directory in memory.
 pub struct Place(pub PathBuf);

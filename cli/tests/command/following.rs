@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::common::{Place, Service, command, json, picollo, read_log, send, text};
 use picollo_core::{Metric, Options, SharedHistogram};
-use picollo_native::Segment;
+use picollo_segment::Segment;
 
 fn histogram(segment: &Segment, name: &str, options: &Options) -> SharedHistogram {
     let labels = [("route", "/pay"), ("method", "GET")];

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 
 use crate::common::{Place, Service, command, json, picollo, text};
 use picollo_core::{Metric, Options};
-use picollo_native::{Segment, SegmentOptions};
+use picollo_segment::{Segment, SegmentOptions};
 
 #[test]
 fn who_publishes_and_what() {

@@ -27,8 +27,8 @@
 use core::ffi::c_char;
 use std::path::Path;
 
+use ::picollo_segment::{Segment, SegmentOptions};
 use picollo_core::Metric;
-use picollo_native::{Segment, SegmentOptions};
 
 use crate::argument::{input, output, text};
 use crate::failure::{Failure, Outcome};

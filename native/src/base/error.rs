@@ -152,12 +152,14 @@ impl Error {
 }
 
 /// An error of this kind, with a formatted message.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! failure {
     ($status:ident, $($words:tt)+) => {
-        $crate::base::error::Error::new($crate::base::error::Status::$status, format_args!($($words)+))
+        $crate::Error::new($crate::Status::$status, format_args!($($words)+))
     };
 }
-pub(crate) use failure;
+pub use failure;
 
 impl From<Status> for Error {
     fn from(status: Status) -> Self {

@@ -1,8 +1,8 @@
 //! Errors, and text in fixed memory.
 
-pub(crate) mod error;
+pub mod error;
 #[cfg(not(picollo_linux))]
-pub(crate) mod refused;
-pub(crate) mod text;
+pub mod refused;
+pub mod text;
 #[cfg(feature = "std")]
-pub(crate) mod vectors;
+pub mod vectors;

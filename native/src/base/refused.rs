@@ -1,6 +1,8 @@
 //! Functions for builds that cannot do the work: they only return an error.
 
 /// Functions with the same signatures as elsewhere, which return the `refusal()` that is in scope.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! refused {
     ($($(#[$attribute:meta])* $visibility:vis fn $name:ident $arguments:tt -> $result:ty;)*) => {
         $(
@@ -12,4 +14,4 @@ macro_rules! refused {
         )*
     };
 }
-pub(crate) use refused;
+pub use refused;

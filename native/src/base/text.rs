@@ -4,7 +4,7 @@ use core::ffi::c_char;
 use core::fmt::{self, Write};
 
 /// Writes text into a fixed buffer, which stays NUL-terminated throughout.
-pub(crate) struct Writer<'a> {
+pub struct Writer<'a> {
     buffer: &'a mut [c_char],
     length: usize,
     full: bool,
@@ -12,14 +12,14 @@ pub(crate) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Starts with an empty text. The rest of the buffer is zeroed: it may end up in a file or another process.
-    pub(crate) fn new(buffer: &'a mut [c_char]) -> Self {
+    pub fn new(buffer: &'a mut [c_char]) -> Self {
         buffer.fill(0);
         Writer { buffer, length: 0, full: false }
     }
 
     /// Whether something was cut.
     #[cfg(test)]
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.full
     }
 }
@@ -46,13 +46,13 @@ impl Write for Writer<'_> {
 }
 
 /// Replaces the buffer's text.
-pub(crate) fn set(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
+pub fn set(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     // A Writer never fails; it cuts.
     let _ = Writer::new(buffer).write_fmt(text);
 }
 
 /// Replaces the buffer's text by sentences for people. A text that is too long ends with a whole word and an ellipsis.
-pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
+pub fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     const ELLIPSIS: &str = "…";
     let mut writer = Writer::new(buffer);
     let _ = writer.write_fmt(text);
@@ -80,7 +80,7 @@ pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
 }
 
 /// Returns the buffer's text: up to the first NUL or the end, and only as far as it is valid UTF-8.
-pub(crate) fn get(buffer: &[c_char]) -> &str {
+pub fn get(buffer: &[c_char]) -> &str {
     // SAFETY: c_char is i8 or u8; both have the size, alignment and valid bit patterns of u8, and the length is the same.
     let bytes = unsafe { core::slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) };
     let bytes = &bytes[..bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len())];

@@ -3,14 +3,14 @@
 use crate::base::error::{Error, Result, Status};
 
 /// An empty vector with room for `count` elements, or an error.
-pub(crate) fn with_room<T>(count: usize) -> Result<Vec<T>> {
+pub fn with_room<T>(count: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(count).map_err(|_| Error::from(Status::OutOfMemory))?;
     Ok(vector)
 }
 
 /// Appends an element, or returns an error.
-pub(crate) fn push<T>(vector: &mut Vec<T>, one: T) -> Result<()> {
+pub fn push<T>(vector: &mut Vec<T>, one: T) -> Result<()> {
     vector.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
     vector.push(one);
     Ok(())
@@ -18,7 +18,7 @@ pub(crate) fn push<T>(vector: &mut Vec<T>, one: T) -> Result<()> {
 
 /// A vector of `count` equal elements, or an error.
 #[cfg(picollo_linux)]
-pub(crate) fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
+pub fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
     let mut vector = with_room(count)?;
     vector.resize(count, value);
     Ok(vector)

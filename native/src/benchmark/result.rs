@@ -150,6 +150,6 @@ pub struct BenchmarkCounter {
     pub a: f64,
     /// Count of B without that of empty samples; NaN if nothing was counted.
     pub b: f64,
-    /// Why there is no count, if there is none.
+    /// Why there is no count, if it is missing.
     pub status: Option<Status>,
 }

@@ -1,7 +1,8 @@
 //! Clocks: cheap to read, and exact in converting ticks.
 
 #[cfg_attr(not(picollo_linux), path = "../elsewhere/tsc.rs")]
-pub(crate) mod tsc;
+#[allow(missing_docs)] // only the hidden `seam` exposes it
+pub mod tsc;
 
 pub use crate::os::wall::unix_nanos;
 use crate::os::wall::{MONOTONIC_HERTZ, monotonic_nanos};
@@ -59,7 +60,7 @@ impl Unit {
 }
 
 /// `⌊ticks · units / hertz⌋` in 128 bits, saturating.
-pub(crate) const fn convert_ticks(ticks: u64, hertz: u64, unit: Unit) -> u64 {
+pub const fn convert_ticks(ticks: u64, hertz: u64, unit: Unit) -> u64 {
     let Some(units) = unit.per_second() else { return ticks };
     if hertz == 0 {
         return 0;

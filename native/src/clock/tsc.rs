@@ -34,7 +34,7 @@ const LAST_SPECIAL: u64 = UNSETTLED + calibrate::STARTS as u64 - 1;
 
 /// Whether the counter is used. Decides at first use, without waiting.
 #[inline]
-pub(crate) fn is_used() -> bool {
+pub fn is_used() -> bool {
     // Relaxed: this does not read the first pair.
     match DECISION.load(Ordering::Relaxed) {
         UNDECIDED => decide() != NOT_USED,
@@ -44,14 +44,14 @@ pub(crate) fn is_used() -> bool {
 
 /// Ticks per second; `None` if the counter is not used. In the first 20 ms after the first use it waits.
 #[inline]
-pub(crate) fn hertz() -> Option<u64> {
+pub fn hertz() -> Option<u64> {
     hertz_or(|decision| unsettled(decision, None))
 }
 
 /// Like [`hertz`], to convert this difference of two readings, but without waiting. Until the frequency is settled, it
 /// returns the one that is right for this many ticks.
 #[inline]
-pub(crate) fn hertz_for(ticks: u64) -> Option<u64> {
+pub fn hertz_for(ticks: u64) -> Option<u64> {
     hertz_or(|decision| unsettled(decision, Some(ticks)))
 }
 
@@ -99,7 +99,7 @@ fn unsettled(mut decision: u64, ticks: Option<u64>) -> Option<u64> {
 
 /// Reads the counter without waiting for earlier instructions.
 #[inline]
-pub(crate) fn read() -> u64 {
+pub fn read() -> u64 {
     // SAFETY: reads a register that user code may read on this architecture (rdtsc traps only under PR_SET_TSC, which the
     // process itself would have asked for); elsewhere the function returns 0.
     unsafe { picollo_asm_tsc() }
@@ -107,14 +107,14 @@ pub(crate) fn read() -> u64 {
 
 /// Reads the counter after everything before it and before everything after it.
 #[inline]
-pub(crate) fn read_ordered() -> u64 {
+pub fn read_ordered() -> u64 {
     // SAFETY: as for `read`.
     unsafe { picollo_asm_tsc_ordered() }
 }
 
 /// Waits for everything before it and holds back everything after it, as far as the CPU can.
 #[inline]
-pub(crate) fn fence() {
+pub fn fence() {
     // SAFETY: the instruction has no effect on registers or memory.
     unsafe { picollo_asm_fence() }
 }
@@ -222,7 +222,7 @@ mod calibrate {
 
     /// Two simultaneous readings, and how far apart they may be in ticks.
     #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Pair {
+    pub struct Pair {
         pub ticks: u64,
         pub nanos: u64,
         pub error: u64,
@@ -237,7 +237,7 @@ mod calibrate {
         stated: [AtomicU64; 3],
     }
 
-    pub(crate) const STARTS: usize = 16;
+    pub const STARTS: usize = 16;
     static START: [Start; STARTS] = [const {
         Start { pair: [const { AtomicU64::new(0) }; 4], stated: [const { AtomicU64::new(0) }; 3] }
     }; STARTS];
@@ -245,7 +245,7 @@ mod calibrate {
 
     /// Reads a first pair and returns what to publish. If no place is left, the counter is not used: for that, sixteen
     /// threads must arrive at once and all be stopped there.
-    pub(crate) fn start(stated: [Option<u64>; 3]) -> u64 {
+    pub fn start(stated: [Option<u64>; 3]) -> u64 {
         let at = TAKEN.fetch_add(1, Relaxed);
         let Some(start) = START.get(at) else { return NOT_USED };
         let pair = pair();
@@ -282,7 +282,7 @@ mod calibrate {
     }
 
     /// The time that the machine has slept: the least of three tries, since a stop between two readings adds to it.
-    pub(crate) fn asleep(mut clock: impl FnMut(libc::clockid_t) -> u64) -> u64 {
+    pub fn asleep(mut clock: impl FnMut(libc::clockid_t) -> u64) -> u64 {
         let tries = [(); 3].map(|()| {
             let awake = clock(libc::CLOCK_MONOTONIC);
             clock(libc::CLOCK_BOOTTIME).saturating_sub(awake)
@@ -291,7 +291,7 @@ mod calibrate {
     }
 
     /// Ticks per second between two pairs; 0 if time stood still.
-    pub(crate) fn hertz_between(from: Pair, to: Pair) -> u64 {
+    pub fn hertz_between(from: Pair, to: Pair) -> u64 {
         let ticks = to.ticks.wrapping_sub(from.ticks);
         let nanos = to.nanos.saturating_sub(from.nanos);
         if nanos == 0 {
@@ -302,18 +302,18 @@ mod calibrate {
     }
 
     /// Whether two frequencies agree within `parts` per million.
-    pub(crate) fn agree(a: u64, b: u64, parts: u64) -> bool {
+    pub fn agree(a: u64, b: u64, parts: u64) -> bool {
         a != 0 && b != 0 && u128::from(a.abs_diff(b)) * 1_000_000 <= u128::from(a.min(b)) * u128::from(parts)
     }
 
     /// The shortest window that settles the frequency.
-    pub(crate) const WINDOW_NANOS: u64 = 20_000_000;
+    pub const WINDOW_NANOS: u64 = 20_000_000;
     /// The largest error of the readings at its ends, per million of a window that settles it.
     const PARTS: u64 = 50;
 
     /// The frequency that a window settles: the stated one that it confirms within 0.1 %, or else the measured one.
     /// `None` if the window is too short or too vague, or if the machine slept in it.
-    pub(crate) fn settled(from: Pair, to: Pair, stated: [u64; 3]) -> Option<u64> {
+    pub fn settled(from: Pair, to: Pair, stated: [u64; 3]) -> Option<u64> {
         let ticks = to.ticks.wrapping_sub(from.ticks);
         let is_long = to.nanos.saturating_sub(from.nanos) >= WINDOW_NANOS;
         let error = u128::from(from.error) + u128::from(to.error);
@@ -332,7 +332,7 @@ mod calibrate {
     }
 
     /// The knowledge of the frequency without waiting.
-    pub(crate) enum Early {
+    pub enum Early {
         /// The final frequency.
         Settled(u64),
         /// Right for as many ticks as were asked about.
@@ -341,12 +341,12 @@ mod calibrate {
         Unsettled,
     }
 
-    pub(crate) fn measure_early(at: usize, ticks: u64) -> Early {
+    pub fn measure_early(at: usize, ticks: u64) -> Early {
         let (from, stated) = started(at);
         early(from, pair(), stated, ticks)
     }
 
-    pub(crate) fn early(from: Pair, to: Pair, stated: [u64; 3], ticks: u64) -> Early {
+    pub fn early(from: Pair, to: Pair, stated: [u64; 3], ticks: u64) -> Early {
         if let Some(hertz) = settled(from, to, stated) {
             return Early::Settled(hertz);
         }
@@ -361,7 +361,7 @@ mod calibrate {
 
     /// Waits for a window that settles the frequency. After five that do not, the last one has to do: the kernel itself
     /// keeps time by this counter.
-    pub(crate) fn measure(at: usize) -> u64 {
+    pub fn measure(at: usize) -> u64 {
         let (mut from, stated) = started(at);
         for _ in 0..5 {
             let to = pair();

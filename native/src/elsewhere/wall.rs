@@ -1,12 +1,12 @@
 //! The system's clocks, from `std`. Without it there is no clock.
 
-pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
+pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Ticks per second of the monotonic clock; 0 if there is no clock.
-pub(crate) const MONOTONIC_HERTZ: u64 = if cfg!(feature = "std") { NANOS_PER_SECOND } else { 0 };
+pub const MONOTONIC_HERTZ: u64 = if cfg!(feature = "std") { NANOS_PER_SECOND } else { 0 };
 
 /// Nanoseconds since the first call.
 #[cfg(feature = "std")]
-pub(crate) fn monotonic_nanos() -> u64 {
+pub fn monotonic_nanos() -> u64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let elapsed = START.get_or_init(std::time::Instant::now).elapsed();
     u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
@@ -21,7 +21,7 @@ pub fn unix_nanos() -> u64 {
 
 /// Always 0: there is no clock.
 #[cfg(not(feature = "std"))]
-pub(crate) fn monotonic_nanos() -> u64 {
+pub fn monotonic_nanos() -> u64 {
     0
 }
 

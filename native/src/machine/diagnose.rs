@@ -11,7 +11,7 @@ use crate::os::sys::{Errno, Files, Perf};
 use crate::os::valgrind;
 
 /// A refused `perf_event_open`.
-pub(crate) struct Refusal<'a> {
+pub struct Refusal<'a> {
     /// The event's display name.
     pub name: &'a str,
     /// The last request that was tried.
@@ -30,7 +30,7 @@ impl Refusal<'_> {
     }
 
     /// The error to give to the caller.
-    pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
+    pub fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
         let machine = Machine::inspect(sys);
         let mut buffer = [0 as c_char; 496];
         let mut text = text::Writer::new(&mut buffer);
@@ -347,7 +347,7 @@ impl fmt::Display for Paranoid {
 
 /// The thread or CPU that an event counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Target {
+pub struct Target {
     /// 0: the calling thread; -1: everything on the CPU.
     pub pid: i32,
     /// -1: wherever the target runs.

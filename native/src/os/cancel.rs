@@ -19,10 +19,10 @@ pub struct Uncancelled {
 mod c {
     use core::ffi::c_int;
 
-    pub(crate) const DISABLE: c_int = 1;
+    pub const DISABLE: c_int = 1;
 
     unsafe extern "C" {
-        pub(crate) fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+        pub fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
     }
 }
 

@@ -61,21 +61,21 @@ fn unescaped(field: &[u8]) -> Option<Vec<u8>> {
 
 /// The folder of the process's own group, and the length of the mount's part of its path.
 #[derive(Debug)]
-pub(crate) struct Groups {
+pub struct Groups {
     group: Vec<u8>,
     mount: usize,
     /// The controller has a separate tree: version 1 of control groups.
-    pub(crate) has_own_tree: bool,
+    pub has_own_tree: bool,
 }
 
 impl Groups {
     /// Finds the group in the controller's tree: a separate one (version 1), or the common one (version 2). `None` if
     /// no group is visible, or memory is short.
-    pub(crate) fn of_process(controller: &str) -> Option<Groups> {
+    pub fn of_process(controller: &str) -> Option<Groups> {
         Groups::find(controller, &contents("/proc/self/cgroup")?, &contents("/proc/self/mountinfo")?)
     }
 
-    pub(crate) fn find(controller: &str, group: &[u8], mountinfo: &[u8]) -> Option<Groups> {
+    pub fn find(controller: &str, group: &[u8], mountinfo: &[u8]) -> Option<Groups> {
         let (mut common, mut own) = (None, None);
         for line in lines(group) {
             // Number, controllers, path. Number 0 is the common tree.
@@ -98,7 +98,7 @@ impl Groups {
     }
 
     /// Calls `each` with a file of the process's own group, then of those above it, up to the mount.
-    pub(crate) fn each(&self, file: &str, mut each: impl FnMut(&Path)) {
+    pub fn each(&self, file: &str, mut each: impl FnMut(&Path)) {
         let mut length = self.group.len();
         loop {
             if let Some(file) = joined([&self.group[..length], file.as_bytes()]) {

@@ -38,9 +38,9 @@ pub struct Attr {
 
 /// The size unless `config3` or `config4` is used. Every kernel after 4.7 knows it, and older ones accept a longer
 /// structure with a zero tail.
-pub(crate) const ATTR_SIZE_5: u32 = 112;
+pub const ATTR_SIZE_5: u32 = 112;
 /// The size that includes `config3`.
-pub(crate) const ATTR_SIZE_8: u32 = 136;
+pub const ATTR_SIZE_8: u32 = 136;
 
 impl Default for Attr {
     fn default() -> Self {
@@ -63,7 +63,7 @@ at!(Attr: size 4, config 8, sample_period 16, sample_type 24, read_format 32, fl
 
 /// Bits of `Attr::flags`, which is a C bit-field: the first bit is the lowest on little-endian machines, the highest on others.
 #[allow(dead_code)] // the whole set that the library may come to use, so that no number is looked up twice
-pub(crate) mod flag {
+pub mod flag {
     const fn bit(n: u32) -> u64 {
         field(n, 1, 1)
     }
@@ -73,29 +73,29 @@ pub(crate) mod flag {
         value << shift
     }
 
-    pub(crate) const DISABLED: u64 = bit(0);
-    pub(crate) const INHERIT: u64 = bit(1);
-    pub(crate) const PINNED: u64 = bit(2);
-    pub(crate) const EXCLUSIVE: u64 = bit(3);
-    pub(crate) const EXCLUDE_USER: u64 = bit(4);
-    pub(crate) const EXCLUDE_KERNEL: u64 = bit(5);
-    pub(crate) const EXCLUDE_HV: u64 = bit(6);
-    pub(crate) const EXCLUDE_IDLE: u64 = bit(7);
-    pub(crate) const ENABLE_ON_EXEC: u64 = bit(12);
-    pub(crate) const SAMPLE_ID_ALL: u64 = bit(18);
-    pub(crate) const EXCLUDE_HOST: u64 = bit(19);
-    pub(crate) const EXCLUDE_GUEST: u64 = bit(20);
-    pub(crate) const USE_CLOCKID: u64 = bit(25);
-    pub(crate) const CONTEXT_SWITCH: u64 = bit(26);
-    pub(crate) const WRITE_BACKWARD: u64 = bit(27);
-    pub(crate) const INHERIT_THREAD: u64 = bit(35);
-    pub(crate) const REMOVE_ON_EXEC: u64 = bit(36);
-    pub(crate) const PRECISE_MASK: u64 = precise(3);
-    pub(crate) const EXCLUDE_ANY: u64 =
+    pub const DISABLED: u64 = bit(0);
+    pub const INHERIT: u64 = bit(1);
+    pub const PINNED: u64 = bit(2);
+    pub const EXCLUSIVE: u64 = bit(3);
+    pub const EXCLUDE_USER: u64 = bit(4);
+    pub const EXCLUDE_KERNEL: u64 = bit(5);
+    pub const EXCLUDE_HV: u64 = bit(6);
+    pub const EXCLUDE_IDLE: u64 = bit(7);
+    pub const ENABLE_ON_EXEC: u64 = bit(12);
+    pub const SAMPLE_ID_ALL: u64 = bit(18);
+    pub const EXCLUDE_HOST: u64 = bit(19);
+    pub const EXCLUDE_GUEST: u64 = bit(20);
+    pub const USE_CLOCKID: u64 = bit(25);
+    pub const CONTEXT_SWITCH: u64 = bit(26);
+    pub const WRITE_BACKWARD: u64 = bit(27);
+    pub const INHERIT_THREAD: u64 = bit(35);
+    pub const REMOVE_ON_EXEC: u64 = bit(36);
+    pub const PRECISE_MASK: u64 = precise(3);
+    pub const EXCLUDE_ANY: u64 =
         EXCLUDE_USER | EXCLUDE_KERNEL | EXCLUDE_HV | EXCLUDE_IDLE | EXCLUDE_HOST | EXCLUDE_GUEST;
 
     /// `precise_ip`: 0 to 3.
-    pub(crate) const fn precise(level: u64) -> u64 {
+    pub const fn precise(level: u64) -> u64 {
         field(15, 2, level & 3)
     }
 }
@@ -128,73 +128,73 @@ at!(Page: lock 8, index 12, offset 16, time_enabled 24, time_running 32, capabil
     time_offset 56, time_zero 64, size 72, time_cycles 80, time_mask 88);
 
 /// Bits of `Page::capabilities`, again a C bit-field.
-pub(crate) const fn capability(n: u32) -> u64 {
+pub const fn capability(n: u32) -> u64 {
     1 << if cfg!(target_endian = "little") { n } else { 63 - n }
 }
 /// `cap_user_rdpmc`: the counter may be read from user space.
-pub(crate) const CAP_USER_READ: u64 = capability(2);
+pub const CAP_USER_READ: u64 = capability(2);
 /// `cap_user_time`: shift, mult and offset of the page are valid.
-pub(crate) const CAP_USER_TIME: u64 = capability(3);
+pub const CAP_USER_TIME: u64 = capability(3);
 
 /// Values of `Attr::kind`.
-pub(crate) mod kind {
-    pub(crate) const HARDWARE: u32 = 0;
-    pub(crate) const SOFTWARE: u32 = 1;
-    pub(crate) const TRACEPOINT: u32 = 2;
-    pub(crate) const CACHE: u32 = 3;
-    pub(crate) const RAW: u32 = 4;
-    pub(crate) const BREAKPOINT: u32 = 5;
+pub mod kind {
+    pub const HARDWARE: u32 = 0;
+    pub const SOFTWARE: u32 = 1;
+    pub const TRACEPOINT: u32 = 2;
+    pub const CACHE: u32 = 3;
+    pub const RAW: u32 = 4;
+    pub const BREAKPOINT: u32 = 5;
 }
 
 /// Values of `Attr::config` for software events.
-pub(crate) mod software {
-    pub(crate) const CPU_CLOCK: u64 = 0;
-    pub(crate) const TASK_CLOCK: u64 = 1;
+pub mod software {
+    pub const CPU_CLOCK: u64 = 0;
+    pub const TASK_CLOCK: u64 = 1;
     /// Its record is written when a fault begins.
-    pub(crate) const PAGE_FAULTS: u64 = 2;
-    pub(crate) const CONTEXT_SWITCHES: u64 = 3;
-    pub(crate) const CPU_MIGRATIONS: u64 = 4;
+    pub const PAGE_FAULTS: u64 = 2;
+    pub const CONTEXT_SWITCHES: u64 = 3;
+    pub const CPU_MIGRATIONS: u64 = 4;
     /// Its record is written when a fault was handled without reading from a device.
-    pub(crate) const PAGE_FAULTS_MINOR: u64 = 5;
+    pub const PAGE_FAULTS_MINOR: u64 = 5;
     /// Its record is written when handling a fault had to read from a device.
-    pub(crate) const PAGE_FAULTS_MAJOR: u64 = 6;
+    pub const PAGE_FAULTS_MAJOR: u64 = 6;
     /// Counts nothing, anywhere.
-    pub(crate) const DUMMY: u64 = 9;
-    pub(crate) const CGROUP_SWITCHES: u64 = 11;
+    pub const DUMMY: u64 = 9;
+    pub const CGROUP_SWITCHES: u64 = 11;
 }
 
 /// Records that events write to their rings: the kind of each, and bits of its `misc`.
-pub(crate) mod record {
+pub mod record {
     /// The number of records that found no room.
-    pub(crate) const LOST: u32 = 2;
+    pub const LOST: u32 = 2;
     /// The event happened.
-    pub(crate) const SAMPLE: u32 = 9;
+    pub const SAMPLE: u32 = 9;
     /// The thread got a CPU, or with [`OUT`] left it.
-    pub(crate) const SWITCH: u32 = 14;
-    pub(crate) const OUT: u16 = 1 << 13;
+    pub const SWITCH: u32 = 14;
+    pub const OUT: u16 = 1 << 13;
     /// The thread left its CPU although it was runnable.
-    pub(crate) const PREEMPTED: u16 = 1 << 14;
+    pub const PREEMPTED: u16 = 1 << 14;
     /// `PERF_SAMPLE_TIME` of `Attr::sample_type`: records end with, or samples are, the time.
-    pub(crate) const TIME: u64 = 1 << 2;
+    pub const TIME: u64 = 1 << 2;
 }
 
 /// Bits of `Attr::read_format`.
-pub(crate) mod format {
-    pub(crate) const TIME_ENABLED: u64 = 1;
-    pub(crate) const TIME_RUNNING: u64 = 2;
-    pub(crate) const ID: u64 = 4;
-    pub(crate) const GROUP: u64 = 8;
+pub mod format {
+    pub const TIME_ENABLED: u64 = 1;
+    pub const TIME_RUNNING: u64 = 2;
+    pub const ID: u64 = 4;
+    pub const GROUP: u64 = 8;
     /// One event: value, enabled, running, id.
-    pub(crate) const SINGLE: u64 = TIME_ENABLED | TIME_RUNNING | ID;
+    pub const SINGLE: u64 = TIME_ENABLED | TIME_RUNNING | ID;
     /// A whole group: nr, enabled, running, {value, id} × nr.
-    pub(crate) const WHOLE: u64 = SINGLE | GROUP;
+    pub const WHOLE: u64 = SINGLE | GROUP;
 }
 
 /// `PERF_FLAG_FD_CLOEXEC`.
-pub(crate) const CLOEXEC: u64 = 8;
+pub const CLOEXEC: u64 = 8;
 
 /// Requests of `ioctl`. RESET and PERIOD are left out on purpose: a running counter gets a new base instead of a reset.
-pub(crate) mod request {
+pub mod request {
     // These three families put the direction bits of `_IO` and `_IOR` elsewhere.
     const ODD: bool = cfg!(any(
         target_arch = "powerpc",
@@ -204,10 +204,10 @@ pub(crate) mod request {
     )) || cfg!(any(target_arch = "sparc", target_arch = "sparc64"));
     const NONE: u64 = if ODD { 1 << 29 } else { 0 };
     const READ: u64 = if ODD { 2 << 29 } else { 2 << 30 };
-    pub(crate) const ENABLE: u64 = NONE | 0x2400;
-    pub(crate) const DISABLE: u64 = NONE | 0x2401;
+    pub const ENABLE: u64 = NONE | 0x2400;
+    pub const DISABLE: u64 = NONE | 0x2401;
     /// Takes a pointer to a `u64`.
-    pub(crate) const ID: u64 = READ | 8 << 16 | 0x2407;
+    pub const ID: u64 = READ | 8 << 16 | 0x2407;
 }
 
 #[cfg(test)]

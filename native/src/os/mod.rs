@@ -1,21 +1,21 @@
 //! The kernel's side: its structures and numbers, system calls, threads and time.
 
-pub(crate) mod cancel;
+pub mod cancel;
 #[cfg(picollo_linux)]
-pub(crate) mod groups;
+pub mod groups;
 #[cfg(picollo_linux)]
-pub(crate) mod kernel;
+pub mod kernel;
 #[cfg(feature = "std")]
-pub(crate) mod pressure;
+pub mod pressure;
 #[cfg(picollo_linux)]
-pub(crate) mod sys;
+pub mod sys;
 /// For tests: each part is used somewhere.
 #[cfg(all(test, picollo_linux))]
 #[path = "../../tests/common/system.rs"]
-pub(crate) mod testing;
+pub mod testing;
 #[cfg(picollo_linux)]
-pub(crate) mod thread;
+pub mod thread;
 #[cfg(feature = "std")]
-pub(crate) mod valgrind;
+pub mod valgrind;
 #[cfg_attr(not(picollo_linux), path = "../elsewhere/wall.rs")]
-pub(crate) mod wall;
+pub mod wall;

@@ -16,7 +16,7 @@ pub struct Errno(pub i32);
 
 impl Errno {
     /// The error of this thread's last failed call.
-    pub(crate) fn last() -> Errno {
+    pub fn last() -> Errno {
         Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
     }
 }
@@ -26,7 +26,7 @@ impl Errno {
 pub struct Kernel;
 
 /// The size of a memory page, asked once.
-pub(crate) fn page_size() -> usize {
+pub fn page_size() -> usize {
     static SIZE: AtomicUsize = AtomicUsize::new(0);
     match SIZE.load(Ordering::Relaxed) {
         0 => {
@@ -43,7 +43,7 @@ pub(crate) fn page_size() -> usize {
 const ATTEMPTS: u32 = 1000;
 
 /// Repeats a call as long as it is interrupted.
-pub(crate) fn persist<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+pub fn persist<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut result = call();
     for _ in 1..ATTEMPTS {
         match result {

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-pub(crate) use picollo_core::process;
+pub use picollo_core::process;
 
 unsafe extern "C" {
     fn picollo_asm_thread_token() -> u64;
@@ -12,7 +12,7 @@ unsafe extern "C" {
 /// A number of the calling thread that is never reused, unlike thread ids and addresses. A forked child's first thread
 /// inherits its parent's number; [`process`] distinguishes the two.
 #[inline]
-pub(crate) fn token() -> u64 {
+pub fn token() -> u64 {
     // SAFETY: reads a thread-local variable that C owns. It is a plain number without a destructor, so it can be read
     // even while the thread's other locals are being destroyed.
     let token = unsafe { picollo_asm_thread_token() };
@@ -30,7 +30,7 @@ fn new_token() -> u64 {
 }
 
 /// The kernel's id of the calling thread.
-pub(crate) fn kernel_id() -> i32 {
+pub fn kernel_id() -> i32 {
     // SAFETY: a query without arguments. (The raw number: older C libraries have no wrapper.)
     let id = unsafe { libc::syscall(libc::SYS_gettid) };
     i32::try_from(id).unwrap_or(0)

@@ -9,14 +9,14 @@ use core::sync::atomic::{AtomicU8, Ordering};
 const RUNNING_ON_VALGRIND: u64 = 0x1001;
 
 /// Whether Valgrind executes this, with any tool. It takes about ten instructions.
-pub(crate) fn is_running() -> bool {
+pub fn is_running() -> bool {
     send(&[RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
 }
 
 /// Whether the kernel's counters are refused: Valgrind lets `perf_event_open` through, so they would count Valgrind's
 /// own work. `PICOLLO_PERF_UNDER_VALGRIND`, with any value, allows them, for programs that memcheck checks.
 #[cfg(picollo_linux)]
-pub(crate) fn refuses_counters() -> bool {
+pub fn refuses_counters() -> bool {
     // Looked up once: the environment may change under a reader. A lock could be held forever in a forked child.
     static KNOWN: AtomicU8 = AtomicU8::new(0);
     match KNOWN.load(Ordering::Relaxed) {

@@ -1,12 +1,12 @@
 //! The system's clocks.
 
 /// The monotonic clock's ticks are nanoseconds.
-pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
+pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Ticks of the monotonic clock per second.
-pub(crate) const MONOTONIC_HERTZ: u64 = NANOS_PER_SECOND;
+pub const MONOTONIC_HERTZ: u64 = NANOS_PER_SECOND;
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
-pub(crate) fn monotonic_nanos() -> u64 {
+pub fn monotonic_nanos() -> u64 {
     clock_nanos(libc::CLOCK_MONOTONIC)
 }
 
@@ -15,7 +15,7 @@ pub fn unix_nanos() -> u64 {
     clock_nanos(libc::CLOCK_REALTIME)
 }
 
-pub(crate) fn clock_nanos(clock: libc::clockid_t) -> u64 {
+pub fn clock_nanos(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a live timespec, which is all that the call writes.
     let result = unsafe { libc::clock_gettime(clock, &raw mut time) };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use picollo_core::{Mode, Options};
-use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::named;
 use crate::setting::*;

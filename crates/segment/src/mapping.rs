@@ -11,8 +11,9 @@ use super::check::{self, Shape};
 use super::directory;
 use super::file::{self, Directory, Lock, shown};
 use super::format::{self, DIRECTORY_BYTE, Header, LIFE_BYTE, Slot};
-use crate::base::error::{Error, Result, Status, failure};
-use crate::os::sys::page_size;
+use picollo_native::seam::failure;
+use picollo_native::seam::sys::page_size;
+use picollo_native::{Error, Result, Status};
 
 /// A mapped segment. It is never unmapped.
 #[derive(Debug)]

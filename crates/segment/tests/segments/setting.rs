@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 pub use crate::common::system::{Random, wait};
 use picollo_core::Metric;
-use picollo_native::{Segment, SegmentOptions};
+use picollo_segment::{Segment, SegmentOptions};
 
 /// A separate directory in memory, while it lives.
 pub struct Place(PathBuf);

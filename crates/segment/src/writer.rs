@@ -11,8 +11,9 @@ use super::file::{self, Lock, shown};
 use super::format::{self, HEADER_SIZE, Header, LIFE_BYTE, PAGE};
 use super::limits;
 use super::mapping::{self, Mapping};
-use crate::base::error::{Result, failure};
-use crate::os::wall::unix_nanos;
+use picollo_native::Result;
+use picollo_native::seam::failure;
+use picollo_native::unix_nanos;
 
 /// A file in memory with histograms and counters. Others can read it while this program runs and after a crash.
 ///

@@ -3,6 +3,7 @@
 
 #![allow(clippy::result_large_err)] // errors carry their text by value
 
+#[path = "../../../native/tests/common/harness.rs"]
 mod common;
 #[cfg(target_os = "linux")]
 #[path = "segments/format.rs"]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use picollo_core::Options;
-use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::named;
 use crate::setting::*;

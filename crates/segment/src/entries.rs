@@ -15,9 +15,10 @@ use super::format::{self, Body, HEADER_SIZE, Names, PAGE, mode, state};
 use super::limits;
 use super::mapping::DirectoryLock;
 use super::writer::Segment;
-use crate::base::error::{Error, Result, failure};
-use crate::os::thread::kernel_id;
-use crate::os::wall::unix_nanos;
+use picollo_native::seam::failure;
+use picollo_native::seam::thread::kernel_id;
+use picollo_native::unix_nanos;
+use picollo_native::{Error, Result};
 
 /// The histogram that all names share after the directory has no entry left.
 const OVERFLOW: &str = "picollo_overflow";

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use picollo_core::{Mode, Options};
 use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::{named, skipped};
 use crate::setting::*;

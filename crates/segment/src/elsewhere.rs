@@ -6,12 +6,9 @@ use picollo_core::{
     Metric, MetricCounter, Options, SharedHistogram, SharedStripedCounter, SharedWriter, Since, Snapshot,
 };
 
-use crate::base::error::{Error, Result, failure};
-
-#[path = "../segment/description.rs"]
-mod description;
-
-pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
+use crate::description::{SegmentEntry, SegmentInfo, SegmentOptions};
+use picollo_native::seam::failure;
+use picollo_native::{Error, Result};
 
 fn refusal() -> Error {
     failure!(Unsupported, "segments are there on Linux only; registries and logs work here")
@@ -26,7 +23,7 @@ enum Never {}
 pub struct Segment(Never);
 
 impl Segment {
-    crate::base::refused::refused! {
+    picollo_native::seam::refused! {
         pub fn create(_: &SegmentOptions<'_>) -> Result<Segment>;
         pub fn attach(_: &Path) -> Result<Segment>;
         pub fn histogram(&self, _: &Metric<'_>, _: &Options) -> Result<SharedHistogram>;
@@ -57,7 +54,7 @@ impl Segment {
 pub struct Viewer(Never);
 
 impl Viewer {
-    crate::base::refused::refused! {
+    picollo_native::seam::refused! {
         pub fn open(_: &Path) -> Result<Viewer>;
         pub fn refresh(&mut self) -> Result<()>;
         pub fn info(&self) -> Result<SegmentInfo>;
@@ -106,6 +103,6 @@ pub fn list_segments() -> Vec<Listed> {
     Vec::new()
 }
 
-crate::base::refused::refused! {
+picollo_native::seam::refused! {
     pub fn prune_segments(_: core::time::Duration) -> Result<Vec<PathBuf>>;
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::base::error::{Result, failure};
-use crate::os::groups::Groups;
+use picollo_native::Result;
+use picollo_native::seam::failure;
+use picollo_native::seam::groups::Groups;
 
 /// Names of the files in one version of control groups.
 struct Version {
@@ -61,7 +62,7 @@ fn left_in(version: &Version, folder: &Path, bytes: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::error::Status;
+    use picollo_native::Status;
 
     #[test]
     fn the_nearest_limit_counts_in_both_versions() {

@@ -6,7 +6,7 @@ use std::io;
 use super::description::SegmentKind;
 use super::file;
 use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, structure};
-use crate::base::error::Status;
+use picollo_native::Status;
 
 /// Why bytes are not trusted.
 pub(crate) type Doubt = (Status, &'static str);

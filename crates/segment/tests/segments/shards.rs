@@ -5,6 +5,7 @@ use std::path::Path;
 
 use picollo_core::{Mode, Options, PerCpuImage, SharedHistogram, Since, Snapshot, has_restartable_sequences};
 use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::named;
 use crate::common::skipped;

@@ -16,7 +16,8 @@ use super::file::{self, shown};
 use super::format::{
     self, Body, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, Slot, mode, state, structure,
 };
-use crate::base::error::{Error, Result, Status, failure};
+use picollo_native::seam::failure;
+use picollo_native::{Error, Result, Status};
 
 /// Where an entry lies.
 #[derive(Clone, Copy, Debug)]
@@ -301,7 +302,7 @@ impl Viewer {
             Ok(())
         })?;
         let mut snapshot = snapshot.ok_or(Error::from(Status::Corrupt))?;
-        snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
+        snapshot.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         Ok(snapshot)
     }
 
@@ -309,7 +310,7 @@ impl Viewer {
     /// histogram, even if another viewer took the snapshot before.
     pub fn update(&mut self, index: usize, snapshot: &mut Snapshot, since: Since) -> Result<()> {
         self.with_histogram(index, |histogram| histogram.update(snapshot, since))?;
-        snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
+        snapshot.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::base::error::{Error, Status};
+use picollo_native::{Error, Status};
 
 /// A path in printable form, since others may have chosen it.
 pub(crate) fn shown(path: &Path) -> String {
@@ -191,7 +191,7 @@ pub(crate) fn random() -> [u64; 2] {
     let bytes = unsafe { libc::syscall(libc::SYS_getrandom, bits.as_mut_ptr(), size_of_val(&bits), 1) };
     if bytes != size_of_val(&bits) as libc::c_long {
         // Before the kernel has entropy, time, process and address are the best sources of differences.
-        let time = crate::os::wall::unix_nanos();
+        let time = picollo_native::unix_nanos();
         bits = [
             time,
             (u64::from(std::process::id()) << 32) ^ (&raw const bits).addr() as u64 ^ time.rotate_left(17),

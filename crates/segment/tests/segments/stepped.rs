@@ -5,7 +5,7 @@
 //! killed. Before that, one child is traced to its end, to count the instructions.
 
 use picollo_core::{Mode, Options};
-use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::named;
 #[cfg(target_arch = "x86_64")]

@@ -11,7 +11,8 @@ use super::description::SegmentInfo;
 use super::file::{self, Directory, shown};
 use super::viewer::Viewer;
 use super::{format, mapping};
-use crate::base::error::{Result, Status, failure};
+use picollo_native::seam::failure;
+use picollo_native::{Result, Status};
 
 /// A candidate directory, and whether it is the only one allowed.
 struct Candidate {

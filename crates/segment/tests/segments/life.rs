@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use picollo_core::Options;
 use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::system::mounts;
 use crate::common::{named, skipped};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use picollo_core::{Metric, Mode, Options, Since, Snapshot, Storage};
 use picollo_native::*;
+use picollo_segment::*;
 
 use crate::common::named;
 use crate::setting::*;

@@ -76,13 +76,12 @@ impl Names {
 pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) -> io::Result<Part> {
     let (mut names, mut part, mut is_whole) = (Names::default(), Part::default(), false);
     let (mut object, mut symbol, mut file): (Rc<str>, Rc<str>, Rc<str>) = ("".into(), "".into(), "".into());
-    let (mut columns, mut positions, mut sum) = (Vec::<String>::new(), [0, 0], 0u64);
+    let (mut columns, mut positions, mut sum) = (Vec::new(), [0, 0], 0u64);
     let (mut callee, mut callee_object, mut calls) = (None, None, None);
     // Of numbers, one for each column, those that count.
-    let sum_of = |columns: &[String], words: SplitAsciiWhitespace<'_>| {
-        let counting = columns.iter().zip(words).filter(|(event, _)| events.contains(&event.as_str()));
-        let numbers = counting.map(|(_, word)| word.parse::<u64>().map_err(|_| invalid(word)));
-        numbers.sum::<io::Result<u64>>()
+    let sum_of = |columns: &[bool], words: SplitAsciiWhitespace<'_>| {
+        let counting = columns.iter().zip(words).filter(|(counts, _)| **counts);
+        counting.map(|(_, word)| word.parse::<u64>().map_err(|_| invalid(word))).sum::<io::Result<u64>>()
     };
     for line in input.split(b'\n') {
         let line = line?;
@@ -107,23 +106,20 @@ pub(super) fn read(profile: &mut Profile, input: impl BufRead, events: &[&str]) 
             }
             let cost = sum_of(&columns, words)?;
             let [address, line] = positions;
-            let here = || (Rc::clone(&object), Rc::clone(&symbol));
+            let (object, symbol) = (Rc::clone(&object), Rc::clone(&symbol));
             if let Some(calls) = calls.take() {
-                let to = (
-                    callee_object.take().unwrap_or_else(|| Rc::clone(&object)),
-                    callee.take().unwrap_or_default(),
-                );
-                let arc = profile.calls.entry((here(), to)).or_default();
+                let in_object = callee_object.take().unwrap_or_else(|| Rc::clone(&object));
+                let to = (in_object, callee.take().unwrap_or_default());
+                let arc = profile.calls.entry(((object, symbol), to)).or_default();
                 *arc = (arc.0.saturating_add(calls), arc.1.saturating_add(cost));
             } else if cost > 0 {
-                let (object, symbol) = here();
                 let place = Place { object, symbol, file: Rc::clone(&file), line, address };
                 let cell = profile.cells.entry(place).or_default();
                 *cell = cell.saturating_add(cost);
                 sum = sum.saturating_add(cost);
             }
         } else if let Some(names) = row.strip_prefix("events:") {
-            columns = names.split_ascii_whitespace().map(str::to_owned).collect();
+            columns = names.split_ascii_whitespace().map(|name| events.contains(&name)).collect();
         } else if let Some(why) = row.strip_prefix("desc: Trigger: ") {
             why.clone_into(&mut part.trigger);
         } else if let Some((begin, end)) =

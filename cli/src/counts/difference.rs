@@ -48,6 +48,8 @@ pub(super) struct Cause {
 
 pub(super) struct Difference {
     pub(super) total: i128,
+    /// Whether all runs of one side are below all of the other.
+    pub(super) is_proven: bool,
     /// All that differ, the largest first.
     pub(super) parts: Vec<Part>,
     pub(super) causes: Vec<Cause>,
@@ -75,9 +77,15 @@ impl Difference {
             .collect();
         more.sort_by_key(|&(_, calls, _)| Reverse(calls.abs()));
         // Runs of A and of B that overlap prove no difference, and a difference that is not proven has no cause.
-        let (of_a, of_b) = (range(&a), range(b));
-        let is_proven = of_a[1] < of_b[0] || of_b[1] < of_a[0];
+        let is_proven = range(&a)[1] < range(b)[0] || range(b)[1] < range(&a)[0];
+        let is_new = |name: &String| first.map(|of| of.functions.contains_key(name)) == [false, true];
+        let is_gone = |name: &String| first.map(|of| of.functions.contains_key(name)) == [true, false];
         let cause = |&(arc, number, below): &(&(String, String), i128, i128)| {
+            // A function that takes the place of another one is no further call.
+            let is_instead = more.iter().any(|&((from, to), other, _)| {
+                let are_two = is_new(to) && is_gone(&arc.1) || is_gone(to) && is_new(&arc.1);
+                *from == arc.0 && other == -number && are_two
+            });
             let ([in_a, in_b], itself) = (calls(&arc.0), (arc.1.clone(), arc.1.clone()));
             let is_recursive = first.iter().any(|of| of.calls.contains_key(&itself));
             let below = Some(below).filter(|below| !is_recursive && *below != 0);
@@ -85,7 +93,8 @@ impl Difference {
             let cost = |of: &Source| of.functions.get(&arc.1).map(Function::cost);
             let more = below.unwrap_or_else(|| difference(first.map(cost)));
             let matters = more.signum() == total.signum() && more.abs() * 20 > total.abs();
-            let is_cause = in_a == in_b && matters && !varies(&|run| Some(run.calls.get(arc)?.0));
+            let is_cause =
+                in_a == in_b && matters && !is_instead && !varies(&|run| Some(run.calls.get(arc)?.0));
             is_cause.then(|| Cause { caller: arc.0.clone(), callee: arc.1.clone(), calls: number, below })
         };
         let mut causes: Vec<Cause> = more.iter().filter(|_| is_proven).filter_map(cause).collect();
@@ -108,7 +117,7 @@ impl Difference {
         };
         let mut parts: Vec<Part> = both(&first[0].functions, &first[1].functions).filter_map(part).collect();
         parts.sort_by_key(|part| Reverse(part.difference().abs()));
-        Difference { total, parts, causes }
+        Difference { total, is_proven, parts, causes }
     }
 }
 
@@ -318,6 +327,11 @@ mod tests {
             of
         };
         assert_eq!(of(&with_init(&a, 4, 5000), &with_init(&b, 2, 0)).causes, [], "of the other sign");
+        // One function in the place of another.
+        let [f, g] = [("f", 100), ("g", 300)].map(|(name, cost)| {
+            source(&[("main", &[(1, 10)]), (name, &[(5, cost)])], &[("main", name, 1, cost)])
+        });
+        assert_eq!((of(&f, &g).parts.len(), of(&f, &g).causes.len()), (2, 0));
         // Calls that vary between runs of one program, and runs that prove nothing.
         let (few, many) = (with_init(&b, 2, 2000), with_init(&b, 3, 4000));
         assert_eq!(of(&a, &many).causes.len(), 1);

@@ -23,7 +23,7 @@ use run::Unit;
 pub(crate) use run::launch;
 use source::{Line, Source, short};
 
-/// Runs if counts are not the same in each. Of two programs that are alike, seven counts of one are all below or all above seven of the
+/// Runs if counts are not the same in each, or may not be. Of two programs that are alike, seven counts of one are all below or all above seven of the
 /// other in one of 1,716 cases (2 of 14 over 7), whatever their distribution. With two runs it would be one in three.
 const RUNS_OF_UNLIKE: usize = 7;
 /// Lines of a report, the verdict above it not counted.
@@ -84,7 +84,9 @@ fn count_all(
             progress.update(|_| format!("{} {done} runs counted", bar(done as f64 / rounds as f64)));
             runs[at].push(counter.count(parts, programs[at].as_ref(), unit)?);
         }
-        if asked.is_none() && !runs.iter().all(|of| is_same(of)) {
+        // Counts of several processes or threads often have one of two values: two runs of A have one, and two of B the other.
+        let is_alike = runs.iter().all(|of| of[0].total() == runs[0][0].total() || !of[0].is_parallel());
+        if asked.is_none() && !(is_alike && runs.iter().all(|of| is_same(of))) {
             rounds = RUNS_OF_UNLIKE;
         }
     }
@@ -127,9 +129,9 @@ fn named(name: &str) -> String {
 
 /// The first names of a list, and how many more there are.
 fn listed(names: &[String]) -> String {
-    let more = names.len().saturating_sub(2);
-    names.iter().take(2).map(|name| named(name)).collect::<Vec<_>>().join(", ")
-        + &if more > 0 { format!(" and {more} more") } else { String::new() }
+    let first: Vec<String> = names.iter().take(2).map(|name| named(name)).collect();
+    let more = if names.len() > 2 { format!(" and {} more", names.len() - 2) } else { String::new() };
+    first.join(", ") + &more
 }
 
 /// What helps if a tenth of all has no functions, or no lines.
@@ -212,30 +214,23 @@ impl Why {
         let ([a_name, b_name], unit) = (self.names.each_ref().map(|name| named(name)), self.unit.name());
         let [execute, executes] =
             if self.unit == Unit::Misses { ["have", "has"] } else { ["execute", "executes"] };
-        let ([a_least, a_most], [b_least, b_most]) = (range(&self.runs[0]), range(&self.runs[1]));
-        let [a, b] = [0, 1].map(|side| self.runs[side][0].total());
+        let [of_a, of_b] = self.runs.each_ref().map(|of| range(of));
+        let [a, b] = self.runs.each_ref().map(|of| count(of[0].total(), true));
         let total = self.difference.total;
-        let both = format!("{} and {}", count(a, true), count(b, true));
         let by = count(total.unsigned_abs() as u64, true);
-        match (a_least == a_most && b_least == b_most, total) {
-            _ if self.is_single() => {
-                let processes = plural(self.runs[1][0].processes, "process", "processes");
-                format!("{b_name} {executes} {by} {unit} in {processes}.")
-            }
-            (true, 0) => {
-                format!("{a_name} and {b_name} {execute} equally many {unit}, {}: +0.", count(a, true))
-            }
-            _ if b_least > a_most || b_most < a_least => {
-                let than = if total > 0 { "more" } else { "fewer" };
-                format!("{b_name} {executes} {by} {unit} {than} than {a_name} ({}): {both}.", share(total, a))
-            }
-            _ => {
-                let [a_least, a_most, b_least, b_most] =
-                    [a_least, a_most, b_least, b_most].map(|number| count(number, true));
-                format!(
-                    "No evidence that {a_name} and {b_name} differ in {unit}: {a_least} to {a_most}, and {b_least} to {b_most}."
-                )
-            }
+        if self.is_single() {
+            let processes = plural(self.runs[1][0].processes, "process", "processes");
+            format!("{b_name} {executes} {by} {unit} in {processes}.")
+        } else if self.difference.is_proven {
+            let than = if total > 0 { "more" } else { "fewer" };
+            let share = share(total, self.runs[0][0].total());
+            format!("{b_name} {executes} {by} {unit} {than} than {a_name} ({share}): {a} and {b}.")
+        } else if of_a[0] == of_a[1] && of_a == of_b {
+            format!("{a_name} and {b_name} {execute} equally many {unit}, {a}: +0.")
+        } else {
+            let [of_a, of_b] =
+                [of_a, of_b].map(|of| format!("{} to {}", count(of[0], true), count(of[1], true)));
+            format!("No evidence that {a_name} and {b_name} differ in {unit}: {of_a}, and {of_b}.")
         }
     }
 
@@ -243,24 +238,23 @@ impl Why {
     pub(crate) fn text(&self, most: usize) -> String {
         let runs = &self.runs;
         let mut lines = vec![self.verdict()];
-        let same = match (runs[1].len(), runs.iter().all(|of| is_same(of))) {
-            (1, _) => "",
-            (_, true) => ", all the same",
-            (_, false) => ", which differ",
-        };
-        let [a, b] = [0, 1].map(|side| runs[side][0].processes);
-        let processes =
-            if a > 1 || a > 0 && b > 1 { format!("; {a} and {b} processes") } else { String::new() };
-        let number = plural(runs[1].len(), "run", "runs");
-        let each = if self.is_single() { "" } else { " of each" };
-        lines.push(format!("{}. {number}{each}{same}{processes}.", self.unit.about()));
+        let mut about = format!("{}. {}", self.unit.about(), plural(runs[1].len(), "run", "runs"));
+        about += if self.is_single() { "" } else { " of each" };
+        if runs[1].len() > 1 {
+            about += if runs.iter().all(|of| is_same(of)) { ", all the same" } else { ", which differ" };
+        }
+        let [a, b] = runs.each_ref().map(|of| of[0].processes);
+        if !self.is_single() && a.max(b) > 1 {
+            about += &format!("; {a} and {b} processes");
+        }
+        lines.push(about + ".");
         for cause in self.difference.causes.iter().filter(|_| !self.is_single()).take(most / 6) {
             let below = cause.below.map(|below| format!(": {} with all that it calls", signed(below)));
             let [caller, callee] = [&cause.caller, &cause.callee].map(|name| named(name));
             let more = if cause.calls > 0 { "more" } else { "fewer" };
-            let times = plural(cause.calls.unsigned_abs() as usize, "time", "times");
-            lines
-                .push(format!("Cause: {caller} calls {callee} {times} {more}{}.", below.unwrap_or_default()));
+            let (times, below) = (cause.calls.unsigned_abs() as usize, below.unwrap_or_default());
+            let times = plural(times, "time", "times");
+            lines.push(format!("Cause: {caller} calls {callee} {times} {more}{below}."));
         }
         let notes = self.notes();
         let signed = |number: i128| match self.is_single() {

@@ -82,9 +82,8 @@ impl Counter {
 
     /// What can be counted of a command. An error if nothing can.
     pub(super) fn unit(&self, parts: &[String]) -> Result<Unit, Failure> {
-        let Some(file) = world::found(&parts[0], &self.environment) else {
-            return self.find_tool().map(|()| Unit::Instructions);
-        };
+        // A program that is missing is missed when it is run.
+        let file = world::found(&parts[0], &self.environment).unwrap_or_default();
         let is_python = |path: &[u8]| path.windows(6).any(|part| part == b"python");
         let mut head = Vec::new();
         let _ = File::open(&file).and_then(|file| file.take(128).read_to_end(&mut head));
@@ -98,8 +97,7 @@ impl Counter {
             let why = "it runs as another user (setuid), and Valgrind cannot count such programs: count a copy without that mode";
             return Err(format!("{}: {why}", file.display()).into());
         }
-        self.find_tool()?;
-        Ok(Unit::Instructions)
+        self.find_tool().map(|()| Unit::Instructions)
     }
 
     /// Puts what runs below Valgrind into the directory, once.
@@ -118,11 +116,8 @@ impl Counter {
         let said = String::from_utf8_lossy(&said);
         let path = said.lines().find_map(|line| line.split_once("launching ").map(|(_, path)| path.trim()));
         let Some(path) = path.filter(|path| Path::new(path).is_file()) else {
-            return Err(format!(
-                "{}: does not say where its tool callgrind is; is it installed completely?",
-                valgrind.display()
-            )
-            .into());
+            let why = "does not say where its tool callgrind is; is it installed completely?";
+            return Err(format!("{}: {why}", valgrind.display()).into());
         };
         symlink(path, &tool).map_err(|error| Failure::of_file(tool.display(), &error))
     }
@@ -150,10 +145,7 @@ impl Counter {
     ) -> Result<Source, Failure> {
         let (directory, began) = (self.directory.run()?, SystemTime::now());
         let place = directory.path();
-        let name = match alike {
-            Some(alike) => self.directory.link(alike)?.into_os_string().into_string().unwrap_or_default(),
-            None => parts[0].clone(),
-        };
+        let name = alike.map_or_else(|| Ok(parts[0].clone()), |alike| self.directory.link(alike))?;
         let program = world::found(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
         let source = |(profile, processes): (Profile, usize)| {
             let program = program.unwrap_or_default();
@@ -174,12 +166,8 @@ impl Counter {
         }
         let mut command = self.command(std::env::current_exe().map_err(|error| plain(&error))?);
         command.arg(format!("{OUT}{}/0/out", place.display())).arg(LOG);
-        command.args([
-            "--tool=callgrind",
-            "--command-line-only=yes",
-            "--trace-children=yes",
-            "--dump-instr=yes",
-        ]);
+        let tool = ["--tool=callgrind", "--command-line-only=yes", "--trace-children=yes"];
+        command.args(tool).arg("--dump-instr=yes");
         // A symbol may have a version.
         let names = FORKS.iter().chain(&EXECS).flat_map(|name| [(*name).to_owned(), format!("{name}@*")]);
         command.args(names.map(|name| format!("{BEFORE}{name}")));
@@ -191,9 +179,7 @@ impl Counter {
         }
         let library = fs::read_link(self.directory.path.join("tool")).unwrap_or_default();
         command.env("VALGRIND_LIB", library.parent().unwrap_or(Path::new("/"))).arg(&name);
-        let finished = self.finish(command, &name, parts, None);
-        let refused = refused(place);
-        match (finished, refused) {
+        match (self.finish(command, &name, parts, None), refused(place)) {
             (Ok(()), None) => read_images(place, parts, unit).map(source),
             // The program survived: it has a handler, or a parent that ignored it. What it executed then is not what it executes.
             (Ok(()), Some(why)) => Err(format!("{}: {why}", shown(parts)).into()),

@@ -43,6 +43,12 @@ impl Source {
         self.functions.values().map(Function::cost).sum()
     }
 
+    /// Whether it has several processes or threads, whose order is left to chance.
+    pub(super) fn is_parallel(&self) -> bool {
+        let starts = ["pthread_create", "threading.Thread.start"];
+        self.processes > 1 || self.calls.keys().any(|(_, to)| starts.iter().any(|start| to.contains(start)))
+    }
+
     /// The counts of a run of this program that began at that time.
     pub(super) fn of(profile: &Profile, program: &str, began: SystemTime, processes: usize) -> Source {
         let mut source = Source { processes, ..Source::default() };

@@ -60,10 +60,7 @@ pub(super) type Alike = (PathBuf, OsString);
 /// The programs of commands that are to be started by one name, that of the first, each: none where they have one already, or where a name
 /// may have a meaning, which those of links and of scripts have.
 pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]) -> Vec<Option<Alike>> {
-    let as_they_are = vec![None; commands.len()];
-    if commands.iter().all(|parts| parts[0] == commands[0][0]) {
-        return as_they_are;
-    }
+    let are_same = commands.iter().all(|parts| parts[0] == commands[0][0]);
     let plain = |parts: &&[String]| {
         let file = found(&parts[0], environment)?;
         let about = fs::symlink_metadata(&file).ok()?;
@@ -73,7 +70,7 @@ pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]
         if has_other_names || head != *b"\x7fELF" { None } else { file.canonicalize().ok() }
     };
     let files: Option<Vec<PathBuf>> = commands.iter().map(plain).collect();
-    let Some(files) = files else { return as_they_are };
+    let Some(files) = files.filter(|_| !are_same) else { return vec![None; commands.len()] };
     let name = files[0].file_name().unwrap_or_default().to_owned();
     files.into_iter().map(|file| Some((file, name.clone()))).collect()
 }
@@ -123,13 +120,13 @@ impl Directory {
     }
 
     /// The name that all programs have, now of this one.
-    pub(super) fn link(&self, (program, name): &Alike) -> Result<PathBuf, Failure> {
+    pub(super) fn link(&self, (program, name): &Alike) -> Result<String, Failure> {
         let link = self.path.join("as").join(name);
         let _ = fs::create_dir(self.path.join("as"));
         let _ = fs::remove_file(&link);
-        std::os::unix::fs::symlink(program, &link)
-            .map_err(|error| Failure::of_file(link.display(), &error))?;
-        Ok(link)
+        let linked = std::os::unix::fs::symlink(program, &link);
+        linked.map_err(|error| Failure::of_file(link.display(), &error))?;
+        Ok(link.to_string_lossy().into_owned())
     }
 }
 

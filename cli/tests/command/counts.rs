@@ -492,6 +492,10 @@ fn reports_are_for_people_programs_and_flame_graphs() {
     ]);
     assert!(found.contains("That does not explain") && found.contains("waiting 10"), "{found}");
     assert!(found.contains("simulated cache misses"), "{found}");
+    // Two runs of each say little if several processes differ.
+    let found =
+        json(&["compare", "--counts", "--json", "sh -c '/bin/true; :'", "sh -c '/bin/true; : : : : :'"]);
+    assert_eq!([&found["a"], &found["b"]].map(|of| array(of).len()), [7, 7], "{found}");
     // Random differences are marked, and are no difference. The user and the name of the program do not count.
     let random = "bash -c 'i=$((RANDOM % 1000)); while [ $i -gt 0 ]; do i=$((i-1)); done'";
     let found = text(&["compare", "--counts", random, random]);

@@ -7,21 +7,23 @@ copy="$CARGO_TARGET_DIR/bugs"
 mkdir -p "$copy"
 noticed=0 missed=0
 
-# plant PACKAGE NAME TEST FILE SED-EXPRESSION
+# plant FOLDER NAME TEST FILE SED-EXPRESSION
 plant() {
-    rm -rf "$copy/core" "$copy/native"
+    rm -rf "$copy/core" "$copy/native" "$copy/crates"
+    mkdir "$copy/crates"
     cp -r core native "$copy/"
+    cp -r crates/why "$copy/crates/"
     sed -i "$5" "$copy/$1/src/$4"
     if cmp -s "$1/src/$4" "$copy/$1/src/$4"; then
         echo "OUTDATED  $2: the expression changes nothing in $4"
         missed=$((missed + 1))
         return
     fi
-    if ! (cd "$copy" && cargo test --quiet --package "picollo-$1" --lib --no-run >"$copy/log" 2>&1); then
+    if ! (cd "$copy" && cargo test --quiet --package "picollo-${1#crates/}" --lib --no-run >"$copy/log" 2>&1); then
         echo "BROKEN    $2: does not compile"
         sed 's/^/    /' "$copy/log" | grep -A5 'error' | head -n 20
         missed=$((missed + 1))
-    elif (cd "$copy" && timeout "${LOOM_BUG_SECONDS:-600}" cargo test --quiet --package "picollo-$1" --lib "$3" >"$copy/log" 2>&1); then
+    elif (cd "$copy" && timeout "${LOOM_BUG_SECONDS:-600}" cargo test --quiet --package "picollo-${1#crates/}" --lib "$3" >"$copy/log" 2>&1); then
         echo "MISSED    $2: $3 passes"
         missed=$((missed + 1))
     elif ! grep -qE 'panicked at|signal: (6|7|11),' "$copy/log"; then
@@ -38,10 +40,10 @@ bug() { plant core "$1" "models::$2" "$3" "$4"; }
 # page_bug NAME SED-EXPRESSION: in the reading of a counter's page.
 page_bug() { plant native "$1" user_read::page::model user_read/page.rs "$2"; }
 # waiting_bug NAME SED-EXPRESSION: in the code of exemplar collectors that does not wait.
-waiting_bug() { plant native "$1" exemplars::waiting::model exemplars/waiting.rs "$2"; }
+waiting_bug() { plant crates/why "$1" waiting::model waiting.rs "$2"; }
 
 # Only the crates with models, in a separate workspace.
-sed -e 's/^members = .*/members = ["core", "native"]/' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
+sed -e 's/^members = .*/members = ["core", "crates/why", "native"]/' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
 cp Cargo.lock "$copy/"
 
 bug "a bank read while it is filled anew" banks::snapshot platform/banks.rs 's/if stands(word, self.0.load(Relaxed)) {/if true {/'
@@ -78,7 +80,7 @@ bug "a cell drained in two steps" doubles::what_is_recorded doubles/rows.rs 's/R
 bug "an exact record without a second look" doubles::exact doubles/mod.rs 's/if self.active.load(SeqCst) == active || attempts == 0/if true || attempts == 0/'
 bug "a stripe read under its writer" doubles::exact doubles/exact.rs 's/let alone = wait_until(|| stripe.take());/let alone = true;/'
 
-plant native "a lock that does not publish what was done under it" exemplars::waiting::model ../../core/src/platform/lock.rs 's/self.0.store(0, Release)/self.0.store(0, Relaxed)/'
+plant crates/why "a lock that does not publish what was done under it" waiting::model ../../../core/src/platform/lock.rs 's/self.0.store(0, Release)/self.0.store(0, Relaxed)/'
 waiting_bug "a place that a smaller one takes" 's/if round > 0 \&\& smaller.exemplar.value < pending.exemplar.value =>/if round > 0 \&\& smaller.exemplar.value != pending.exemplar.value =>/'
 waiting_bug "a full place that is not counted" 's/self.full.fetch_add(1, Ordering::Relaxed);//'
 waiting_bug "a context that does not wait for who looks at its place" 's/let changed = place.with(|place|/let changed = place.try_with(|place|/; s/changed == Some(true)/changed == Ok(true)/'

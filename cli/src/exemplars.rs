@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use picollo_native::exemplars::Interval;
+use picollo_why::Interval;
 
 use crate::failure::Failure;
 use crate::table::printable;
@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use picollo_native::exemplars::Cause;
+    use picollo_why::Cause;
 
     /// An interval as JSON.
     fn whole() -> String {

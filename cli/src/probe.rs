@@ -47,7 +47,7 @@ fn text_of(info: &PerfInfo) -> String {
         Some(level) => text += &format!("kernel.perf_event_paranoid: {level}\n"),
         None => text += "kernel.perf_event_paranoid: cannot be read\n",
     }
-    let switches = picollo_native::exemplars::switch_records();
+    let switches = picollo_why::switch_records();
     text += &format!(
         "Context switches are written down for collectors of exemplars: {}\n",
         yes(switches.is_ok().into())
@@ -68,7 +68,7 @@ fn json_of(info: &PerfInfo) -> Value {
         "fixed_counters": info.fixed_counters,
         "programmable_counters": info.programmable_counters,
         "hypervisor": info.hypervisor == 1,
-        "context_switches": picollo_native::exemplars::switch_records().is_ok(),
+        "context_switches": picollo_why::switch_records().is_ok(),
         "perf_event_paranoid": paranoid(info),
         "explanation": info.explanation().trim(),
     })

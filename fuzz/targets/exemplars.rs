@@ -8,7 +8,7 @@
 mod json;
 
 use libfuzzer_sys::fuzz_target;
-use picollo_native::exemplars::Cause;
+use picollo_why::Cause;
 use serde_json::{Value, json};
 
 fn template() -> Value {

@@ -5,7 +5,6 @@
 //!   histogram.
 //! - [`benchmark()`]: which of two pieces of code is faster.
 //! - [`baseline`]: saved runs of benchmarks, and comparisons of new runs with them.
-//! - [`exemplars`]: observations, kept with references to their requests, and why the slow ones were slow (on Linux).
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
 //!
@@ -49,8 +48,6 @@ pub mod baseline;
 pub mod benchmark;
 mod clock;
 mod event;
-#[cfg(picollo_linux)]
-pub mod exemplars;
 mod machine;
 #[cfg(picollo_linux)]
 mod opening;

@@ -1,6 +1,6 @@
 //! Reads intervals from JSON of any origin. Invalid input is rejected with the path of the field.
 
-use picollo_native::exemplars::Interval;
+use picollo_why::Interval;
 use serde_json::Deserializer;
 
 /// All intervals in a text: one object after the other.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::{Place, picollo, told};
 use picollo_core::{Metric, Options, SharedHistogram};
-use picollo_native::exemplars::{Collector, Context, ExemplarOptions, Interval};
+use picollo_why::{Collector, Context, ExemplarOptions, Interval};
 
 /// Status, and the output on standard error.
 fn report(place: &Place, arguments: &[&str]) -> (i32, String) {
@@ -28,7 +28,7 @@ fn html(interval: &Interval) -> String {
 }
 
 /// An interval of a service, two requests of which waited.
-fn collected() -> picollo_native::exemplars::Counted<Interval> {
+fn collected() -> picollo_why::Counted<Interval> {
     let latency = SharedHistogram::create(&Options::default()).unwrap();
     let options = ExemplarOptions { threshold: 5_000_000, ..ExemplarOptions::default() };
     let slow = Collector::create(&latency, &options).unwrap();

@@ -46,8 +46,3 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/languages/rust.md")]
 pub struct Manual;
-
-/// The examples of the page on why observations are slow.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/why-slow.md")]
-pub struct WhySlow;

@@ -11,8 +11,8 @@ use std::os::unix::fs::FileExt;
 use super::checkpoints::Remembered;
 use super::count::{Count, Counted};
 use super::exemplar::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
-use crate::clock::{Clock, Unit};
-use crate::os::wall::clock_nanos;
+use picollo_native::seam::wall::clock_nanos;
+use picollo_native::{Clock, Unit};
 
 /// Maximum number of attempts if a context switch comes between readings.
 const ATTEMPTS: usize = 8;

@@ -7,8 +7,9 @@
 //! A thread may lose its CPU between the readings. The bracket is then wide, and is taken again. If it stays wide,
 //! there is no result: evidence that cannot be placed in time is useless.
 
-use crate::clock::{Clock, Unit, convert_ticks, tsc};
-use crate::os::wall::{NANOS_PER_SECOND, clock_nanos};
+use picollo_native::seam::wall::{NANOS_PER_SECOND, clock_nanos};
+use picollo_native::seam::{convert_ticks, tsc};
+use picollo_native::{Clock, Unit};
 
 /// Wider brackets are rejected. Half of this, 2.5 µs, is a quarter of a percent of a millisecond, the shortest time
 /// that evidence is for. A bracket is usually about 50 ns wide, or 500 ns with a clock that is read by system calls.

@@ -15,10 +15,10 @@ use super::scope::ExemplarScope;
 use super::thread;
 use super::usual::Usual;
 use super::waiting::Places;
-use crate::base::error::{Error, Result, Status};
-use crate::clock::{Clock, Unit, unix_nanos};
-use crate::os::cancel::Uncancelled;
-use crate::os::thread::process;
+use picollo_native::Uncancelled;
+use picollo_native::seam::thread::process;
+use picollo_native::{Clock, Unit, unix_nanos};
+use picollo_native::{Error, Result, Status};
 
 /// Do not use the kernel's records of context switches, which make some times more precise.
 pub const EXEMPLARS_NO_RING: u32 = 1 << 0;

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::os::thread::process;
+use picollo_native::seam::thread::process;
 
 /// The lower half is the count. The upper half is the process, since a forked child inherits the number but no objects.
 #[derive(Debug)]

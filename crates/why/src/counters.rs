@@ -11,14 +11,15 @@ use core::mem::ManuallyDrop;
 use super::checkpoints::{Checkpoints, Remembered};
 use super::count::{Count, Counted};
 use super::exemplar::{Evidence, KNOWN_COUNTERS};
-use crate::base::error::{Error, Result, Status};
-use crate::clock::Clock;
-use crate::event::event::Event;
-use crate::os::kernel::kind;
-use crate::session::options::{ReadMode, SessionOptions};
-use crate::session::reading::{READING_RESYNC, READING_SCALED, Reading};
-use crate::session::session::{Session, counts_in_kernel};
-use crate::work::add_chain_256;
+use picollo_native::Clock;
+use picollo_native::Event;
+use picollo_native::Session;
+use picollo_native::seam::counts_in_kernel;
+use picollo_native::seam::kernel::kind;
+use picollo_native::work::add_chain_256;
+use picollo_native::{Error, Result, Status};
+use picollo_native::{READING_RESYNC, READING_SCALED, Reading};
+use picollo_native::{ReadMode, SessionOptions};
 
 /// Number of threads with counters.
 static OPEN: Count = Count::new();

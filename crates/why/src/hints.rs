@@ -7,8 +7,8 @@ use core::fmt::{self, Write};
 
 use picollo_core::text::Grouped;
 
-use crate::os::pressure::waited;
-use crate::os::sys::{Files, Kernel};
+use picollo_native::seam::pressure::waited;
+use picollo_native::seam::sys::{Files, Kernel};
 
 /// Totals so far. Unreadable ones are unknown.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

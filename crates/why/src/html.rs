@@ -9,7 +9,7 @@ use core::fmt::{self, Display, Write, from_fn};
 use picollo_core::text::Day;
 
 use super::*;
-use crate::exemplars::NO_CPU;
+use crate::NO_CPU;
 
 /// Observations to show: as many as are kept by default.
 const SHOWN: usize = 16;

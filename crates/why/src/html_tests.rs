@@ -1,7 +1,7 @@
 use super::super::tests::interval;
 use super::*;
-use crate::base::error::{Error, Status};
-use crate::exemplars::{Context, Evidence, KNOWN_COUNTERS, Share};
+use crate::{Context, Evidence, KNOWN_COUNTERS, Share};
+use picollo_native::{Error, Status};
 
 fn html(interval: &Interval) -> String {
     let mut text = String::new();

@@ -7,7 +7,7 @@ use super::super::usual::Usual;
 use super::super::verdict::Verdict;
 use super::super::verdict::tests::{usual_of as usual_of_exemplars, verdict};
 use super::*;
-use crate::os::testing::Random;
+use crate::testing::Random;
 
 const MS: f64 = 1e6;
 const KNOWN: u32 = KNOWN_ACCOUNTS | KNOWN_RUN_DELAY | KNOWN_COUNTERS;

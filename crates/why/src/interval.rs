@@ -5,8 +5,8 @@ use super::exemplar::{Exemplar, KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
 use super::hints::Hints;
 use super::usual::Usual;
 use super::verdict::Verdict;
-use crate::base::error::{Error, Result};
-use crate::base::vectors::{push, with_room};
+use picollo_native::seam::vectors::{push, with_room};
+use picollo_native::{Error, Result};
 
 /// The share of a cause in the excess.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -18,7 +18,7 @@ use super::exemplar::{
 use super::hints::Hints;
 use super::interval::{Interval, Share};
 use super::verdict::Verdict;
-use crate::base::error::{Error, Status};
+use picollo_native::{Error, Status};
 
 /// Larger counts are invalid: at a thousand million per second they take over a hundred days. Sums of valid ones fit.
 const MAX_COUNT: u64 = 1 << 53;
@@ -294,11 +294,11 @@ mod kept {
 pub(super) mod cpu {
     use super::*;
 
-    pub(in crate::exemplars) fn serialize<S: Serializer>(cpu: &u32, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(cpu: &u32, to: S) -> Result<S::Ok, S::Error> {
         Some(cpu).filter(|&&cpu| cpu != NO_CPU).serialize(to)
     }
 
-    pub(in crate::exemplars) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
         Ok(Option::deserialize(from)?.unwrap_or(NO_CPU))
     }
 }
@@ -307,11 +307,11 @@ pub(super) mod cpu {
 pub(super) mod ratio {
     use super::*;
 
-    pub(in crate::exemplars) fn serialize<S: Serializer>(ratio: &f64, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(ratio: &f64, to: S) -> Result<S::Ok, S::Error> {
         Some(digits(*ratio)).filter(|&ratio| ratio > 0.0).serialize(to)
     }
 
-    pub(in crate::exemplars) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Ok(Option::deserialize(from)?.filter(|&ratio| ratio > 0.0).unwrap_or(0.0))
     }
 }
@@ -320,14 +320,14 @@ pub(super) mod ratio {
 pub(super) mod hex {
     use super::*;
 
-    pub(in crate::exemplars) fn serialize<S: Serializer, const N: usize>(
+    pub(crate) fn serialize<S: Serializer, const N: usize>(
         bytes: &[u8; N],
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        to.collect_str(&crate::exemplars::text::hex(bytes))
+        to.collect_str(&crate::text::hex(bytes))
     }
 
-    pub(in crate::exemplars) fn deserialize<'de, D: Deserializer<'de>, const N: usize>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, const N: usize>(
         from: D,
     ) -> Result<[u8; N], D::Error> {
         let digits = Cow::<str>::deserialize(from)?;

@@ -5,8 +5,8 @@ use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::exemplar::{Context, Exemplar};
-use crate::base::error::Result;
-use crate::base::vectors::{filled, with_room};
+use picollo_native::Result;
+use picollo_native::seam::vectors::{filled, with_room};
 
 /// Maximum number of slow observations with evidence; beyond that, they are a random sample.
 const SAMPLED: usize = 2048;

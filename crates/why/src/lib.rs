@@ -1,5 +1,9 @@
 //! Why was this one slow? Keeps observations with their requests' context and the evidence of where their time went.
 
+#![cfg(target_os = "linux")]
+// An error carries its explanation by value: code that builds one must not allocate, and none of it is hot.
+#![allow(clippy::result_large_err)]
+
 mod accounts;
 mod bracket;
 mod cause;
@@ -16,6 +20,9 @@ mod kept;
 mod quota;
 mod ring;
 mod scope;
+#[cfg(test)]
+#[path = "../../../native/tests/common/system.rs"]
+pub(crate) mod testing;
 mod text;
 mod thread;
 mod usual;
@@ -39,7 +46,12 @@ pub use verdict::Verdict;
 pub use picollo_core::Counted;
 
 /// Checks whether the kernel records this thread's switches. If not, the error explains why and what to do.
-pub fn switch_records() -> crate::base::error::Result<()> {
-    let sys = crate::os::sys::Kernel;
+pub fn switch_records() -> picollo_native::Result<()> {
+    let sys = picollo_native::seam::Kernel;
     ring::Ring::open(sys, usize::MAX).map(drop).map_err(|refused| refused.explain(&sys))
 }
+
+/// The examples of the page on why observations are slow.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/why-slow.md")]
+pub struct WhySlow;

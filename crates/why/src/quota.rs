@@ -9,10 +9,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use super::thread::ticks_of;
-use crate::base::vectors::with_room;
-use crate::clock::Clock;
-use crate::os::cancel::Uncancelled;
-use crate::os::groups::Groups;
+use picollo_native::Clock;
+use picollo_native::Uncancelled;
+use picollo_native::seam::groups::Groups;
+use picollo_native::seam::vectors::with_room;
 
 /// How often the group was throttled, as far as known.
 #[derive(Debug)]

@@ -31,13 +31,13 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::count::{Count, Counted};
-use crate::base::error::{Error, Status};
-use crate::machine::diagnose::{Refusal, Target};
-use crate::os::cancel::Uncancelled;
-use crate::os::kernel::{Attr, CLOEXEC, flag, kind, record, software};
-use crate::os::sys::{Errno, Files, Kernel, Perf, Threads, page_size, persist};
-use crate::os::thread::{process, token};
-use crate::os::wall::clock_nanos;
+use picollo_native::Uncancelled;
+use picollo_native::seam::diagnose::{Refusal, Target};
+use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind, record, software};
+use picollo_native::seam::sys::{Errno, Files, Kernel, Perf, Threads, page_size, persist};
+use picollo_native::seam::thread::{process, token};
+use picollo_native::seam::wall::clock_nanos;
+use picollo_native::{Error, Status};
 
 use image::Image;
 pub(crate) use window::Window;

@@ -13,10 +13,10 @@ use super::exemplar::{Context, Evidence, Exemplar, Missing, NO_CPU};
 use super::kept::random_below;
 use super::thread::{self, Thread, ticks_of};
 use super::waiting::Pending;
-use crate::base::error::Result;
-use crate::clock::{Clock, Unit, unix_nanos};
-use crate::os::cancel::Uncancelled;
-use crate::os::thread::process;
+use picollo_native::Result;
+use picollo_native::Uncancelled;
+use picollo_native::seam::thread::process;
+use picollo_native::{Clock, Unit, unix_nanos};
 
 /// One of this many offered values is kept for its octave.
 const OFFERED: u64 = 1024;
@@ -318,7 +318,7 @@ impl Inner {
         }
     }
 
-    /// See [`offer`](crate::exemplars::Collector::offer).
+    /// See [`offer`](crate::Collector::offer).
     pub fn offer(&self, value: u64, context: Option<&Context>) -> bool {
         self.histogram.record(value);
         let thread = thread::made();

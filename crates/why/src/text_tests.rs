@@ -2,7 +2,7 @@ use super::super::exemplar::{Evidence, KNOWN_COUNTERS, KNOWN_RUN_DELAY, NO_CPU};
 use super::super::hints::Hints;
 use super::super::usual::Usual;
 use super::*;
-use crate::base::error::{Error, Status};
+use picollo_native::{Error, Status};
 
 const MS: u64 = 1_000_000;
 
@@ -26,7 +26,7 @@ fn above(millis: u64) -> Interval {
     Interval { unix_nanos: [1, 2], threshold: millis * MS, unit_nanos: 1.0, ..Interval::default() }
 }
 
-pub(in crate::exemplars) fn interval() -> Interval {
+pub(crate) fn interval() -> Interval {
     let mut usual = Usual::new().unwrap();
     (1..=20).for_each(|number| usual.take(&one(number, [MS, 0, 0], 3)));
     let traced = Context { trace_id: [0x4b; 16], span_id: [7; 8], words: [5, 6] };

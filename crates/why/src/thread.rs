@@ -10,11 +10,11 @@ use super::checkpoints::Checkpoints;
 use super::counters::ThreadCounters;
 use super::exemplar::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
 use super::ring::Ring;
-use crate::base::error::Result;
-use crate::base::vectors::with_room;
-use crate::clock::{Clock, Unit};
-use crate::os::sys::Kernel;
-use crate::os::thread::{kernel_id, process};
+use picollo_native::Result;
+use picollo_native::seam::sys::Kernel;
+use picollo_native::seam::thread::{kernel_id, process};
+use picollo_native::seam::vectors::with_room;
+use picollo_native::{Clock, Unit};
 
 /// A checkpoint is taken if the last one is older than this.
 const INTERVAL_NANOS: u64 = 100_000;

@@ -3,8 +3,8 @@
 use super::cause::{PARTS, Parts};
 use super::exemplar::Exemplar;
 use super::instructions::{Executed, Execution};
-use crate::base::error::Result;
-use crate::base::vectors::with_room;
+use picollo_native::Result;
+use picollo_native::seam::vectors::with_room;
 
 /// Number of distinguished kinds. Later ones have no usual values.
 pub const LABELS: usize = 16;

@@ -7,7 +7,7 @@ use super::super::exemplar::{
 };
 use super::super::usual::{LEAST, Usual};
 use super::*;
-use crate::os::testing::Random;
+use crate::testing::Random;
 
 const MS: u64 = 1_000_000;
 
@@ -30,7 +30,7 @@ fn observed(cpu: u64, waiting: u64, queued: u64, known: u32) -> Exemplar {
 
 const ALL: u32 = KNOWN_ACCOUNTS | KNOWN_RUN_DELAY | KNOWN_RING;
 
-pub(in crate::exemplars) fn usual_of(controls: impl IntoIterator<Item = Exemplar>) -> Usual {
+pub(crate) fn usual_of(controls: impl IntoIterator<Item = Exemplar>) -> Usual {
     let mut usual = Usual::new().unwrap();
     controls.into_iter().for_each(|control| usual.take(&control));
     usual
@@ -41,7 +41,7 @@ fn ordinary(waiting: u64, known: u32) -> Usual {
     usual_of((0..32).map(|i| observed(MS + i * 1000, waiting, 20_000, known)))
 }
 
-pub(in crate::exemplars) fn verdict(exemplar: &Exemplar, usual: &Usual) -> Verdict {
+pub(crate) fn verdict(exemplar: &Exemplar, usual: &Usual) -> Verdict {
     Verdict::of(exemplar, usual.of(exemplar.label, u64::MAX).as_ref())
 }
 

@@ -8,9 +8,9 @@ use loom::sync::atomic::{AtomicU32, Ordering};
 use picollo_core::Lock;
 
 use super::exemplar::Exemplar;
-use crate::base::error::Result;
-use crate::base::vectors::with_room;
-use crate::os::thread::process;
+use picollo_native::Result;
+use picollo_native::seam::thread::process;
+use picollo_native::seam::vectors::with_room;
 
 /// An observation that waits to be taken in.
 #[derive(Clone, Copy, Debug)]

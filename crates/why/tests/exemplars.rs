@@ -1,13 +1,13 @@
 //! Collectors on this machine: what they keep, and what they report about it.
 #![cfg(target_os = "linux")]
 
-#[path = "common/system.rs"]
+#[path = "../../../native/tests/common/system.rs"]
 mod system;
 
 use std::time::{Duration, Instant};
 
 use picollo_core::{Options, Registry, SharedHistogram};
-use picollo_native::exemplars::{
+use picollo_why::{
     Cause, Collector, Context, ExemplarOptions, Interval, KNOWN_ACCOUNTS, MAX_SLOWEST, Missing,
 };
 use system::child_exit_code;

@@ -2,13 +2,14 @@
 //! separate child, because limits belong to a process.
 #![cfg(target_os = "linux")]
 
+#[path = "../../../native/tests/common/harness.rs"]
 mod common;
 
 use std::time::Duration;
 
 use common::system::child_exit_code;
 use picollo_core::{Options, SharedHistogram};
-use picollo_native::exemplars::{Cause, Collector, ExemplarOptions, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY};
+use picollo_why::{Cause, Collector, ExemplarOptions, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY};
 
 fn collector(options: ExemplarOptions) -> Collector {
     let histogram = SharedHistogram::create(&Options::default()).unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use picollo_core::{Options, SharedHistogram};
-use picollo_native::exemplars::{Collector, Context, ExemplarOptions};
+use picollo_why::{Collector, Context, ExemplarOptions};
 
 static COLLECTOR: OnceLock<Collector> = OnceLock::new();
 static HANDLED: AtomicU64 = AtomicU64::new(0);

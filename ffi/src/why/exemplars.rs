@@ -34,7 +34,7 @@ use core::ptr::NonNull;
 
 use picollo_core::text::Format;
 use picollo_native::Unit;
-use picollo_native::exemplars::{
+use picollo_why::{
     self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
     EXEMPLARS_NO_RING, ExemplarOptions, Interval, NO_CPU, RawScope,
 };

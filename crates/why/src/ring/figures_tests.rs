@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use super::kernel_tests::MANY;
 use super::*;
-use crate::os::testing::{own_cpu, page_faults, pin_to};
+use crate::testing::{own_cpu, page_faults, pin_to};
 
 /// Minimum, median and 90th percentile of `runs` runs with `repetitions` each, in nanoseconds per repetition.
 fn figures(name: &str, runs: usize, repetitions: u64, mut run: impl FnMut()) {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering as Memory};
 use std::time::Duration;
 
 use super::*;
-use crate::os::testing::{own_cpu, page_faults, pin_to};
+use crate::testing::{own_cpu, page_faults, pin_to};
 
 pub(super) const MANY: usize = usize::MAX;
 

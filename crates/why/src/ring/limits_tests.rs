@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::kernel_tests::{MANY, near, raw, ring, timed};
 use super::*;
-use crate::os::testing::{child_exit_code, counters, refuse};
+use crate::testing::{child_exit_code, counters, refuse};
 
 /// Runs this test again in a separate process. Returns true in that process. `test` is the caller's name.
 fn alone(test: &str) -> bool {

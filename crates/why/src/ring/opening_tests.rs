@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::window::Faults;
 use super::*;
-use crate::os::kernel::Page;
+use picollo_native::seam::kernel::Page;
 
 /// A system that opens and maps until it is set to refuse.
 #[derive(Debug)]

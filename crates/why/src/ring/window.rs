@@ -1,7 +1,7 @@
 //! Computes from records what happened between two moments.
 
 use super::image::{End, Image, Record, Records};
-use crate::os::kernel::record;
+use picollo_native::seam::kernel::record;
 
 /// What a thread's ring shows between two moments. If it is incomplete, everything is unknown and 0.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

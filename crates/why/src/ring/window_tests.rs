@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::image::tests::{Memory, record};
 use super::*;
-use crate::os::kernel::record as kernel;
+use picollo_native::seam::kernel::record as kernel;
 
 /// What a thread does next, and how long it takes.
 #[derive(Clone, Debug)]

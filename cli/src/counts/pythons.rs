@@ -1,4 +1,4 @@
-//! The processes of a Python program: each Python counts for itself, and none may be missing, whoever starts it.
+//! The processes of a Python program: each Python counts its own lines, and the count of no Python may be missing, whoever starts it.
 //!
 //! A Python that is started with `-I`, with `-E`, or with other variables does not know that it is to count, and the program that starts it
 //! may be any. So the kernel stops each process that becomes another program (`ptrace`), and each Python that counts leaves a file with its

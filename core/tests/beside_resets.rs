@@ -1,4 +1,10 @@
 //! Readers that run concurrently with resets and with each other: they succeed, whatever the others do.
+//!
+//! Chance decides whether a reset overtakes a reader here, so these tests may miss a fault on a busy machine. Others test
+//! the same rules step by step:
+//! - `a_reader_that_is_always_overtaken_makes_resets_wait` in `platform/banks.rs` overtakes a reader at each attempt. All
+//!   kinds read their baseline through that function: `copy_baseline` in `cells/header.rs` and in `histograms/sparse.rs`.
+//! - Under loom, `models/banks.rs` runs readers beside resets in all orders, and `models/doubles.rs` two collections.
 #![cfg(feature = "std")]
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -17,5 +17,5 @@ check "formatted" cargo fmt --all --check
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet "${deny[@]}"
 check "clippy, the core without features" cargo clippy -p picollo-core --no-default-features --quiet "${deny[@]}"
 check "links between pages of the Rust documentation" env RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" \
-    cargo doc --no-deps --quiet -p picollo-core -p picollo-native -p picollo-segment -p picollo-why -p picollo-serve
+    cargo doc --no-deps --quiet -p picollo-core -p picollo-native -p picollo-bench -p picollo-segment -p picollo-why -p picollo-serve
 finish

@@ -16,7 +16,7 @@ from pathlib import Path
 # In the order in which they may import. All may import the items before a colon, which import nothing.
 ROOMS = {
     "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles metric interchange text metrics models",
-    "native": "base Error Status: os clock work event machine user_read opening session benchmark baseline elsewhere",
+    "native": "base Error Status: os clock work event machine user_read opening session elsewhere",
 }
 # Macros write paths with `$crate`.
 PATH = re.compile(r"(?<![\w:])\$?(crate|super|self)((?:::\w+)+|::\{)")

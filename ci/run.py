@@ -88,7 +88,7 @@ NIGHTLY = [
     Job("asan-rust", 630, f"{RECORDS} ci/sanitizers.sh asan rust python", takes=("registers",), needs=()),
     Job("bare-metal", 720, "ci/targets/bare-metal.sh", needs=()),
     Job("command", 270, "cargo test --quiet -p picollo-cli", takes=("debug",), needs=()),
-    Job("stopping", 270, "PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-native --lib simulation", takes=("release",), needs=()),
+    Job("stopping", 270, "PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-bench --lib simulation", takes=("release",), needs=()),
     Job("killed", 450, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-segment --test segments killed", takes=("debug",), needs=()),
     Job("windows", 630, "ci/targets/windows.sh", needs=()),
     Job("aarch64", 450, "ci/targets/aarch64.sh", needs=()),

@@ -21,7 +21,7 @@ case " $* " in
 *)
     if [ -z "${VERDICT_PREBUILT:-}" ]; then
         if [ -z "${PICOLLO_STAGED:-}" ]; then ci/stage.sh; fi
-        cargo build --release --quiet -p picollo-native --example verdicts
+        cargo build --release --quiet -p picollo-bench --example verdicts
         cp target/release/examples/verdicts "$out/equal-rust"
         cp target/stage/lib/libpicollo.so "$out/libpicollo.so.$(ci/tools/abi-version.sh)"
         flags=$(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)

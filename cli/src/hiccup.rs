@@ -9,8 +9,9 @@ use std::process::{Child, Command as Program, ExitStatus};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use picollo_bench::NoiseWatch;
 use picollo_core::{Options, SharedHistogram, Since, Snapshot};
-use picollo_native::{NoiseWatch, unix_nanos};
+use picollo_native::unix_nanos;
 use serde_json::json;
 
 use crate::compare::runner::on_run_queue;

@@ -3,8 +3,6 @@
 //! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
 //! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened and read together, each with a separate
 //!   histogram.
-//! - [`benchmark()`]: which of two pieces of code is faster.
-//! - [`baseline`]: saved runs of benchmarks, and comparisons of new runs with them.
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
 //!
@@ -42,10 +40,6 @@
 // is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: events by the kernel's numbers,
 // and what tests stand in for (`seam`).
 mod base;
-#[cfg(feature = "std")]
-pub mod baseline;
-#[cfg(feature = "std")]
-pub mod benchmark;
 mod clock;
 mod event;
 mod machine;
@@ -59,11 +53,6 @@ mod user_read;
 pub mod work;
 
 pub use base::error::{Error, Result, Status};
-#[cfg(feature = "std")]
-pub use benchmark::{
-    Benchmark, BenchmarkCounter, BenchmarkFigure, BenchmarkNoise, BenchmarkOptions, BenchmarkResult,
-    NoiseWatch, Side, Step, benchmark,
-};
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use event::event::{Event, MAX_EVENTS};
 pub use event::info::{

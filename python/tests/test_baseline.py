@@ -107,8 +107,8 @@ def test_runs_are_compared() -> None:
 
 
 def shared_cases() -> Any:
-    """The files on which the command's reader is tested as well: ``native/src/baseline/tests.rs``."""
-    path = Path(__file__).parents[2] / "native" / "tests" / "baselines" / "cases.py"
+    """The files on which the command's reader is tested as well: ``crates/bench/src/baseline/tests.rs``."""
+    path = Path(__file__).parents[2] / "crates" / "bench" / "tests" / "baselines" / "cases.py"
     spec = importlib.util.spec_from_file_location("picollo_baseline_cases", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

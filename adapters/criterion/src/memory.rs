@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use picollo_bench::baseline::{Baseline, Environment, Run, environment, judge};
 use picollo_core::{CompareOptions, Snapshot, ValueSelection, Verdict};
 use picollo_native::Result;
-use picollo_native::baseline::{Baseline, Environment, Run, environment, judge};
 
 use crate::measurement::Picollo;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use criterion::measurement::Measurement;
+use picollo_bench::baseline::Baseline;
 use picollo_core::ValueSelection;
 use picollo_criterion::{Per, Picollo, Taken};
-use picollo_native::baseline::Baseline;
 use picollo_native::{Status, work};
 
 fn criterion(picollo: &Picollo, directory: &std::path::Path) -> Criterion<Picollo> {

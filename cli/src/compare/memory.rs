@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use picollo_bench::baseline::{Against, Baseline, Run, environment, judge, missing};
 use picollo_core::{
     COMPARISON_NOISY, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict,
 };
-use picollo_native::baseline::{Against, Baseline, Run, environment, judge, missing};
 use serde_json::{Value, json};
 
 use super::metric::Kind;

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use picollo_bench::{Benchmark, BenchmarkNoise, BenchmarkOptions, Side};
 use picollo_core::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict,
     compare_block_ratios,
 };
-use picollo_native::{Benchmark, BenchmarkNoise, BenchmarkOptions, Side};
 use serde_json::{Value, json};
 
 use crate::counts::{LINES, Why};

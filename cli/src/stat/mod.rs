@@ -4,8 +4,9 @@ pub(crate) mod figures;
 mod report;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use picollo_bench::NoiseWatch;
 use picollo_core::{Figure, FigureCounts, FigureEstimate, estimate_figure};
-use picollo_native::{NoiseWatch, probe};
+use picollo_native::probe;
 
 use crate::compare::metric::{self, Metric};
 use crate::compare::runner::{Run, Runner, shown, split};

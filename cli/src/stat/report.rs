@@ -1,6 +1,6 @@
 //! The results of `picollo stat`, for people and as JSON.
 
-use picollo_native::BenchmarkNoise;
+use picollo_bench::BenchmarkNoise;
 use serde_json::{Map, Value, json};
 
 use super::Measure;

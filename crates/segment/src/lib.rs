@@ -36,13 +36,3 @@ pub use elsewhere::{Listed, Segment, Viewer, list_segments, prune_segments, segm
 pub use viewer::Viewer;
 #[cfg(picollo_linux)]
 pub use writer::Segment;
-
-/// The Rust example of the README, kept working.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
-
-/// The examples of the manual's page on Rust.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/languages/rust.md")]
-pub struct Manual;

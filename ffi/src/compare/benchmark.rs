@@ -40,11 +40,10 @@
 
 use core::ffi::c_char;
 
+use picollo_bench::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult, Side};
 use picollo_core::BlockComparison;
 use picollo_core::text::Format;
-use picollo_native::{
-    Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult, Error, Side, Status,
-};
+use picollo_native::{Error, Status};
 
 use crate::argument::{either, exclusive, input, output, output_if_any, slice, text};
 use crate::event::picollo_event;

@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use picollo_native::{BenchmarkOptions, benchmark};
+use picollo_bench::{BenchmarkOptions, benchmark};
 
 fn compare<A, B>(budget: f64, runs: u32, mut a: impl FnMut() -> A, mut b: impl FnMut() -> B) {
     for _ in 0..runs {

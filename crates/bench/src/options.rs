@@ -1,6 +1,6 @@
 //! How long to measure, and how well.
 
-use crate::base::error::{Error, Result, Status};
+use picollo_native::{Error, Result, Status};
 
 /// Options of a benchmark. Zero, and false, mean the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

@@ -2,7 +2,7 @@
 //!
 //! A baseline is a directory with one file per run: a log of histograms (`.hlog`) in picoseconds, with one line per
 //! benchmark, tagged with its name. Comments describe the machine. `docs/baselines.md` has the format, and
-//! `native/tests/baselines` has files that every reader must judge alike. Any reader of such logs can show them. Each
+//! `crates/bench/tests/baselines` has files that every reader must judge alike. Any reader of such logs can show them. Each
 //! run adds evidence of how unchanged code performs on other days, so runs are added and never replaced. To forget one,
 //! remove its file.
 //!
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 use picollo_core::{CompareOptions, RunComparison, Snapshot, ValueSelection, compare_runs};
 
-use crate::base::error::{Error, Result, Status};
 use file::clean;
+use picollo_native::{Error, Result, Status};
 
 /// Facts about a run besides its histograms: pairs of key and text, such as `kernel` and `6.1.0`.
 pub type Environment = Vec<(String, String)>;

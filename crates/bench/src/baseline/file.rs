@@ -8,7 +8,7 @@ use picollo_core::log::{Header, Reader, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
 
 use super::{Environment, MOST_RUNS, Median, Run, SavedRun};
-use crate::base::error::{Error, Result, Status};
+use picollo_native::{Error, Result, Status};
 
 /// Prefix of the keys in comments.
 const KEY: &str = "picollo.";
@@ -112,7 +112,7 @@ pub(super) fn save(directory: &Path, run: &Run) -> Result<PathBuf> {
         }
     }
     fs::create_dir_all(directory).map_err(|error| failed(directory, "cannot be made", &error))?;
-    let nanos = crate::clock::unix_nanos();
+    let nanos = picollo_native::unix_nanos();
     let stem = format!("{nanos:020}-{}", std::process::id());
     // Readers only look at files that end with .hlog.
     let (begun, path) = (directory.join(format!("{stem}.begun")), directory.join(format!("{stem}.hlog")));

@@ -2,8 +2,8 @@
 
 use picollo_core::BlockOverhead;
 
-use crate::base::error::Result;
-use crate::base::vectors::push;
+use picollo_native::Result;
+use picollo_native::seam::vectors::push;
 
 /// About two cycles, in picoseconds per call: the same loop may take this much longer elsewhere in memory.
 const RESOLUTION: f64 = 500.0;

@@ -23,6 +23,10 @@
 //! [`Benchmark`] is a stepper: it names the next sample, and the caller reports when that is done. So it works in every
 //! language, without callbacks. [`benchmark`] uses it to run two closures.
 
+// An error carries its explanation by value: code that builds one must not allocate, and none of it is hot.
+#![allow(clippy::result_large_err)]
+
+pub mod baseline;
 mod figures;
 mod judge;
 mod load;
@@ -55,14 +59,14 @@ use self::options::Limits;
 use self::overhead::Overhead;
 use self::report::Totals;
 use self::schedule::{BLOCK, Phase, Schedule};
-use crate::base::error::{Error, Result, Status};
-use crate::base::vectors::{push, with_room};
-use crate::clock::{Clock, Unit};
-use crate::event::event::Event;
-use crate::os::valgrind;
-use crate::session::options::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
-use crate::session::reading::Reading;
-use crate::session::session::Session;
+use picollo_native::Event;
+use picollo_native::Reading;
+use picollo_native::Session;
+use picollo_native::seam::valgrind;
+use picollo_native::seam::vectors::{push, with_room};
+use picollo_native::{Clock, Unit};
+use picollo_native::{Error, Result, Status};
+use picollo_native::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
 
 /// A sample that has started.
 #[derive(Clone, Copy)]
@@ -71,7 +75,7 @@ struct Running {
     start: u64,
 }
 
-/// A benchmark of two pieces of code, one sample at a time. See the [module](self).
+/// A benchmark of two pieces of code, one sample at a time. See the [crate](self).
 ///
 /// Times are in picoseconds per call. If it counts events, only the thread that created it may use it.
 pub struct Benchmark {
@@ -374,7 +378,8 @@ impl Benchmark {
 /// ([`BenchmarkResult::is_a_nothing`]).
 ///
 /// ```
-/// use picollo_native::{BenchmarkOptions, benchmark, work};
+/// use picollo_native::work;
+/// use picollo_bench::{BenchmarkOptions, benchmark};
 ///
 /// let options = BenchmarkOptions { budget_seconds: 0.2, ..BenchmarkOptions::default() };
 /// let done = benchmark(&options, &[], || work::add_chain_256(10), || work::add_chain_256(20))?;
@@ -420,3 +425,13 @@ fn align() {
         core::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
     }
 }
+
+/// The Rust example of the README, kept working.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
+/// The examples of the manual's page on Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/languages/rust.md")]
+pub struct Manual;

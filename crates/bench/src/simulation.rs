@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::benchmark::load::{CpuSet, File, Source, Watch};
+use crate::load::{CpuSet, File, Source, Watch};
 use picollo_core::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
 
 const MILLI: f64 = 1e9;

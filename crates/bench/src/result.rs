@@ -4,7 +4,7 @@ use core::fmt;
 
 use picollo_core::BlockComparison;
 
-use crate::base::error::Status;
+use picollo_native::Status;
 
 /// What to run in a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,15 +5,15 @@
 //! A figure that cannot be read is unknown, which is never the same as 0.
 
 #[cfg(test)]
-#[path = "../../elsewhere/procfs.rs"]
+#[path = "../elsewhere/procfs.rs"]
 mod nothing;
-#[cfg_attr(not(picollo_linux), path = "../../elsewhere/procfs.rs")]
+#[cfg_attr(not(picollo_linux), path = "../elsewhere/procfs.rs")]
 pub(crate) mod procfs;
 
 use self::procfs::Procfs;
-use crate::base::error::Result;
-use crate::base::vectors::with_room;
-use crate::os::pressure::waited;
+use picollo_native::Result;
+use picollo_native::seam::pressure::waited;
+use picollo_native::seam::vectors::with_room;
 
 /// CPU time so far, in nanoseconds: sums over the CPUs that exist and on which the program may run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

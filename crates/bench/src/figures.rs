@@ -6,9 +6,9 @@ use picollo_core::text::{Format, Unit};
 use picollo_core::{FIGURE_EVENTS, FIGURES, event_of_figure};
 
 use super::Benchmark;
-use crate::base::error::Result;
-use crate::base::vectors::push;
-use crate::event::event::Event;
+use picollo_native::Event;
+use picollo_native::Result;
+use picollo_native::seam::vectors::push;
 
 /// A built-in figure of A and of B, computed from the counts of all samples minus those of empty samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -127,7 +127,7 @@ mod tests {
     use super::super::report::Totals;
     use super::super::{BenchmarkOptions, Side};
     use super::*;
-    use crate::session::reading::{READING_SCALED, Reading};
+    use picollo_native::{READING_SCALED, Reading};
 
     /// A benchmark with planted counts of two events, in two samples of ten calls per side. An empty sample counts ten.
     fn planted(events: &[&str], values: &[[u64; 2]], flags: u32) -> Benchmark {

@@ -3,8 +3,8 @@
 
 use super::simulation::Random;
 use super::*;
-use crate::work;
 use picollo_core::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION, Verdict};
+use picollo_native::work;
 
 const MILLI: u64 = 1_000_000_000;
 
@@ -222,7 +222,7 @@ fn errors_say_which_event_and_why() {
         if session.event_info(0).unwrap().status != 0 {
             return eprintln!("SKIPPED: {}", session.event_info(0).unwrap().message());
         }
-        let fd = crate::session::session::descriptor(session, 0);
+        let fd = picollo_native::seam::descriptor(session, 0);
         if fails_at_the_end {
             benchmark.next().unwrap();
         }

@@ -14,10 +14,10 @@
 //! The rule ignores how often the program itself was interrupted: the slower side is interrupted more often.
 
 use super::result::BenchmarkNoise;
-use crate::base::error::Result;
-use crate::base::vectors::{push, with_room};
-use crate::benchmark::load::{Load, Watch};
-use crate::clock::{Clock, Unit};
+use crate::load::{Load, Watch};
+use picollo_native::Result;
+use picollo_native::seam::vectors::{push, with_room};
+use picollo_native::{Clock, Unit};
 
 const SECOND: f64 = 1e12;
 /// Minimum length of a window, in picoseconds: ten ticks of most kernels.

@@ -17,7 +17,7 @@ use picollo_core::{
 };
 
 use super::Benchmark;
-use crate::base::error::{Error, Result, Status};
+use picollo_native::{Error, Result, Status};
 
 /// Share of the chance of error for the looks before the last.
 const EARLY: f64 = 0.2;

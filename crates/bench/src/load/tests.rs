@@ -124,7 +124,7 @@ fn this_machine() {
         assert!(cpus.count >= 1 && cpus.busy > 0, "{cpus:?}");
         let began = std::time::Instant::now();
         while began.elapsed().as_millis() < 60 {
-            crate::work::add_chain_256(10);
+            picollo_native::work::add_chain_256(10);
         }
         let after = watch.look(true);
         let own = after.own.unwrap() - before.own.unwrap();

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 
 use super::{CpuSet, File, Source};
-use crate::os::cancel::Uncancelled;
-use crate::os::wall::{NANOS_PER_SECOND, clock_nanos};
+use picollo_native::Uncancelled;
+use picollo_native::seam::wall::{NANOS_PER_SECOND, clock_nanos};
 
 /// The files that could be opened.
 pub(crate) struct Procfs {
@@ -18,11 +18,11 @@ impl Procfs {
         // SAFETY: a query without pointers.
         let cpu = unsafe { libc::sched_getcpu() };
         let mut frequency = [0; 80];
-        crate::base::text::set(
+        picollo_native::seam::text::set(
             &mut frequency,
             format_args!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"),
         );
-        let paths = ["/proc/stat", "/proc/pressure/cpu", crate::base::text::get(&frequency)];
+        let paths = ["/proc/stat", "/proc/pressure/cpu", picollo_native::seam::text::get(&frequency)];
         Procfs { files: paths.map(|path| fs::File::open(path).ok()) }
     }
 }

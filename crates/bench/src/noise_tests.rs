@@ -1,7 +1,7 @@
 //! Tests of the rule with planted traces: what disturbs a block, what does not, and unknown values.
 
 use super::noise::{NoiseWatch, Trace};
-use crate::benchmark::load::{Cpus, Load};
+use crate::load::{Cpus, Load};
 
 const TICK: u64 = 10_000_000;
 const MILLI: u64 = 1_000_000_000;

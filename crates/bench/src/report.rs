@@ -7,10 +7,10 @@ use picollo_core::{COMPARISON_NOISY, ValueSelection, Verdict};
 
 use super::schedule::Phase;
 use super::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side};
-use crate::base::error::{Error, Result, Status};
-use crate::base::text::{get, set};
-use crate::event::event::Event;
-use crate::session::reading::{READING_SCALED, Reading};
+use picollo_native::Event;
+use picollo_native::seam::text::{get, set};
+use picollo_native::{Error, Result, Status};
+use picollo_native::{READING_SCALED, Reading};
 
 /// Reports that the times are meaningless, and what to use instead.
 fn write_simulated(out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {

@@ -85,7 +85,7 @@ NIGHTLY = [
     Job("manual", 630, "ci/docs.sh commands pictures"),
     Job("fuzz", 630, "ci/fuzz.sh", needs=()),
     Job("tsan", 630, f"{RECORDS} ci/sanitizers.sh tsan", takes=("registers",), needs=()),
-    Job("asan-rust", 630, f"{RECORDS} ci/sanitizers.sh asan rust python", takes=("registers",), needs=()),
+    Job("asan-rust", 630, f"{RECORDS} ci/sanitizers.sh asan rust python", takes=("registers",)),
     Job("bare-metal", 720, "ci/targets/bare-metal.sh", needs=()),
     Job("command", 270, "cargo test --quiet -p picollo-cli", takes=("debug",), needs=()),
     Job("stopping", 270, "PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-bench --lib simulation", takes=("release",), needs=()),
@@ -117,7 +117,7 @@ RELEASE = [
     Job("semver", 1200, "ci/abi.sh semver", alone=True, needs=()),
     Job("32-bit", 900, "ci/targets/portable.sh i686", alone=True, needs=()),
     Job("big-endian", 1200, "ci/targets/portable.sh s390x", alone=True, needs=()),
-    Job("asan-all", 1800, "ci/sanitizers.sh asan all", alone=True, needs=()),
+    Job("asan-all", 1800, "ci/sanitizers.sh asan all", alone=True),
     # The long forms.
     Job("tsan-long", 3600, "PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all", alone=True, needs=()),
     Job("valgrind-long", 3600, "VALGRIND_FULL=1 ci/sanitizers.sh valgrind", alone=True),

@@ -1,11 +1,13 @@
 #!/bin/sh
 # Runs the tests of the Python package: python/run-tests.sh [arguments of pytest]
 #
-# Installs the tests' requirements once, outside the tree, in ${XDG_CACHE_HOME:-~/.cache}/picollo. Environment:
-#   PYTHON           the interpreter (default: python3)
-#   PICOLLO_LIBRARY  the library to test (default: the repository's build)
-#   PICOLLO_EXTENSION  the extension module to test, or "off" (default: the repository's, built first if possible).
-#                      test_extension.py also runs the affected tests the other way.
+# The tests run against what pip installs: a directory of this run, under target/python, with the package, the staged
+# library and the extension module. The tests' requirements are installed once, outside the tree, in
+# ${XDG_CACHE_HOME:-~/.cache}/picollo. Environment:
+#   PYTHON             the interpreter (default: python3)
+#   PICOLLO_LIBRARY    the library to test (default: the installed one)
+#   PICOLLO_EXTENSION  the extension module to test, or "off" (default: the installed one). test_extension.py also runs
+#                      the affected tests the other way.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -64,8 +66,19 @@ else
     PYTHONPATH=$venv/packages${PYTHONPATH:+:$PYTHONPATH}
     export PYTHONPATH
 fi
+# In the wheel a compiler's warning, even an error, only means that there is no extension module.
 [ -n "${PICOLLO_EXTENSION:-}" ] || PYTHON=$python "$here/build-extension.sh"
+
+library=$here/../target/stage/lib/libpicollo.so
+[ -e "$library" ] || "$here/../ci/stage.sh"
+mkdir -p "$here/../target/python"
+installed=$(mktemp -d "$here/../target/python/installed.XXXXXX")
+trap 'rm -rf "$installed"' EXIT
+# The sanitizers' runtime is for the tests alone.
+env -u LD_PRELOAD PICOLLO_LIBRARY="$library" "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
+    --no-build-isolation --target "$installed" "$here"
+PYTHONPATH=$installed${PYTHONPATH:+:$PYTHONPATH}
 # No caches in the tree.
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 cd "$here"
-exec "$python" -m pytest -p no:cacheprovider "$@"
+"$python" -m pytest -p no:cacheprovider "$@"

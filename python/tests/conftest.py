@@ -41,6 +41,8 @@ from picollo._prototypes import PROTOTYPES  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent
 SOURCES = PROJECT / "src"
+#: The package under test: the installed one, if run-tests.sh runs the tests.
+PACKAGE = Path(picollo.__file__).resolve().parent
 REPOSITORY = PROJECT.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo"
 
@@ -77,7 +79,7 @@ def run_python(
     variables: dict[str, str] = {
         **os.environ,
         "PICOLLO_LIBRARY": picollo.library_path,
-        "PYTHONPATH": str(SOURCES),
+        "PYTHONPATH": str(PACKAGE.parent),
     }
     for name, value in (environment or {}).items():
         if value is None:
@@ -137,5 +139,5 @@ def native_command() -> str:
 
 def command_environment(**changes: str) -> dict[str, str]:
     """For ``python -m picollo``, with this package and the command of :func:`native_command`."""
-    found = {"PYTHONPATH": str(SOURCES), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
+    found = {"PYTHONPATH": str(PACKAGE.parent), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
     return {**os.environ, **found, **changes}

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, SOURCES
+from conftest import PACKAGE, REPOSITORY
 
 import picollo
 
@@ -22,7 +22,7 @@ def run(demo: str, *arguments: str, environment: "dict[str, str] | None" = None)
         [sys.executable, "-W", "error", DEMOS / f"{demo}.py", *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCES), "PICOLLO_LIBRARY": picollo.library_path, **(environment or {})},
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PICOLLO_LIBRARY": picollo.library_path, **(environment or {})},
         timeout=120,
     )
     assert (result.returncode, result.stderr) == (0, "")

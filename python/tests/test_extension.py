@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from conftest import PROJECT, REPOSITORY, SOURCES, outcome, run_python
+from conftest import PACKAGE, PROJECT, SOURCES, outcome, run_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ CONCERNED = ("test_recording", "test_timing", "test_clock", "test_lifetime", "te
 LONG = ("multiprocessing", "long_batches", "two_threads", "shutdown", "nothing_leaks", "snapshot", "lives", "without_their_consumers")
 
 #: The default places where the package looks.
-PLACES = (str(SOURCES / "picollo" / _extension._NAME), str(REPOSITORY / "target" / "python" / _extension._NAME))
+PLACES = (str(PACKAGE / _extension._NAME), str(PACKAGE.parents[2] / "target" / "python" / _extension._NAME))
 
 
 needs_the_module = pytest.mark.skipif(not picollo.extension_path, reason="the extension module is not in use")
@@ -60,10 +60,10 @@ def test_the_other_way() -> None:
 
 def test_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PICOLLO_EXTENSION", raising=False)
-    assert tuple(_extension.candidates(SOURCES / "picollo")) == PLACES
+    assert tuple(_extension.candidates(PACKAGE)) == PLACES
     for named, expected in (("/elsewhere/_speed.abi3.so", ["/elsewhere/_speed.abi3.so"]), ("off", [])):
         monkeypatch.setenv("PICOLLO_EXTENSION", named)
-        assert _extension.candidates(SOURCES / "picollo") == expected
+        assert _extension.candidates(PACKAGE) == expected
     told = run_python("import picollo; print(picollo.extension_path)", environment={"PICOLLO_EXTENSION": "off"})
     assert (told.returncode, told.stdout, told.stderr) == (0, "None\n", "")
 

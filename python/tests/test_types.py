@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-from conftest import CACHE, PROJECT, SOURCES
+from conftest import CACHE, PACKAGE, PROJECT
 
 import picollo
 from picollo import errors
@@ -23,7 +23,7 @@ def test_mypy() -> None:
 
 
 def test_the_package_says_that_it_is_typed() -> None:
-    assert (SOURCES / "picollo" / "py.typed").is_file()
+    assert (PACKAGE / "py.typed").is_file()
 
 
 def test_the_top_level_shows_what_programs_call() -> None:

@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import picollo
 import pytest
 from picollo import Baseline, Histogram
 from picollo.baseline import environment
@@ -38,7 +39,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     installed.mkdir(parents=True)
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-picollo\nVersion: 0.1.0\n")
     (installed / "entry_points.txt").write_text("[pytest11]\n" + found[1].replace('"', ""))
-    paths = [str(installed.parent), str(PACKAGE), str(PACKAGE.parents[1] / "python" / "src"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(installed.parent), str(PACKAGE), str(Path(picollo.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
     return pytester

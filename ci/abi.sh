@@ -7,7 +7,7 @@
 #    picollo-ffi compares header, description and Rust code with each other; ci/tests plants changes that must be found.
 #
 #   ci/abi.sh [LIBRARY]     default: the library that ci/stage.sh stages (PICOLLO_STAGED=1: already staged)
-#   ci/abi.sh semver        is the Rust interface of picollo-core and picollo-native compatible? cargo-semver-checks compares the
+#   ci/abi.sh semver        is the Rust interface of the libraries compatible? cargo-semver-checks compares the
 #                           documented items with those of the newest tag v*, or of the commit in SEMVER_BASELINE
 #
 # Ends with "N passed, N failed".
@@ -29,7 +29,7 @@ semver() {
             cargo install cargo-semver-checks --locked --quiet --root "$tools"
         rm -rf "$tools/build"
     fi
-    for package in picollo-core picollo-native; do
+    for package in picollo-{core,codec,stats,text,export,native}; do
         if cargo semver-checks --package $package --baseline-rev "$baseline"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     done
 

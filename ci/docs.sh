@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 pictures() {
     local drawn="${CARGO_TARGET_DIR:-target}/pictures" number=0 picture
     mkdir -p "$drawn"
-    cargo run --quiet --release -p picollo-core --example pictures -- "$drawn" "$drawn/report.html" >/dev/null || return 1
+    cargo run --quiet --release -p picollo-text --example pictures -- "$drawn" "$drawn/report.html" >/dev/null || return 1
     for picture in "$drawn"/*.svg; do
         cmp "$picture" "docs/images/$(basename "$picture")" || {
             echo "pictures: FAILED: draw them anew, as docs/pictures.md says, and look at them"

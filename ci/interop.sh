@@ -63,7 +63,7 @@ mkdir -p "$out"
 python3 ci/interop/interop.py prepare "$out" "${INTEROP_SEED:-1}" || fail "no histograms to try"
 "$venv/bin/python" ci/interop/peer.py "$out" || fail "PyPI's hdrhistogram ended early"
 NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hdr-histogram-js ended early"
-cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
+cargo run --quiet -p picollo-codec --example interop -- "$out" || fail "the crate hdrhistogram ended early"
 # The command's log of a running program, beginning with the first interval.
 cargo build --quiet -p picollo-cli
 PYTHONPATH=python/src python3 ci/interop/recorded.py make target/debug/picollo "$out" || fail "nothing was recorded"

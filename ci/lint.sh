@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Is the code formatted and free of warnings, and does every link between Rust pages resolve? Runs rustfmt, clippy on
-# the workspace and on the core without features, and rustdoc. Warnings fail only with the pinned compilers.
+# the workspace and on crates without features, and rustdoc. Warnings fail only with the pinned compilers.
 # Ends with "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ check() { if "${@:2}"; then pass "$1"; else fail "$1"; fi; }
 check "formatted" cargo fmt --all --check
 # ci/adapters.sh checks the adapters, which have other dependencies; the fuzz targets need a C++ compiler.
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet "${deny[@]}"
-check "clippy, the core without features" cargo clippy -p picollo-core --no-default-features --quiet "${deny[@]}"
+check "clippy, without features" cargo clippy --package=picollo-{core,codec,stats,text} --no-default-features --quiet "${deny[@]}"
 check "links between pages of the Rust documentation" env RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" \
-    cargo doc --no-deps --quiet -p picollo-core -p picollo-native -p picollo-bench -p picollo-segment -p picollo-why -p picollo-serve
+    cargo doc --no-deps --quiet --package=picollo-{core,codec,stats,text,export,native,bench,segment,why,serve}
 finish

@@ -15,7 +15,7 @@ from pathlib import Path
 
 # In the order in which they may import. All may import the items before a colon, which import nothing.
 ROOMS = {
-    "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles metric interchange text metrics models",
+    "core": "error format Error Result: platform layout cells snapshot statistics threads histograms handle doubles metric models",
     "native": "base Error Status: os clock work event machine user_read opening session elsewhere",
 }
 # Macros write paths with `$crate`.
@@ -86,7 +86,7 @@ def look(root):
 # File, line to add, expected message.
 PLANTED = [
     ("core/src/layout/bucket.rs", "use crate::snapshot::merge::Merged;", "layout imports snapshot"),
-    ("core/src/text/csv.rs", "use crate::Snapshot;", "goes through the facade"),
+    ("core/src/metric.rs", "use crate::Snapshot;", "goes through the facade"),
     ("core/src/misplaced.rs", "", "in no room"),
     ("native/src/os/thread.rs", "use crate::session::session::Session;", "os imports session"),
 ]

@@ -50,7 +50,7 @@ c_part() {
 
 # rust_part PACKAGES...: the tests in Rust.
 rust_part() {
-    [ $all = 0 ] || set -- --package picollo-core --package picollo-native --package picollo-bench --package picollo-segment --package picollo-why --package picollo-ffi
+    [ $all = 0 ] || set -- --package=picollo-{core,codec,stats,text,export,native,bench,segment,why,ffi}
     echo "SKIPPED ten_thousand_of_them_take_under_a_hundred_megabytes, nothing_is_given: the sanitizer's shadows take memory too"
     cargo test --quiet --target "$host" "$@" -- --skip ten_thousand_of_them --skip nothing_is_given | tee "$programs/rust"
     said+="Rust $(rust_passed "$programs/rust") passed; "
@@ -77,7 +77,7 @@ asan() {
         c_part
     fi
     if wants rust; then
-        rust_part --package picollo-core --lib --test shards --test allocator --test stress --test doubles_stress --test sparse --test oracle
+        rust_part --package=picollo-{core,codec,stats,text,export} --lib --test shards --test allocator --test stress --test doubles_stress --test sparse --test oracle
     fi
     if wants python; then python_part; fi
     echo "AddressSanitizer: $said$planted planted faults found; no error, no leak; $((SECONDS - started)) s"

@@ -43,7 +43,7 @@ ELSEWHERE = {
         "ci/targets/bare-metal.sh",
         "--no-default-features --features critical-section",
     ),
-    "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
+    "cargo run --release -p picollo-text --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
     "ci/why-slow.sh": ("ci/run.py", "ci/why-slow.sh"),
     "WHY_SLOW_TIMES=100 ci/why-slow.sh": ("ci/run.py", "WHY_SLOW_TIMES=100 ci/why-slow.sh"),

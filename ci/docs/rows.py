@@ -2,7 +2,7 @@
 """Extracts the code in the tables of a page, to compile and run it: docs/coming-from.md.
 
     ci/docs/rows.py PAGE LANGUAGE     prints the body of a function: the current code of the rows, in order
-    ci/docs/rows.py PAGE --rust       prints core/tests/from_hdrhistogram.rs
+    ci/docs/rows.py PAGE --rust       prints crates/text/tests/from_hdrhistogram.rs
 
 A table is between two HTML comments. The first has the code before its rows, the second the checks after them:
 
@@ -24,7 +24,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = "docs/coming-from.md"
-RUST_TEST = "core/tests/from_hdrhistogram.rs"
+RUST_TEST = "crates/text/tests/from_hdrhistogram.rs"
 COMMENT = {"python": "#"}
 
 

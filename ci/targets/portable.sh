@@ -43,7 +43,7 @@ lacking() {
             echo "FAILED: $lacks switches nothing off"
             failed=$((failed + 1))
         fi
-        PROPTEST_CASES="${PROPTEST_CASES:-64}" tests $lacks cargo test --quiet --no-fail-fast --package picollo-core --features critical-section
+        PROPTEST_CASES="${PROPTEST_CASES:-64}" tests $lacks cargo test --quiet --no-fail-fast --package=picollo-{core,codec,stats,text,export} --features picollo-core/critical-section
         cargo check --quiet --package picollo-core --no-default-features --features critical-section
     done
     unset RUSTC_WORKSPACE_WRAPPER RUSTDOCFLAGS
@@ -71,7 +71,7 @@ other() {
     [ -n "$4" ] || unset "CARGO_TARGET_${upper}_RUNNER"
     # Fewer cases of property tests if each instruction costs ten.
     if [ -n "$4" ]; then export PROPTEST_CASES=32; fi
-    tests "$1" cargo test --quiet --locked -Zbuild-std --package picollo-core --lib --tests \
+    tests "$1" cargo test --quiet --locked -Zbuild-std --package=picollo-{core,codec,stats,text,export} --lib --tests \
         --target "$2"
     unset CARGO_TARGET_DIR RUSTC RUSTC_BOOTSTRAP PROPTEST_CASES
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command, value_parser};
-use picollo_core::log::{Header, write_header, write_interval};
+use picollo_codec::log::{Header, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
 
 use crate::failure::Failure;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Command, value_parser};
+use picollo_codec::log::{self, Interval};
 use picollo_core::Snapshot;
-use picollo_core::log::{self, Interval};
-use picollo_core::text::Unit;
-use picollo_core::text::picture::{
-    Picture, Pictures, Series, Xml, write_facts, write_head, write_sentence, write_totals,
-};
 use picollo_native::Place;
+use picollo_text::Unit;
+use picollo_text::picture::Xml;
+use picollo_text::picture::{
+    Picture, Pictures, Series, write_facts, write_head, write_sentence, write_totals,
+};
 
 use crate::exemplars;
 use crate::failure::{Failure, write_file};

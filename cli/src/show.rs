@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command, value_parser};
-use picollo_core::text::{Format, Unit, write_summary};
 use picollo_core::{Snapshot, ValueSelection};
+use picollo_text::{Format, Unit, write_summary};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, print};

@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal;
 
-use picollo_core::text::{Grouped, Markdown};
+use picollo_core::seam::Grouped;
+use picollo_text::seam::Markdown;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Output format of a table.

@@ -54,6 +54,8 @@ impl core::error::Error for Error {}
 pub type Result<T> = core::result::Result<T, Error>;
 
 /// Converts a code to the variant that has it; other codes fail with [`Error::InvalidArgument`].
+#[doc(hidden)]
+#[macro_export]
 macro_rules! from_code {
     ($name:ident { $($variant:ident),* }) => {
         impl $name {
@@ -62,13 +64,13 @@ macro_rules! from_code {
         }
 
         impl TryFrom<u32> for $name {
-            type Error = $crate::error::Error;
+            type Error = $crate::Error;
 
-            fn try_from(code: u32) -> $crate::error::Result<Self> {
+            fn try_from(code: u32) -> $crate::Result<Self> {
                 let found = $name::ALL.iter().copied().find(|known| *known as u32 == code);
-                found.ok_or($crate::error::Error::InvalidArgument)
+                found.ok_or($crate::Error::InvalidArgument)
             }
         }
     };
 }
-pub(crate) use from_code;
+pub use from_code;

@@ -16,9 +16,8 @@
 //! **Start here**: [`SharedHistogram`] for any number of threads; [`SingleWriterHistogram`] if one thread records, in
 //! less time; [`Histogram`] in a static, on the stack or in memory of your own; [`SharedDoubleHistogram`] for doubles.
 //! A [`Snapshot`] reads all of them: percentiles, mean and counts ([`Snapshot::summary`]),
-//! [buckets](Snapshot::buckets), the values since the last time ([`Since`]), proven differences
-//! ([`compare_snapshots`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] exports
-//! them to Prometheus and OpenTelemetry.
+//! [buckets](Snapshot::buckets), the values since the last time ([`Since`]). Other crates have the rest: `picollo-stats` proves differences, `picollo-codec` encodes, `picollo-text`
+//! has tables and pictures, and `picollo-export` exports to Prometheus and OpenTelemetry.
 //!
 //! A [`Layout`] decides how values are counted: a relative error and a range. A [`Mode`] decides who may write, at what
 //! cost.
@@ -41,23 +40,17 @@ mod cells;
 #[cfg(feature = "alloc")]
 mod doubles;
 mod error;
-mod figures;
 mod format;
 mod handle;
 mod histograms;
-#[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "decoding needs an allocator"))]
-mod interchange;
 mod layout;
 #[cfg(feature = "alloc")]
 mod metric;
-#[cfg(feature = "alloc")]
-mod metrics;
 #[cfg(all(test, loom))]
 mod models;
 mod platform;
 mod snapshot;
 mod statistics;
-pub mod text;
 mod threads;
 
 pub use cells::cell::{Counter, ManyWriters, TallyCounts, WriteMode};
@@ -69,14 +62,11 @@ pub use cells::single_writer::SingleWriter;
 pub use cells::write_mode::Interlocked;
 #[cfg(feature = "alloc")]
 pub use doubles::{
-    DoubleBucket, DoubleHistogram, DoubleLayout, DoubleOptions, DoublePercentile, DoubleSnapshot,
-    DoubleStatistics, DoubleSummary, QuantileRule, SharedDoubleHistogram,
+    DoubleBucket, DoubleEntry, DoubleHistogram, DoubleLayout, DoubleOptions, DoublePercentile,
+    DoubleSnapshot, DoubleStatistics, DoubleSummary, QuantileRule, SharedDoubleHistogram,
 };
 pub use error::{Error, Result};
-pub use figures::{
-    FIGURE_EVENTS, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FIGURES, Figure, FigureCounts, FigureEstimate, Unknown,
-    estimate_figure, estimate_figure_difference, event_of_figure,
-};
+pub use format::buffer::{BufferWriter, Written, write_c_string};
 #[cfg(feature = "alloc")]
 pub use handle::atomic_recorder::AtomicRecorder;
 pub use handle::options::Options;
@@ -95,26 +85,15 @@ pub use histograms::record::Record;
 #[cfg(feature = "alloc")]
 pub use histograms::striped::SharedStripedCounter;
 pub use histograms::striped::StripedCounter;
-#[cfg(feature = "alloc")]
-pub use interchange::Decoder;
-pub use interchange::{Codec, DEFAULT_MAX_COUNTERS, Encoding, log};
 pub use layout::bucket::{Bucket, ValueSelection};
 #[doc(hidden)]
 pub use layout::indices::BatchPath;
 pub use layout::layout::{Layout, MAX_SCALE};
 #[cfg(feature = "alloc")]
 pub use metric::{Metric, MetricCounter, MetricGauge};
-#[cfg(feature = "alloc")]
-pub use metrics::{
-    Distribution, Exemplar, Exposition, Family, MAX_BOUNDS, MetricKind, Negotiated, Otlp, OtlpExport, Point,
-    Registry, Temporality, Value, negotiate, write_otlp,
-};
 pub use platform::atomics::{AtomicU32, AtomicU64};
 #[doc(hidden)]
 pub use platform::banks::BaselineWord;
-#[doc(hidden)] // For native's collectors.
-#[cfg(feature = "alloc")]
-pub use platform::counted::Counted;
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]
 pub use platform::lock::{Lock, Refused};
@@ -125,15 +104,32 @@ pub use platform::memory::is_at_hand;
 #[cfg(feature = "std")]
 pub use platform::process::process;
 pub use snapshot::merge::Merged;
+pub use snapshot::rewrite::Rewrite;
 pub use snapshot::snapshot::{Counts, Since, Snapshot};
 pub use snapshot::source::Source;
-pub use statistics::compare::{
-    BlockComparison, BlockOverhead, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
-    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE,
-    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison, FEWEST_RUNS, QuantileInterval,
-    RunComparison, Verdict, compare_block_ratios, compare_blocks, compare_blocks_above, compare_runs,
-    compare_snapshots, quantile_interval,
-};
 pub use statistics::moments::Moments;
 pub use statistics::steps::Step;
 pub use statistics::summary::{Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
+
+/// What the other crates of Picollo need of this one. It is not part of the interface, and changes without notice.
+#[doc(hidden)]
+pub mod seam {
+    pub use crate::error::from_code;
+    pub use crate::format::buffer::room;
+    pub use crate::format::date::{Date, Day};
+    pub use crate::format::decimal::Decimal;
+    pub use crate::format::number::{
+        Fixed, Grouped, Maybe, NOT_AVAILABLE, write_rounded, write_scientific, zigzag,
+    };
+    pub use crate::format::xml::write_escaped;
+    pub use crate::handle::single_writer::sealed::Inside;
+    pub use crate::layout::layout::SCALES_OF_DIGITS;
+    #[cfg(feature = "alloc")]
+    pub use crate::platform::counted::Counted;
+    #[cfg(feature = "alloc")]
+    pub use crate::platform::memory::{allocate_zeroed, free};
+    pub use crate::snapshot::differences::{BLOCK, Cells};
+    pub use crate::statistics::percentile::{Cursor, saturated, target_count};
+    pub use crate::statistics::short::{CountsInWords, Rank, SHORT, outside, supports};
+    pub use crate::statistics::summary::write_at;
+}

@@ -1,9 +1,8 @@
 //! Snapshots distinguish histograms by identity, not by address or by the number of resets.
 #![cfg(feature = "std")]
 
-use picollo_core::{
-    AtomicU64, Histogram, Layout, Metric, Options, Registry, SharedHistogram, Since, Snapshot,
-};
+use picollo_core::{AtomicU64, Histogram, Layout, Metric, Options, SharedHistogram, Since, Snapshot};
+use picollo_export::Registry;
 
 const LAYOUT: Layout = Layout::new(0.1, 0, 1000);
 type OnStack = Histogram<[AtomicU64; LAYOUT.cells()]>;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use libc::pid_t;
 use picollo_core::{
-    DoubleHistogram, DoubleOptions, DoubleSnapshot, Metric, Mode, Options, Registry, SharedHistogram, Since,
-    Snapshot, Storage,
+    DoubleHistogram, DoubleOptions, DoubleSnapshot, Metric, Mode, Options, SharedHistogram, Since, Snapshot,
+    Storage,
 };
+use picollo_export::Registry;
 
 const ROUNDS: u32 = 100;
 

@@ -3,7 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use picollo_core::{Codec, Encoding, Error, Snapshot};
+use picollo_codec::{Codec, Encoding};
+use picollo_core::{Error, Snapshot};
 
 /// The largest number of counters of a decoded snapshot here.
 pub const MAX_COUNTERS: u64 = 1 << 10;

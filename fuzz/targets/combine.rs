@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::text::{HgrmFormat, write_hgrm};
+use picollo_codec::{HgrmFormat, write_hgrm};
 use picollo_core::{Snapshot, ValueSelection};
 use picollo_fuzz::{Counting, counts, decode};
 

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{Codec, Snapshot};
+use picollo_codec::Codec;
+use picollo_core::Snapshot;
 use picollo_fuzz::{Counting, MAX_COUNTERS, check, counts, decode};
 
 #[global_allocator]

@@ -6,10 +6,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{
-    DoubleOptions, Exemplar, Exposition, Family, Metric, Options, Otlp, OtlpExport, Registry,
-    SharedDoubleHistogram, SharedHistogram, Temporality, write_otlp,
-};
+use picollo_core::{DoubleOptions, Metric, Options, SharedDoubleHistogram, SharedHistogram};
+use picollo_export::{Exemplar, Exposition, Family, Otlp, OtlpExport, Registry, Temporality, write_otlp};
 
 fn varint(bytes: &mut &[u8]) -> u64 {
     let (mut value, mut shift) = (0, 0);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::log::{Reader, from_utf16, is_utf16, write_interval};
+use picollo_codec::log::{Reader, from_utf16, is_utf16, write_interval};
 use picollo_fuzz::{Counting, counts, decode};
 
 #[global_allocator]

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{Codec, Encoding};
+use picollo_codec::{Codec, Encoding};
 use picollo_fuzz::{Counting, check, decode};
 
 #[global_allocator]

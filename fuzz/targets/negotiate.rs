@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{Exposition, negotiate};
+use picollo_export::{Exposition, negotiate};
 
 fuzz_target!(|accept: &[u8]| {
     let answer = negotiate(accept);

@@ -4,7 +4,8 @@
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 
-use picollo_core::{Exemplar, Metric, Options, Registry, SharedHistogram};
+use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_export::{Exemplar, Registry};
 use picollo_serve::{Server, exposition};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,13 +1,23 @@
 //! One connection: reads a request, answers it, and closes the connection, all within a time limit.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use picollo_core::text::picture::Xml;
+use picollo_core::seam::write_escaped;
 
 use crate::request::{self, Refusal, Request};
 use crate::{Answer, Options};
+
+/// A text in an HTML page.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| write_escaped(f, c))
+    }
+}
 
 /// The time left until a deadline, or an error if none is left. (A timeout of zero would mean to wait forever.)
 pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
@@ -61,7 +71,7 @@ pub(crate) fn answer(
             Err(error) => plain(500, &error, is_head),
         },
         Ok(_) => {
-            let path = Xml(&options.path);
+            let path = Escaped(&options.path);
             let page = format!("<!DOCTYPE html><title>Picollo</title><a href=\"{path}\">{path}</a>\n");
             response(200, "text/html; charset=utf-8", "", page.as_bytes(), is_head)
         }

@@ -1,10 +1,10 @@
-//! Exports a [`picollo_core::Registry`]: with an HTTP endpoint for scrapers ([`Server`], [`exposition`]), or a push to
+//! Exports a [`picollo_export::Registry`]: with an HTTP endpoint for scrapers ([`Server`], [`exposition`]), or a push to
 //! OpenTelemetry collectors ([`otlp::Pusher`], [`RegistryExport`]). The push is the feature `otlp`, on by default, and
 //! needs a client for HTTP and TLS. The endpoint needs only the C library.
 //!
 //! ```no_run
 //! use std::sync::{Arc, Mutex};
-//! use picollo_core::Registry;
+//! use picollo_export::Registry;
 //! use picollo_serve::{Options, RegistryExport, Server, exposition, otlp};
 //!
 //! let registry = Arc::new(Mutex::new(Registry::new()));

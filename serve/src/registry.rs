@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "otlp")]
-use picollo_core::OtlpExport;
-use picollo_core::{Registry, negotiate};
+use picollo_export::OtlpExport;
+use picollo_export::{Registry, negotiate};
 
 use crate::Answer;
 #[cfg(feature = "otlp")]
@@ -15,7 +15,8 @@ use crate::otlp::{Export, Settings};
 ///
 /// ```no_run
 /// use std::sync::{Arc, Mutex};
-/// use picollo_core::{Metric, Options, Registry, SharedHistogram};
+/// use picollo_core::{Metric, Options, SharedHistogram};
+/// use picollo_export::Registry;
 /// use picollo_serve::{Server, exposition};
 ///
 /// let latency = SharedHistogram::create(&Options::default())?;

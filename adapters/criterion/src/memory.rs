@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use picollo_bench::baseline::{Baseline, Environment, Run, environment, judge};
-use picollo_core::{CompareOptions, Snapshot, ValueSelection, Verdict};
+use picollo_core::{Snapshot, ValueSelection};
 use picollo_native::Result;
+use picollo_stats::{CompareOptions, Verdict};
 
 use crate::measurement::Picollo;
 

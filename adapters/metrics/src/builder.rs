@@ -81,7 +81,7 @@ impl Builder {
     pub fn build(self) -> Result<Metrics, Error> {
         let positive = |number: f64| number.is_finite() && number > 0.0;
         let ascend = |bounds: &Vec<f64>| {
-            bounds.len() <= picollo_core::MAX_BOUNDS
+            bounds.len() <= picollo_export::MAX_BOUNDS
                 && bounds.iter().all(|&bound| bound >= 0.0 && bound.is_finite())
                 && bounds.windows(2).all(|pair| pair[0] < pair[1])
         };

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use metrics::{
     Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SetRecorderError, SharedString, Unit,
 };
-use picollo_core::{MetricKind, Registry, Since, Snapshot, ValueSelection};
+use picollo_core::{Since, Snapshot, ValueSelection};
+use picollo_export::{MetricKind, Registry};
 use picollo_serve::{Options, Server, exposition};
 
 use crate::cache::{Cache, cached};

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use metrics::{Key, Unit};
-use picollo_core::{Error, MetricCounter, MetricGauge, MetricKind, Mode, Options, Registry, SharedHistogram};
+use picollo_core::{Error, MetricCounter, MetricGauge, Mode, Options, SharedHistogram};
+use picollo_export::{MetricKind, Registry};
 
 use crate::builder::Builder;
 use crate::names;

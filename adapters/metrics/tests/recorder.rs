@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use metrics::{Recorder, Unit, counter, gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
-use picollo_core::Exposition;
+use picollo_export::Exposition;
 use picollo_metrics::{Builder, Metrics};
 
 fn text(metrics: &Metrics) -> String {

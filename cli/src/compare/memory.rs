@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use picollo_bench::baseline::{Against, Baseline, Run, environment, judge, missing};
-use picollo_core::{
-    COMPARISON_NOISY, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict,
-};
+use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
+use picollo_stats::{COMPARISON_NOISY, RunComparison, Verdict};
 use serde_json::{Value, json};
 
 use super::metric::Kind;

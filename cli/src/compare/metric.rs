@@ -1,6 +1,6 @@
 //! The metrics of each run, and how they are shown to people.
 
-use picollo_core::text::Unit;
+use picollo_text::Unit;
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

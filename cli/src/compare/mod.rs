@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_bench::{Benchmark, BenchmarkNoise, BenchmarkOptions, Side};
-use picollo_core::{
+use picollo_stats::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict,
     compare_block_ratios,
 };

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use picollo_core::{
+use picollo_stats::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION,
     COMPARISON_NOISY, COMPARISON_TOO_FEW, Verdict,
-    text::{Answer, Unit},
 };
+use picollo_text::{Answer, Unit};
 use serde_json::{Map, Value, json};
 
 use super::figures;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{Codec, Encoding, Error, Snapshot};
+use picollo_codec::{Codec, Encoding};
+use picollo_core::{Error, Snapshot};
 
 /// The key of a sum. Irrelevant fields are empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use picollo_core::log::{Interval, Reader};
+use picollo_codec::log::{Interval, Reader};
 use picollo_core::{Error, Snapshot};
 
 use super::groups::{ANY_COUNTERS, Group, Groups};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use flate2::read::MultiGzDecoder;
-use picollo_core::log::{from_utf16, is_utf16};
+use picollo_codec::log::{from_utf16, is_utf16};
 
 use crate::failure::{Failure, plain};
 

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picollo_core::{
-    Layout, Metric, MetricCounter, MetricGauge, Options, Registry, SharedHistogram, Snapshot, Storage,
-};
+use picollo_core::{Layout, Metric, MetricCounter, MetricGauge, Options, SharedHistogram, Snapshot, Storage};
+use picollo_export::Registry;
 
 use super::bounds::Bounds;
 use super::naming::{Exported, Process, Processes, process_of};

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use picollo_core::text::Unit;
-use picollo_core::{
+use picollo_native::Event;
+use picollo_stats::{
     FIGURES, Figure, FigureCounts, FigureEstimate, Unknown, estimate_figure, estimate_figure_difference,
     event_of_figure,
 };
-use picollo_native::Event;
+use picollo_text::Unit;
 use serde_json::{Value, json};
 
 use super::Measure;

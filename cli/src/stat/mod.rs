@@ -5,8 +5,8 @@ mod report;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use picollo_bench::NoiseWatch;
-use picollo_core::{Figure, FigureCounts, FigureEstimate, estimate_figure};
 use picollo_native::probe;
+use picollo_stats::{Figure, FigureCounts, FigureEstimate, estimate_figure};
 
 use crate::compare::metric::{self, Metric};
 use crate::compare::runner::{Run, Runner, shown, split};

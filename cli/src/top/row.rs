@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use picollo_core::{CompareOptions, Comparison, Layout, Snapshot, compare_snapshots};
+use picollo_core::{Layout, Snapshot};
 use picollo_segment::{SegmentEntry, SegmentKind};
+use picollo_stats::{CompareOptions, Comparison, compare_snapshots};
 
 use crate::reader::title;
 use crate::show::{RANKS, percentiles};

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use picollo_core::text::Unit;
-use picollo_core::{COMPARISON_WITHIN_MARGIN, Comparison, Verdict};
+use picollo_stats::{COMPARISON_WITHIN_MARGIN, Comparison, Verdict};
+use picollo_text::Unit;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};

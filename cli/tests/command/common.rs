@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use picollo_core::log::Reader;
+use picollo_codec::log::Reader;
 use picollo_core::{Metric, Options, Snapshot};
 use picollo_segment::{Segment, SegmentOptions};
 

@@ -64,12 +64,12 @@ impl DoubleLayout {
     }
 
     /// Binary logarithm of the number of buckets in a row.
-    pub(crate) const fn scale(&self) -> u32 {
+    pub const fn scale(&self) -> u32 {
         self.bits
     }
 
     /// The largest key: that of the last bucket in the last row.
-    pub(crate) const fn last_key(&self) -> i32 {
+    pub const fn last_key(&self) -> i32 {
         (ROWS << self.bits) as i32
     }
 
@@ -111,8 +111,8 @@ impl DoubleLayout {
         if place.negative { -key } else { key }
     }
 
-    /// The bucket of a key that [`DoubleLayout::key_of`] made, or of zero.
-    pub(crate) fn bucket_at(&self, key: i32, count: u64) -> DoubleBucket {
+    /// The bucket with a key of a [`DoubleEntry`](crate::DoubleEntry).
+    pub fn bucket_at(&self, key: i32, count: u64) -> DoubleBucket {
         if key == 0 {
             return DoubleBucket { lower: 0.0, upper: 0.0, midpoint: 0.0, count };
         }

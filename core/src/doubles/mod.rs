@@ -31,7 +31,7 @@ use snapshot::check_quantiles;
 
 pub use layout::{DoubleBucket, DoubleLayout};
 pub use shared::SharedDoubleHistogram;
-pub(crate) use snapshot::Entry;
+pub use snapshot::DoubleEntry;
 pub use snapshot::{DoubleSnapshot, DoubleStatistics, QuantileRule};
 pub use summary::{DoublePercentile, DoubleSummary};
 

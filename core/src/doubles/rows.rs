@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use super::layout::{DoubleLayout, Place, ROWS};
-use super::snapshot::Entry;
+use super::snapshot::DoubleEntry;
 use crate::cells::cell::Counter;
 use crate::cells::first_touch::{Budget, FirstTouch};
 use crate::platform::atomics::AtomicU64;
@@ -193,12 +193,12 @@ impl Rows {
         layout: DoubleLayout,
         interval: Interval,
         reading: Reading,
-        into: &mut Vec<Entry>,
+        into: &mut Vec<DoubleEntry>,
     ) {
         let mut read = |key: i32, cell: &AtomicU64| {
             // Most cells are empty, and a load costs less than a swap.
             if cell.load(Relaxed) != 0 && into.try_reserve(1).is_ok() {
-                into.push(Entry { count: reading.of(cell), key });
+                into.push(DoubleEntry { count: reading.of(cell), key });
             }
         };
         for (row, cells) in self.rows(layout, interval, true).rev() {

@@ -22,9 +22,11 @@ pub enum QuantileRule {
 
 /// A bucket's key and count.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    pub(crate) key: i32,
-    pub(crate) count: u64,
+pub struct DoubleEntry {
+    /// The number of the bucket: 0 for zeros, negative for negative values.
+    pub key: i32,
+    /// How many values are in it.
+    pub count: u64,
 }
 
 /// The counts of one interval of a [`DoubleHistogram`](super::DoubleHistogram).
@@ -34,7 +36,7 @@ pub(crate) struct Entry {
 pub struct DoubleSnapshot {
     pub(super) layout: DoubleLayout,
     pub(super) rule: QuantileRule,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<DoubleEntry>,
     pub(super) count: u128,
     pub(super) not_finite: u64,
     pub(super) lost: u64,
@@ -133,7 +135,7 @@ impl DoubleSnapshot {
     }
 
     /// Keys and counts that are not zero, in ascending order.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[DoubleEntry] {
         &self.entries
     }
 
@@ -154,7 +156,7 @@ impl DoubleSnapshot {
             return Ok(());
         }
         let layout = self.layout;
-        self.entries.extend(other.buckets().map(|bucket| Entry {
+        self.entries.extend(other.buckets().map(|bucket| DoubleEntry {
             key: layout.place_of(bucket.midpoint).map_or(0, |place| layout.key_of(place)),
             count: bucket.count,
         }));

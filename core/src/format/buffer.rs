@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 ///
 /// # Safety
 /// The caller may write only initialized bytes there.
-pub(crate) unsafe fn room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+pub unsafe fn room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: both types have the same layout, and each byte stays initialized, as the caller promises.
     unsafe { &mut *(core::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
 }
@@ -19,7 +19,7 @@ pub(crate) unsafe fn room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
 ///
 /// ```
 /// use core::fmt::Write;
-/// use picollo_core::text::BufferWriter;
+/// use picollo_core::BufferWriter;
 ///
 /// let mut counter = BufferWriter::new(&mut []);
 /// write!(counter, "{}", 12_345).unwrap();

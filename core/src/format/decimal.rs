@@ -13,7 +13,7 @@ pub(crate) const MINUS: &str = "−";
 
 /// A finite number: `0.d1d2d3… × 10^point`, with `d1` not 0; without digits it is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     negative: bool,
     digits: [u8; DIGITS],
     length: usize,
@@ -35,7 +35,7 @@ impl Decimal {
     const ZERO: Decimal = Decimal { negative: false, digits: [0; DIGITS], length: 0, point: 0 };
 
     /// Returns `None` if the value is not finite.
-    pub(crate) fn new(value: f64) -> Option<Decimal> {
+    pub fn new(value: f64) -> Option<Decimal> {
         if !value.is_finite() {
             return None;
         }
@@ -46,7 +46,7 @@ impl Decimal {
     }
 
     /// Returns the shortest digits that distinguish a finite number from its neighbors, without its sign.
-    pub(crate) fn shortest(value: f64) -> Decimal {
+    pub fn shortest(value: f64) -> Decimal {
         Decimal::scientific(format_args!("{:e}", value.abs()))
     }
 
@@ -79,39 +79,43 @@ impl Decimal {
         if self.length == 0 { Decimal::ZERO } else { self }
     }
 
-    pub(crate) const fn is_zero(&self) -> bool {
+    /// Whether it is zero.
+    pub const fn is_zero(&self) -> bool {
         self.length == 0
     }
 
-    pub(crate) const fn is_negative(&self) -> bool {
+    /// Whether it is below zero.
+    pub const fn is_negative(&self) -> bool {
         self.negative
     }
 
-    pub(crate) const fn abs(self) -> Decimal {
+    /// Returns it without its sign.
+    pub const fn abs(self) -> Decimal {
         Decimal { negative: false, ..self }
     }
 
     /// Returns the power of ten of the first digit; 0 for zero.
-    pub(crate) const fn magnitude(&self) -> i32 {
+    pub const fn magnitude(&self) -> i32 {
         if self.length == 0 { 0 } else { self.point - 1 }
     }
 
-    pub(crate) fn decimals(&self) -> u32 {
+    /// The number of digits after the point.
+    pub fn decimals(&self) -> u32 {
         (self.length as i32 - self.point).max(0) as u32
     }
 
     /// Multiplies by a power of ten.
-    pub(crate) const fn shifted(self, power: i32) -> Decimal {
+    pub const fn shifted(self, power: i32) -> Decimal {
         if self.length == 0 { self } else { Decimal { point: self.point + power, ..self } }
     }
 
     /// Rounds to this many significant digits.
-    pub(crate) fn significant(self, digits: i32) -> Decimal {
+    pub fn significant(self, digits: i32) -> Decimal {
         self.rounded(digits - self.point)
     }
 
     /// Rounds to this many decimals; a negative number makes zeros before the point.
-    pub(crate) fn rounded(mut self, decimals: i32) -> Decimal {
+    pub fn rounded(mut self, decimals: i32) -> Decimal {
         let kept = self.point.saturating_add(decimals);
         if kept < 0 {
             return Decimal::ZERO;
@@ -141,13 +145,13 @@ impl Decimal {
     }
 
     /// Writes the number without further rounding, with at least `decimals` decimals and grouped thousands.
-    pub(crate) fn write(&self, out: &mut dyn Write, decimals: u32) -> fmt::Result {
+    pub fn write(&self, out: &mut dyn Write, decimals: u32) -> fmt::Result {
         out.write_str(if self.negative { MINUS } else { "" })?;
         self.write_digits(out, decimals, ",")
     }
 
     /// Does the same as [`Decimal::write`], without a sign.
-    pub(crate) fn write_digits(&self, out: &mut dyn Write, decimals: u32, separator: &str) -> fmt::Result {
+    pub fn write_digits(&self, out: &mut dyn Write, decimals: u32, separator: &str) -> fmt::Result {
         // Digits that are not kept are zeros.
         let digit = |at: i32| match usize::try_from(at) {
             Ok(at) if at < self.length => self.digits.get(at).copied().unwrap_or(0),
@@ -167,47 +171,16 @@ impl Decimal {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
+    use crate::format::exact::{exact, naive_round};
     use proptest::prelude::*;
-    use std::format;
     use std::string::{String, ToString};
-    use std::vec::Vec;
 
     fn written(decimal: Decimal, decimals: u32) -> String {
         let mut text = String::new();
         decimal.write(&mut text, decimals).unwrap();
         text
-    }
-
-    /// Returns all digits of a double before and after the point: at most 309 and 1074.
-    pub(crate) fn exact(value: f64) -> (Vec<u8>, Vec<u8>) {
-        let text = format!("{:.1074}", value.abs());
-        let (whole, fraction) = text.split_once('.').unwrap();
-        (whole.bytes().map(|b| b - b'0').collect(), fraction.bytes().map(|b| b - b'0').collect())
-    }
-
-    /// Rounds digits at a place, half up, as taught in school. Returns the digits before it, after one more for the
-    /// carry.
-    pub(crate) fn naive_round(whole: &[u8], fraction: &[u8], decimals: i32) -> (Vec<u8>, Vec<u8>) {
-        let mut all: Vec<u8> = core::iter::once(0).chain(whole.iter().chain(fraction).copied()).collect();
-        let point = whole.len() as i32 + 1;
-        let at = point + decimals;
-        if at < 0 {
-            return (std::vec![0], Vec::new());
-        }
-        let up = all.get(at as usize).is_some_and(|&digit| digit >= 5);
-        all.iter_mut().skip(at as usize).for_each(|digit| *digit = 0);
-        if up {
-            for digit in all[..at as usize].iter_mut().rev() {
-                *digit = (*digit + 1) % 10;
-                if *digit != 0 {
-                    break;
-                }
-            }
-        }
-        let fraction = all.split_off(point as usize);
-        (all, fraction)
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Numbers and names as text. This module imports nothing from others.
 
 pub(crate) mod buffer;
+pub(crate) mod date;
 pub(crate) mod decimal;
-pub(crate) mod escape;
+#[cfg(test)]
+pub(crate) mod exact;
 pub(crate) mod number;
-pub(crate) mod table;
+pub(crate) mod xml;

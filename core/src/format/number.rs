@@ -8,7 +8,7 @@ use core::fmt::{self, Write};
 use super::decimal::Decimal;
 
 /// Stands for a number that does not exist.
-pub(crate) const NOT_AVAILABLE: &str = "n/a";
+pub const NOT_AVAILABLE: &str = "n/a";
 
 /// Most decimals that [`Fixed`] can show; `10^MAX_DECIMALS` leaves room in the 128-bit arithmetic of [`round`].
 const MAX_DECIMALS: u32 = 6;
@@ -53,7 +53,7 @@ impl fmt::Display for Grouped {
 }
 
 /// A grouped integer that may be missing.
-pub(crate) struct Maybe(pub Option<u64>);
+pub struct Maybe(pub Option<u64>);
 
 impl fmt::Display for Maybe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,7 +67,7 @@ impl fmt::Display for Maybe {
 /// A double with grouped integer digits and a fixed number of decimals, rounded exactly, half away from zero.
 ///
 /// It shows `n/a` if the value is not finite, and scientific notation from 2^128 on. Zero has no sign.
-pub(crate) struct Fixed {
+pub struct Fixed {
     value: f64,
     factor: u8,
     decimals: u32,
@@ -76,22 +76,22 @@ pub(crate) struct Fixed {
 
 impl Fixed {
     /// Shows exactly `decimals` (at most 6) decimals.
-    pub(crate) const fn new(value: f64, decimals: u32) -> Fixed {
+    pub const fn new(value: f64, decimals: u32) -> Fixed {
         Fixed { value, factor: 1, decimals, least_decimals: decimals }
     }
 
     /// Shows up to `decimals` decimals, without trailing zeros.
-    pub(crate) const fn trimmed(value: f64, decimals: u32) -> Fixed {
+    pub const fn trimmed(value: f64, decimals: u32) -> Fixed {
         Fixed { value, factor: 1, decimals, least_decimals: 0 }
     }
 
     /// Shows a percentile rank, with up to 6 decimals.
-    pub(crate) const fn rank(rank: f64) -> Fixed {
+    pub const fn rank(rank: f64) -> Fixed {
         Fixed::trimmed(rank, 6)
     }
 
     /// Shows exactly 100 times the value, with 1 to 4 decimals.
-    pub(crate) const fn percentage(value: f64) -> Fixed {
+    pub const fn percentage(value: f64) -> Fixed {
         Fixed { value, factor: 100, decimals: 4, least_decimals: 1 }
     }
 }
@@ -125,8 +125,10 @@ impl fmt::Display for Fixed {
 }
 
 /// A double with four significant digits, or all before the point, without zeros at the end; `n/a` if it is not finite.
-pub(crate) struct Rounded(pub f64);
+#[cfg(feature = "alloc")]
+pub struct Rounded(pub f64);
 
+#[cfg(feature = "alloc")]
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Decimal::new(self.0) {
@@ -151,6 +153,11 @@ pub fn write_scientific(out: &mut dyn Write, value: Decimal, digits: i32) -> fmt
     let rounded = value.significant(digits);
     rounded.shifted(-rounded.magnitude()).write(out, 0)?;
     write!(out, "e{}", rounded.magnitude())
+}
+
+/// Maps signed to unsigned so that small magnitudes stay small: 0, -1, 1, -2, 2, … become 0, 1, 2, 3, 4, …
+pub const fn zigzag(value: i64) -> u64 {
+    ((value as u64) << 1) ^ (value >> 63) as u64
 }
 
 /// Returns the sign, the mantissa below 2^53, and the binary exponent of a finite double.
@@ -193,7 +200,7 @@ fn round(mantissa: u64, exponent: i32, decimals: u32) -> Option<(u128, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::decimal::tests::{exact, naive_round};
+    use crate::format::exact::{exact, naive_round};
     use proptest::prelude::*;
     use std::string::{String, ToString};
     use std::{format, vec::Vec};

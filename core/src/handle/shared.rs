@@ -286,7 +286,8 @@ impl SharedHistogram {
 
     /// Does the same as [`SharedHistogram::update`] with everything that was ever counted.
     #[cfg(feature = "alloc")]
-    pub(crate) fn update_since_creation(&self, snapshot: &mut Snapshot) -> Result<()> {
+    #[doc(hidden)]
+    pub fn update_since_creation(&self, snapshot: &mut Snapshot) -> Result<()> {
         as_what_it_is!(self.0, histogram => snapshot.update_since_creation(histogram))
     }
 

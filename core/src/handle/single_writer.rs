@@ -15,9 +15,9 @@ use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
 pub(crate) mod sealed {
-    /// A value that only this crate can make, so nobody else can call functions that take it: methods of a bound's
+    /// A value that only Picollo's crates can make, so nobody else can call functions that take it: methods of a bound's
     /// supertrait would otherwise be callable.
-    pub struct Inside(pub(crate) ());
+    pub struct Inside(pub ());
 
     pub trait Sealed {
         /// Returns the reference as one that does not check who records.

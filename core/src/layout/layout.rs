@@ -28,7 +28,7 @@ const MAX_UNIT: u32 = 61;
 
 /// The block scales for 0 to 5 significant digits. `2^scale` is half of HdrHistogram's sub-bucket count, which is the
 /// power of two at or above `2 * 10^digits`.
-pub(crate) const SCALES_OF_DIGITS: [u32; 6] = [0, 4, 7, 10, 14, 17];
+pub const SCALES_OF_DIGITS: [u32; 6] = [0, 4, 7, 10, 14, 17];
 
 const DEFAULT_ERROR: f64 = 0.001;
 const MIN_ERROR: f64 = 1e-6;

@@ -19,7 +19,7 @@ pub(crate) const fn size_with<Head, E>(fixed: usize, length: usize) -> Result<us
 
 /// Allocates a zeroed block of `size > 0` bytes.
 #[cfg(feature = "alloc")]
-pub(crate) fn allocate_zeroed(size: usize, align: usize) -> Result<NonNull<u8>> {
+pub fn allocate_zeroed(size: usize, align: usize) -> Result<NonNull<u8>> {
     let layout = core::alloc::Layout::from_size_align(size, align).map_err(|_| Error::OutOfMemory)?;
     debug_assert!(size > 0);
     // SAFETY: callers allocate at least a header, so the size is not zero.
@@ -31,7 +31,7 @@ pub(crate) fn allocate_zeroed(size: usize, align: usize) -> Result<NonNull<u8>> 
 /// # Safety
 /// The block must come from [`allocate_zeroed`] with the same size and alignment, and not be used any more.
 #[cfg(feature = "alloc")]
-pub(crate) unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
+pub unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     // SAFETY: size and alignment were accepted when the block was allocated; the rest is the caller's promise.
     unsafe {
         alloc::alloc::dealloc(block.as_ptr(), core::alloc::Layout::from_size_align_unchecked(size, align))

@@ -6,22 +6,24 @@ use crate::snapshot::sums::{self, PowerSums};
 
 /// Counts by storage index.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cells<'a> {
+pub struct Cells<'a> {
     raw: &'a [u64],
     /// The counts to subtract from the raw counts: equally many, or empty if all are zero.
     base: &'a [u64],
 }
 
 /// Counters are read in blocks of this many; empty blocks are skipped.
-pub(crate) const BLOCK: usize = 8;
+pub const BLOCK: usize = 8;
 
+#[allow(clippy::len_without_is_empty, reason = "there always are cells")]
 impl<'a> Cells<'a> {
     pub(crate) fn new(raw: &'a [u64], base: &'a [u64]) -> Self {
         debug_assert!(base.is_empty() || base.len() == raw.len());
         Cells { raw, base }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of cells.
+    pub fn len(&self) -> usize {
         self.raw.len()
     }
 
@@ -68,7 +70,7 @@ impl<'a> Cells<'a> {
 
     /// Returns the counts of a block, with zeros after the last one.
     #[inline(always)]
-    pub(crate) fn block(&self, start: usize) -> [u64; BLOCK] {
+    pub fn block(&self, start: usize) -> [u64; BLOCK] {
         let Some(raw) = self.raw[start..].first_chunk::<BLOCK>() else { return self.last_block(start) };
         match self.base.get(start..).and_then(|base| base.first_chunk::<BLOCK>()) {
             Some(base) => core::array::from_fn(|at| raw[at].wrapping_sub(base[at])),
@@ -78,7 +80,7 @@ impl<'a> Cells<'a> {
 
     /// Returns the counts directly, if they are not differences.
     #[inline(always)]
-    pub(crate) fn plain(&self, range: Range<usize>) -> Option<&'a [u64]> {
+    pub fn plain(&self, range: Range<usize>) -> Option<&'a [u64]> {
         if self.base.is_empty() { Some(&self.raw[range]) } else { None }
     }
 

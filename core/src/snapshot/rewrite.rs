@@ -5,7 +5,7 @@ use crate::snapshot::snapshot::{Base, Counts, Head, Snapshot, split};
 
 /// The counts of a snapshot while they are changed. On drop, in any way, the totals are recomputed from the counts, and
 /// the snapshot has no source histogram any more: the next update replaces the counts.
-pub(crate) struct Rewrite<'a> {
+pub struct Rewrite<'a> {
     head: &'a mut Head,
     raw: &'a mut [u64],
     /// The counts to subtract from the raw counts, if there is room for them.
@@ -13,16 +13,16 @@ pub(crate) struct Rewrite<'a> {
     /// The sum of all counts.
     total: u128,
     /// Observations below the range.
-    pub(crate) underflow: u64,
+    pub underflow: u64,
     /// Observations above the range.
-    pub(crate) overflow: u64,
+    pub overflow: u64,
     /// Observations that are missing.
-    pub(crate) lost: u64,
+    pub lost: u64,
 }
 
 impl Snapshot {
     /// Runs `change` on the counts, and leaves the snapshot consistent, whatever `change` does.
-    pub(crate) fn rewrite<R>(&mut self, change: impl FnOnce(&mut Rewrite) -> R) -> R {
+    pub fn rewrite<R>(&mut self, change: impl FnOnce(&mut Rewrite) -> R) -> R {
         let total = self.exact_total();
         let Snapshot { head, words } = self;
         let before = core::mem::replace(&mut head.base, Base::Counts);
@@ -36,14 +36,15 @@ impl Snapshot {
 }
 
 impl Rewrite<'_> {
-    pub(crate) fn layout(&self) -> &Layout {
+    /// The layout of the snapshot.
+    pub fn layout(&self) -> &Layout {
         &self.head.layout
     }
 
     /// Adds as much as fits to the count at a storage index. Returns how much did not fit; `None`, with nothing
     /// changed, if there is no such index.
     #[inline]
-    pub(crate) fn add(&mut self, index: usize, count: u128) -> Option<u128> {
+    pub fn add(&mut self, index: usize, count: u128) -> Option<u128> {
         let raw = self.raw.get_mut(index)?;
         let fits = match self.base.get_mut(index) {
             // The next delta starts from the raw count.

@@ -12,7 +12,7 @@ use crate::cells::identity::Identity;
 use crate::error::{Error, Result};
 use crate::layout::bucket::Bucket;
 use crate::layout::layout::Layout;
-use crate::snapshot::differences::{Cells, Recorded};
+use crate::snapshot::differences::Cells;
 use crate::snapshot::source::Source;
 use crate::snapshot::sums::{self, RUN};
 
@@ -251,7 +251,8 @@ impl Snapshot {
 
     /// Forgets the source of the counts, so that the next update reuses nothing.
     #[cfg(feature = "alloc")]
-    pub(crate) fn forget_source(&mut self) {
+    #[doc(hidden)]
+    pub fn forget_source(&mut self) {
         self.head.source = None;
     }
 
@@ -266,7 +267,7 @@ impl Snapshot {
     }
 
     /// Returns the sum of all counts, which may exceed [`Counts::total`]: it decides every rank.
-    pub(crate) fn exact_total(&self) -> u128 {
+    pub fn exact_total(&self) -> u128 {
         match self.head.counts.total {
             u64::MAX => self.cells().total(0..self.head.layout.length()),
             total => total.into(),
@@ -289,7 +290,7 @@ impl Snapshot {
     }
 
     /// Returns the bucket at a storage index below [`Layout::length`], with its count.
-    pub(crate) fn bucket_at(&self, index: usize) -> Bucket {
+    pub fn bucket_at(&self, index: usize) -> Bucket {
         Bucket { count: self.count_at(index), ..self.head.layout.bucket_at(index as u64) }
     }
 
@@ -309,13 +310,14 @@ impl Snapshot {
     }
 
     /// Returns storage indices and counts of nonempty buckets.
-    pub(crate) fn recorded_counts(&self) -> Recorded<'_> {
+    pub fn recorded_counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.cells().recorded()
     }
 
     /// Returns the counts by storage index.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn cells(&self) -> Cells<'_> {
+    pub fn cells(&self) -> Cells<'_> {
         let length = self.head.layout.length();
         let (first, rest) = self.words.split_at(length);
         let second = rest.get(..length).unwrap_or_default();

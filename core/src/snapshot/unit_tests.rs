@@ -1,12 +1,10 @@
 //! Compares snapshots of layouts with a unit to snapshots without a unit of shifted values.
 
-use crate::statistics::compare::compare_snapshots;
 use std::vec::Vec;
 
 use proptest::prelude::*;
 
 use crate::histograms::dense::Histogram;
-use crate::interchange::{Codec, Encoding};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::{Layout, SCALES_OF_DIGITS as SCALES};
 use crate::platform::atomics::AtomicU64;
@@ -65,26 +63,6 @@ proptest! {
         prop_assert!((with.moments().mean / (sum / total) - 1.0).abs() < 1e-12);
     }
 
-    #[test]
-    fn there_and_back(digits in 0usize..5, unit in 0u32..41, values in values()) {
-        let layout = layout_of(digits, unit, MAX);
-        prop_assume!(layout.is_some());
-        let with = snapshot(layout.unwrap(), &values);
-        for encoding in [Encoding::HdrV2, Encoding::HdrV2Compressed, Encoding::Native] {
-            if encoding == Encoding::HdrV2Compressed && cfg!(not(feature = "compression")) {
-                continue;
-            }
-            let bytes = with.encode_to_vec(encoding).unwrap();
-            let decoded = Snapshot::decode(&bytes, 0).unwrap();
-            prop_assert_eq!(decoded.layout(), with.layout());
-            prop_assert_eq!(buckets(&decoded), buckets(&with));
-            prop_assert_eq!(decoded.encode_to_vec(encoding).unwrap(), bytes.clone());
-            if encoding == Encoding::Native {
-                prop_assert_eq!(bytes[8], if unit == 0 { 1 } else { 2 });
-            }
-        }
-    }
-
     /// Tests all pairs of digits and units, by all rules.
     #[test]
     fn merges_conserve_counts(
@@ -141,27 +119,6 @@ proptest! {
         }
     }
 
-    /// The result is as if both had been recorded in the smaller blocks and the larger unit.
-    #[test]
-    fn comparisons_are_of_what_both_tell_apart(
-        one in (0usize..4, 0u32..30), other in (0usize..4, 0u32..30), values in (values(), values())
-    ) {
-        let (Some(a), Some(b)) = (layout_of(one.0, one.1, MAX), layout_of(other.0, other.1, MAX)) else { return Ok(()) };
-        let Some(both) = layout_of(one.0.min(other.0), one.1.max(other.1), MAX) else { return Ok(()) };
-        let compare = |a: Layout, b: Layout| {
-            let result = compare_snapshots(&snapshot(a, &values.0), &snapshot(b, &values.1), &Default::default()).unwrap();
-            (result.mann_whitney_u, result.ks_distance, result.common_language)
-        };
-        prop_assert_eq!(compare(a, b), compare(both, both));
-    }
-}
-
-/// From a log of a tool that measures pauses, with Java's figures: 5000 in units of 1024.
-#[test]
-fn a_value_is_in_the_bucket_that_is_told_for_it() {
-    let decoded = Snapshot::decode(b"HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA==", 0).unwrap();
-    assert_eq!((decoded.layout().unit(), decoded.layout().significant_digits()), (10, 3));
-    assert_eq!(buckets(&decoded), [(4096, 5119, 1)]);
 }
 
 #[test]

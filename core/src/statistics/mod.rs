@@ -1,6 +1,5 @@
 //! Statistics of a snapshot.
 
-pub(crate) mod compare;
 pub(crate) mod interpolate;
 pub(crate) mod moments;
 pub(crate) mod percentile;

@@ -20,7 +20,7 @@ pub(crate) const SHORT_RUN: usize = 32;
 
 /// Returns the nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals. Fails with
 /// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.
-pub(crate) fn target_count(rank: f64, total: u128) -> Result<u128> {
+pub fn target_count(rank: f64, total: u128) -> Result<u128> {
     if !(0.0..=100.0).contains(&rank) {
         return Err(Error::InvalidArgument);
     }
@@ -32,7 +32,7 @@ pub(crate) fn target_count(rank: f64, total: u128) -> Result<u128> {
 }
 
 /// Returns the count as reported, saturated.
-pub(crate) fn saturated(count: u128) -> u64 {
+pub fn saturated(count: u128) -> u64 {
     count.try_into().unwrap_or(u64::MAX)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn rank_units(rank: f64) -> u128 {
 }
 
 /// Finds, for ascending targets, the buckets where the cumulative count reaches them.
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     snapshot: &'a Snapshot,
     index: usize,
     /// The counts before `index`.
@@ -52,7 +52,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+    /// Begins at the smallest observation.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
         Cursor { snapshot, index: 0, before: 0, is_small: snapshot.counts().total < u64::MAX }
     }
 
@@ -62,7 +63,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the index of the bucket that holds observation number `target`, 1 ..= total.
-    pub(crate) fn find(&mut self, target: u128) -> usize {
+    pub fn find(&mut self, target: u128) -> usize {
         let cells = self.snapshot.cells();
         if self.is_small {
             let mut before = self.before as u64;

@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::text::{Format, Unit};
-use picollo_core::{FIGURE_EVENTS, FIGURES, event_of_figure};
+use picollo_stats::{FIGURE_EVENTS, FIGURES, event_of_figure};
+use picollo_text::{Format, Unit};
 
 use super::Benchmark;
 use picollo_native::Event;

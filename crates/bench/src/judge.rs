@@ -11,7 +11,7 @@
 //!
 //! `simulation.rs` tests how often verdicts are wrong.
 
-use picollo_core::{
+use picollo_stats::{
     BlockComparison, COMPARISON_NOISY, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict,
     compare_block_ratios, compare_blocks_above,
 };

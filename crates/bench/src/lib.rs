@@ -4,7 +4,7 @@
 //! frequency, other processes, the temperature) affect both alike. A coin decides the order of each block. So for equal
 //! code, the difference in each block is as likely above zero as below, whatever the machine does and however long that
 //! lasts. A block yields one pair of times, and the differences within pairs are judged:
-//! [`picollo_core::compare_blocks_above`]. Before that, a warm-up finds a number of calls per sample for which the
+//! [`picollo_stats::compare_blocks_above`]. Before that, a warm-up finds a number of calls per sample for which the
 //! clock's resolution does not matter. Both sides get the same number unless they differ fourfold. Then the cost of
 //! calling is equal and cancels in the difference without an error. Empty samples, before the first block and between
 //! blocks, measure this cost. It is subtracted from the times, but not from the differences.
@@ -48,9 +48,10 @@ pub use noise::NoiseWatch;
 pub use options::BenchmarkOptions;
 pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side, Step};
 
+use picollo_core::{SharedWriter, SingleWriterHistogram, Snapshot};
+use picollo_stats::BlockComparison;
 #[cfg(doc)]
-use picollo_core::COMPARISON_NOISY;
-use picollo_core::{BlockComparison, SharedWriter, SingleWriterHistogram, Snapshot};
+use picollo_stats::COMPARISON_NOISY;
 
 use self::judge::Looks;
 use self::load::Watch;

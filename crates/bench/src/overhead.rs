@@ -1,6 +1,6 @@
 //! The cost of an empty call, from a pool of empty samples before the first block and between blocks.
 
-use picollo_core::BlockOverhead;
+use picollo_stats::BlockOverhead;
 
 use picollo_native::Result;
 use picollo_native::seam::vectors::push;

@@ -2,8 +2,9 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blocks_human};
-use picollo_core::{COMPARISON_NOISY, ValueSelection, Verdict};
+use picollo_core::ValueSelection;
+use picollo_stats::{COMPARISON_NOISY, Verdict};
+use picollo_text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blocks_human};
 
 use super::schedule::Phase;
 use super::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side};

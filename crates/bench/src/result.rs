@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use picollo_core::BlockComparison;
+use picollo_stats::BlockComparison;
 
 use picollo_native::Status;
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::load::{CpuSet, File, Source, Watch};
-use picollo_core::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
+use picollo_stats::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
 
 const MILLI: f64 = 1e9;
 const TICK: f64 = 10.0 * MILLI;

@@ -3,8 +3,8 @@
 
 use super::simulation::Random;
 use super::*;
-use picollo_core::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION, Verdict};
 use picollo_native::work;
+use picollo_stats::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION, Verdict};
 
 const MILLI: u64 = 1_000_000_000;
 
@@ -271,7 +271,7 @@ fn when_it_ends() {
     assert!((11..=30).contains(&count) && confidence >= 0.999, "{count} {confidence} {found:?}");
     assert_eq!(found.verdict(), Verdict::Slower);
     let (count, _, found) = told(0.0, 1.0, 0.99);
-    assert!(count < 100 && found.flags & picollo_core::COMPARISON_WITHIN_MARGIN != 0, "{count} {found:?}");
+    assert!(count < 100 && found.flags & picollo_stats::COMPARISON_WITHIN_MARGIN != 0, "{count} {found:?}");
     // A difference equal to the margin takes the whole budget and a last look that loses little.
     let (count, confidence, _) = told(0.0, 1.01, 0.99);
     assert!(count > 900 && (confidence - 0.992).abs() < 1e-12, "{count} {confidence}");

@@ -5,7 +5,7 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::text::Grouped;
+use picollo_core::seam::Grouped;
 
 use picollo_native::seam::pressure::waited;
 use picollo_native::seam::sys::{Files, Kernel};

@@ -6,7 +6,7 @@
 
 use core::fmt::{self, Display, Write, from_fn};
 
-use picollo_core::text::Day;
+use picollo_core::seam::Day;
 
 use super::*;
 use crate::NO_CPU;
@@ -113,7 +113,7 @@ type Cell<'a> = &'a dyn Fn(&mut dyn Write, &Exemplar, &Verdict) -> fmt::Result;
 
 impl Interval {
     /// Writes HTML: a section with a heading, the answer, the causes, the slowest, and unknown things. It suits any
-    /// page, and looks best with [`REPORT_STYLE`](picollo_core::text::picture::REPORT_STYLE). Fails only if `out` does.
+    /// page, and looks best with [`REPORT_STYLE`](picollo_text::picture::REPORT_STYLE). Fails only if `out` does.
     pub fn write_html(&self, out: &mut dyn Write) -> fmt::Result {
         out.write_str("<section class=\"picollo-slow\">\n<h2>Why ")?;
         match self.threshold {

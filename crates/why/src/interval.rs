@@ -138,13 +138,13 @@ impl Interval {
     }
 
     /// The kept observations as exemplars of a registry's histogram: with traces, and causes if they are known.
-    pub fn metric_exemplars(&self) -> Result<Vec<picollo_core::Exemplar>> {
+    pub fn metric_exemplars(&self) -> Result<Vec<picollo_export::Exemplar>> {
         let mut metrics = with_room(self.exemplars.len())?;
         for (exemplar, verdict) in &self.exemplars {
             let cause = [("cause", verdict.cause.name())];
             let labels = if verdict.cause == Cause::NotKnown { &cause[..0] } else { &cause[..] };
             let context = &exemplar.context;
-            metrics.push(picollo_core::Exemplar::with_trace(
+            metrics.push(picollo_export::Exemplar::with_trace(
                 exemplar.value as f64,
                 exemplar.unix_nanos,
                 context.trace_id,

@@ -43,7 +43,7 @@ pub use interval::{Interval, Share};
 pub use scope::{ExemplarScope, RawScope};
 pub use verdict::Verdict;
 
-pub use picollo_core::Counted;
+pub use picollo_core::seam::Counted;
 
 /// Checks whether the kernel records this thread's switches. If not, the error explains why and what to do.
 pub fn switch_records() -> picollo_native::Result<()> {

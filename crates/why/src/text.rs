@@ -2,7 +2,9 @@
 
 use core::fmt::{self, Display, Write, from_fn};
 
-use picollo_core::text::{Grouped, Quantity, Unit, width};
+use picollo_core::seam::Grouped;
+use picollo_text::seam::width;
+use picollo_text::{Quantity, Unit};
 
 use super::cause::{Cause, PARTS, Parts};
 use super::exemplar::{Context, Exemplar, KNOWN_ACCOUNTS, Missing};

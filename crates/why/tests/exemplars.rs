@@ -6,7 +6,8 @@ mod system;
 
 use std::time::{Duration, Instant};
 
-use picollo_core::{Options, Registry, SharedHistogram};
+use picollo_core::{Options, SharedHistogram};
+use picollo_export::Registry;
 use picollo_why::{
     Cause, Collector, Context, ExemplarOptions, Interval, KNOWN_ACCOUNTS, MAX_SLOWEST, Missing,
 };

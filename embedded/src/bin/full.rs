@@ -9,11 +9,11 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
 use board::{Console, Tests, start_timer, stop_timer};
-use picollo_core::text::{Format, write_summary};
 use picollo_core::{
     AtomicU64, Header, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, Since, Snapshot,
     ValueSelection,
 };
+use picollo_text::{Format, write_summary};
 
 const LAYOUT: Layout = Layout::new(0.1, 0, 16_383);
 const OPTIONS: Options = Options {

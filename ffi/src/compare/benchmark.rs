@@ -41,9 +41,9 @@
 use core::ffi::c_char;
 
 use picollo_bench::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult, Side};
-use picollo_core::BlockComparison;
-use picollo_core::text::Format;
 use picollo_native::{Error, Status};
+use picollo_stats::BlockComparison;
+use picollo_text::Format;
 
 use crate::argument::{either, exclusive, input, output, output_if_any, slice, text};
 use crate::event::picollo_event;

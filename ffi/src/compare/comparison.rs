@@ -15,12 +15,12 @@
 
 use core::ffi::c_char;
 
-use picollo_core::text::{Format, write_comparison};
-pub use picollo_core::{
+pub use picollo_stats::{
     BlockComparison as picollo_block_comparison, Comparison as picollo_comparison,
     QuantileInterval as picollo_quantile_interval, RunComparison as picollo_run_comparison,
 };
-use picollo_core::{CompareOptions, compare_blocks, compare_runs, compare_snapshots, quantile_interval};
+use picollo_stats::{CompareOptions, compare_blocks, compare_runs, compare_snapshots, quantile_interval};
+use picollo_text::{Format, write_comparison};
 
 use crate::argument::{input, output, slice, text};
 use crate::failure::{Failure, Outcome};

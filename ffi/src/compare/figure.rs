@@ -9,9 +9,9 @@
 
 use core::ffi::c_char;
 
-pub use picollo_core::FigureEstimate as picollo_figure_estimate;
-use picollo_core::{FIGURE_EVENTS, Figure, FigureCounts, Unknown, estimate_figure};
 use picollo_native::Status;
+pub use picollo_stats::FigureEstimate as picollo_figure_estimate;
+use picollo_stats::{FIGURE_EVENTS, Figure, FigureCounts, Unknown, estimate_figure};
 
 use crate::argument::{output, slice, text};
 use crate::failure::Failure;

@@ -13,11 +13,11 @@
 use core::ffi::c_char;
 
 use picollo_core::DoubleSnapshot;
-use picollo_core::text::{Format, write_double_summary};
 pub use picollo_core::{
     DoubleBucket as picollo_double_bucket, DoublePercentile as picollo_double_percentile,
     DoubleSummary as picollo_double_summary,
 };
+use picollo_text::{Format, write_double_summary};
 
 use crate::argument::{either, exclusive, input, list, output, room, slice, text};
 use crate::counted::borrow;

@@ -27,8 +27,8 @@
 use core::ffi::c_char;
 
 #[cfg(feature = "std")]
-use picollo_core::log::from_utf16;
-use picollo_core::log::{Header, Interval, Reader, write_header, write_interval};
+use picollo_codec::log::from_utf16;
+use picollo_codec::log::{Header, Interval, Reader, write_header, write_interval};
 
 use crate::argument::{exclusive, input, output, slice, text};
 use crate::failure::{Failure, Outcome};

@@ -19,8 +19,8 @@
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
 
-use picollo_core::text::{HgrmFormat, write_hgrm};
-use picollo_core::{Codec, DEFAULT_MAX_COUNTERS, Encoding};
+use picollo_codec::{Codec, DEFAULT_MAX_COUNTERS, Encoding};
+use picollo_codec::{HgrmFormat, write_hgrm};
 
 use crate::argument::{either, input, output, room, slice};
 use crate::failure::{Failure, Outcome};
@@ -84,7 +84,7 @@ fn picollo_snapshot_encode_base64(
 #[cfg(feature = "std")]
 pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     let mut scratch = Vec::new();
-    let decoder = picollo_core::Decoder::new(bytes, &mut scratch, max_counters)?;
+    let decoder = picollo_codec::Decoder::new(bytes, &mut scratch, max_counters)?;
     Block::detached(decoder.boxed()?, decoder.value_ratio())
 }
 
@@ -92,7 +92,7 @@ pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
 #[cfg(feature = "std")]
 fn decode_first(bytes: &[u8], max_counters: u64) -> Outcome<(NonNull<Block>, usize)> {
     let mut scratch = Vec::new();
-    let (decoder, taken) = picollo_core::Decoder::first(bytes, &mut scratch, max_counters)?;
+    let (decoder, taken) = picollo_codec::Decoder::first(bytes, &mut scratch, max_counters)?;
     Ok((Block::detached(decoder.boxed()?, decoder.value_ratio())?, taken))
 }
 

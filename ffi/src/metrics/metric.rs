@@ -13,7 +13,8 @@
 
 use core::ptr::NonNull;
 
-use picollo_core::{Metric, MetricCounter, MetricGauge, Registry, Result, SharedStripedCounter};
+use picollo_core::{Metric, MetricCounter, MetricGauge, Result, SharedStripedCounter};
+use picollo_export::Registry;
 
 use crate::argument::{output, output_if_any};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};

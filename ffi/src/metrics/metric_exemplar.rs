@@ -9,7 +9,7 @@
 //! OpenMetrics has the latest in each bucket. Prometheus' Protocol Buffers have these and, in native histograms, all
 //! that have a time. OTLP has all of them, and Prometheus' older text has no exemplars.
 
-use picollo_core::Exemplar;
+use picollo_export::Exemplar;
 
 use crate::argument::slice;
 use crate::failure::Failure;

@@ -16,11 +16,9 @@
 use core::ffi::c_char;
 use core::fmt::Write;
 
-use picollo_core::text::picture::{
-    ChartOptions, Picture, Pictures, Series, Theme, write_chart, write_sparkline,
-};
 use picollo_core::{Layout, Snapshot};
 use picollo_native::Place;
+use picollo_text::picture::{ChartOptions, Picture, Pictures, Series, Theme, write_chart, write_sparkline};
 
 use crate::argument::{either, slice, text};
 use crate::failure::{Failure, Outcome};

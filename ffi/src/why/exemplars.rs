@@ -32,8 +32,8 @@ use core::fmt::{self, Write};
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use picollo_core::text::Format;
 use picollo_native::Unit;
+use picollo_text::Format;
 use picollo_why::{
     self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
     EXEMPLARS_NO_RING, ExemplarOptions, Interval, NO_CPU, RawScope,

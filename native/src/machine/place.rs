@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 use core::fmt::{self, Write};
 
-use picollo_core::text::Day;
+use picollo_core::seam::Day;
 
 use crate::base::text;
 

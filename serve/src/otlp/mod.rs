@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use client::{Outcome, PushError};
-pub use picollo_core::Temporality;
+pub use picollo_export::Temporality;
 pub use settings::Settings;
 
 use crate::registry::unix_nanos;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
-use picollo_core::Temporality;
+use picollo_export::Temporality;
 use ureq::http::Uri;
 
 /// Where, how and how often to push.

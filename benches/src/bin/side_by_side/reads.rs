@@ -3,11 +3,11 @@
 use std::sync::atomic::AtomicU64;
 
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
-use picollo_core::text::{Format, write_summary};
 use picollo_core::{
     Histogram, Layout, Mode, Options, Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, SharedHistogram, Since,
     Snapshot, ValueSelection,
 };
+use picollo_text::{Format, write_summary};
 
 use crate::peers::{self, Hdr};
 use crate::{ERROR, MAIN_RANGE};

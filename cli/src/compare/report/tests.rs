@@ -1,4 +1,4 @@
-use picollo_core::{CompareOptions, compare_block_ratios};
+use picollo_stats::{CompareOptions, compare_block_ratios};
 
 use super::*;
 use crate::compare::metric;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use picollo_core::log::{Header, Reader, write_header, write_interval};
+use picollo_codec::log::{Header, Reader, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
 
 use super::{Environment, MOST_RUNS, Median, Run, SavedRun};

@@ -6,7 +6,7 @@
 //! run adds evidence of how unchanged code performs on other days, so runs are added and never replaced. To forget one,
 //! remove its file.
 //!
-//! The median of a run is judged by the medians of earlier runs: [`picollo_core::compare_runs`]. Runs on a machine with
+//! The median of a run is judged by the medians of earlier runs: [`picollo_stats::compare_runs`]. Runs on a machine with
 //! another processor are left out, and the answer says how many.
 
 mod file;
@@ -15,7 +15,8 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use picollo_core::{CompareOptions, RunComparison, Snapshot, ValueSelection, compare_runs};
+use picollo_core::{Snapshot, ValueSelection};
+use picollo_stats::{CompareOptions, RunComparison, compare_runs};
 
 use file::clean;
 use picollo_native::{Error, Result, Status};
@@ -232,7 +233,7 @@ pub fn missing(earlier: &[SavedRun], name: &str, environment: &Environment) -> O
 
 /// Judges a run of a benchmark, measured in this environment, by earlier runs.
 ///
-/// Errors: `Empty` if nothing was recorded, and those of [`picollo_core::compare_runs`] for options.
+/// Errors: `Empty` if nothing was recorded, and those of [`picollo_stats::compare_runs`] for options.
 pub fn judge(
     earlier: &[SavedRun],
     name: &str,

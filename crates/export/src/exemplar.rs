@@ -1,0 +1,80 @@
+//! Observations that stand for others.
+
+use alloc::vec::Vec;
+
+use super::family::Labels;
+use super::memory::push;
+use picollo_core::{Error, Result};
+
+/// One observation that stands for others: its value, its time, and labels that lead further, such as `trace_id`.
+#[derive(Clone, Debug)]
+pub struct Exemplar {
+    pub(super) value: f64,
+    pub(super) unix_nanos: u64,
+    pub(super) labels: Labels,
+}
+
+impl Exemplar {
+    /// Makes an exemplar. The value is as recorded: its metric's divisor applies to it. A time of 0 means unknown.
+    ///
+    /// Returns [`Error::InvalidArgument`] for a value that is not finite, and for labels that no metric could have.
+    /// Names and values may have 128 characters in total, the standard's limit. Also returns [`Error::OutOfMemory`].
+    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
+        let characters: usize =
+            labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
+        if !value.is_finite() || characters > 128 {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
+    }
+
+    /// Like [`Exemplar::new`], with the identifiers of a trace and of a span in it, as in W3C's `traceparent`. They
+    /// become the labels `trace_id` and `span_id`: together 63 of the 128 characters. A zero identifier is omitted.
+    pub fn with_trace(
+        value: f64,
+        unix_nanos: u64,
+        trace_id: [u8; 16],
+        span_id: [u8; 8],
+        labels: &[(&str, &str)],
+    ) -> Result<Exemplar> {
+        let (mut trace, mut span) = ([0; 32], [0; 16]);
+        let mut all = Vec::new();
+        for &label in labels {
+            push(&mut all, label)?;
+        }
+        for (name, hex) in
+            [("trace_id", hex_of(&trace_id, &mut trace)), ("span_id", hex_of(&span_id, &mut span))]
+        {
+            if hex.bytes().any(|digit| digit != b'0') {
+                push(&mut all, (name, hex))?;
+            }
+        }
+        Exemplar::new(value, unix_nanos, &all)
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits, in memory for two digits each.
+fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        for (digit, value) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+            *digit = b"0123456789abcdef"[usize::from(value)];
+        }
+    }
+    core::str::from_utf8(digits).unwrap_or_default()
+}
+
+/// Divides values. Returns [`Error::InvalidArgument`] if a result is not finite.
+pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
+    for exemplar in &mut exemplars {
+        exemplar.value /= divisor;
+        if !exemplar.value.is_finite() {
+            return Err(Error::InvalidArgument);
+        }
+    }
+    Ok(exemplars)
+}
+
+/// The latest one; if several have the same time, the last of these.
+pub(super) fn latest<'a>(exemplars: impl Iterator<Item = &'a Exemplar>) -> Option<&'a Exemplar> {
+    exemplars.max_by_key(|exemplar| exemplar.unix_nanos)
+}

@@ -1,0 +1,239 @@
+//! Comparisons: a table of the changes, and below it the intervals and the verdict.
+
+use core::fmt::{self, Display, Write};
+
+use super::change::Change;
+use super::fields::{self, write_members};
+use super::{Diff, Format, human, json, line, markdown};
+use crate::escape::{Json, Markdown};
+use crate::table::{self, Align, Rows};
+use picollo_core::Summary;
+use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
+use picollo_stats::verdict_text;
+use picollo_stats::{
+    COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER,
+    COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
+    Comparison, QuantileInterval,
+};
+
+/// Writes the changes from summary `a` to summary `b`, as [`write_diff`](super::write_diff) does, with the comparison
+/// of the same two. Fails only if `out` fails.
+///
+/// - Markdown: the table of the diff, and below it a table of intervals, effects and the verdict, with notes.
+/// - Line: the line of the diff, and `; P50=+128 (+3.6%) [+96, +160], …, slower`.
+/// - JSON: `diff` and `comparison`, the latter with the fields of [`Comparison`] as keys; `null` if not finite.
+///
+/// In Markdown and in a line, empty names become `Before` and `After`.
+#[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
+pub fn write_comparison(
+    comparison: &Comparison,
+    a: &Summary,
+    b: &Summary,
+    mut out: &mut (impl Write + ?Sized),
+    title: &str,
+    name_a: &str,
+    name_b: &str,
+    format: Format,
+) -> fmt::Result {
+    let (out, diff): (&mut dyn Write, _) = (&mut out, Diff { a, b, title, names: (name_a, name_b) });
+    match format {
+        Format::Markdown => {
+            markdown::write_diff(out, &diff, 0.0)?;
+            out.write_char('\n')?;
+            write_markdown(out, comparison, diff.shown_names())
+        }
+        Format::Line => {
+            line::write_diff(out, &diff)?;
+            write!(out, "; ")?;
+            write_line(out, comparison)
+        }
+        Format::Json => {
+            write!(out, "{{\"title\":\"{}\",\"diff\":", Json(title))?;
+            json::write_diff(out, &diff)?;
+            out.write_str(",\"comparison\":")?;
+            write_json(out, comparison)?;
+            out.write_char('}')
+        }
+        Format::Human => human::write_comparison(out, comparison, &diff.for_people()),
+    }
+}
+
+/// A difference with its sign, and in proportion to its base; NaN if the base is unknown.
+#[derive(Clone, Copy)]
+pub(super) struct Difference {
+    pub value: f64,
+    pub base: f64,
+}
+
+impl Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { value, base } = *self;
+        if !value.is_finite() {
+            return f.write_str(NOT_AVAILABLE);
+        }
+        let sign = if value > 0.0 { "+" } else { "" };
+        write!(f, "{sign}{}", Fixed::trimmed(value, 1))?;
+        if base.is_nan() { Ok(()) } else { write!(f, " ({})", Change::of_floats(base, base + value)) }
+    }
+}
+
+/// The size of a difference, without its sign.
+pub(super) struct Magnitude(pub Difference);
+
+impl Display for Magnitude {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { value, base } = self.0;
+        if !value.is_finite() {
+            return f.write_str(NOT_AVAILABLE);
+        }
+        write!(f, "±{}", Fixed::trimmed(value, 1))?;
+        if base == 0.0 || base.is_nan() {
+            return Ok(());
+        }
+        write!(f, " ({}%)", Fixed::new((value / base).abs() * 100.0, 1))
+    }
+}
+
+/// The margin, and its origin.
+pub(super) struct MarginOf {
+    pub difference: Difference,
+    pub flags: u32,
+}
+
+impl Display for MarginOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.flags & COMPARISON_MARGIN_IS_RESOLUTION == 0 {
+            return write!(f, "{}", Magnitude(self.difference));
+        }
+        write!(f, "±{} (resolution)", Fixed::trimmed(self.difference.value, 1))
+    }
+}
+
+/// A probability: four decimals, or one digit and an exponent.
+struct Probability(f64);
+
+impl Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Probability(p) = *self;
+        if p.is_nan() {
+            f.write_str(NOT_AVAILABLE)
+        } else if p <= 0.0 {
+            f.write_str("<1e-300")
+        } else if p < 1e-4 {
+            write!(f, "{p:.0e}")
+        } else {
+            Fixed::new(p, 4).fmt(f)
+        }
+    }
+}
+
+/// The quantile as a rank: `P99.9`.
+struct Label(f64);
+
+impl Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "P{}", Fixed::rank(self.0 * 100.0))
+    }
+}
+
+/// The end of an interval: its confidence, and which end it is.
+pub(super) struct Confidence(pub f64, pub &'static str);
+
+impl Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}% {}", Fixed::rank(self.0 * 100.0), self.1)
+    }
+}
+
+/// The end of an interval, if it exists.
+struct End(u64, u64);
+
+impl Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let End(value, count) = *self;
+        if count == 0 { f.write_str(NOT_AVAILABLE) } else { Grouped::from(value).fmt(f) }
+    }
+}
+
+fn write_markdown(out: &mut dyn Write, compared: &Comparison, names: (&str, &str)) -> fmt::Result {
+    table::write(out, [Align::Left, Align::Right, Align::Right, Align::Right], &|row| {
+        rows(compared, names, row)
+    })?;
+    let mut first = true;
+    for (flag, note) in NOTES {
+        if is_noted(compared.flags, flag) {
+            out.write_str(if core::mem::replace(&mut first, false) { "\n" } else { "" })?;
+            writeln!(out, "- {note}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a flag needs a note: below the resolution, there is no note about the margin.
+pub(super) const fn is_noted(flags: u32, flag: u32) -> bool {
+    flags & flag != 0 && !(flag == COMPARISON_WITHIN_MARGIN && flags & COMPARISON_BELOW_RESOLUTION != 0)
+}
+
+const NOTES: [(u32, &str); 5] = [
+    (COMPARISON_WITHIN_MARGIN, "The whole interval is within the margin: the same, as far as it matters."),
+    (COMPARISON_TOO_FEW, "Too few observations for an interval of this quantile."),
+    (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
+    (COMPARISON_OUT_OF_RANGE, "Observations out of range or lost are not compared."),
+    (COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks are compared by the coarser."),
+];
+
+fn rows(compared: &Comparison, (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
+    let (a, b) = (&compared.a, &compared.b);
+    let of = |value: f64| Difference { value, base: a.value as f64 };
+    row([&"Comparison", &Markdown(name_a), &Markdown(name_b), &"Difference"])?;
+    row([&Label(a.quantile), &Grouped::from(a.value), &Grouped::from(b.value), &of(compared.difference)])?;
+    let (lower, upper) = (
+        |end: &QuantileInterval| End(end.lower, end.lower_count),
+        |end: &QuantileInterval| End(end.upper, end.upper_count),
+    );
+    row([&Confidence(a.confidence, "from"), &lower(a), &lower(b), &of(compared.difference_lower)])?;
+    row([&Confidence(a.confidence, "to"), &upper(a), &upper(b), &of(compared.difference_upper)])?;
+    row([&"Margin", &"", &"", &MarginOf { difference: of(compared.margin), flags: compared.flags }])?;
+    row([&"Detectable", &"", &"", &Magnitude(of(compared.smallest_detectable))])?;
+    row([&"P(larger)", &"", &"", &Fixed::new(compared.common_language, 4)])?;
+    row([&"Cliff's delta", &"", &"", &Fixed::new(compared.cliffs_delta, 4)])?;
+    row([
+        &"Mann-Whitney",
+        &"z, p",
+        &Fixed::new(compared.mann_whitney_z, 2),
+        &Probability(compared.mann_whitney_p),
+    ])?;
+    row([&"Kolmogorov-Sm.", &"D, p", &Fixed::new(compared.ks_distance, 4), &Probability(compared.ks_p)])?;
+    row([&"Verdict", &"", &"", &verdict_text(compared.verdict, compared.flags)])
+}
+
+fn write_line(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
+    let of = |value: f64| Difference { value, base: compared.a.value as f64 };
+    write!(
+        out,
+        "{}={} [{}, {}] {}%, Margin={}, MannWhitney={}, KS={}, Verdict={}",
+        Label(compared.a.quantile),
+        of(compared.difference),
+        of(compared.difference_lower),
+        of(compared.difference_upper),
+        Fixed::rank(compared.a.confidence * 100.0),
+        Fixed::trimmed(compared.margin, 1),
+        Probability(compared.mann_whitney_p),
+        Probability(compared.ks_p),
+        verdict_text(compared.verdict, compared.flags),
+    )
+}
+
+fn write_json(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
+    out.write_char('{')?;
+    for (name, interval) in [("a", &compared.a), ("b", &compared.b)] {
+        write!(out, "\"{name}\":{{")?;
+        write_members(out, &fields::interval(interval))?;
+        out.write_str("},")?;
+    }
+    write_members(out, &fields::comparison(compared))?;
+    out.write_char('}')
+}
+
+#[cfg(test)]
+mod tests;

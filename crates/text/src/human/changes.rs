@@ -1,0 +1,278 @@
+//! Changes, for people: the answer in a sentence, a table of both sides, and the necessary notes.
+
+use core::fmt::{self, Display, Write};
+
+use super::percent::{ratio, signed};
+use super::table::{self, Rows};
+use super::{Answer, SHORT, WIDTH, rank, supports, write_title, write_wrapped};
+use crate::blocks::Conditions;
+use crate::escape::Line;
+use crate::unit::Unit;
+use crate::{mean, value};
+use picollo_core::Summary;
+use picollo_core::seam::outside;
+use picollo_core::seam::{Grouped, NOT_AVAILABLE};
+use picollo_stats::{
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
+    Comparison,
+};
+
+/// Two summaries side by side, and how to show them.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub a: &'a Summary,
+    pub b: &'a Summary,
+    pub title: &'a str,
+    /// Both names are not empty.
+    pub names: (&'a str, &'a str),
+    pub unit: Unit<'a>,
+}
+
+/// A number in a column, if it is known; below a resolution it is not.
+#[derive(Clone, Copy)]
+struct Level<'a> {
+    value: f64,
+    /// All digits, if it is a whole number.
+    whole: Option<u64>,
+    unit: Unit<'a>,
+    resolution: f64,
+}
+
+impl Level<'_> {
+    fn is_known(&self) -> bool {
+        self.value.is_finite() && !(self.resolution > 0.0 && self.value < self.resolution)
+    }
+}
+
+impl Display for Level<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.value.is_finite() {
+            f.write_str(NOT_AVAILABLE)
+        } else if !self.is_known() {
+            write!(f, "<{}", self.unit.number(self.resolution))
+        } else {
+            match self.whole {
+                Some(whole) => self.unit.integer(whole).fmt(f),
+                None => self.unit.number(self.value).fmt(f),
+            }
+        }
+    }
+}
+
+/// The change from one to the other in percent, if it exists.
+struct Change(f64, f64);
+
+impl Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Change(a, b) = *self;
+        let share = if a == b { 0.0 } else { (b - a) / libm::fabs(a) * 100.0 };
+        if share.is_finite() { write!(f, "{} %", signed(share)) } else { f.write_str(NOT_AVAILABLE) }
+    }
+}
+
+/// `8.6 × lower`, if the change is large.
+struct Ratio(f64, f64);
+
+impl Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ratio(a, b) = *self;
+        let word = if b > a { "higher" } else { "lower" };
+        ratio(a, b).map_or(Ok(()), |times| write!(f, "{times} {word}"))
+    }
+}
+
+/// The name of a column, shortened if it is long.
+struct Heading<'a>(&'a str);
+
+impl Display for Heading<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = WIDTH / 4;
+        let length = self.0.chars().count();
+        let end = self.0.char_indices().nth(MOST - 1).filter(|_| length > MOST);
+        match end.and_then(|(end, _)| self.0.get(..end)) {
+            Some(start) => write!(f, "{}…", Line(start)),
+            None => Line(self.0).fmt(f),
+        }
+    }
+}
+
+fn level_row(label: &dyn Display, a: Level<'_>, b: Level<'_>, row: Rows<'_, 5>) -> fmt::Result {
+    let is_known = a.is_known() && b.is_known();
+    let (from, to) = if is_known { (a.value, b.value) } else { (f64::NAN, f64::NAN) };
+    row([label, &a, &b, &Change(from, to), &Ratio(from, to)])
+}
+
+fn rows(shown: &Shown<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
+    let Shown { a, b, unit, .. } = *shown;
+    let supported = |position: usize| {
+        let rank = rank(position).0;
+        supports(a.total_count, rank) && supports(b.total_count, rank)
+    };
+    for position in SHORT.into_iter().filter(|&position| supported(position)) {
+        let level = |summary: &Summary| {
+            let whole = summary.percentiles.get(position).and_then(|found| value(summary, found));
+            Level { value: whole.map_or(f64::NAN, |value| value as f64), whole, unit, resolution }
+        };
+        level_row(&rank(position), level(a), level(b), row)?;
+    }
+    let number = |value: f64, resolution: f64| Level { value, whole: None, unit, resolution };
+    level_row(&"mean", number(mean(a), resolution), number(mean(b), resolution), row)?;
+    row([&"values", &Grouped::from(a.total_count), &Grouped::from(b.total_count), &"", &""])?;
+    for ((label, of_a), (_, of_b)) in outside(a).into_iter().zip(outside(b)) {
+        if (of_a, of_b) != (0, 0) {
+            row([&label, &Grouped::from(of_a), &Grouped::from(of_b), &"", &""])?;
+        }
+    }
+    Ok(())
+}
+
+fn write_table(
+    out: &mut dyn Write,
+    shown: &Shown<'_>,
+    resolution: f64,
+    more: &dyn Fn(Rows<'_, 5>) -> fmt::Result,
+) -> fmt::Result {
+    let (name_a, name_b) = shown.names;
+    out.write_char('\n')?;
+    table::write(out, 1, &|row| {
+        row([&"", &Heading(name_a), &Heading(name_b), &"change", &""])?;
+        more(row)?;
+        rows(shown, resolution, row)
+    })
+}
+
+/// The changes from one summary to another. Nobody ran a test, so the first line only states how much the medians
+/// differ, not what that means.
+pub(crate) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt::Result {
+    write_title(out, shown.title)?;
+    let median = |summary: &Summary| summary.percentiles.get(5).and_then(|found| value(summary, found));
+    let (name_a, name_b) = (Line(shown.names.0), Line(shown.names.1));
+    match (median(shown.a), median(shown.b)) {
+        (Some(a), Some(b)) => {
+            let (from, to) = (a as f64, b as f64);
+            let (level_a, level_b) = (shown.unit.integer(a), shown.unit.integer(b));
+            let change = Change(from, to);
+            let far = Ratio(from, to);
+            if a == b {
+                let same = format_args!("The medians of {name_a} and {name_b} are the same, {level_a}.");
+                write_wrapped(out, same)?;
+            } else if ratio(from, to).is_some() {
+                write_wrapped(
+                    out,
+                    format_args!(
+                        "The median of {name_b} is {far} than that of {name_a}: {level_a} → {level_b} ({change})."
+                    ),
+                )?;
+            } else {
+                write_wrapped(
+                    out,
+                    format_args!(
+                        "The median changed by {change} from {name_a} to {name_b}: {level_a} → {level_b}."
+                    ),
+                )?;
+            }
+        }
+        (None, None) => out.write_str("Nothing to compare: no values.")?,
+        (a, _) => {
+            let empty = if a.is_none() { name_a } else { name_b };
+            write_wrapped(out, format_args!("Nothing to compare: {empty} has no values."))?;
+        }
+    }
+    write_table(out, shown, 0.0, &|_| Ok(()))
+}
+
+/// Notes that an answer needs.
+const NOTES: [(u32, &str); 3] = [
+    (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
+    (COMPARISON_OUT_OF_RANGE, "Values out of range or lost are not compared."),
+    (COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks are compared by the coarser."),
+];
+
+fn write_notes(out: &mut dyn Write, flags: u32, others: &[&str]) -> fmt::Result {
+    let of_flags = NOTES.iter().filter(|(flag, _)| flags & flag != 0).map(|(_, note)| *note);
+    of_flags.chain(others.iter().copied()).try_for_each(|note| {
+        out.write_str("\n")?;
+        write_wrapped(out, format_args!("{note}"))
+    })
+}
+
+/// A comparison of two snapshots, with their summaries.
+pub(crate) fn write_comparison(out: &mut dyn Write, compared: &Comparison, shown: &Shown<'_>) -> fmt::Result {
+    write_title(out, shown.title)?;
+    let answer = Answer::of_comparison(compared, shown.names.0, shown.names.1, shown.unit);
+    write_wrapped(out, format_args!("{answer}"))?;
+    write_table(out, shown, 0.0, &|_| Ok(()))?;
+    write_notes(out, compared.flags, &[])
+}
+
+/// A benchmark: the summaries show single measurements, and blocks of these decide.
+pub(crate) fn write_blocks(
+    out: &mut dyn Write,
+    blocks: &BlockComparison,
+    conditions: &Conditions<'_>,
+    shown: &Shown<'_>,
+) -> fmt::Result {
+    write_title(out, shown.title)?;
+    let answer = Answer::of_blocks(blocks, shown.names.0, shown.names.1, shown.unit);
+    write_wrapped(out, format_args!("{answer}"))?;
+    let (unit, resolution) = (shown.unit, blocks.resolution);
+    write_table(out, shown, resolution, &|row| {
+        let level = |value: f64| Level { value, whole: None, unit, resolution };
+        level_row(&"blocks", level(blocks.median_a), level(blocks.median_b), row)
+    })?;
+    if !conditions.counters.is_empty() {
+        let (name_a, name_b) = shown.names;
+        out.write_char('\n')?;
+        table::write(out, 1, &|row| {
+            row([&"per call", &Heading(name_a), &Heading(name_b), &"change", &""])?;
+            conditions.counters.iter().try_for_each(|&(name, a, b)| {
+                // Clocks count nanoseconds.
+                let unit = Some(Unit::of_title(name).1).filter(|unit| unit.is_time()).unwrap_or(Unit::COUNT);
+                let count = |amount: Option<f64>| {
+                    let value = amount.unwrap_or(f64::NAN);
+                    Level { value, whole: None, unit, resolution: 0.0 }
+                };
+                level_row(&Heading(name), count(a), count(b), row)
+            })
+        })?;
+    }
+    write_how(out, blocks, conditions, shown)?;
+    write_notes(out, blocks.flags, conditions.notes)
+}
+
+fn write_how(
+    out: &mut dyn Write,
+    blocks: &BlockComparison,
+    conditions: &Conditions<'_>,
+    shown: &Shown<'_>,
+) -> fmt::Result {
+    let count = Grouped::from(blocks.block_count);
+    let [calls_a, calls_b] = conditions.calls;
+    out.write_str("\n")?;
+    if calls_a == 0 || calls_b == 0 {
+        return write!(out, "{count} blocks");
+    }
+    /// A value of both sides, printed once if it is the same.
+    struct Both<T>(T, T, bool);
+    impl<T: Display> Display for Both<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fmt(f)?;
+            if self.2 { Ok(()) } else { write!(f, " and {}", self.1) }
+        }
+    }
+    let calls = Both(Grouped::from(calls_a), Grouped::from(calls_b), calls_a == calls_b);
+    let [overhead_a, overhead_b] = conditions.overhead;
+    if overhead_a.is_nan() || overhead_b.is_nan() || overhead_a == 0.0 {
+        return write_wrapped(out, format_args!("{count} blocks, {calls} calls a sample"));
+    }
+    let of = |value: f64| shown.unit.number(value);
+    let overhead = Both(of(overhead_a), of(overhead_b), overhead_a == overhead_b);
+    let [error_a, error_b] = conditions.overhead_error;
+    let error = of(if error_a > error_b { error_a } else { error_b });
+    write_wrapped(
+        out,
+        format_args!(
+            "{count} blocks, {calls} calls a sample, without the {overhead} (± {error}) that calling nothing takes"
+        ),
+    )
+}

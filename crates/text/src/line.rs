@@ -1,0 +1,107 @@
+//! Summaries and their differences on a single line, for logs.
+
+use core::fmt::{self, Display, Write};
+use picollo_core::BufferWriter;
+
+use super::change::{Change, cohens_d};
+use super::{Diff, mean, value};
+use crate::escape::{Line, trim};
+use picollo_core::Summary;
+use picollo_core::seam::{Fixed, Grouped, Maybe};
+
+/// Positions in the summary's percentiles: 0, 25, 50, 90, 95, 99, 99.9 and 100.
+pub(super) const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
+
+/// `P25`, but `P999` for rank 99.9: the established shorthand omits the point after 99.
+pub(super) struct Label(pub f64);
+
+impl Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Up to "99.999999"; anything longer is not a rank near 99 and is written unchanged.
+        let mut bytes = [0; 9];
+        let mut text = BufferWriter::new(&mut bytes);
+        write!(text, "{}", Fixed::rank(self.0))?;
+        match text.as_str().strip_prefix("99.") {
+            Some(decimals) if text.fits() => write!(f, "P99{decimals}"),
+            _ => write!(f, "P{}", Fixed::rank(self.0)),
+        }
+    }
+}
+
+/// Counts outside the percentiles, and whether each is shown even if it is zero.
+fn missing(summary: &Summary) -> [(&'static str, u64, bool); 3] {
+    [
+        ("Underflow", summary.underflow_count, false),
+        ("Overflow", summary.overflow_count, true),
+        ("Lost", summary.lost_count, false),
+    ]
+}
+
+pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
+    if !trim(title).is_empty() {
+        write!(out, "{}: ", Line(title))?;
+    }
+    write!(out, "Total={}", Grouped::from(summary.total_count))?;
+    for (label, count, always) in missing(summary) {
+        if always || count != 0 {
+            write!(out, ", {label}={}", Grouped::from(count))?;
+        }
+    }
+    write!(out, ", Mean={}", Fixed::new(mean(summary), 1))?;
+    for percentile in SHOWN.iter().filter_map(|&position| summary.percentiles.get(position)) {
+        write!(out, ", {}={}", Label(percentile.rank), Maybe(value(summary, percentile)))?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
+    let Diff { a, b, title, .. } = *diff;
+    if !trim(title).is_empty() {
+        write!(out, "{}: ", Line(title))?;
+    }
+    let (name_a, name_b) = diff.shown_names();
+    write!(out, "{} -> {}: Total=", Line(name_a), Line(name_b))?;
+    write_integers(out, Some(a.total_count), Some(b.total_count))?;
+    for ((label, of_a, always), (_, of_b, _)) in missing(a).into_iter().zip(missing(b)) {
+        if always || (of_a, of_b) != (0, 0) {
+            write!(out, ", {label}=")?;
+            write_integers(out, Some(of_a), Some(of_b))?;
+        }
+    }
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let change = Change::of_floats(mean_a, mean_b);
+    write!(out, ", Mean={} -> {} ({change})", Fixed::new(mean_a, 1), Fixed::new(mean_b, 1))?;
+    for position in SHOWN {
+        if let (Some(of_a), Some(of_b)) = (a.percentiles.get(position), b.percentiles.get(position)) {
+            write!(out, ", {}=", Label(of_a.rank))?;
+            write_integers(out, value(a, of_a), value(b, of_b))?;
+        }
+    }
+    write!(out, ", D={}", Fixed::new(cohens_d(a, b), 2))
+}
+
+fn write_integers(out: &mut dyn Write, a: Option<u64>, b: Option<u64>) -> fmt::Result {
+    write!(out, "{} -> {} ({})", Maybe(a), Maybe(b), Change::of_integers(a, b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn labels() {
+        for (rank, label) in [
+            (99.9, "P999"),
+            (99.99, "P9999"),
+            (99.0, "P99"),
+            (97.5, "P97.5"),
+            (0.0, "P0"),
+            (99.999_999, "P99999999"),
+            (f64::NAN, "Pn/a"),
+            (1e300, "P1e300"),
+        ] {
+            assert_eq!(Label(rank).to_string(), label);
+        }
+    }
+}

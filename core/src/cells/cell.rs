@@ -330,6 +330,9 @@ pub struct Tallies {
     zero: [u64; 4],
 }
 
+#[cfg(not(loom))]
+const _: () = assert!(core::mem::offset_of!(Tallies, zero) == 32 && size_of::<Tallies>() == 64);
+
 impl Tallies {
     const_unless_loom! {
         pub(crate) const fn new() -> Tallies {

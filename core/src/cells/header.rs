@@ -61,6 +61,8 @@ const _: () = {
     assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
     assert!(core::mem::offset_of!(Header, banks) == 192 && core::mem::offset_of!(Header, identity) == 200);
     assert!(core::mem::offset_of!(Header, second_baseline) == 216);
+    // No byte is padding, which would copy what is on the stack.
+    assert!(core::mem::offset_of!(Header, zero) == 196 && core::mem::offset_of!(Header, zero_end) == 248);
 };
 
 /// A type that begins with a [`Header`]. Questions that the header alone can answer are answered once, from there.

@@ -16,9 +16,7 @@ static int may_allocate(size_t size)
     return 1;
 }
 
-static const double ranks[PICOLLO_SUMMARY_PERCENTILES] = {
-    0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100,
-};
+static const double *const ranks = default_ranks;
 
 static void reading_allocates_nothing(void)
 {
@@ -26,9 +24,9 @@ static void reading_allocates_nothing(void)
     static picollo_bucket buckets[30000];
     picollo_histogram *histogram = NULL;
     picollo_snapshot *snapshot;
-    picollo_percentile percentiles[16];
+    picollo_percentile percentiles[RANKS];
     picollo_summary summary;
-    uint64_t values[16], state = 1;
+    uint64_t values[RANKS], state = 1;
     size_t length = 0;
     double rank = 0;
     int before;
@@ -50,7 +48,7 @@ static void reading_allocates_nothing(void)
     CHECK_OK(picollo_snapshot_percentile_values(snapshot, ranks, 16, PICOLLO_VALUE_MIDPOINT, values));
     CHECK_OK(picollo_snapshot_update(snapshot, 1));
     CHECK_OK(picollo_snapshot_update(snapshot, 0));
-    CHECK_OK(picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(SUMMARIZE(snapshot, snapshot, PICOLLO_VALUE_MIDPOINT, percentiles, &summary));
     CHECK_OK(picollo_snapshot_rank_of_value(snapshot, 5, 1, &rank));
     CHECK_OK(picollo_snapshot_buckets(snapshot, 0, buckets, 30000, &length));
     CHECK_OK(picollo_histogram_add(histogram, snapshot, 0, NULL));

@@ -112,7 +112,7 @@ static void use_histograms(void)
         own = create_from(&options);
         for (uint64_t value = 0; value < 1000; value++) picollo_histogram_record(own, value);
         copy = snapshot_of(own);
-        CHECK_OK(picollo_histogram_summary(own, PICOLLO_VALUE_MIDPOINT, &summary));
+        CHECK_OK(picollo_histogram_summary(own, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
         CHECK_U64(1000, summary.total_count);
         CHECK_OK(picollo_histogram_reset(own));
         picollo_snapshot_free(copy);

@@ -77,6 +77,7 @@ static void clocks_run_and_agree(void)
 static void scopes_record(void)
 {
     picollo_histogram *histogram = create(0.001, 0, 0);
+    picollo_percentile percentiles[RANKS];
     picollo_summary summary;
     picollo_scope scope;
     uint64_t elapsed;
@@ -88,9 +89,9 @@ static void scopes_record(void)
         /* A second end does not record again. */
         CHECK(picollo_scope_end(&scope) >= elapsed);
     }
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_MIDPOINT, percentiles, &summary));
     CHECK_U64(2, summary.total_count);
-    CHECK(summary.percentiles[0].value >= 9900 && summary.percentiles[15].value < 5000000);
+    CHECK(summary.percentiles[0].value >= 9900 && summary.percentiles[RANKS - 1].value < 5000000);
 
     /* Without a histogram it only measures. */
     picollo_scope_begin(NULL, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, &scope);
@@ -102,7 +103,7 @@ static void scopes_record(void)
     CHECK_U64(0, picollo_scope_end(&scope));
     picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, 5, &scope);
     CHECK_U64(0, picollo_scope_end(&scope));
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_MIDPOINT, percentiles, &summary));
     CHECK_U64(2, summary.total_count);
 
     /* A clock that seems to run backwards: no time has passed. */

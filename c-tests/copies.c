@@ -7,7 +7,7 @@
 
 static picollo_status (*their_create)(const picollo_histogram_options *, picollo_histogram **);
 static void (*their_record)(picollo_histogram *, uint64_t);
-static picollo_status (*their_summary)(picollo_histogram *, uint32_t, picollo_summary *);
+static picollo_status (*their_summary)(picollo_histogram *, uint32_t, const double *, size_t, picollo_percentile *, picollo_summary *);
 static void (*their_free)(picollo_histogram *);
 static picollo_status (*their_clock_init)(void);
 
@@ -46,9 +46,9 @@ static void both_count_for_themselves(void)
         CHECK(their_create(&options, &theirs) == PICOLLO_OK);
         for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, record_into_both, NULL) == 0);
         for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-        CHECK_OK(picollo_histogram_summary(ours, PICOLLO_VALUE_MIDPOINT, &summary));
+        CHECK_OK(picollo_histogram_summary(ours, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
         CHECK_U64((uint64_t)(4 * rounds(RECORDS)), summary.total_count);
-        CHECK(their_summary(theirs, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK);
+        CHECK(their_summary(theirs, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary) == PICOLLO_OK);
         CHECK_U64((uint64_t)(2 * rounds(RECORDS)), summary.total_count);
         their_free(theirs);
         picollo_histogram_free(ours);

@@ -13,7 +13,7 @@ static_assert(!std::is_copy_constructible_v<picollo::histogram> && std::is_nothr
 static_assert(!std::is_copy_constructible_v<picollo::snapshot> && std::is_nothrow_move_constructible_v<picollo::snapshot>);
 static_assert(!std::is_copy_constructible_v<picollo::recorder> && std::is_nothrow_move_assignable_v<picollo::recorder>);
 static_assert(!std::is_copy_assignable_v<picollo::histogram> && std::is_nothrow_move_assignable_v<picollo::histogram>);
-static_assert(std::is_trivially_copyable_v<picollo::summary> && sizeof(picollo::summary) == sizeof(picollo_summary));
+static_assert(std::is_trivially_copyable_v<picollo::summary>);
 static_assert(sizeof(picollo::percentile) == sizeof(picollo_percentile) && sizeof(picollo::bucket) == sizeof(picollo_bucket));
 static_assert(std::is_convertible_v<std::vector<std::uint64_t>, picollo::span<const std::uint64_t>>);
 static_assert(!std::is_convertible_v<std::vector<int>, picollo::span<const std::uint64_t>>);

@@ -190,7 +190,7 @@ static void signals_during_reads(void)
             CHECK_OK(picollo_snapshot_update(snapshot, 1));
             CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
             sum += counts.total;
-            CHECK_OK(picollo_histogram_summary(interrupted, PICOLLO_VALUE_MIDPOINT, &summary));
+            CHECK_OK(picollo_histogram_summary(interrupted, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
             CHECK_OK(picollo_histogram_reset(interrupted));
         }
         CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && signal(SIGALRM, SIG_IGN) != SIG_ERR);

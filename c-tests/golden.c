@@ -129,7 +129,7 @@ static void show_summary(const picollo_summary *one)
     say("summary " U " below " U " above " U " lost " U " range " U " " U " selection %u flags %u\n", one->total_count, one->underflow_count,
         one->overflow_count, one->lost_count, one->min_trackable, one->max_trackable, one->value_selection, one->flags);
     NUMBERS("mean, deviation, error", one->mean, one->stddev, one->relative_error);
-    for (int i = 0; i < PICOLLO_SUMMARY_PERCENTILES; i += 5) show_percentile(&one->percentiles[i]);
+    for (int i = 0; i < RANKS; i += 5) show_percentile(&one->percentiles[i]);
 }
 
 static void show_interval(const picollo_quantile_interval *one)
@@ -325,6 +325,7 @@ static void reading(void)
     uint64_t values[4] = {7, 7, 7, 7}, count = 0;
     picollo_bucket bucket;
     picollo_layout layout;
+    picollo_percentile usual[RANKS];
     picollo_summary summary;
     double rank;
     show_counts(snapshot);
@@ -346,9 +347,9 @@ static void reading(void)
     say("between " U "\n", count);
     CHECK_OK(picollo_snapshot_layout(snapshot, &layout));
     show_layout(&layout);
-    CHECK_OK(picollo_snapshot_summary(snapshot, PICOLLO_VALUE_UPPER, &summary));
+    CHECK_OK(SUMMARIZE(snapshot, snapshot, PICOLLO_VALUE_UPPER, usual, &summary));
     show_summary(&summary);
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_LOWER, usual, &summary));
     show_summary(&summary);
     CHECK(summary.timestamp_unix_nanos > UINT64_C(1577836800000000000) && summary.timestamp_unix_nanos < UINT64_C(4102444800000000000));
     LIST(picollo_bucket, show_bucket, picollo_snapshot_buckets, small, 0);
@@ -369,10 +370,12 @@ static void reading(void)
     STATUS(picollo_snapshot_rank_of_value(none, 65, 0, &rank));
     STATUS(picollo_snapshot_rank_of_value(snapshot, 65, 2, &rank));
     STATUS(picollo_snapshot_bucket_of(snapshot, 96, &bucket));
-    STATUS(picollo_snapshot_summary(snapshot, 3, &summary));
-    STATUS(picollo_histogram_summary(histogram, 3, &summary));
+    STATUS(picollo_snapshot_summary(snapshot, 3, NULL, 0, NULL, &summary));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, bad, 2, percentiles, &summary));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_summary(none, PICOLLO_VALUE_MIDPOINT, bad, 2, percentiles, &summary));
+    STATUS(picollo_histogram_summary(histogram, 3, NULL, 0, NULL, &summary));
     CHECK(values[0] == 7 && percentiles[0].value == 7);
-    CHECK_OK(picollo_snapshot_summary(none, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(SUMMARIZE(snapshot, none, PICOLLO_VALUE_MIDPOINT, usual, &summary));
     show_summary(&summary);
     picollo_snapshot_free(small);
     picollo_snapshot_free(none);
@@ -432,12 +435,47 @@ static void merging(void)
 
 static picollo_summary summary_of(int second)
 {
+    static picollo_percentile percentiles[2][RANKS];
     picollo_histogram *const histogram = example(second);
     picollo_summary summary;
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_MIDPOINT, percentiles[second], &summary));
     summary.timestamp_unix_nanos = UINT64_C(1500000000250000000);
     picollo_histogram_free(histogram);
     return summary;
+}
+
+/* Percentiles at other ranks, and fewer of the usual ones: a text leaves out what it was not given. */
+static void own_ranks(void)
+{
+    static const double ranks[] = {99, 12.5, 50};
+    picollo_histogram *const histogram = example(0);
+    picollo_percentile percentiles[3];
+    picollo_summary summary;
+    size_t length = 0, whole = 0;
+    double deciles = 0;
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, ranks, 3, percentiles, &summary));
+    CHECK(summary.percentiles == percentiles && summary.percentiles_length == 3 && percentiles[0].value > percentiles[2].value);
+    for (int i = 0; i < 3; i++) deciles += percentiles[i].rank;
+    CHECK(deciles == 161.5 && percentiles[1].value < percentiles[2].value && percentiles[1].target_count > 0);
+    CHECK_OK(picollo_summary_format(&summary, "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
+    CHECK(strstr(text, "| 50 ") != NULL && strstr(text, "| 99 ") != NULL && strstr(text, "12.5") == NULL && strstr(text, "| 90 ") == NULL);
+    CHECK_OK(picollo_summary_format(&summary, "", PICOLLO_TEXT_LINE, text, sizeof text, &length));
+    CHECK(strstr(text, "P50=") != NULL && strstr(text, "P90=") == NULL);
+    CHECK_OK(picollo_summary_format(&summary, "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK(strstr(text, "P99") != NULL);
+    CHECK_OK(picollo_summary_format_diff(&summary, &summary, "", "a", "b", PICOLLO_TEXT_JSON, text, sizeof text, &length));
+    CHECK(strstr(text, "\"rank\":50") != NULL && strstr(text, "\"rank\":90") == NULL);
+    /* Without percentiles there are totals and moments. */
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
+    CHECK(summary.percentiles == NULL && summary.percentiles_length == 0);
+    CHECK_OK(picollo_summary_format(&summary, "", PICOLLO_TEXT_LINE, text, sizeof text, &length));
+    CHECK(strstr(text, "Mean=") != NULL && strstr(text, "P50=") == NULL);
+    CHECK_OK(picollo_histogram_format(histogram, "", PICOLLO_TEXT_LINE, text, sizeof text, &whole));
+    CHECK(whole > length && strstr(text, "P50=") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_histogram_format(histogram, "", PICOLLO_TEXT_LINE, NULL, 0, &length));
+    CHECK_U64(whole, length);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_format(histogram, "", 9, text, sizeof text, &length));
+    picollo_histogram_free(histogram);
 }
 
 static void texts(void)
@@ -454,6 +492,7 @@ static void texts(void)
     TEXT(picollo_snapshot_format_buckets, snapshot, 1, PICOLLO_VALUE_UPPER);
     TEXT(picollo_snapshot_format_hgrm, snapshot, 2, 10.0, PICOLLO_HGRM_COLUMNS);
     TEXT(picollo_snapshot_format_hgrm, snapshot, 2, 10.0, PICOLLO_HGRM_CSV);
+    own_ranks();
     text[0] = 0x5a;
     STATUS(picollo_summary_format(&first, "\xff", PICOLLO_TEXT_LINE, text, sizeof text, &length));
     STATUS(picollo_summary_format(&first, "", 9, text, sizeof text, &length));
@@ -470,6 +509,7 @@ static void texts(void)
 /* The program may put anything into the struct: the result is text, and no crash. */
 static void hostile_structs(void)
 {
+    static picollo_percentile percentiles[RANKS];
     static picollo_summary summary, other;
     static picollo_comparison compared;
     uint64_t state = 5;
@@ -477,14 +517,18 @@ static void hostile_structs(void)
     for (int round = 0; round < rounds(2000); round++) {
         for (size_t i = 0; i < sizeof summary; i++) ((unsigned char *)&summary)[i] = (unsigned char)(next_random(&state) >> 56);
         for (size_t i = 0; i < sizeof compared; i++) ((unsigned char *)&compared)[i] = (unsigned char)(next_random(&state) >> 56);
+        for (size_t i = 0; i < sizeof percentiles; i++) ((unsigned char *)percentiles)[i] = (unsigned char)(next_random(&state) >> 56);
+        for (int i = 0; i < RANKS; i += 1 + round % 3) percentiles[i].rank = default_ranks[i];
         memset(&other, round % 2 ? 0xff : 0, sizeof other);
+        summary.percentiles = other.percentiles = percentiles;
+        summary.percentiles_length = other.percentiles_length = RANKS;
         for (int i = 0; i < 4; i++) {
             CHECK_OK(picollo_summary_format(&summary, "t", text_form(i), text, sizeof text, &length));
             CHECK_U64(length, strlen(text));
             CHECK_OK(picollo_summary_format_diff(&other, &summary, "t", "a", "b", text_form(i), text, sizeof text, &length));
             CHECK_OK(picollo_comparison_format(&compared, &summary, &other, "t", "a", "b", text_form(i), text, sizeof text, &length));
         }
-        CHECK_OK(picollo_percentile_format(&summary.percentiles[round % 16], text, sizeof text, &length));
+        CHECK_OK(picollo_percentile_format(&percentiles[round % RANKS], text, sizeof text, &length));
     }
 }
 
@@ -698,6 +742,7 @@ static void doubles(void)
     picollo_double_histogram *histogram = NULL;
     picollo_double_snapshot *snapshot = NULL, *other = NULL;
     picollo_double_statistics statistics;
+    picollo_double_percentile usual[RANKS];
     picollo_double_summary summary;
     double found[2] = {7, 7};
     const double two[] = {0.5, 2};
@@ -717,9 +762,9 @@ static void doubles(void)
     show_statistics(&statistics);
     CHECK_OK(picollo_double_snapshot_quantiles(snapshot, quantiles, 2, found));
     NUMBERS("quantiles", found[0], found[1]);
-    CHECK_OK(picollo_double_snapshot_summary(snapshot, &summary));
+    CHECK_OK(picollo_double_snapshot_summary(snapshot, default_ranks, RANKS, usual, &summary));
     show_statistics(&summary.statistics);
-    for (int i = 0; i < PICOLLO_SUMMARY_PERCENTILES; i += 5) {
+    for (int i = 0; i < RANKS; i += 5) {
         NUMBERS("percentile", summary.percentiles[i].rank, summary.percentiles[i].value, (double)summary.percentiles[i].target_count);
         show_double_bucket(&summary.percentiles[i].bucket);
     }

@@ -21,7 +21,7 @@ static void panics_become_a_status(void)
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_snapshot_create(histogram, NULL));
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_snapshot_update(snapshot, 0));
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_snapshot_counts(snapshot, &counts));
-    CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
     memset(&error, 0, sizeof error);
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_session_create(NULL, &event, 1, &session, &error));
     CHECK(error.status == PICOLLO_ERR_PANIC && error.message[0] != 0);

@@ -73,7 +73,7 @@ static void *record_into_all(void *unused)
 static int load_and_record(int taken)
 {
     picollo_status (*create)(const picollo_histogram_options *, picollo_histogram **);
-    picollo_status (*summarise)(picollo_histogram *, uint32_t, picollo_summary *);
+    picollo_status (*summarise)(picollo_histogram *, uint32_t, const double *, size_t, picollo_percentile *, picollo_summary *);
     picollo_histogram_options options = default_options();
     pthread_t thread;
     void *library;
@@ -94,7 +94,7 @@ static int load_and_record(int taken)
     pthread_join(thread, NULL);
     for (int i = 0; i < HISTOGRAMS; i++) {
         picollo_summary summary;
-        if (summarise(histograms[i], PICOLLO_VALUE_MIDPOINT, &summary) != PICOLLO_OK) return 5;
+        if (summarise(histograms[i], PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary) != PICOLLO_OK) return 5;
         if (summary.total_count != 2 * RECORDS) return 6;
     }
     return 0;

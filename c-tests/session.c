@@ -31,6 +31,7 @@ static void exact_counts(void)
     picollo_session *session = open_events(NULL, events, 2);
     picollo_reading readings[3];
     picollo_histogram *histogram = NULL;
+    picollo_percentile percentiles[RANKS];
     picollo_summary summary;
     size_t length = 0;
     if (session == NULL) return;
@@ -69,14 +70,14 @@ static void exact_counts(void)
 
     CHECK_OK(picollo_session_histogram_ref(session, 1, &histogram));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram_ref(session, 2, &histogram));
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_LOWER, percentiles, &summary));
     CHECK_U64(2, summary.total_count);
     CHECK_U64(66, summary.percentiles[0].value);
-    CHECK_U64(1234, summary.percentiles[15].value);
+    CHECK_U64(1234, summary.percentiles[RANKS - 1].value);
 
     /* A reset sets a new base, and clears the histograms. */
     CHECK_OK(picollo_session_reset(session, NULL));
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_LOWER, percentiles, &summary));
     CHECK_U64(0, summary.total_count);
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 0));
     write_times(7);
@@ -87,7 +88,7 @@ static void exact_counts(void)
 
     /* The histogram outlives its session. */
     picollo_session_free(session);
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_LOWER, percentiles, &summary));
     CHECK_U64(1, summary.total_count);
     picollo_histogram_free(histogram);
 }

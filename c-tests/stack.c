@@ -14,6 +14,7 @@ static picollo_snapshot *snapshot, *other, *coarse;
 static picollo_registry *registry;
 static picollo_exemplars *slow;
 static picollo_log_reader *reader;
+static picollo_percentile usual[RANKS];
 static picollo_summary summaries[2];
 static unsigned char bytes[1 << 20];
 static char text[1 << 20], log_text[1 << 20];
@@ -41,7 +42,7 @@ static void percentiles(void)
     for (int i = 0; i < 200; i++) ranks[i] = (i * 37) % 100;
     CHECK_OK(picollo_snapshot_percentiles(snapshot, ranks, 200, 0, found));
 }
-static void summary(void) { CHECK_OK(picollo_histogram_summary(histogram, 0, &summaries[0])); }
+static void summary(void) { CHECK_OK(SUMMARIZE(histogram, histogram, 0, usual, &summaries[0])); }
 static void summary_text(void)
 {
     for (int form = 0; form < 4; form++)

@@ -73,7 +73,7 @@ static void record_and_read(uint32_t mode, uint32_t storage)
         (void)done(picollo_histogram_reset(histogram));
         picollo_snapshot_free(snapshot);
     }
-    (void)done(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    (void)done(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
     picollo_histogram_free(histogram);
 }
 

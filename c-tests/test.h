@@ -23,6 +23,12 @@ static int test_failures;
 static int tests_passed;
 static int tests_failed;
 
+/* The usual percentiles, and a summary that has them. */
+static const double default_ranks[] = PICOLLO_DEFAULT_RANKS;
+enum { RANKS = PICOLLO_DEFAULT_RANKS_LENGTH };
+#define SUMMARIZE(kind, of, selection, percentiles, out) \
+    picollo_##kind##_summary(of, selection, default_ranks, RANKS, percentiles, out)
+
 /* Fails the running test, and continues it. */
 #define CHECK(condition)                                                                  \
     do {                                                                                  \

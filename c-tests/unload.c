@@ -7,7 +7,7 @@
 
 static picollo_status (*histogram_create)(const picollo_histogram_options *, picollo_histogram **);
 static void (*histogram_record)(picollo_histogram *, uint64_t);
-static picollo_status (*histogram_summary)(picollo_histogram *, uint32_t, picollo_summary *);
+static picollo_status (*histogram_summary)(picollo_histogram *, uint32_t, const double *, size_t, picollo_percentile *, picollo_summary *);
 static void (*histogram_free)(picollo_histogram *);
 
 static void *load_and_find(void)
@@ -57,7 +57,7 @@ static void load_and_unload(uint32_t mode, void *is_busy, int number)
         pthread_barrier_wait(&barrier);
         /* Every second time also by the main thread, which never ends. */
         if (round % 2 == 1) histogram_record(histogram, 100);
-        CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK);
+        CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary) == PICOLLO_OK);
         CHECK_U64(THREADS * RECORDS + (uint64_t)(round % 2), summary.total_count);
         histogram_free(histogram);
         CHECK(dlclose(library) == 0);

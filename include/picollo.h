@@ -10,13 +10,11 @@
  *
  *     int main(void) {
  *         picollo_histogram *histogram;
- *         picollo_summary summary;
  *         char text[4096];
  *         size_t length;
  *         if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
  *         for (uint64_t value = 1; value <= 100000; value++) picollo_histogram_record(histogram, value);
- *         picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
- *         picollo_summary_format(&summary, "Values", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+ *         picollo_histogram_format(histogram, "Values", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
  *         fputs(text, stdout);
  *         picollo_histogram_free(histogram);
  *     }
@@ -25,8 +23,8 @@
  *
  * - Record values: picollo_histogram_create, _record, _record_batch, _free.
  * - Time code: picollo_scope_begin, picollo_scope_end.
- * - Read percentiles: picollo_histogram_summary, picollo_summary_format; for intervals and all counts
- *   picollo_snapshot_create, _update, _percentile_values.
+ * - Read percentiles: picollo_histogram_format for people, picollo_histogram_summary for programs; for intervals and
+ *   all counts picollo_snapshot_create, _update, _percentile_values.
  * - Merge: picollo_snapshot_merge, _subtract.
  * - Record without a call: picollo_inline.h.
  *
@@ -462,13 +460,24 @@ PICOLLO_STATUS picollo_snapshot_buckets(const picollo_snapshot *snapshot, uint32
     picollo_bucket *out, size_t capacity, size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
- * Summaries: totals, moments and the usual percentiles.
+ * Summaries: totals and moments, and percentiles that the caller chooses.
+ *
+ * A summary leads to an array of percentiles, which is the caller's. PICOLLO_DEFAULT_RANKS are the usual ranks. A later
+ * version may have more of them, and programs built against this one then still get those that they ask for:
+ *
+ *     static const double ranks[] = PICOLLO_DEFAULT_RANKS;
+ *     picollo_percentile percentiles[PICOLLO_DEFAULT_RANKS_LENGTH];
+ *     picollo_summary summary;
+ *     picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, ranks, PICOLLO_DEFAULT_RANKS_LENGTH, percentiles,
+ *         &summary);
  */
 
-/** Number of percentiles in a summary, at the ranks 0 1 5 10 25 50 75 90 92.5 95 97.5 99 99.9 99.99 99.999 100. */
-#define PICOLLO_SUMMARY_PERCENTILES 16
+/** The usual ranks of percentiles, ascending: an initializer for an array of double. */
+#define PICOLLO_DEFAULT_RANKS {0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100}
+/** Number of PICOLLO_DEFAULT_RANKS. */
+#define PICOLLO_DEFAULT_RANKS_LENGTH 16
 
-/** Totals, mean, deviation and sixteen percentiles of one snapshot. */
+/** Totals, mean and deviation of one snapshot, with the percentiles that were asked for. */
 typedef struct picollo_summary {
     /** Observations in range; saturates at UINT64_MAX. */
     uint64_t total_count;
@@ -494,23 +503,30 @@ typedef struct picollo_summary {
     uint32_t value_selection;
     /** 0; reserved. */
     uint32_t flags;
-    /** At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending. */
-    picollo_percentile percentiles[PICOLLO_SUMMARY_PERCENTILES];
+    /** The caller's array. Texts show those at PICOLLO_DEFAULT_RANKS. NULL if percentiles_length is 0. */
+    const picollo_percentile *percentiles;
+    /** Number of percentiles. */
+    size_t percentiles_length;
 } picollo_summary;
 
-/** Summarizes a snapshot. An empty one has a summary too: totals and targets are 0, mean and deviation are NaN.
+/** Summarizes a snapshot, with the percentiles at these ranks. An empty one has a summary too: totals and targets are 0,
+ * mean and deviation are NaN.
  *
- * Cost: two passes over the counters: tens of microseconds for 28,672. */
+ * Requires: percentiles has room for length elements. out refers to it.
+ * Returns: PICOLLO_ERR_INVALID_ARGUMENT also for a rank outside 0 ..= 100.
+ * Cost: two passes over the counters: tens of microseconds for 28,672. Ranks other than PICOLLO_DEFAULT_RANKS take one
+ *   more. */
 PICOLLO_STATUS picollo_snapshot_summary(const picollo_snapshot *snapshot, uint32_t value_selection,
-    picollo_summary *out);
+    const double *ranks, size_t length, picollo_percentile *percentiles, picollo_summary *out);
 
 /** Summarizes a histogram since its reset. The call makes a snapshot and frees it again. To summarize often, or
  * without allocations, keep a picollo_snapshot, update it, and use picollo_snapshot_summary.
  *
- * Returns: PICOLLO_ERR_BUSY if another program overwrites the shared memory.
+ * Requires: as picollo_snapshot_summary.
+ * Returns: PICOLLO_ERR_BUSY if another program overwrites the shared memory; otherwise as picollo_snapshot_summary.
  * Cost: allocates 16 bytes per counter temporarily; three passes over the counters. */
 PICOLLO_STATUS picollo_histogram_summary(const picollo_histogram *histogram, uint32_t value_selection,
-    picollo_summary *out);
+    const double *ranks, size_t length, picollo_percentile *percentiles, picollo_summary *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Text.
@@ -550,8 +566,16 @@ PICOLLO_STATUS picollo_histogram_summary(const picollo_histogram *histogram, uin
 /** Part of an HTML page: only for picollo_exemplars_format. For all other calls it is an unknown format. */
 #define PICOLLO_TEXT_HTML 6
 
-/** Writes a summary as text.
+/** Writes a summary of a histogram since its reset as text, with the usual percentiles and PICOLLO_VALUE_MIDPOINT.
  *
+ * Returns: PICOLLO_ERR_BUSY if another program overwrites the shared memory.
+ * Cost: as picollo_histogram_summary. */
+PICOLLO_STATUS picollo_histogram_format(const picollo_histogram *histogram, const char *title,
+    uint32_t format, char *buffer, size_t capacity, size_t *out_length);
+
+/** Writes a summary as text, with those of its percentiles that are at PICOLLO_DEFAULT_RANKS.
+ *
+ * Requires: the percentiles that the summary refers to are still there.
  * Cost: microseconds for a line, tens of microseconds for a table. */
 PICOLLO_STATUS picollo_summary_format(const picollo_summary *summary, const char *title, uint32_t format,
     char *buffer, size_t capacity, size_t *out_length);

@@ -44,7 +44,8 @@ public:
     outcome<std::string> text(const char *title = "", const char *before_name = "Before", const char *after_name = "After",
                               format how = format::markdown) const
     {
-        return detail::written(picollo_comparison_format, this, &before_.native(), &after_.native(), title, before_name,
+        const picollo_summary before = before_.native(), after = after_.native();
+        return detail::written(picollo_comparison_format, this, &before, &after, title, before_name,
                                after_name, static_cast<std::uint32_t>(how));
     }
 
@@ -56,11 +57,14 @@ private:
 inline outcome<comparison> compare(const snapshot &before, const snapshot &after, const compare_options &how = compare_options())
 {
     picollo_comparison found = {};
+    detail::default_percentiles<picollo_percentile> of_a = {}, of_b = {};
     picollo_summary a = {}, b = {};
     picollo_status code = picollo_compare(before.native(), after.native(), &how.native(), &found);
-    if (code == PICOLLO_OK) code = picollo_snapshot_summary(before.native(), PICOLLO_VALUE_MIDPOINT, &a);
-    if (code == PICOLLO_OK) code = picollo_snapshot_summary(after.native(), PICOLLO_VALUE_MIDPOINT, &b);
-    return detail::filled(code, comparison(found, summary(a), summary(b)));
+    if (code == PICOLLO_OK)
+        code = picollo_snapshot_summary(before.native(), PICOLLO_VALUE_MIDPOINT, detail::default_ranks, of_a.size(), of_a.data(), &a);
+    if (code == PICOLLO_OK)
+        code = picollo_snapshot_summary(after.native(), PICOLLO_VALUE_MIDPOINT, detail::default_ranks, of_b.size(), of_b.data(), &b);
+    return detail::filled(code, comparison(found, summary(a, of_a), summary(b, of_b)));
 }
 
 /** Compares two series by the differences within pairs: before[i] was measured next to after[i]. */

@@ -157,11 +157,11 @@ PICOLLO_STATUS picollo_double_histogram_footprint(const picollo_double_histogram
  * histograms in turn. Make it once and update it as often as you like:
  *
  *     picollo_double_snapshot *snapshot;
- *     picollo_double_summary summary;
+ *     double median;
+ *     const double half = 0.5;
  *     picollo_double_snapshot_create(NULL, &snapshot);            (empty)
  *     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
- *     picollo_double_snapshot_summary(snapshot, &summary);
- *     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+ *     picollo_double_snapshot_quantiles(snapshot, &half, 1, &median);
  */
 
 /** Copy the counts of the interval and leave them there. The copy may miss records that are made at the same time. */
@@ -193,14 +193,6 @@ typedef struct picollo_double_percentile {
     /** The bucket of the observation, with its count. */
     picollo_double_bucket bucket;
 } picollo_double_percentile;
-
-/** Totals, moments and sixteen percentiles of one interval. */
-typedef struct picollo_double_summary {
-    /** Totals and moments. */
-    picollo_double_statistics statistics;
-    /** At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending. */
-    picollo_double_percentile percentiles[PICOLLO_SUMMARY_PERCENTILES];
-} picollo_double_summary;
 
 /** Makes a snapshot of a histogram's present interval, and leaves the counts there. Without a histogram it is empty,
  * for picollo_double_snapshot_merge and picollo_double_snapshot_update.
@@ -239,13 +231,6 @@ PICOLLO_STATUS picollo_double_snapshot_statistics(const picollo_double_snapshot 
 PICOLLO_STATUS picollo_double_snapshot_quantiles(const picollo_double_snapshot *snapshot,
     const double *quantiles, size_t length, double *out);
 
-/** Summarizes: statistics and sixteen percentiles. An empty snapshot has a summary too: totals and targets are 0,
- * everything else is NaN.
- *
- * Cost: three passes over the buckets with counts. */
-PICOLLO_STATUS picollo_double_snapshot_summary(const picollo_double_snapshot *snapshot,
-    picollo_double_summary *out);
-
 /** Lists the buckets with counts, in ascending order.
  *
  * Cost: one pass over them. */
@@ -262,6 +247,34 @@ PICOLLO_STATUS picollo_double_snapshot_buckets(const picollo_double_snapshot *sn
  * Cost: sorts the buckets with counts of both. */
 PICOLLO_STATUS picollo_double_snapshot_merge(picollo_double_snapshot *into,
     const picollo_double_snapshot *other);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Summaries of doubles: statistics, and percentiles that the caller chooses.
+ *
+ *     static const double ranks[] = PICOLLO_DEFAULT_RANKS;
+ *     picollo_double_percentile percentiles[PICOLLO_DEFAULT_RANKS_LENGTH];
+ *     picollo_double_summary summary;
+ *     picollo_double_snapshot_summary(snapshot, ranks, PICOLLO_DEFAULT_RANKS_LENGTH, percentiles, &summary);
+ *     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+ */
+
+/** Statistics of one interval, with the percentiles that were asked for. */
+typedef struct picollo_double_summary {
+    /** Totals and moments. */
+    picollo_double_statistics statistics;
+    /** The caller's array. Texts show those at PICOLLO_DEFAULT_RANKS. NULL if percentiles_length is 0. */
+    const picollo_double_percentile *percentiles;
+    /** Number of percentiles. */
+    size_t percentiles_length;
+} picollo_double_summary;
+
+/** Summarizes: statistics, and the percentiles at these ranks. An empty snapshot has a summary too: totals and targets
+ * are 0, everything else is NaN.
+ *
+ * Requires: percentiles has room for length elements. out refers to it.
+ * Cost: three passes over the buckets with counts, and one more for each rank below the one before it. */
+PICOLLO_STATUS picollo_double_snapshot_summary(const picollo_double_snapshot *snapshot, const double *ranks,
+    size_t length, picollo_double_percentile *percentiles, picollo_double_summary *out);
 
 /** Writes a summary of doubles as text, with the shortest digits that read back as the same double, in the formats of
  * picollo_summary_format. 8192 bytes are enough for the Markdown of any summary with a short title.

@@ -14,31 +14,42 @@ PICOLLO_NAMESPACE {
 /** Statistics and the usual percentiles of doubles: a plain value. */
 class double_summary {
 public:
-    explicit double_summary(const picollo_double_summary &native) noexcept : native_(native) {}
+    /** Copies the percentiles, which are those at PICOLLO_DEFAULT_RANKS. */
+    double_summary(const picollo_double_summary &native, const detail::default_percentiles<picollo_double_percentile> &percentiles) noexcept
+        : native_(native), percentiles_(percentiles) {}
 
     const picollo_double_statistics &statistics() const noexcept { return native_.statistics; }
-    /** One of PICOLLO_SUMMARY_PERCENTILES, ascending: 5 is the median. */
-    const picollo_double_percentile &at(std::size_t index) const noexcept { return native_.percentiles[index]; }
-    const picollo_double_percentile &p0() const noexcept { return at(0); }
-    const picollo_double_percentile &p50() const noexcept { return at(5); }
-    const picollo_double_percentile &p90() const noexcept { return at(7); }
-    const picollo_double_percentile &p95() const noexcept { return at(9); }
-    const picollo_double_percentile &p99() const noexcept { return at(11); }
-    const picollo_double_percentile &p99_9() const noexcept { return at(12); }
-    const picollo_double_percentile &p100() const noexcept { return at(15); }
+    /** Those at PICOLLO_DEFAULT_RANKS, ascending. */
+    const detail::default_percentiles<picollo_double_percentile> &percentiles() const noexcept { return percentiles_; }
+    const picollo_double_percentile &p0() const noexcept { return percentiles_[detail::rank_index(0)]; }
+    const picollo_double_percentile &p50() const noexcept { return percentiles_[detail::rank_index(50)]; }
+    const picollo_double_percentile &p90() const noexcept { return percentiles_[detail::rank_index(90)]; }
+    const picollo_double_percentile &p95() const noexcept { return percentiles_[detail::rank_index(95)]; }
+    const picollo_double_percentile &p99() const noexcept { return percentiles_[detail::rank_index(99)]; }
+    const picollo_double_percentile &p99_9() const noexcept { return percentiles_[detail::rank_index(99.9)]; }
+    const picollo_double_percentile &p100() const noexcept { return percentiles_[detail::rank_index(100)]; }
 
     /** As text. Allocates. */
     outcome<std::string> text(const char *title, format how) const
     {
-        return detail::written(picollo_double_summary_format, &native_, title, static_cast<std::uint32_t>(how));
+        const picollo_double_summary all = native();
+        return detail::written(picollo_double_summary_format, &all, title, static_cast<std::uint32_t>(how));
     }
     /** A Markdown table. */
     outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
 
-    const picollo_double_summary &native() const noexcept { return native_; }
+    /** Refers to the percentiles of this object. */
+    picollo_double_summary native() const noexcept
+    {
+        picollo_double_summary all = native_;
+        all.percentiles = percentiles_.data();
+        all.percentiles_length = percentiles_.size();
+        return all;
+    }
 
 private:
     picollo_double_summary native_;
+    detail::default_percentiles<picollo_double_percentile> percentiles_;
 };
 
 /** The summary for people, without title and unit: a few lines, without a line break at the end. */
@@ -46,7 +57,8 @@ inline std::ostream &operator<<(std::ostream &out, const double_summary &value)
 {
     char text[2048];
     std::size_t length = 0;
-    if (picollo_double_summary_format(&value.native(), "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
+    const picollo_double_summary all = value.native();
+    if (picollo_double_summary_format(&all, "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
         out.setstate(std::ios_base::failbit);
         return out;
     }
@@ -85,7 +97,11 @@ public:
 
     outcome<double_summary> summary() const
     {
-        return detail::answer<double_summary, picollo_double_summary>(picollo_double_snapshot_summary, native());
+        detail::default_percentiles<picollo_double_percentile> percentiles = {};
+        picollo_double_summary found = {};
+        const picollo_status code =
+            picollo_double_snapshot_summary(native(), detail::default_ranks, percentiles.size(), percentiles.data(), &found);
+        return detail::filled(code, double_summary(found, percentiles));
     }
 
     outcome<std::vector<picollo_double_bucket>> buckets() const

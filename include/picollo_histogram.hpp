@@ -221,7 +221,7 @@ public:
     /** For a single reading. To read often, keep a snapshot and update it. */
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
     {
-        return detail::answer<picollo::summary, picollo_summary>(picollo_histogram_summary, native(), static_cast<std::uint32_t>(which));
+        return detail::summarized<picollo_histogram>(picollo_histogram_summary, native(), static_cast<std::uint32_t>(which));
     }
 
     /** Only for dense histograms made with mode::per_thread or mode::single_writer. Others, including the default mode, fail

@@ -123,7 +123,7 @@ public:
 
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
     {
-        return detail::answer<picollo::summary, picollo_summary>(picollo_snapshot_summary, native(), static_cast<std::uint32_t>(which));
+        return detail::summarized<picollo_snapshot>(picollo_snapshot_summary, native(), static_cast<std::uint32_t>(which));
     }
 
     /** The smallest and the largest recorded value; status::empty if nothing was recorded. */
@@ -254,7 +254,7 @@ private:
     outcome<double> figure(double picollo_summary::*which) const
     {
         picollo_summary all = {};
-        const picollo_status code = picollo_snapshot_summary(native(), PICOLLO_VALUE_MIDPOINT, &all);
+        const picollo_status code = picollo_snapshot_summary(native(), PICOLLO_VALUE_MIDPOINT, nullptr, 0, nullptr, &all);
         return detail::filled(code, all.*which);
     }
 

@@ -2,6 +2,7 @@
 #ifndef PICOLLO_SUMMARY_HPP
 #define PICOLLO_SUMMARY_HPP
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -57,11 +58,32 @@ inline std::ostream &operator<<(std::ostream &out, const bucket &b)
     return out << (space != nullptr ? space + 1 : text);
 }
 
+namespace detail {
+constexpr double default_ranks[] = PICOLLO_DEFAULT_RANKS;
+
+/** The position of a rank among the default ones. Others do not compile in a constant, and are out of range elsewhere. */
+constexpr std::size_t rank_index(double rank)
+{
+    std::size_t at = 0;
+    while (default_ranks[at] < rank) at++;
+    return at;
+}
+
+template <class Percentile>
+using default_percentiles = std::array<Percentile, PICOLLO_DEFAULT_RANKS_LENGTH>;
+} // namespace detail
+
 /** Totals, mean, deviation and the usual percentiles of one moment: a plain value. */
 class summary {
 public:
-    summary() noexcept : native_() { native_.mean = native_.stddev = std::nan(""); }
-    explicit summary(const picollo_summary &native) noexcept : native_(native) {}
+    summary() noexcept : native_(), percentiles_()
+    {
+        native_.mean = native_.stddev = std::nan("");
+        for (std::size_t i = 0; i < percentiles_.size(); i++) percentiles_[i].rank = detail::default_ranks[i];
+    }
+    /** Copies the percentiles, which are those at PICOLLO_DEFAULT_RANKS. */
+    summary(const picollo_summary &native, const detail::default_percentiles<picollo_percentile> &percentiles) noexcept
+        : native_(native), percentiles_(percentiles) {}
 
     std::uint64_t total_count() const noexcept { return native_.total_count; }
     std::uint64_t underflow_count() const noexcept { return native_.underflow_count; }
@@ -80,41 +102,43 @@ public:
             std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch));
     }
 
-    percentile p0() const noexcept { return at(0); }
-    percentile p1() const noexcept { return at(1); }
-    percentile p5() const noexcept { return at(2); }
-    percentile p10() const noexcept { return at(3); }
-    percentile p25() const noexcept { return at(4); }
-    percentile p50() const noexcept { return at(5); }
-    percentile p75() const noexcept { return at(6); }
-    percentile p90() const noexcept { return at(7); }
-    percentile p92_5() const noexcept { return at(8); }
-    percentile p95() const noexcept { return at(9); }
-    percentile p97_5() const noexcept { return at(10); }
-    percentile p99() const noexcept { return at(11); }
-    percentile p99_9() const noexcept { return at(12); }
-    percentile p99_99() const noexcept { return at(13); }
-    percentile p99_999() const noexcept { return at(14); }
-    percentile p100() const noexcept { return at(15); }
-    /** One of PICOLLO_SUMMARY_PERCENTILES, ascending. */
-    percentile at(std::size_t index) const noexcept { return percentile{native_.percentiles[index]}; }
+    percentile p0() const noexcept { return percentile{percentiles_[detail::rank_index(0)]}; }
+    percentile p1() const noexcept { return percentile{percentiles_[detail::rank_index(1)]}; }
+    percentile p5() const noexcept { return percentile{percentiles_[detail::rank_index(5)]}; }
+    percentile p10() const noexcept { return percentile{percentiles_[detail::rank_index(10)]}; }
+    percentile p25() const noexcept { return percentile{percentiles_[detail::rank_index(25)]}; }
+    percentile p50() const noexcept { return percentile{percentiles_[detail::rank_index(50)]}; }
+    percentile p75() const noexcept { return percentile{percentiles_[detail::rank_index(75)]}; }
+    percentile p90() const noexcept { return percentile{percentiles_[detail::rank_index(90)]}; }
+    percentile p92_5() const noexcept { return percentile{percentiles_[detail::rank_index(92.5)]}; }
+    percentile p95() const noexcept { return percentile{percentiles_[detail::rank_index(95)]}; }
+    percentile p97_5() const noexcept { return percentile{percentiles_[detail::rank_index(97.5)]}; }
+    percentile p99() const noexcept { return percentile{percentiles_[detail::rank_index(99)]}; }
+    percentile p99_9() const noexcept { return percentile{percentiles_[detail::rank_index(99.9)]}; }
+    percentile p99_99() const noexcept { return percentile{percentiles_[detail::rank_index(99.99)]}; }
+    percentile p99_999() const noexcept { return percentile{percentiles_[detail::rank_index(99.999)]}; }
+    percentile p100() const noexcept { return percentile{percentiles_[detail::rank_index(100)]}; }
+    /** Those at PICOLLO_DEFAULT_RANKS, ascending. */
+    const detail::default_percentiles<picollo_percentile> &percentiles() const noexcept { return percentiles_; }
 
     /** As text. `title` is UTF-8. */
     outcome<std::string> text(const char *title, format how) const
     {
-        return detail::written(picollo_summary_format, &native_, title, static_cast<std::uint32_t>(how));
+        const picollo_summary all = native();
+        return detail::written(picollo_summary_format, &all, title, static_cast<std::uint32_t>(how));
     }
     /** A Markdown table. */
     outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
     /** For people, in a unit such as `ns`. Writes to `out`, with a line break at the end. */
     void print(std::ostream &out, const std::string &title = "", const std::string &unit = "") const
     {
+        const picollo_summary all = native();
         const std::string heading = titled(title, unit);
         std::size_t length = 0;
-        picollo_status code = picollo_summary_format(&native_, heading.c_str(), PICOLLO_TEXT_HUMAN, nullptr, 0, &length);
+        picollo_status code = picollo_summary_format(&all, heading.c_str(), PICOLLO_TEXT_HUMAN, nullptr, 0, &length);
         std::string written(length + 1, '\0');
         if (code == PICOLLO_ERR_BUFFER_TOO_SMALL)
-            code = picollo_summary_format(&native_, heading.c_str(), PICOLLO_TEXT_HUMAN, &written[0], written.size(), &length);
+            code = picollo_summary_format(&all, heading.c_str(), PICOLLO_TEXT_HUMAN, &written[0], written.size(), &length);
         if (code != PICOLLO_OK) {
             out.setstate(std::ios_base::failbit);
             return;
@@ -127,22 +151,46 @@ public:
     outcome<std::string> diff(const summary &after, const char *title = "", const char *this_name = "Before",
                               const char *after_name = "After", format how = format::markdown) const
     {
-        return detail::written(picollo_summary_format_diff, &native_, &after.native_, title, this_name, after_name,
+        const picollo_summary before = native(), later = after.native();
+        return detail::written(picollo_summary_format_diff, &before, &later, title, this_name, after_name,
                                static_cast<std::uint32_t>(how));
     }
 
-    const picollo_summary &native() const noexcept { return native_; }
+    /** Refers to the percentiles of this object. */
+    picollo_summary native() const noexcept
+    {
+        picollo_summary all = native_;
+        all.percentiles = percentiles_.data();
+        all.percentiles_length = percentiles_.size();
+        return all;
+    }
 
 private:
     picollo_summary native_;
+    detail::default_percentiles<picollo_percentile> percentiles_;
 };
+
+namespace detail {
+/** Returns the summary that a call fills in, with the percentiles at PICOLLO_DEFAULT_RANKS. */
+template <class Handle>
+inline outcome<summary> summarized(picollo_status (*call)(const Handle *, std::uint32_t, const double *, std::size_t,
+                                                          picollo_percentile *, picollo_summary *),
+                                   const Handle *handle, std::uint32_t which)
+{
+    default_percentiles<picollo_percentile> percentiles = {};
+    picollo_summary found = {};
+    const picollo_status code = call(handle, which, default_ranks, percentiles.size(), percentiles.data(), &found);
+    return filled(code, summary(found, percentiles));
+}
+} // namespace detail
 
 /** The summary for people, without title and unit: a few lines, without a line break at the end. */
 inline std::ostream &operator<<(std::ostream &out, const summary &value)
 {
     char text[1024];
     std::size_t length = 0;
-    if (picollo_summary_format(&value.native(), "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
+    const picollo_summary all = value.native();
+    if (picollo_summary_format(&all, "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
         out.setstate(std::ios_base::failbit);
         return out;
     }

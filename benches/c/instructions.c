@@ -125,11 +125,11 @@ int main(int argc, char **argv)
         }
         picollo_snapshot *snapshot;
         if (picollo_snapshot_create(histogram, &snapshot) != PICOLLO_OK) return 2;
+        static const double ranks[] = PICOLLO_DEFAULT_RANKS;
+        enum { RANKS = PICOLLO_DEFAULT_RANKS_LENGTH };
+        picollo_percentile percentiles[RANKS];
         picollo_summary summary;
-        if (picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary) != PICOLLO_OK) return 2;
-        double ranks[PICOLLO_SUMMARY_PERCENTILES];
-        picollo_percentile percentiles[PICOLLO_SUMMARY_PERCENTILES];
-        for (int i = 0; i < PICOLLO_SUMMARY_PERCENTILES; i++) ranks[i] = summary.percentiles[i].rank;
+        if (picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, ranks, RANKS, percentiles, &summary) != PICOLLO_OK) return 2;
         char text[8192];
         static uint8_t bytes[1 << 16];
         size_t length;
@@ -142,10 +142,9 @@ int main(int argc, char **argv)
             } else if (strcmp(path, "encode-v2") == 0) {
                 status = picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_HDR_V2, bytes, sizeof bytes, &length);
             } else if (strcmp(path, "percentiles") == 0) {
-                status = picollo_snapshot_percentiles(snapshot, ranks, PICOLLO_SUMMARY_PERCENTILES,
-                                                      PICOLLO_VALUE_MIDPOINT, percentiles);
+                status = picollo_snapshot_percentiles(snapshot, ranks, RANKS, PICOLLO_VALUE_MIDPOINT, percentiles);
             } else if (strcmp(path, "summary") == 0) {
-                status = picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary);
+                status = picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, ranks, RANKS, percentiles, &summary);
             } else if (strcmp(path, "summary-text") == 0) {
                 status = picollo_summary_format(&summary, "Title", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
             }

@@ -11,7 +11,6 @@
 static int measure(uint32_t clock, const char *name)
 {
     picollo_histogram *ticks, *picos;
-    picollo_summary summary;
     char text[4096];
     size_t length;
     uint64_t hertz, same = 0;
@@ -32,11 +31,9 @@ static int measure(uint32_t clock, const char *name)
 
     printf("%s: %" PRIu64 " ticks a second, a tick is %.3f ns\n", name, hertz, 1e9 / (double)hertz);
     printf("%.2f %% of %d reads told the same time as the one before.\n\n", 100.0 * (double)same / READS, READS);
-    picollo_histogram_summary(ticks, PICOLLO_VALUE_MIDPOINT, &summary);
-    picollo_summary_format(&summary, "Between two reads, ticks", PICOLLO_TEXT_LINE, text, sizeof text, &length);
+    picollo_histogram_format(ticks, "Between two reads, ticks", PICOLLO_TEXT_LINE, text, sizeof text, &length);
     puts(text);
-    picollo_histogram_summary(picos, PICOLLO_VALUE_MIDPOINT, &summary);
-    picollo_summary_format(&summary, "Between two reads, ps", PICOLLO_TEXT_LINE, text, sizeof text, &length);
+    picollo_histogram_format(picos, "Between two reads, ps", PICOLLO_TEXT_LINE, text, sizeof text, &length);
     puts(text);
     puts("");
     picollo_histogram_free(ticks);

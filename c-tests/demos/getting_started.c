@@ -42,9 +42,12 @@ int main(void)
     state = 2;
     for (int i = 0; i < 150000; i++) picollo_histogram_record(after, response_time(&state, 1800, 1700, 36));
 
+    enum { RANKS = PICOLLO_DEFAULT_RANKS_LENGTH };
+    static const double ranks[] = PICOLLO_DEFAULT_RANKS;
+    picollo_percentile percentiles_before[RANKS], percentiles_after[RANKS];
     picollo_summary summary_before, summary_after;
-    must(picollo_histogram_summary(before, PICOLLO_VALUE_MIDPOINT, &summary_before), "summary");
-    must(picollo_histogram_summary(after, PICOLLO_VALUE_MIDPOINT, &summary_after), "summary");
+    must(picollo_histogram_summary(before, PICOLLO_VALUE_MIDPOINT, ranks, RANKS, percentiles_before, &summary_before), "summary");
+    must(picollo_histogram_summary(after, PICOLLO_VALUE_MIDPOINT, ranks, RANKS, percentiles_after, &summary_after), "summary");
 
     char text[4096];
     size_t length;

@@ -39,11 +39,11 @@ static void explain_missing(const picollo_session *session)
     if (missing > 0) puts("");
 }
 
-static void print_line(const picollo_summary *summary, const char *title)
+static void print_line(const picollo_histogram *histogram, const char *title)
 {
     char text[1024];
     size_t length;
-    if (picollo_summary_format(summary, title, PICOLLO_TEXT_LINE, text, sizeof text, &length) == PICOLLO_OK) puts(text);
+    if (picollo_histogram_format(histogram, title, PICOLLO_TEXT_LINE, text, sizeof text, &length) == PICOLLO_OK) puts(text);
 }
 
 int main(void)
@@ -73,20 +73,20 @@ int main(void)
         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
     }
 
+    const double median[] = {50};
+    picollo_percentile time;
     picollo_summary summary;
-    picollo_histogram_summary(nanos, PICOLLO_VALUE_MIDPOINT, &summary);
-    print_line(&summary, "Time, ns");
-    const double per_addition = (double)summary.percentiles[5].value / (REPETITIONS * 256);
-    picollo_histogram_summary(ticks, PICOLLO_VALUE_MIDPOINT, &summary);
-    print_line(&summary, "Time stamp counter");
+    picollo_histogram_summary(nanos, PICOLLO_VALUE_MIDPOINT, median, 1, &time, &summary);
+    print_line(nanos, "Time, ns");
+    const double per_addition = (double)time.value / (REPETITIONS * 256);
+    print_line(ticks, "Time stamp counter");
     for (size_t i = 0; i < COUNTERS; i++) {
         picollo_event_info info;
         picollo_histogram *histogram;
         picollo_session_event_info(session, i, &info);
         if (picollo_session_histogram_ref(session, i, &histogram) != PICOLLO_OK) continue; /* skipped */
-        picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
+        print_line(histogram, counters[i]);
         picollo_histogram_free(histogram);
-        print_line(&summary, counters[i]);
         printf("    of which a pair of reads is %" PRIu64 "\n", info.overhead_syscall);
     }
     printf("\nAn addition takes %.3f ns: that is a clock of about %.2f GHz.\n", per_addition, 1 / per_addition);

@@ -53,6 +53,9 @@ int main(int argc, char **argv)
     pthread_t thread;
     if (pthread_create(&thread, NULL, writer, NULL) != 0) return 1;
 
+    enum { RANKS = PICOLLO_DEFAULT_RANKS_LENGTH };
+    static const double ranks[] = PICOLLO_DEFAULT_RANKS;
+    picollo_percentile percentiles[RANKS];
     picollo_summary summary;
     char text[512], title[32];
     size_t length;
@@ -62,7 +65,7 @@ int main(int argc, char **argv)
         /* Takes the records since the last update; allocates nothing. */
         status = picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS);
         if (status != PICOLLO_OK) return fail("update", status);
-        picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary);
+        picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, ranks, RANKS, percentiles, &summary);
         snprintf(title, sizeof title, "%d s, ns", second);
         picollo_summary_format(&summary, title, PICOLLO_TEXT_LINE, text, sizeof text, &length);
         puts(text);
@@ -72,8 +75,7 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
 
     /* The deltas did not change the total. */
-    picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
-    picollo_summary_format(&summary, "All, ns", PICOLLO_TEXT_LINE, text, sizeof text, &length);
+    picollo_histogram_format(histogram, "All, ns", PICOLLO_TEXT_LINE, text, sizeof text, &length);
     puts(text);
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);

@@ -168,7 +168,7 @@ static void op_benchmark(struct world *world)
     EXPECT(PICOLLO_OK, picollo_benchmark_histogram_ref(benchmark, PICOLLO_BENCHMARK_B, &histogram));
     if (status == PICOLLO_OK) {
         picollo_summary summary;
-        EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
+        EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, NULL, 0, NULL, &summary));
         SAME(result.sample_count + (PLANTED(5) ? 1 : 0), summary.total_count);
         SAME(2 * result.blocks.block_count, result.sample_count);
     } else {

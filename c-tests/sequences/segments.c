@@ -109,7 +109,7 @@ static void op_write(struct world *world)
     if (published->histogram != NULL) {
         picollo_histogram_record_n(published->histogram, values[which], count);
         published->counts[which] += count;
-        EXPECT(PICOLLO_OK, picollo_histogram_summary(published->histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+        EXPECT(PICOLLO_OK, picollo_histogram_summary(published->histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
         SAME(published->counts[0] + published->counts[1] + published->counts[2] + (PLANTED(7) ? 1 : 0), summary.total_count);
         EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_reset(published->histogram));
     }

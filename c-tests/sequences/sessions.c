@@ -57,7 +57,7 @@ static void check_records(struct world *world, size_t slot, size_t length)
         /* A skipped event has none. */
         REQUIRE(status == PICOLLO_OK || (status == info.status && histogram == NULL));
         memset(&summary, 0, sizeof summary);
-        if (status == PICOLLO_OK) EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
+        if (status == PICOLLO_OK) EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, NULL, 0, NULL, &summary));
         if (PLANTED(6)) info.not_counted_count++;
         SAME(world->session_records[slot], summary.total_count + info.not_counted_count);
         REQUIRE(memchr(info.message, 0, sizeof info.message) != NULL && (info.status == PICOLLO_OK || summary.total_count == 0));

@@ -30,8 +30,6 @@ BARE = re.compile(
 QUICK = {
     "picollo_histogram_record": "For all others: the first touch of a chunk or a shard allocates.",
 }
-# The names of the elements of an array of percentiles: C# has no fixed buffers of structs.
-PERCENTILES = "P0 P1 P5 P10 P25 P50 P75 P90 P925 P95 P975 P99 P999 P9999 P99999 P100".split()
 # Structs that users get unchanged, with properties whose documentation is that of the fields.
 RESULTS = {
     "picollo_quantile_interval": "Metrics.QuantileInterval",
@@ -181,10 +179,16 @@ def constants(description: Description) -> str:
         value = constant.expression
         kind = "int" if constant.value < 1 << 31 else "uint"
         lines.append(f"    internal const {kind} {camel(constant.short)} = {value};\n")
+    arrays = [
+        f"    internal static readonly double[] {camel(name.removeprefix('PICOLLO_'))} =\n        {{ {', '.join(f'{number:g}' for number in numbers)} }};\n"
+        for name, numbers in description.arrays.items()
+    ]
     return (
         f"{HEAD}namespace Picollo.Native;\n\n"
         "/// <summary>The numbers of include/picollo*.h: PICOLLO_TEXT_JSON is TextJson here.</summary>\n"
-        "internal static class Constants\n{\n" + "".join(lines) + "}\n"
+        "internal static class Constants\n{\n" + "".join(lines) + "}\n\n"
+        "/// <summary>Constant arrays: PICOLLO_DEFAULT_RANKS is DefaultRanks here.</summary>\n"
+        "internal static class ConstantArrays\n{\n" + "\n".join(arrays) + "}\n"
     )
 
 
@@ -192,8 +196,6 @@ def _elements(struct: Struct, field: Field) -> tuple[str, list[str]]:
     """The type of an array of structs, and the names of its elements."""
     assert field.length is not None
     names = [f"Item{at}" for at in range(field.length)]
-    if field.name == "percentiles" and field.length == len(PERCENTILES):
-        names = PERCENTILES
     return camel(struct.name[len("picollo_") :]) + camel(field.name), names
 
 
@@ -257,6 +259,16 @@ def _declared(description: Description) -> list[Struct]:
         if camel(struct.name) in names:
             names |= {camel(one.base) for one in struct.fields}
     return [one for one in description.structs if camel(one.name) in names and one.name not in RESULTS]
+
+
+def percentiles(description: Description) -> str:
+    """The properties of summaries, by the default ranks: P999 is that at 99.9."""
+    code = f"{HEAD}namespace Picollo.Metrics;\n\n#pragma warning disable CS1591 // the remarks on the types explain the names\n"
+    for owner, kind in (("HdrHistogramSummary", "Percentile"), ("DoubleSummary", "DoublePercentile")):
+        names = [f"P{rank:g}".replace(".", "") for rank in description.arrays["PICOLLO_DEFAULT_RANKS"]]
+        lines = [f"    public {kind} {name} => _percentiles[{at}];\n" for at, name in enumerate(names)]
+        code += f"\npublic sealed partial class {owner}\n{{\n{''.join(lines)}}}\n"
+    return code
 
 
 def structs(description: Description) -> str:

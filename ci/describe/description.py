@@ -115,6 +115,8 @@ class Description:
             for group in file["constants"]
             for name, value in group["values"].items()
         ]
+        #: Constant arrays of double by their names.
+        self.arrays: dict[str, list[float]] = file["arrays"]
         wide = {"char": 1, "uint8_t": 1, "int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
         sizes = {name: (size, size) for name, size in wide.items()}
         sizes.update({"*": (8, 4), "size_t": (8, 4)})

@@ -32,6 +32,7 @@ def files() -> dict[str, str]:
         "dotnet/src/Picollo/Native/Constants.g.cs": csharp.constants(description),
         "dotnet/src/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
         "dotnet/src/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),
+        "dotnet/src/Picollo/Metrics/Percentiles.g.cs": csharp.percentiles(description),
         "dotnet/src/Picollo/Results.g.cs": csharp.results(description, ""),
         "dotnet/src/Picollo/Metrics/Results.g.cs": csharp.results(description, "Metrics"),
         "dotnet/src/Picollo/PerfEvent/Results.g.cs": csharp.results(description, "PerfEvent"),

@@ -216,6 +216,10 @@ class Header:
             "hot": is_hot, "refuses_null": refused, "parameters": [one[0] for one in parameters if one],
         }  # fmt: skip
 
+    def _numbers(self, array: Item) -> list[float]:
+        """The numbers of an initializer that is not that of a struct."""
+        return [float(number) for number in re.findall(r"[\d.]+", array.found[0].partition("{")[2])]
+
     def description(self) -> dict[str, Any]:
         return {
             "about": "Generated from the headers in include by ci/describe.sh, do not edit. docs/abi.md says what is in it.",
@@ -223,6 +227,7 @@ class Header:
             "aliases": {one.name: one.found["of"] for one in self._all("alias")},
             "handles": [one.name for one in self._all("handle")],
             "constants": list(self._groups()),
+            "arrays": {one.name: self._numbers(one) for one in self._all("initialiser") if one.page},
             "structs": [self._struct(one) for one in self._all("struct")],
             "functions": [self._function(one) for one in self.functions],
         }

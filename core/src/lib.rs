@@ -131,5 +131,5 @@ pub mod seam {
     pub use crate::snapshot::differences::{BLOCK, Cells};
     pub use crate::statistics::percentile::{Cursor, saturated, target_count};
     pub use crate::statistics::short::{CountsInWords, Rank, SHORT, outside, supports};
-    pub use crate::statistics::summary::write_at;
+    pub use crate::statistics::summary::{position_of, write_at};
 }

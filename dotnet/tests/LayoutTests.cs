@@ -14,6 +14,7 @@ public static class LayoutTests
         { "picollo_snapshot_(required_size|init_in)", "the same" },
         { "picollo_seed_identities", "for builds without an operating system" },
         { "picollo_histogram_summary", "read from a snapshot, which is kept and allocates once" },
+        { "picollo_histogram_format", "the same" },
         { "picollo_snapshot_format_buckets", "buckets are enumerated" },
         { "picollo_(clock|scope)_.*", "Stopwatch, without a call" },
         { "picollo_counter_read(32|64)", "Volatile.Read, without a call" },

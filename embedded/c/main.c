@@ -63,7 +63,7 @@ static void counting(void)
     check(picollo_snapshot_counts(snapshot, &counts) == PICOLLO_OK && counts.total == 10000u + ticks && counts.lost == 0,
           "every record of the program and of the handler is counted");
     check(picollo_snapshot_bucket_of(snapshot, 10000, &bucket) == PICOLLO_OK && bucket.count == ticks, "the handler's among them");
-    check(picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK && summary.total_count == counts.total,
+    check(picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary) == PICOLLO_OK && summary.total_count == counts.total,
           "a summary");
     check(picollo_summary_format(&summary, "C on a Cortex-M", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length) == PICOLLO_OK && length < sizeof text,
           "its text");
@@ -97,7 +97,7 @@ static void honesty(void)
     options.mode = PICOLLO_MODE_THREAD_LOCAL;
     check(picollo_histogram_create(&options, &none) == PICOLLO_ERR_UNSUPPORTED, "nor a thread-local one");
     check(picollo_snapshot_create(histogram, &no_snapshot) == PICOLLO_ERR_UNSUPPORTED && no_snapshot == NULL, "no snapshot on the heap");
-    check(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_ERR_UNSUPPORTED, "no summary that would make one");
+    check(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary) == PICOLLO_ERR_UNSUPPORTED, "no summary that would make one");
     check(picollo_snapshot_decode("no data", 7, 0, &no_snapshot) == PICOLLO_ERR_UNSUPPORTED && no_snapshot == NULL, "nothing is decoded");
     check(picollo_log_reader_create("#", 1, &no_log) == PICOLLO_ERR_UNSUPPORTED && no_log == NULL, "no logs are read");
     check(picollo_compare_blocks(blocks, blocks, 2, NULL, &comparison) == PICOLLO_ERR_UNSUPPORTED, "no blocks are sorted");

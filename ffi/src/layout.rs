@@ -21,9 +21,9 @@ layout!(crate::histogram_options::picollo_histogram_options, 64, struct_size 0, 
 layout!(crate::snapshot::picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);
 layout!(crate::snapshot::picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
 layout!(crate::snapshot::picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
-layout!(crate::summary::picollo_summary, 1240, total_count 0, underflow_count 8, overflow_count 16, lost_count 24,
-    mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
-    value_selection 80, flags 84, percentiles 88);
+layout!(crate::summary::picollo_summary, 88 + 2 * P, total_count 0, underflow_count 8, overflow_count 16,
+    lost_count 24, mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
+    value_selection 80, flags 84, percentiles 88, percentiles_length 88 + P);
 layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::mapping::picollo_layout, 56, min_trackable 0, max_trackable 8, first_index 16, length 24,
     relative_error 32, block_scale 40, significant_digits 44, unit 48);
@@ -77,7 +77,8 @@ layout!(crate::double_snapshot::picollo_double_bucket, 32, lower 0, upper 8, mid
 #[cfg(feature = "std")]
 layout!(crate::double_snapshot::picollo_double_percentile, 56, rank 0, value 8, target_count 16, bucket 24);
 #[cfg(feature = "std")]
-layout!(crate::double_snapshot::picollo_double_summary, 968, statistics 0, percentiles 72);
+layout!(crate::double_summary::picollo_double_summary, 72 + 2 * P, statistics 0, percentiles 72,
+    percentiles_length 72 + P);
 layout!(crate::hlog::picollo_log_interval, 56 + 2 * P, start_seconds 0, end_seconds 8, max 16, log_start_seconds 24,
     log_base_seconds 32, position 40, line 48, tag 56, tag_length 56 + P);
 #[cfg(feature = "std")]

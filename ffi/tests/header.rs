@@ -19,8 +19,6 @@ use text::{NODISCARD, tidy, with_initialisers};
 /// Names in the documentation of other packages, and their names in C.
 const WORDS: &[(&str, &str)] = &[
     ("A [`ValueSelection`] code", "PICOLLO_VALUE_..."),
-    ("At [`SUMMARY_RANKS`]", "At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending"),
-    ("[SUMMARY_PERCENTILES]", "[PICOLLO_SUMMARY_PERCENTILES]"),
     (
         "; make one with [`Event::parse`] or fill in the fields",
         ". picollo_event_parse makes one, or fill in the fields",
@@ -278,6 +276,25 @@ fn constants(what: &str, rust: &str, prefix: &str) -> String {
     code
 }
 
+/// The usual ranks of percentiles: an array of another package, as an initializer of C.
+fn default_ranks() -> String {
+    let begin = "\npub const SUMMARY_RANKS: [f64; ";
+    let (_, declared) = only(begin).split_once(begin).unwrap();
+    let (length, rest) = declared.split_once("] =").unwrap();
+    let (list, _) = rest.trim_start().strip_prefix('[').unwrap().split_once("];").unwrap();
+    let numbers =
+        list.split(',').map(|number| number.trim().trim_end_matches(".0")).filter(|text| !text.is_empty());
+    let numbers: Vec<&str> = numbers.collect();
+    assert_eq!(numbers.len().to_string(), length);
+    format!(
+        "/** The usual ranks of percentiles, ascending: an initializer for an array of double. */\n\
+         #define PICOLLO_DEFAULT_RANKS {{{}}}\n\
+         /** Number of PICOLLO_DEFAULT_RANKS. */\n\
+         #define PICOLLO_DEFAULT_RANKS_LENGTH {length}\n\n",
+        numbers.join(", ")
+    )
+}
+
 /// The declarations of a section, with the introduction of its module if the header has several.
 fn section(path: &Path) -> String {
     let (section, module) = (module_of(path), read(path));
@@ -320,6 +337,7 @@ fn section(path: &Path) -> String {
     bindings.write(&mut text);
     let text = tidy(&String::from_utf8(text).unwrap());
     let text = with_initialisers(text.trim());
+    let text = if section == "summary" { default_ranks() + &text } else { text };
     if path.ends_with("mod.rs") {
         return format!("{}\n", text.trim());
     }

@@ -46,7 +46,7 @@ static void thread_local_and_wall_clock(void)
     options.mode = PICOLLO_MODE_THREAD_LOCAL;
     CHECK_OK(picollo_histogram_create(&options, &histogram));
     for (uint64_t value = 0; value < 1000; value++) picollo_histogram_record(histogram, value);
-    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
     CHECK_U64(1000, summary.total_count);
     CHECK(summary.timestamp_unix_nanos > 1600000000000000000u);
     picollo_histogram_free(histogram);

@@ -1,9 +1,10 @@
-//! The summary of a snapshot of doubles: totals, moments and sixteen percentiles.
+//! The summary of a snapshot of doubles: totals, moments and the usual percentiles.
 
 use core::fmt;
 
-use super::snapshot::{DoubleSnapshot, DoubleStatistics};
+use super::snapshot::{Cursor, DoubleSnapshot, DoubleStatistics};
 use crate::doubles::DoubleBucket;
+use crate::error::{Error, Result};
 use crate::format::number::Rounded;
 use crate::statistics::percentile::saturated;
 use crate::statistics::short::{self, CountsInWords};
@@ -24,30 +25,65 @@ pub struct DoublePercentile {
     pub bucket: DoubleBucket,
 }
 
-/// Totals, moments and sixteen percentiles of one interval.
+impl DoublePercentile {
+    /// A percentile of no observations, at no rank.
+    pub const EMPTY: Self = DoublePercentile {
+        rank: f64::NAN,
+        value: f64::NAN,
+        target_count: 0,
+        bucket: DoubleBucket { lower: f64::NAN, upper: f64::NAN, midpoint: f64::NAN, count: 0 },
+    };
+}
+
+/// Totals, moments and the usual percentiles of one interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[repr(C)]
 pub struct DoubleSummary {
     /// Totals and moments.
     pub statistics: DoubleStatistics,
-    /// At [`SUMMARY_RANKS`].
+    /// At [`SUMMARY_RANKS`]. A rank of NaN: this percentile is not known, and texts leave it out.
     pub percentiles: [DoublePercentile; SUMMARY_PERCENTILES],
+}
+
+impl DoubleSummary {
+    /// The percentiles that are known: all of them, unless a program gave this summary without some.
+    pub fn known(&self) -> impl Iterator<Item = &DoublePercentile> {
+        self.percentiles.iter().filter(|percentile| !percentile.rank.is_nan())
+    }
 }
 
 impl DoubleSnapshot {
     /// Totals, moments and the percentiles at [`SUMMARY_RANKS`]. An empty snapshot has a summary too: totals and
     /// targets are 0, everything else is NaN.
     pub fn summary(&self) -> DoubleSummary {
-        let nothing = DoubleBucket { lower: f64::NAN, upper: f64::NAN, midpoint: f64::NAN, count: 0 };
         let mut cursor = self.cursor();
-        let percentiles = SUMMARY_RANKS.map(|rank| {
-            let Some(target) = (if self.count() == 0 { None } else { self.target(rank / 100.0).ok() }) else {
-                return DoublePercentile { rank, value: f64::NAN, target_count: 0, bucket: nothing };
-            };
-            let (value, bucket) = cursor.find(target);
-            DoublePercentile { rank, value, target_count: saturated(target), bucket }
-        });
+        let percentiles = SUMMARY_RANKS.map(|rank| self.percentile(rank, &mut cursor));
         DoubleSummary { statistics: self.statistics(), percentiles }
+    }
+
+    /// Reports the percentiles at ranks 0 ..= 100 one by one, each with its position. If the snapshot is empty, their
+    /// targets are 0 and everything else is NaN.
+    ///
+    /// Fails with [`Error::InvalidArgument`] for another rank.
+    pub fn for_each_percentile(
+        &self,
+        ranks: &[f64],
+        mut write: impl FnMut(usize, DoublePercentile),
+    ) -> Result<()> {
+        if ranks.iter().any(|rank| !(0.0..=100.0).contains(rank)) {
+            return Err(Error::InvalidArgument);
+        }
+        let mut cursor = self.cursor();
+        for (at, &rank) in ranks.iter().enumerate() {
+            write(at, self.percentile(rank, &mut cursor));
+        }
+        Ok(())
+    }
+
+    fn percentile(&self, rank: f64, cursor: &mut Cursor<'_>) -> DoublePercentile {
+        let target = if self.count() == 0 { None } else { self.target(rank / 100.0).ok() };
+        let Some(target) = target else { return DoublePercentile { rank, ..DoublePercentile::EMPTY } };
+        let (value, bucket) = cursor.find(target);
+        DoublePercentile { rank, value, target_count: saturated(target), bucket }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use core::fmt::{self, Display};
 
-use super::summary::{SUMMARY_RANKS, Summary};
+use super::summary::{SUMMARY_RANKS, Summary, position_of};
 use crate::format::number::{Fixed, Grouped};
 
 /// The percentiles of a short text, as positions in the summary.
-pub const SHORT: [usize; 5] = [5, 7, 11, 12, 15];
+pub const SHORT: [usize; 5] =
+    [position_of(50.0), position_of(90.0), position_of(99.0), position_of(99.9), position_of(100.0)];
 
 /// Whether this many observations have one beyond a rank: P99.9 of 92 would be their maximum.
 pub fn supports(count: u64, rank: f64) -> bool {

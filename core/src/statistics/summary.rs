@@ -1,4 +1,4 @@
-//! The summary of a snapshot: totals, mean, deviation and sixteen percentiles.
+//! The summary of a snapshot: totals, mean, deviation and the usual percentiles.
 
 use core::fmt;
 
@@ -6,12 +6,22 @@ use super::short::{self, CountsInWords};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::layout::bucket::{Bucket, ValueSelection};
 
-/// Number of percentiles in a [`Summary`].
-pub const SUMMARY_PERCENTILES: usize = 16;
-
-/// The percentile ranks of a [`Summary`], ascending.
-pub const SUMMARY_RANKS: [f64; SUMMARY_PERCENTILES] =
+/// The percentile ranks of a [`Summary`], ascending. This is their only list: `ci/describe.sh` writes it into the headers and the
+/// bindings.
+pub const SUMMARY_RANKS: [f64; 16] =
     [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0];
+
+/// Number of percentiles in a [`Summary`].
+pub const SUMMARY_PERCENTILES: usize = SUMMARY_RANKS.len();
+
+/// Returns the position of a rank in [`SUMMARY_RANKS`], for constants: another rank does not compile.
+pub const fn position_of(rank: f64) -> usize {
+    let mut at = 0;
+    while SUMMARY_RANKS[at] != rank {
+        at += 1;
+    }
+    at
+}
 
 /// A percentile: the first bucket whose cumulative count reaches the rank's target.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -27,9 +37,8 @@ pub struct Percentile {
     pub bucket: Bucket,
 }
 
-/// Totals, mean, deviation and sixteen percentiles of one snapshot.
+/// Totals, mean, deviation and the usual percentiles of one snapshot.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[repr(C)]
 pub struct Summary {
     /// Observations in range; saturates at `u64::MAX`.
     pub total_count: u64,
@@ -55,7 +64,7 @@ pub struct Summary {
     pub value_selection: u32,
     /// 0; reserved.
     pub flags: u32,
-    /// At [`SUMMARY_RANKS`].
+    /// At [`SUMMARY_RANKS`]. A rank of NaN: this percentile is not known, and texts leave it out.
     pub percentiles: [Percentile; SUMMARY_PERCENTILES],
 }
 
@@ -63,6 +72,11 @@ impl Summary {
     /// Returns the value selection; midpoint if the code is unknown.
     pub fn selection(&self) -> ValueSelection {
         ValueSelection::try_from(self.value_selection).unwrap_or_default()
+    }
+
+    /// The percentiles that are known: all of them, unless a program gave this summary without some.
+    pub fn known(&self) -> impl Iterator<Item = &Percentile> {
+        self.percentiles.iter().filter(|percentile| !percentile.rank.is_nan())
     }
 }
 

@@ -74,7 +74,7 @@ fn write_markdown(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> 
 
 fn rows(summary: &DoubleSummary, row: Rows<'_>) -> fmt::Result {
     row([&"Percentile", &"Value", &"±", &"Count"])?;
-    for percentile in &summary.percentiles {
+    for percentile in summary.known() {
         let count = Grouped::from(percentile.target_count);
         row([&Fixed::rank(percentile.rank), &Shortest(percentile.value), &Margin(percentile), &count])?;
     }
@@ -104,7 +104,8 @@ fn write_line(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt:
         }
     }
     write!(out, ", Mean={}", Shortest(statistics.mean))?;
-    for percentile in SHOWN.iter().filter_map(|&position| summary.percentiles.get(position)) {
+    let shown = SHOWN.iter().filter_map(|&position| summary.percentiles.get(position));
+    for percentile in shown.filter(|percentile| !percentile.rank.is_nan()) {
         write!(out, ", {}={}", Label(percentile.rank), Shortest(percentile.value))?;
     }
     Ok(())
@@ -113,7 +114,7 @@ fn write_line(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt:
 fn write_json(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::Result {
     write!(out, "{{\"title\":\"{}\",", Json(title))?;
     write_members(out, &fields::double_totals(&summary.statistics))?;
-    json::write_list(out, &summary.percentiles, |out, percentile| {
+    json::write_list(out, summary.known(), |out, percentile| {
         let bucket = fields::double_bucket(&percentile.bucket);
         let exists = percentile.target_count != 0;
         json::write_with_bucket(out, &fields::double_percentile(percentile), exists.then_some(&bucket))

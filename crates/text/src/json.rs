@@ -11,7 +11,7 @@ use picollo_core::{Percentile, Summary};
 pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
     write!(out, "{{\"title\":\"{}\",", Json(title))?;
     write_totals(out, summary)?;
-    write_list(out, &summary.percentiles, |out, percentile| write_percentile(out, summary, percentile))?;
+    write_list(out, summary.known(), |out, percentile| write_percentile(out, summary, percentile))?;
     out.write_char('}')
 }
 
@@ -21,13 +21,13 @@ fn write_totals(out: &mut dyn Write, summary: &Summary) -> fmt::Result {
 }
 
 /// The last member: percentiles, each of which `each` writes.
-pub(super) fn write_list<P>(
+pub(super) fn write_list<'a, P: 'a>(
     out: &mut dyn Write,
-    percentiles: &[P],
+    percentiles: impl Iterator<Item = &'a P>,
     each: impl Fn(&mut dyn Write, &P) -> fmt::Result,
 ) -> fmt::Result {
     out.write_str(",\"percentiles\":[")?;
-    for (position, percentile) in percentiles.iter().enumerate() {
+    for (position, percentile) in percentiles.enumerate() {
         out.write_str(if position > 0 { "," } else { "" })?;
         each(out, percentile)?;
     }
@@ -67,7 +67,9 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
     write_members(out, &fields::changes(a, b))?;
     write!(out, "}},\"d_value\":{}", InJson(Value::Double(cohens_d(a, b))))?;
     out.write_str(",\"percentiles\":[")?;
-    for (position, (of_a, of_b)) in a.percentiles.iter().zip(&b.percentiles).enumerate() {
+    let both = a.percentiles.iter().zip(&b.percentiles);
+    let both = both.filter(|(of_a, of_b)| !of_a.rank.is_nan() && !of_b.rank.is_nan());
+    for (position, (of_a, of_b)) in both.enumerate() {
         out.write_str(if position > 0 { ",{" } else { "{" })?;
         write_members(out, &fields::change(value(a, of_a), value(b, of_b), of_a.rank))?;
         out.write_char('}')?;

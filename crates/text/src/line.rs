@@ -7,10 +7,19 @@ use super::change::{Change, cohens_d};
 use super::{Diff, mean, value};
 use crate::escape::{Line, trim};
 use picollo_core::Summary;
-use picollo_core::seam::{Fixed, Grouped, Maybe};
+use picollo_core::seam::{Fixed, Grouped, Maybe, position_of};
 
-/// Positions in the summary's percentiles: 0, 25, 50, 90, 95, 99, 99.9 and 100.
-pub(super) const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
+/// The percentiles of a line, as positions in the summary.
+pub(super) const SHOWN: [usize; 8] = [
+    position_of(0.0),
+    position_of(25.0),
+    position_of(50.0),
+    position_of(90.0),
+    position_of(95.0),
+    position_of(99.0),
+    position_of(99.9),
+    position_of(100.0),
+];
 
 /// `P25`, but `P999` for rank 99.9: the established shorthand omits the point after 99.
 pub(super) struct Label(pub f64);
@@ -48,7 +57,8 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
         }
     }
     write!(out, ", Mean={}", Fixed::new(mean(summary), 1))?;
-    for percentile in SHOWN.iter().filter_map(|&position| summary.percentiles.get(position)) {
+    let shown = SHOWN.iter().filter_map(|&position| summary.percentiles.get(position));
+    for percentile in shown.filter(|percentile| !percentile.rank.is_nan()) {
         write!(out, ", {}={}", Label(percentile.rank), Maybe(value(summary, percentile)))?;
     }
     Ok(())
@@ -72,7 +82,10 @@ pub(super) fn write_diff(out: &mut dyn Write, diff: &Diff<'_>) -> fmt::Result {
     let change = Change::of_floats(mean_a, mean_b);
     write!(out, ", Mean={} -> {} ({change})", Fixed::new(mean_a, 1), Fixed::new(mean_b, 1))?;
     for position in SHOWN {
-        if let (Some(of_a), Some(of_b)) = (a.percentiles.get(position), b.percentiles.get(position)) {
+        if let (Some(of_a), Some(of_b)) = (a.percentiles.get(position), b.percentiles.get(position))
+            && !of_a.rank.is_nan()
+            && !of_b.rank.is_nan()
+        {
             write!(out, ", {}=", Label(of_a.rank))?;
             write_integers(out, value(a, of_a), value(b, of_b))?;
         }

@@ -46,7 +46,7 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
 
 fn rows(summary: &Summary, row: Rows<'_>) -> fmt::Result {
     row([&"Percentile", &"Value", &"±", &"Count"])?;
-    for percentile in &summary.percentiles {
+    for percentile in summary.known() {
         let value = value(summary, percentile);
         let margin = value.map(|_| (summary.selection(), percentile.bucket.step));
         row([
@@ -110,7 +110,8 @@ fn diff_rows(diff: &Diff<'_>, resolution: f64, row: Rows<'_>) -> fmt::Result {
         if is_known { change } else { Change::of_floats(f64::NAN, 0.0) }
     };
     row([&"Percentile", &Markdown(name_a), &Markdown(name_b), &"Δ%"])?;
-    for (of_a, of_b) in a.percentiles.iter().zip(&b.percentiles) {
+    let both = a.percentiles.iter().zip(&b.percentiles);
+    for (of_a, of_b) in both.filter(|(of_a, of_b)| !of_a.rank.is_nan() && !of_b.rank.is_nan()) {
         let (value_a, value_b) = (value(a, of_a), value(b, of_b));
         let number = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
         let level = |value| Level { shown: Maybe(value), value: number(value), resolution };

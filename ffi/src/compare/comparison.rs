@@ -30,7 +30,7 @@ use crate::options;
 use crate::snapshot;
 use crate::snapshot::picollo_snapshot;
 use crate::status::picollo_status;
-use crate::summary::picollo_summary;
+use crate::summary::{for_text, picollo_summary};
 use crate::text::write_text;
 
 /// Options of a comparison.
@@ -173,11 +173,11 @@ fn picollo_comparison_format(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    let (comparison, a, b) = (input(comparison)?, input(a)?, input(b)?);
+    let (comparison, a, b) = (input(comparison)?, for_text(a)?, for_text(b)?);
     let (title, name_a, name_b) = (text(title)?, text(name_a)?, text(name_b)?);
     let format = Format::try_from(format)?;
     write_text(buffer, capacity, out_length, &|out| {
-        write_comparison(comparison, a, b, out, title, name_a, name_b, format)
+        write_comparison(comparison, &a, &b, out, title, name_a, name_b, format)
     })
 }
 }

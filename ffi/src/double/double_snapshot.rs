@@ -4,29 +4,24 @@
 //! histograms in turn. Make it once and update it as often as you like:
 //!
 //!     picollo_double_snapshot *snapshot;
-//!     picollo_double_summary summary;
+//!     double median;
+//!     const double half = 0.5;
 //!     picollo_double_snapshot_create(NULL, &snapshot);            (empty)
 //!     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
-//!     picollo_double_snapshot_summary(snapshot, &summary);
-//!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
-
-use core::ffi::c_char;
+//!     picollo_double_snapshot_quantiles(snapshot, &half, 1, &median);
 
 use picollo_core::DoubleSnapshot;
 pub use picollo_core::{
     DoubleBucket as picollo_double_bucket, DoublePercentile as picollo_double_percentile,
-    DoubleSummary as picollo_double_summary,
 };
-use picollo_text::{Format, write_double_summary};
 
-use crate::argument::{either, exclusive, input, list, output, room, slice, text};
+use crate::argument::{either, exclusive, input, list, output, room, slice};
 use crate::counted::borrow;
 use crate::double_histogram::{picollo_double_histogram, picollo_double_snapshot, picollo_double_statistics};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
 use crate::memory;
 use crate::status::picollo_status;
-use crate::text::write_text;
 
 /// Copy the counts of the interval and leave them there. The copy may miss records that are made at the same time.
 pub const PICOLLO_INTERVAL_LOOK: u32 = 0;
@@ -118,18 +113,6 @@ fn picollo_double_snapshot_quantiles(
     Ok(snapshot.for_each_quantile(quantiles, length, |at, value| _ = out[at].write(value))?)
 }
 
-/// Summarizes: statistics and sixteen percentiles. An empty snapshot has a summary too: totals and targets are 0,
-/// everything else is NaN.
-///
-/// Cost: three passes over the buckets with counts.
-fn picollo_double_snapshot_summary(
-    snapshot: *const picollo_double_snapshot,
-    out: *mut picollo_double_summary,
-) -> picollo_status {
-    let (snapshot, out) = (read(snapshot)?, output(out)?);
-    out.tell(snapshot.summary())
-}
-
 /// Lists the buckets with counts, in ascending order.
 ///
 /// Cost: one pass over them.
@@ -161,22 +144,5 @@ fn picollo_double_snapshot_merge(
     // SAFETY: two different snapshots, as just checked; the rest is the caller's promise, passed on.
     let (into, other) = unsafe { (exclusive(into.cast::<DoubleSnapshot>())?, read(other)?) };
     Ok(into.merge(other)?)
-}
-
-/// Writes a summary of doubles as text, with the shortest digits that read back as the same double, in the formats of
-/// picollo_summary_format. 8192 bytes are enough for the Markdown of any summary with a short title.
-///
-/// Cost: tens of microseconds.
-fn picollo_double_summary_format(
-    summary: *const picollo_double_summary,
-    title: *const c_char,
-    format: u32,
-    buffer: *mut c_char,
-    capacity: usize,
-    out_length: *mut usize,
-) -> picollo_status {
-    let (summary, title) = (input(summary)?, text(title)?);
-    let format = Format::try_from(format)?;
-    write_text(buffer, capacity, out_length, &|out| write_double_summary(summary, out, title, format))
 }
 }

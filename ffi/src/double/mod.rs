@@ -13,3 +13,5 @@
 pub mod double_histogram;
 
 pub mod double_snapshot;
+
+pub mod double_summary;

@@ -8,13 +8,11 @@
 //!
 //!     int main(void) {
 //!         picollo_histogram *histogram;
-//!         picollo_summary summary;
 //!         char text[4096];
 //!         size_t length;
 //!         if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
 //!         for (uint64_t value = 1; value <= 100000; value++) picollo_histogram_record(histogram, value);
-//!         picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
-//!         picollo_summary_format(&summary, "Values", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+//!         picollo_histogram_format(histogram, "Values", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
 //!         fputs(text, stdout);
 //!         picollo_histogram_free(histogram);
 //!     }
@@ -23,8 +21,8 @@
 //!
 //! - Record values: picollo_histogram_create, _record, _record_batch, _free.
 //! - Time code: picollo_scope_begin, picollo_scope_end.
-//! - Read percentiles: picollo_histogram_summary, picollo_summary_format; for intervals and all counts
-//!   picollo_snapshot_create, _update, _percentile_values.
+//! - Read percentiles: picollo_histogram_format for people, picollo_histogram_summary for programs; for intervals and
+//!   all counts picollo_snapshot_create, _update, _percentile_values.
 //! - Merge: picollo_snapshot_merge, _subtract.
 //! - Record without a call: picollo_inline.h.
 //!

@@ -31,14 +31,16 @@ use picollo_core::{Snapshot, ValueSelection};
 use picollo_text::{Format, ListedBucket, write_diff, write_summary};
 
 use crate::argument::{either, input, output, room, text};
+use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::exported;
+use crate::histogram::picollo_histogram;
 use crate::memory;
 use crate::snapshot::{
     self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile, picollo_snapshot,
 };
 use crate::status::picollo_status;
-use crate::summary::picollo_summary;
+use crate::summary::{Temporary, for_text, picollo_summary};
 
 /// A heading and a table, for reports and terminals. Numbers are grouped and rounded.
 pub const PICOLLO_TEXT_MARKDOWN: u32 = 0;
@@ -130,8 +132,28 @@ impl Write for Collected {
 }
 
 exported! {
-/// Writes a summary as text.
+/// Writes a summary of a histogram since its reset as text, with the usual percentiles and PICOLLO_VALUE_MIDPOINT.
 ///
+/// Returns: PICOLLO_ERR_BUSY if another program overwrites the shared memory.
+/// Cost: as picollo_histogram_summary.
+fn picollo_histogram_format(
+    histogram: *const picollo_histogram,
+    title: *const c_char,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    let (histogram, title) = (borrow(histogram)?, text(title)?);
+    let format = Format::try_from(format)?;
+    let temporary = Temporary::of(&histogram)?;
+    let summary = temporary.counts().summary(ValueSelection::Midpoint);
+    write_text(buffer, capacity, out_length, &|out| write_summary(&summary, out, title, format))
+}
+
+/// Writes a summary as text, with those of its percentiles that are at PICOLLO_DEFAULT_RANKS.
+///
+/// Requires: the percentiles that the summary refers to are still there.
 /// Cost: microseconds for a line, tens of microseconds for a table.
 fn picollo_summary_format(
     summary: *const picollo_summary,
@@ -141,9 +163,9 @@ fn picollo_summary_format(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    let (summary, title) = (input(summary)?, text(title)?);
+    let (summary, title) = (for_text(summary)?, text(title)?);
     let format = Format::try_from(format)?;
-    write_text(buffer, capacity, out_length, &|out| write_summary(summary, out, title, format))
+    write_text(buffer, capacity, out_length, &|out| write_summary(&summary, out, title, format))
 }
 
 /// Writes the changes from summary a, the older, to summary b, the newer, as text: the numbers of both, the changes
@@ -162,10 +184,10 @@ fn picollo_summary_format_diff(
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
-    let (a, b) = (input(a)?, input(b)?);
+    let (a, b) = (for_text(a)?, for_text(b)?);
     let (title, name_a, name_b) = (text(title)?, text(name_a)?, text(name_b)?);
     let format = Format::try_from(format)?;
-    write_text(buffer, capacity, out_length, &|out| write_diff(a, b, out, title, name_a, name_b, format))
+    write_text(buffer, capacity, out_length, &|out| write_diff(&a, &b, out, title, name_a, name_b, format))
 }
 
 /// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. This shows rank and value; storage and

@@ -106,7 +106,7 @@ class Recorder(Handle):
         return self
 
     def summary(self) -> Any:
-        """Totals and sixteen percentiles."""
+        """Totals and the usual percentiles."""
         raise NotImplementedError
 
     def text(self, title: Optional[str] = None, unit: str = "") -> str:

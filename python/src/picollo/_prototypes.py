@@ -44,8 +44,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_bucket_of": (c_int32, [HANDLE, c_uint64, c_void_p]),
     "snapshot_buckets": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     # summary
-    "snapshot_summary": (c_int32, [HANDLE, c_uint32, c_void_p]),
-    "histogram_summary": (c_int32, [HANDLE, c_uint32, c_void_p]),
+    "snapshot_summary": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, c_void_p, c_void_p]),
+    "histogram_summary": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, c_void_p, c_void_p]),
     # text
     "summary_format": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "summary_format_diff": (
@@ -126,9 +126,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "double_snapshot_update": (c_int32, [HANDLE, HANDLE, c_uint32]),
     "double_snapshot_statistics": (c_int32, [HANDLE, c_void_p]),
     "double_snapshot_quantiles": (c_int32, [HANDLE, c_void_p, c_size_t, c_void_p]),
-    "double_snapshot_summary": (c_int32, [HANDLE, c_void_p]),
     "double_snapshot_buckets": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     "double_snapshot_merge": (c_int32, [HANDLE, HANDLE]),
+    # double summary
+    "double_snapshot_summary": (c_int32, [HANDLE, c_void_p, c_size_t, c_void_p, c_void_p]),
     "double_summary_format": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     # interchange
     "snapshot_encode": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),

@@ -159,6 +159,8 @@ EXEMPLARS_NO_SLOWEST = 1 << 1
 
 EXEMPLAR_KEPT = 1
 
+DEFAULT_RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
+
 
 def _fields(*given: Any) -> list[tuple[str, Any]]:
     """Fields in their order, from types and the names of those that have them."""
@@ -192,7 +194,7 @@ class Summary(ctypes.Structure):
     _fields_ = _fields(
         c_uint64, "total_count underflow_count overflow_count lost_count", c_double, "mean stddev relative_error",
         c_uint64, "min_trackable max_trackable timestamp_unix_nanos", c_uint32, "value_selection flags",
-        Percentile * 16, "percentiles",
+        ctypes.POINTER(Percentile), "percentiles", c_size_t, "percentiles_length",
     )
 
 
@@ -309,7 +311,10 @@ class DoublePercentile(ctypes.Structure):
 
 
 class DoubleSummary(ctypes.Structure):
-    _fields_ = _fields(DoubleStatistics, "statistics", DoublePercentile * 16, "percentiles")
+    _fields_ = _fields(
+        DoubleStatistics, "statistics", ctypes.POINTER(DoublePercentile), "percentiles",
+        c_size_t, "percentiles_length",
+    )
 
 
 class LogInterval(ctypes.Structure):

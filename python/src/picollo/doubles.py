@@ -13,7 +13,7 @@ from ._buffers import double_batch_of
 from ._handle import Handle, Recorder, ask, locked, new_lock
 from ._library import held, own, released
 from .errors import BufferTooSmallError, InvalidArgumentError, check
-from .summary import NamedSummary
+from .summary import NamedSummary, percentiles_from_bytes, percentiles_of, ranks_and_room, with_percentiles
 
 __all__ = [
     "DoubleBucket",
@@ -89,7 +89,7 @@ def _statistics(raw: structs.DoubleStatistics) -> DoubleStatistics:
 
 
 class DoubleSummary(NamedSummary[float]):
-    """Statistics and sixteen percentiles of one interval. ``str(summary)`` is short and for people."""
+    """Statistics and the usual percentiles of one interval. ``str(summary)`` is short and for people."""
 
     __slots__ = ()
 
@@ -106,18 +106,19 @@ class DoubleSummary(NamedSummary[float]):
         if self._raw.statistics.count == 0:
             return ()
         return tuple(
-            DoublePercentile(raw.rank, raw.value, raw.target_count, _bucket(raw.bucket)) for raw in self._raw.percentiles
+            DoublePercentile(raw.rank, raw.value, raw.target_count, _bucket(raw.bucket)) for raw in percentiles_of(self._raw)
         )
 
     def _totals(self) -> dict[str, Union[int, float, None]]:
         return {name: None if value != value else value for name, value in self.statistics._asdict().items()}
 
     def __reduce__(self) -> Any:
-        return _summary_from_bytes, (bytes(self._raw), self._name)
+        return _summary_from_bytes, (bytes(self._raw), b"".join(map(bytes, percentiles_of(self._raw))), self._name)
 
 
-def _summary_from_bytes(raw: bytes, name: str) -> DoubleSummary:
-    return DoubleSummary(structs.DoubleSummary.from_buffer_copy(raw), name)
+def _summary_from_bytes(raw: bytes, percentiles: bytes, name: str) -> DoubleSummary:
+    room = percentiles_from_bytes(structs.DoublePercentile, percentiles)
+    return DoubleSummary(with_percentiles(structs.DoubleSummary.from_buffer_copy(raw), room), name)
 
 
 class DoubleSnapshot(Handle):
@@ -182,8 +183,10 @@ class DoubleSnapshot(Handle):
         return list(found)
 
     def summary(self) -> DoubleSummary:
-        """Statistics and sixteen percentiles, also of an empty snapshot."""
-        return DoubleSummary(ask(self, held.double_snapshot_summary, structs.DoubleSummary, "summary"), self._name)
+        """Statistics and the usual percentiles, also of an empty snapshot."""
+        asked = ranks_and_room(structs.DoublePercentile)
+        raw = ask(self, held.double_snapshot_summary, structs.DoubleSummary, "summary", *asked)
+        return DoubleSummary(with_percentiles(raw, asked[2]), self._name)
 
     def buckets(self) -> list[DoubleBucket]:
         """The buckets that have counts, in ascending order."""
@@ -317,7 +320,7 @@ class DoubleHistogram(Recorder):
         return DoubleSnapshot(self._name)._take(self._handle(), False)
 
     def summary(self) -> DoubleSummary:
-        """Statistics and sixteen percentiles of this interval so far; the interval continues."""
+        """Statistics and the usual percentiles of this interval so far; the interval continues."""
         return self.snapshot().summary()
 
     def __reduce__(self) -> Any:

@@ -19,7 +19,7 @@ from .interchange import Encoding, Placement, placement_code, precision_of, unpi
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
 from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
-from .summary import Summary, SummaryDiff
+from .summary import Summary, SummaryDiff, ranks_and_room, with_percentiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,11 +243,12 @@ class Histogram(Recorder):
         return Snapshot(self._handle(), self.footprint, self._name)
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
-        """Totals, mean, deviation and sixteen percentiles as of now."""
+        """Totals, mean, deviation and the usual percentiles as of now."""
         raw = structs.Summary()
         functions = held if self.footprint <= HELD_BYTES else released
-        check(functions.histogram_summary(self._handle(), selection_code(values), byref(raw)), "summary")
-        return Summary(raw, self._name)
+        asked = ranks_and_room(structs.Percentile)
+        check(functions.histogram_summary(self._handle(), selection_code(values), *asked, byref(raw)), "summary")
+        return Summary(with_percentiles(raw, asked[2]), self._name)
 
     def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
         """The percentile at a rank from 0 to 100, as of now. See :meth:`Snapshot.percentile`."""

@@ -23,7 +23,7 @@ from .percentile import (
     percentile_from,
     selection_code,
 )
-from .summary import Summary
+from .summary import Summary, ranks_and_room, with_percentiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -200,8 +200,10 @@ class Snapshot(Handle):
         return float(ask(self, held.snapshot_value_ratio, c_double, "value ratio").value)
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
-        """Totals, mean, deviation and sixteen percentiles, also of an empty snapshot."""
-        return Summary(ask(self, self._functions.snapshot_summary, structs.Summary, "summary", selection_code(values)), self._name)
+        """Totals, mean, deviation and the usual percentiles, also of an empty snapshot."""
+        asked = ranks_and_room(structs.Percentile)
+        raw = ask(self, self._functions.snapshot_summary, structs.Summary, "summary", selection_code(values), *asked)
+        return Summary(with_percentiles(raw, asked[2]), self._name)
 
     def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
         """The percentile at a rank from 0 to 100.

@@ -15,7 +15,32 @@ from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
 
 #: The percentile ranks of a summary.
-RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
+RANKS = structs.DEFAULT_RANKS
+_C_RANKS = (ctypes.c_double * len(RANKS))(*RANKS)
+
+
+def with_percentiles(raw: Any, percentiles: Any) -> Any:
+    """A struct of a summary that refers to an array of percentiles, and keeps it alive."""
+    raw.percentiles, raw.percentiles_length = percentiles, len(percentiles)
+    return raw
+
+
+def ranks_and_room(kind: Any) -> tuple[Any, ...]:
+    """The arguments of the library's functions for a summary: :data:`RANKS`, their number, and an array of percentiles."""
+    return _C_RANKS, len(RANKS), (kind * len(RANKS))()
+
+
+def percentiles_of(raw: Any) -> Any:
+    """The percentiles that the struct of a summary refers to."""
+    return raw.percentiles[: raw.percentiles_length]
+
+
+def percentiles_from_bytes(kind: Any, data: bytes) -> Any:
+    """An array of percentiles, unpickled."""
+    length, rest = divmod(len(data), ctypes.sizeof(kind))
+    if rest or length != len(RANKS):
+        raise ValueError("this summary was pickled by another version of picollo")
+    return (kind * length).from_buffer_copy(data)
 
 
 #: The type of the recorded values: int or float.
@@ -87,7 +112,7 @@ def _at(rank: float, doc: str) -> Field[int]:
 
 
 class Summary(NamedSummary[int]):
-    """Totals, mean, deviation and sixteen percentiles of one snapshot.
+    """Totals, mean, deviation and the usual percentiles of one snapshot.
 
     The library writes every text form, so it is the same in every language. ``str(summary)`` is short and for people;
     :meth:`text` has units and all percentiles, and notebooks render :meth:`markdown`.
@@ -136,7 +161,7 @@ class Summary(NamedSummary[int]):
         """The percentiles at :data:`RANKS`; empty if nothing was recorded."""
         if self._percentiles is None:
             empty = self.total_count == 0
-            self._percentiles = () if empty else tuple(map(percentile_from, self._raw.percentiles))
+            self._percentiles = () if empty else tuple(map(percentile_from, percentiles_of(self._raw)))
         return self._percentiles
 
     def _totals(self) -> dict[str, Union[int, float, None]]:
@@ -167,7 +192,7 @@ class Summary(NamedSummary[int]):
         )
 
     def __reduce__(self) -> Any:
-        return _summary_from_bytes, (bytes(self._raw), self._name)
+        return _summary_from_bytes, (bytes(self._raw), b"".join(map(bytes, percentiles_of(self._raw))), self._name)
 
 
 #: The units that texts for people support.
@@ -218,8 +243,9 @@ class SummaryDiff(SideBySide):
         return read_text(lambda *buffer: held.summary_format_diff(*arguments, form, *buffer), "diff")
 
 
-def _summary_from_bytes(raw: bytes, name: str) -> Summary:
+def _summary_from_bytes(raw: bytes, percentiles: bytes, name: str) -> Summary:
     """Unpickles."""
     if len(raw) != ctypes.sizeof(structs.Summary):
         raise ValueError("this summary was pickled by another version of picollo")
-    return Summary(structs.Summary.from_buffer_copy(raw), name)
+    room = percentiles_from_bytes(structs.Percentile, percentiles)
+    return Summary(with_percentiles(structs.Summary.from_buffer_copy(raw), room), name)

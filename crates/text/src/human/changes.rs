@@ -10,8 +10,8 @@ use crate::escape::Line;
 use crate::unit::Unit;
 use crate::{mean, value};
 use picollo_core::Summary;
-use picollo_core::seam::outside;
 use picollo_core::seam::{Grouped, NOT_AVAILABLE};
+use picollo_core::seam::{outside, position_of};
 use picollo_stats::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
     Comparison,
@@ -102,6 +102,9 @@ fn level_row(label: &dyn Display, a: Level<'_>, b: Level<'_>, row: Rows<'_, 5>) 
     row([label, &a, &b, &Change(from, to), &Ratio(from, to)])
 }
 
+/// The position of the median in a summary.
+const MEDIAN: usize = position_of(50.0);
+
 fn rows(shown: &Shown<'_>, resolution: f64, row: Rows<'_, 5>) -> fmt::Result {
     let Shown { a, b, unit, .. } = *shown;
     let supported = |position: usize| {
@@ -145,7 +148,7 @@ fn write_table(
 /// differ, not what that means.
 pub(crate) fn write_diff(out: &mut dyn Write, shown: &Shown<'_>) -> fmt::Result {
     write_title(out, shown.title)?;
-    let median = |summary: &Summary| summary.percentiles.get(5).and_then(|found| value(summary, found));
+    let median = |summary: &Summary| summary.percentiles.get(MEDIAN).and_then(|found| value(summary, found));
     let (name_a, name_b) = (Line(shown.names.0), Line(shown.names.1));
     match (median(shown.a), median(shown.b)) {
         (Some(a), Some(b)) => {

@@ -11,7 +11,7 @@ use crate::unit::{Quantity, Unit};
 use crate::{Format, mean, stddev, value, write_summary};
 use picollo_codec::{Codec, Encoding};
 use picollo_core::ValueSelection;
-use picollo_core::seam::{Fixed, Grouped};
+use picollo_core::seam::{Fixed, Grouped, position_of};
 use picollo_core::{SUMMARY_PERCENTILES, Summary};
 use picollo_stats::{CompareOptions, Comparison, compare_snapshots};
 
@@ -91,9 +91,9 @@ pub fn write_sentence(
     };
     let total = found.total_count;
     let half = if trim(title).is_empty() { "Half" } else { "half" };
-    if let (Some(median), Some(most)) = (at(5), at(15)) {
+    if let (Some(median), Some(most)) = (at(position_of(50.0)), at(position_of(100.0))) {
         write!(out, "{half} of {} values are at most {median}, ", Grouped::from(total))?;
-        if let Some(high) = at(11).filter(|_| supports(total, 99.0)) {
+        if let Some(high) = at(position_of(99.0)).filter(|_| supports(total, 99.0)) {
             write!(out, "99 of 100 at most {high}, ")?;
         }
         write!(out, "and the largest is {most}")?;
@@ -198,7 +198,15 @@ pub fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_>
         write!(out, "<tr><td>{}</td><td>{}</td>", Name(series, at), Grouped::from(found.total_count))?;
         let number = |number: f64| Cell(Some(unit.number(number)).filter(|_| number.is_finite()));
         let moments = [number(mean(&found)), number(stddev(&found))];
-        let ranks = [0, 5, 7, 11, 12, 15].map(|position| cell(&found, position, unit));
+        const SHOWN: [usize; 6] = [
+            position_of(0.0),
+            position_of(50.0),
+            position_of(90.0),
+            position_of(99.0),
+            position_of(99.9),
+            position_of(100.0),
+        ];
+        let ranks = SHOWN.map(|position| cell(&found, position, unit));
         moments.iter().chain(&ranks).try_for_each(|cell| write!(out, "<td>{cell}</td>"))?;
         if is_partial {
             let outside = found.underflow_count.saturating_add(found.overflow_count);

@@ -82,10 +82,13 @@ public sealed unsafe partial class HdrComparison
         return NativeText.Read((buffer, capacity, length) =>
         {
             PicolloComparison comparison = _native;
-            PicolloSummary a = SummaryBefore.Native, b = SummaryAfter.Native;
+            fixed (PicolloPercentile* foundBefore = SummaryBefore.Found, foundAfter = SummaryAfter.Found)
             fixed (byte* text = nativeTitle, before = nativeBefore, after = nativeAfter)
+            {
+                PicolloSummary a = SummaryBefore.Native(foundBefore), b = SummaryAfter.Native(foundAfter);
                 return NativeMethods.picollo_comparison_format(
                     &comparison, &a, &b, text, before, after, (uint)format, buffer, capacity, length);
+            }
         });
     }
 

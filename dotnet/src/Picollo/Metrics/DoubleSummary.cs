@@ -26,8 +26,9 @@ public readonly partial struct DoublePercentile
 /// Not synchronized: fill and read it on one thread at a time. P0 is the smallest value, P100 the largest; P925 is the
 /// percentile at 92.5 %, P999 that at 99.9 %.
 /// </remarks>
-public sealed unsafe class DoubleSummary
+public sealed unsafe partial class DoubleSummary
 {
+    private readonly DoublePercentile[] _percentiles = new DoublePercentile[ConstantArrays.DefaultRanks.Length];
     private PicolloDoubleSummary _native;
 
     /// <summary>An empty summary, for <see cref="DoubleSnapshot.GetSummary"/> to fill.</summary>
@@ -39,28 +40,8 @@ public sealed unsafe class DoubleSummary
     /// <summary>Totals, sum, extremes and moments.</summary>
     public DoubleStatistics Statistics => _native.Statistics;
 
-#pragma warning disable CS1591 // the remarks on the type explain the names
-    public DoublePercentile P0 => _native.Percentiles.P0;
-    public DoublePercentile P1 => _native.Percentiles.P1;
-    public DoublePercentile P5 => _native.Percentiles.P5;
-    public DoublePercentile P10 => _native.Percentiles.P10;
-    public DoublePercentile P25 => _native.Percentiles.P25;
-    public DoublePercentile P50 => _native.Percentiles.P50;
-    public DoublePercentile P75 => _native.Percentiles.P75;
-    public DoublePercentile P90 => _native.Percentiles.P90;
-    public DoublePercentile P925 => _native.Percentiles.P925;
-    public DoublePercentile P95 => _native.Percentiles.P95;
-    public DoublePercentile P975 => _native.Percentiles.P975;
-    public DoublePercentile P99 => _native.Percentiles.P99;
-    public DoublePercentile P999 => _native.Percentiles.P999;
-    public DoublePercentile P9999 => _native.Percentiles.P9999;
-    public DoublePercentile P99999 => _native.Percentiles.P99999;
-    public DoublePercentile P100 => _native.Percentiles.P100;
-#pragma warning restore CS1591
-
     /// <summary>All of them, ascending.</summary>
-    public DoublePercentile[] GetPercentiles() =>
-        new[] { P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100 };
+    public DoublePercentile[] GetPercentiles() => (DoublePercentile[])_percentiles.Clone();
 
     /// <summary>Writes the summary to the console, as a table.</summary>
     public void PrettyPrint(string? title = null) => Console.WriteLine(Format(title));
@@ -74,8 +55,13 @@ public sealed unsafe class DoubleSummary
         return NativeText.Read((buffer, capacity, length) =>
         {
             PicolloDoubleSummary summary = _native;
+            fixed (DoublePercentile* percentiles = _percentiles)
             fixed (byte* text = native)
+            {
+                summary.Percentiles = percentiles;
+                summary.PercentilesLength = (UIntPtr)_percentiles.Length;
                 return NativeMethods.picollo_double_summary_format(&summary, text, (uint)format, buffer, capacity, length);
+            }
         });
     }
 
@@ -89,6 +75,12 @@ public sealed unsafe class DoubleSummary
     internal void Fill(DoubleSnapshotHandle snapshot)
     {
         fixed (PicolloDoubleSummary* native = &_native)
-            Outcome.Check(NativeMethods.picollo_double_snapshot_summary(snapshot, native));
+        fixed (double* ranks = ConstantArrays.DefaultRanks)
+        fixed (DoublePercentile* percentiles = _percentiles)
+            Outcome.Check(NativeMethods.picollo_double_snapshot_summary(
+                snapshot, ranks, (UIntPtr)_percentiles.Length, percentiles, native));
+        // The array moves.
+        _native.Percentiles = null;
+        _native.PercentilesLength = UIntPtr.Zero;
     }
 }

@@ -7,7 +7,9 @@ namespace Picollo.Metrics;
 /// </remarks>
 public sealed partial class HdrHistogramSummary
 {
-    private readonly Percentile[] _percentiles = new Percentile[16];
+    private readonly Percentile[] _percentiles = new Percentile[ConstantArrays.DefaultRanks.Length];
+    // What the library found, for texts.
+    private readonly PicolloPercentile[] _found = new PicolloPercentile[ConstantArrays.DefaultRanks.Length];
     private PicolloSummary _native;
 
     /// <summary>An empty summary, for <see cref="ReadOnlyHdrHistogram.GetSummary"/> to fill.</summary>
@@ -15,6 +17,8 @@ public sealed partial class HdrHistogramSummary
     {
         _native.Mean = double.NaN;
         _native.Stddev = double.NaN;
+        for (int i = 0; i < _found.Length; i++)
+            _found[i].Rank = ConstantArrays.DefaultRanks[i];
     }
 
     /// <summary>Observations in range; saturating.</summary>
@@ -47,25 +51,6 @@ public sealed partial class HdrHistogramSummary
     /// <summary>When the counts were taken.</summary>
     public DateTime TimestampUtc => UnixTime.Utc(_native.TimestampUnixNanos);
 
-#pragma warning disable CS1591 // the remarks on the type explain the names
-    public Percentile P0 => _percentiles[0];
-    public Percentile P1 => _percentiles[1];
-    public Percentile P5 => _percentiles[2];
-    public Percentile P10 => _percentiles[3];
-    public Percentile P25 => _percentiles[4];
-    public Percentile P50 => _percentiles[5];
-    public Percentile P75 => _percentiles[6];
-    public Percentile P90 => _percentiles[7];
-    public Percentile P925 => _percentiles[8];
-    public Percentile P95 => _percentiles[9];
-    public Percentile P975 => _percentiles[10];
-    public Percentile P99 => _percentiles[11];
-    public Percentile P999 => _percentiles[12];
-    public Percentile P9999 => _percentiles[13];
-    public Percentile P99999 => _percentiles[14];
-    public Percentile P100 => _percentiles[15];
-#pragma warning restore CS1591
-
     /// <summary>All percentiles, ascending. Not a copy: it changes with the next filling.</summary>
     public ReadOnlySpan<Percentile> Percentiles => _percentiles;
 
@@ -82,7 +67,7 @@ public sealed partial class HdrHistogramSummary
 
     /// <summary>The summary as text from the library, by default a Markdown table.</summary>
     public string Format(string? title = null, TextFormat format = TextFormat.Markdown) =>
-        Write(ref _native, ref _native, false, title, null, null, format);
+        Write(this, this, false, title, null, null, format);
 
     /// <summary>How another summary differs from this one, as text.</summary>
     public string FormatDiff(
@@ -90,7 +75,7 @@ public sealed partial class HdrHistogramSummary
         TextFormat format = TextFormat.Markdown)
     {
         ArgumentNullException.ThrowIfNull(other);
-        return Write(ref _native, ref other._native, true, title, thisName, otherName, format);
+        return Write(this, other, true, title, thisName, otherName, format);
     }
 
     /// <summary>A few lines for people, without a title and a unit.</summary>
@@ -105,14 +90,28 @@ public sealed partial class HdrHistogramSummary
     /// <summary>One line: <c>Example: Total=99,940, Overflow=0, Mean=4,332.9, P0=2,008, …</c>.</summary>
     public string ToString(string? name) => Format(name, TextFormat.Line);
 
-    internal ref readonly PicolloSummary Native => ref _native;
+    /// <summary>The library's form; its percentiles are in <paramref name="found"/>, which is <see cref="Found"/>.</summary>
+    internal unsafe PicolloSummary Native(PicolloPercentile* found)
+    {
+        PicolloSummary native = _native;
+        native.Percentiles = found;
+        native.PercentilesLength = (UIntPtr)_found.Length;
+        return native;
+    }
+
+    internal PicolloPercentile[] Found => _found;
 
     internal unsafe void Fill(SnapshotHandle snapshot, EquivalentValueSelection selection)
     {
         fixed (PicolloSummary* native = &_native)
+        fixed (double* ranks = ConstantArrays.DefaultRanks)
+        fixed (PicolloPercentile* all = _found)
         {
-            Outcome.Check(NativeMethods.picollo_snapshot_summary(snapshot, Percentile.ToNative(selection), native));
-            var all = (PicolloPercentile*)&native->Percentiles;
+            Outcome.Check(NativeMethods.picollo_snapshot_summary(
+                snapshot, Percentile.ToNative(selection), ranks, (UIntPtr)_found.Length, all, native));
+            // The array moves.
+            native->Percentiles = null;
+            native->PercentilesLength = UIntPtr.Zero;
             ulong before = 0;
             PicolloBucket last = default;
             for (int i = 0; i < _percentiles.Length; i++)
@@ -127,22 +126,24 @@ public sealed partial class HdrHistogramSummary
     }
 
     private static unsafe string Write(
-        ref PicolloSummary a, ref PicolloSummary b, bool difference, string? title, string? nameA, string? nameB, TextFormat format)
+        HdrHistogramSummary a, HdrHistogramSummary b, bool difference, string? title, string? nameA, string? nameB, TextFormat format)
     {
         Loader.Ensure();
         Arguments.Member((int)format, (int)TextFormat.Human, nameof(format));
         byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
         byte[] nativeA = Utf8.ToNative(nameA ?? "", "thisName");
         byte[] nativeB = Utf8.ToNative(nameB ?? "", "otherName");
-        PicolloSummary first = a, second = b;
         return NativeText.Read((buffer, capacity, length) =>
         {
-            PicolloSummary one = first, two = second;
+            fixed (PicolloPercentile* foundA = a._found, foundB = b._found)
             fixed (byte* text = nativeTitle, nameOfA = nativeA, nameOfB = nativeB)
+            {
+                PicolloSummary one = a.Native(foundA), two = b.Native(foundB);
                 return difference
                     ? NativeMethods.picollo_summary_format_diff(
                         &one, &two, text, nameOfA, nameOfB, (uint)format, buffer, capacity, length)
                     : NativeMethods.picollo_summary_format(&one, text, (uint)format, buffer, capacity, length);
+            }
         });
     }
 }

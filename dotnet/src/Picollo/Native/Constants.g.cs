@@ -87,3 +87,10 @@ internal static class Constants
 
     internal const uint CpuUnknown = 4294967295;
 }
+
+/// <summary>Constant arrays: PICOLLO_DEFAULT_RANKS is DefaultRanks here.</summary>
+internal static class ConstantArrays
+{
+    internal static readonly double[] DefaultRanks =
+        { 0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100 };
+}

@@ -63,7 +63,9 @@ internal static unsafe partial class NativeMethods
 
     // Summary.
     [DllImport(Library)]
-    internal static extern int picollo_snapshot_summary(SnapshotHandle snapshot, uint valueSelection, PicolloSummary* result);
+    internal static extern int picollo_snapshot_summary(
+        SnapshotHandle snapshot, uint valueSelection, double* ranks, UIntPtr length, PicolloPercentile* percentiles,
+        PicolloSummary* result);
 
     // Text.
     [DllImport(Library)]
@@ -233,12 +235,16 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_double_snapshot_quantiles(
         DoubleSnapshotHandle snapshot, double* quantiles, UIntPtr length, double* result);
     [DllImport(Library)]
-    internal static extern int picollo_double_snapshot_summary(DoubleSnapshotHandle snapshot, PicolloDoubleSummary* result);
-    [DllImport(Library)]
     internal static extern int picollo_double_snapshot_buckets(
         DoubleSnapshotHandle snapshot, DoubleBucket* result, UIntPtr capacity, UIntPtr* outLength);
     [DllImport(Library)]
     internal static extern int picollo_double_snapshot_merge(DoubleSnapshotHandle into, DoubleSnapshotHandle other);
+
+    // Double summary.
+    [DllImport(Library)]
+    internal static extern int picollo_double_snapshot_summary(
+        DoubleSnapshotHandle snapshot, double* ranks, UIntPtr length, DoublePercentile* percentiles,
+        PicolloDoubleSummary* result);
     [DllImport(Library)]
     internal static extern int picollo_double_summary_format(
         PicolloDoubleSummary* summary, byte* title, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);

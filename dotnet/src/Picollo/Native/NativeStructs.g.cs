@@ -42,21 +42,14 @@ internal struct PicolloPercentile
     public PicolloBucket Bucket;
 }
 
-/// <summary>The percentiles of a picollo_summary: C# has no fixed buffer of structs.</summary>
-internal struct SummaryPercentiles
-{
-    public const int Count = 16;
-
-    public PicolloPercentile P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100;
-}
-
-internal struct PicolloSummary
+internal unsafe struct PicolloSummary
 {
     public ulong TotalCount, UnderflowCount, OverflowCount, LostCount;
     public double Mean, Stddev, RelativeError;
     public ulong MinTrackable, MaxTrackable, TimestampUnixNanos;
     public uint ValueSelection, Flags;
-    public SummaryPercentiles Percentiles;
+    public PicolloPercentile* Percentiles;
+    public UIntPtr PercentilesLength;
 }
 
 internal struct PicolloLayout
@@ -133,18 +126,11 @@ internal struct PicolloDoubleOptions
     public ulong MaxBytes;
 }
 
-/// <summary>The percentiles of a picollo_double_summary: C# has no fixed buffer of structs.</summary>
-internal struct DoubleSummaryPercentiles
-{
-    public const int Count = 16;
-
-    public DoublePercentile P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100;
-}
-
-internal struct PicolloDoubleSummary
+internal unsafe struct PicolloDoubleSummary
 {
     public DoubleStatistics Statistics;
-    public DoubleSummaryPercentiles Percentiles;
+    public DoublePercentile* Percentiles;
+    public UIntPtr PercentilesLength;
 }
 
 internal unsafe struct PicolloLogInterval

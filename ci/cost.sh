@@ -131,7 +131,7 @@ cost_of() {
 
 reading() {
     local program one four
-    program=$(cargo test --release --quiet -p picollo-native --lib --no-run --message-format=json 2>/dev/null | python3 -c '
+    program=$(cargo test --release --quiet -p picollo-perf --lib --no-run --message-format=json 2>/dev/null | python3 -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)

@@ -12,11 +12,11 @@ if [ "${1:-}" = bugs ]; then exec ci/loom/bugs.sh; fi
 
 log=$CARGO_TARGET_DIR/models.log
 mkdir -p "$CARGO_TARGET_DIR"
-cargo test --quiet --no-fail-fast --package picollo-core --package picollo-native --package picollo-why --lib -- \
+cargo test --quiet --no-fail-fast --package picollo-core --package picollo-perf --package picollo-why --lib -- \
     "models::${1:-}" "user_read::page::model::${1:-}" "waiting::model::${1:-}" --nocapture 2>&1 | tee "$log"
 # A filter without matches would pass, too.
 place=0
-for package in core native why; do
+for package in core perf why; do
     [ $# -eq 0 ] || break
     place=$((place + 1))
     ran=$(sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$log" | sed -n "${place}p")

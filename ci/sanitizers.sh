@@ -50,7 +50,7 @@ c_part() {
 
 # rust_part PACKAGES...: the tests in Rust.
 rust_part() {
-    [ $all = 0 ] || set -- --package=picollo-{core,codec,stats,text,export,native,bench,segment,why,ffi}
+    [ $all = 0 ] || set -- --package=picollo-{core,codec,stats,text,export,native,perf,bench,segment,why,ffi}
     echo "SKIPPED ten_thousand_of_them_take_under_a_hundred_megabytes, nothing_is_given: the sanitizer's shadows take memory too"
     cargo test --quiet --target "$host" "$@" -- --skip ten_thousand_of_them --skip nothing_is_given | tee "$programs/rust"
     said+="Rust $(rust_passed "$programs/rust") passed; "

@@ -2,7 +2,7 @@
 //! static library shows them.
 
 fn main() {
-    let files = ["asm/pmc.c", "asm/thread.c", "asm/trial.c", "asm/tsc.c", "asm/work.c"];
+    let files = ["asm/thread.c", "asm/tsc.c", "asm/work.c"];
     for file in files {
         println!("cargo::rerun-if-changed={file}");
     }

@@ -12,7 +12,7 @@ plant() {
     rm -rf "$copy/core" "$copy/native" "$copy/crates"
     mkdir "$copy/crates"
     cp -r core native "$copy/"
-    cp -r crates/why "$copy/crates/"
+    cp -r crates/perf crates/why "$copy/crates/"
     sed -i "$5" "$copy/$1/src/$4"
     if cmp -s "$1/src/$4" "$copy/$1/src/$4"; then
         echo "OUTDATED  $2: the expression changes nothing in $4"
@@ -38,12 +38,12 @@ plant() {
 # bug NAME MODEL FILE SED-EXPRESSION: in the core.
 bug() { plant core "$1" "models::$2" "$3" "$4"; }
 # page_bug NAME SED-EXPRESSION: in the reading of a counter's page.
-page_bug() { plant native "$1" user_read::page::model user_read/page.rs "$2"; }
+page_bug() { plant crates/perf "$1" user_read::page::model user_read/page.rs "$2"; }
 # waiting_bug NAME SED-EXPRESSION: in the code of exemplar collectors that does not wait.
 waiting_bug() { plant crates/why "$1" waiting::model waiting.rs "$2"; }
 
 # Only the crates with models, in a separate workspace.
-sed -e 's/^members = .*/members = ["core", "crates/why", "native"]/' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
+sed -e 's/^members = .*/members = ["core", "crates/perf", "crates/why", "native"]/' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
 cp Cargo.lock "$copy/"
 
 bug "a bank read while it is filled anew" banks::snapshot platform/banks.rs 's/if stands(word, self.0.load(Relaxed)) {/if true {/'

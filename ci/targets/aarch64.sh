@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Do counters count correctly on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts
-# instructions exactly. There it runs the native crate's own tests (built by the Rust compiler of ci/tools/debian.sh),
+# instructions exactly. There it runs the own tests of the crates native and perf (built by the Rust compiler of ci/tools/debian.sh),
 # and the programs of ci/targets/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
 #
 # Without a network and downloads of an earlier run, this fails: a check that did not run has not passed.
@@ -36,7 +36,7 @@ build() {
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="$bin/aarch64-gcc" \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
         CC_aarch64_unknown_linux_gnu="$bin/aarch64-gcc" AR_aarch64_unknown_linux_gnu="$bin/aarch64-ar" \
-        cargo test --no-run --locked --target $target -p picollo-native --message-format=json "$@" |
+        cargo test --no-run --locked --target $target -p picollo-native -p picollo-perf --message-format=json "$@" |
         python3 -c '
 import json, sys
 for line in sys.stdin:
@@ -83,7 +83,7 @@ machine() {
 [ -s "$work/tests.list" ] || { echo "aarch64-pmu: no test program was built" >&2; echo "0 passed, 1 failed"; exit 1; }
 max=max,pauth-impdef=on
 # (The excluded test needs branch misses, which the emulated PMU lacks.)
-machine user-access $max 1 1 picollo_native,pmc::,page::,fault::,cpu_tests::,thread::,tsc:: pmu \
+machine user-access $max 1 1 picollo_native,thread::,tsc:: picollo_perf,pmc::,page::,fault::,cpu_tests:: pmu \
     session,--skip,hardware_events_count_or_say_why_not forks allocation
 machine two-cpus $max 2 1 pmu
 machine no-user-access $max 1 0 pmu

@@ -101,7 +101,7 @@ class Kernel(unittest.TestCase):
         if trial.returncode != 0 or not os.path.exists(LEVEL):
             print(f"SKIPPED test_the_guard_both_ways: no mount namespaces here, or no {LEVEL}")
             return
-        build = ["cargo", "test", "--quiet", "--no-run", "-p", "picollo-native", "--test", "forks", "--message-format=json"]
+        build = ["cargo", "test", "--quiet", "--no-run", "-p", "picollo-perf", "--test", "forks", "--message-format=json"]
         built = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
         messages = (json.loads(line) for line in built.splitlines() if line.startswith("{"))
         (self.program,) = [message["executable"] for message in messages if message.get("executable")]
@@ -133,7 +133,7 @@ class Scripts(unittest.TestCase):
                     guard = "may_change_this_machine" if name.endswith(".rs") else ALLOWED
                     self.assertIn(guard, text, f"{name} changes the machine without asking")
         # The last runs in an emulated machine that is thrown away.
-        self.assertEqual(found, {"ci/setup.sh", "ci/install.sh", "native/tests/forks.rs", "ci/targets/aarch64/init.c"})
+        self.assertEqual(found, {"ci/setup.sh", "ci/install.sh", "crates/perf/tests/forks.rs", "ci/targets/aarch64/init.c"})
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use clap::{Arg, ArgMatches, Command};
-use picollo_native::{Event, SESSION_SYSCALL_ONLY, Session, SessionOptions, did_you_mean, processor_events};
+use picollo_perf::{Event, SESSION_SYSCALL_ONLY, Session, SessionOptions, did_you_mean, processor_events};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};

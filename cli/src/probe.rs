@@ -1,7 +1,7 @@
 //! `picollo probe`: what this machine can count.
 
 use clap::{ArgMatches, Command};
-use picollo_native::PerfInfo;
+use picollo_perf::PerfInfo;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
@@ -19,7 +19,7 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let info = picollo_native::probe();
+    let info = picollo_perf::probe();
     let status = if info.pmu_available == 1 { 0 } else { 3 };
     let text = if matches.get_flag("json") { format!("{:#}\n", json_of(&info)) } else { text_of(&info) };
     print(&text)?;

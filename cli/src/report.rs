@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgMatches, Command, value_parser};
 use picollo_codec::log::{self, Interval};
 use picollo_core::Snapshot;
-use picollo_native::Place;
+use picollo_perf::Place;
 use picollo_text::Unit;
 use picollo_text::picture::Xml;
 use picollo_text::picture::{

@@ -6,8 +6,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_native::seam::{Attr, Encoded, Errno, Files, Library, Refusal};
-use picollo_native::{Event, ListedEvent};
+use picollo_native::seam::{Attr, Errno, Files};
+use picollo_perf::seam::{Encoded, Library, Refusal};
+use picollo_perf::{Event, ListedEvent};
 
 /// A system that consists only of files.
 struct Tree<'a>(Vec<(&'a str, &'a str)>);

@@ -7,10 +7,8 @@ use std::rc::Rc;
 use criterion::Bencher;
 use criterion::measurement::{Measurement, ValueFormatter};
 use picollo_core::Snapshot;
-use picollo_native::{
-    Clock, Error, Event, ReadMode, Reading, Result, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
-    Status, Unit,
-};
+use picollo_native::{Clock, Error, Result, Status, Unit};
+use picollo_perf::{Event, ReadMode, Reading, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions};
 
 use crate::formatter::Formatter;
 use crate::measured::{Measured, Per};

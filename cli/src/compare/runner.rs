@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use clap::ArgMatches;
-use picollo_native::{
+use picollo_perf::{
     EVENT_INFO_USER_ONLY, Event, READING_SCALED, ReadMode, Reading, SESSION_INHERIT,
     SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
 };

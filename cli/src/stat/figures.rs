@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use picollo_native::Event;
+use picollo_perf::Event;
 use picollo_stats::{
     FIGURES, Figure, FigureCounts, FigureEstimate, Unknown, estimate_figure, estimate_figure_difference,
     event_of_figure,

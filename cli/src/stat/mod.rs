@@ -5,7 +5,7 @@ mod report;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use picollo_bench::NoiseWatch;
-use picollo_native::probe;
+use picollo_perf::probe;
 use picollo_stats::{Figure, FigureCounts, FigureEstimate, estimate_figure};
 
 use crate::compare::metric::{self, Metric};

@@ -9,7 +9,7 @@ use crate::common::{Place, command, json, read_log, run, text};
 
 #[test]
 fn what_can_be_counted_is_said_as_the_library_says_it() {
-    let info = picollo_native::probe();
+    let info = picollo_perf::probe();
     let output = run(&["probe", "--json"]);
     let object = json(&output);
     assert_eq!(object["pmu_available"], info.pmu_available == 1);
@@ -32,7 +32,7 @@ fn events_are_named_and_tried() {
     for event in all.as_array().unwrap() {
         // Each name can be passed to others, except for libpfm4's doubtful codes.
         let name = event["name"].as_str().unwrap();
-        assert!(event["config"].is_null() || picollo_native::Event::parse(name).is_ok(), "{name}");
+        assert!(event["config"].is_null() || picollo_perf::Event::parse(name).is_ok(), "{name}");
         assert_eq!(event["available"], event["why_not"].is_null(), "{event}");
     }
     let some = json(&run(&["events", "FAULTS", "--json"]));

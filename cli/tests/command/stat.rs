@@ -58,7 +58,7 @@ fn memory_of_a_small_program_is_a_bound() {
 /// An uncounted event is never 0. Without a PMU, that is reported once.
 #[test]
 fn what_is_not_counted_is_not_known() {
-    let has_pmu = picollo_native::probe().pmu_available == 1;
+    let has_pmu = picollo_perf::probe().pmu_available == 1;
     let found = json(&["--runs=2", "-e", "cycles,page-faults", "--event=context-switches", "true"]);
     assert!(found["metrics"]["context-switches"]["mean"].is_number(), "{found}");
     let ipc = &found["figures"]["ipc"];

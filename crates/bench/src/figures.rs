@@ -6,9 +6,9 @@ use picollo_stats::{FIGURE_EVENTS, FIGURES, event_of_figure};
 use picollo_text::{Format, Unit};
 
 use super::Benchmark;
-use picollo_native::Event;
 use picollo_native::Result;
 use picollo_native::seam::vectors::push;
+use picollo_perf::Event;
 
 /// A built-in figure of A and of B, computed from the counts of all samples minus those of empty samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -127,7 +127,7 @@ mod tests {
     use super::super::report::Totals;
     use super::super::{BenchmarkOptions, Side};
     use super::*;
-    use picollo_native::{READING_SCALED, Reading};
+    use picollo_perf::{READING_SCALED, Reading};
 
     /// A benchmark with planted counts of two events, in two samples of ten calls per side. An empty sample counts ten.
     fn planted(events: &[&str], values: &[[u64; 2]], flags: u32) -> Benchmark {

@@ -60,14 +60,14 @@ use self::options::Limits;
 use self::overhead::Overhead;
 use self::report::Totals;
 use self::schedule::{BLOCK, Phase, Schedule};
-use picollo_native::Event;
-use picollo_native::Reading;
-use picollo_native::Session;
 use picollo_native::seam::valgrind;
 use picollo_native::seam::vectors::{push, with_room};
 use picollo_native::{Clock, Unit};
 use picollo_native::{Error, Result, Status};
-use picollo_native::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
+use picollo_perf::Event;
+use picollo_perf::Reading;
+use picollo_perf::Session;
+use picollo_perf::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
 
 /// A sample that has started.
 #[derive(Clone, Copy)]

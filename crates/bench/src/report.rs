@@ -8,10 +8,10 @@ use picollo_text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blo
 
 use super::schedule::Phase;
 use super::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side};
-use picollo_native::Event;
 use picollo_native::seam::text::{get, set};
 use picollo_native::{Error, Result, Status};
-use picollo_native::{READING_SCALED, Reading};
+use picollo_perf::Event;
+use picollo_perf::{READING_SCALED, Reading};
 
 /// Reports that the times are meaningless, and what to use instead.
 fn write_simulated(out: &mut (impl Write + ?Sized), title: &str, format: Format) -> fmt::Result {

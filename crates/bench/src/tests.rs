@@ -222,7 +222,7 @@ fn errors_say_which_event_and_why() {
         if session.event_info(0).unwrap().status != 0 {
             return eprintln!("SKIPPED: {}", session.event_info(0).unwrap().message());
         }
-        let fd = picollo_native::seam::descriptor(session, 0);
+        let fd = picollo_perf::seam::descriptor(session, 0);
         if fails_at_the_end {
             benchmark.next().unwrap();
         }

@@ -12,14 +12,14 @@ use super::checkpoints::{Checkpoints, Remembered};
 use super::count::{Count, Counted};
 use super::exemplar::{Evidence, KNOWN_COUNTERS};
 use picollo_native::Clock;
-use picollo_native::Event;
-use picollo_native::Session;
-use picollo_native::seam::counts_in_kernel;
 use picollo_native::seam::kernel::kind;
 use picollo_native::work::add_chain_256;
 use picollo_native::{Error, Result, Status};
-use picollo_native::{READING_RESYNC, READING_SCALED, Reading};
-use picollo_native::{ReadMode, SessionOptions};
+use picollo_perf::Event;
+use picollo_perf::Session;
+use picollo_perf::seam::counts_in_kernel;
+use picollo_perf::{READING_RESYNC, READING_SCALED, Reading};
+use picollo_perf::{ReadMode, SessionOptions};
 
 /// Number of threads with counters.
 static OPEN: Count = Count::new();

@@ -32,12 +32,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::count::{Count, Counted};
 use picollo_native::Uncancelled;
-use picollo_native::seam::diagnose::{Refusal, Target};
 use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind, record, software};
 use picollo_native::seam::sys::{Errno, Files, Kernel, Perf, Threads, page_size, persist};
 use picollo_native::seam::thread::{process, token};
 use picollo_native::seam::wall::clock_nanos;
 use picollo_native::{Error, Status};
+use picollo_perf::seam::diagnose::{Refusal, Target};
 
 use image::Image;
 pub(crate) use window::Window;

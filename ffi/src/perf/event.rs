@@ -2,8 +2,8 @@
 
 use core::ffi::c_char;
 
-pub use picollo_native::{Event as picollo_event, PerfInfo as picollo_perf_info};
-use picollo_native::{Event, probe};
+pub use picollo_perf::{Event as picollo_event, PerfInfo as picollo_perf_info};
+use picollo_perf::{Event, probe};
 
 use crate::argument::{output, text};
 use crate::failure::Failure;
@@ -53,7 +53,8 @@ fn picollo_event_parse(
 /// Each that is not NULL must lead to a NUL-terminated string that nobody changes during the call.
 #[cfg(feature = "std")]
 pub unsafe fn parse_all(specs: &[*const c_char]) -> Result<Vec<picollo_event>, picollo_error> {
-    use picollo_native::{MAX_EVENTS, Status};
+    use picollo_native::Status;
+    use picollo_perf::MAX_EVENTS;
 
     if specs.len() > MAX_EVENTS {
         let why = format_args!("a session has at most {MAX_EVENTS} events, not {}", specs.len());

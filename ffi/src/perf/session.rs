@@ -38,8 +38,8 @@
 
 use core::ffi::c_char;
 
-pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
-use picollo_native::{MAX_EVENTS, ReadMode, Session};
+pub use picollo_perf::{EventInfo as picollo_event_info, Reading as picollo_reading};
+use picollo_perf::{MAX_EVENTS, ReadMode, Session};
 
 use crate::argument::{either, exclusive, input, list, output, slice};
 use crate::event::{parse_all, picollo_event};

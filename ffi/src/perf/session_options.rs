@@ -1,6 +1,6 @@
 //! The options of sessions.
 
-use picollo_native::SessionOptions;
+use picollo_perf::SessionOptions;
 
 use crate::failure::{Failure, Outcome};
 use crate::options;

@@ -17,7 +17,7 @@ use core::ffi::c_char;
 use core::fmt::Write;
 
 use picollo_core::{Layout, Snapshot};
-use picollo_native::Place;
+use picollo_perf::Place;
 use picollo_text::picture::{ChartOptions, Picture, Pictures, Series, Theme, write_chart, write_sparkline};
 
 use crate::argument::{either, slice, text};

@@ -159,7 +159,6 @@ macro_rules! failure {
         $crate::Error::new($crate::Status::$status, format_args!($($words)+))
     };
 }
-pub use failure;
 
 impl From<Status> for Error {
     fn from(status: Status) -> Self {

@@ -1,0 +1,260 @@
+//! Suggestions for an unknown event name: the nearest names.
+
+use core::ffi::c_char;
+use core::fmt;
+
+use crate::event::spelling::parse_modifiers;
+use picollo_native::seam::sys::Files;
+use picollo_native::seam::text;
+
+/// Generic events in their usual spelling. The names of cache events are composed of parts.
+const GENERIC: &str = "cycles cpu-cycles instructions cache-references cache-misses branches branch-instructions \
+    branch-misses bus-cycles stalled-cycles-frontend stalled-cycles-backend ref-cycles ref-cpu-cycles cpu-clock \
+    task-clock page-faults faults context-switches cpu-migrations migrations minor-faults major-faults \
+    alignment-faults emulation-faults bpf-output cgroup-switches idle-cycles-frontend idle-cycles-backend";
+const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"];
+const ACCESSES: [&str; 6] =
+    ["loads", "load-misses", "stores", "store-misses", "prefetches", "prefetch-misses"];
+
+/// The number of letters that are compared: longer names have no neighbors.
+const LETTERS: usize = 72;
+/// The distance of a longer name that begins with the wanted one.
+const LONGER: usize = 3;
+/// The largest number of suggestions.
+const TOLD: usize = 3;
+
+/// A name as it is compared: without case and separators, which do not matter or are easily confused.
+#[derive(Clone, Copy)]
+struct Folded {
+    letters: [u8; LETTERS],
+    length: usize,
+}
+
+impl Folded {
+    fn new(name: &str) -> Option<Folded> {
+        let mut folded = Folded { letters: [0; LETTERS], length: 0 };
+        for byte in name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')) {
+            let letter = if byte == b':' { b'.' } else { byte.to_ascii_lowercase() };
+            *folded.letters.get_mut(folded.length)? = letter;
+            folded.length += 1;
+        }
+        Some(folded)
+    }
+
+    fn letters(&self) -> &[u8] {
+        &self.letters[..self.length]
+    }
+}
+
+/// The largest distance at which another name is near one of this many letters.
+fn reach(length: usize) -> usize {
+    match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=11 => 2,
+        _ => 3,
+    }
+}
+
+/// The number of letters to insert, delete, replace, or exchange with their neighbors.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    // Three rows of the usual table: an exchange looks two rows back.
+    let mut before = [0; LETTERS + 1];
+    let mut above: [usize; LETTERS + 1] = core::array::from_fn(|at| at);
+    for (row, &letter) in a.iter().enumerate() {
+        let mut line = [0; LETTERS + 1];
+        line[0] = row + 1;
+        for (column, &other) in b.iter().enumerate() {
+            let replaced = above[column] + usize::from(letter != other);
+            line[column + 1] = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            if row > 0 && column > 0 && letter == b[column - 1] && a[row - 1] == other {
+                line[column + 1] = line[column + 1].min(before[column - 1] + 1);
+            }
+        }
+        (before, above) = (above, line);
+    }
+    above[b.len()]
+}
+
+/// The nearest of the names that were offered.
+pub(crate) struct Near {
+    wanted: Option<Folded>,
+    reach: usize,
+    takes_longer: bool,
+    /// The distance of each, or `usize::MAX` for an empty place.
+    best: [(usize, [c_char; 100]); TOLD],
+}
+
+impl Near {
+    /// Starts a search for this name. Its modifiers, and the PMU before two colons, are ignored.
+    pub(crate) fn to(name: &str) -> Near {
+        let name = name.split_once("::").map_or(name, |(_, name)| name);
+        let name = match name.rsplit_once(':') {
+            Some((event, letters)) if parse_modifiers(letters).is_some() => event,
+            _ => name,
+        };
+        let wanted = Folded::new(name).filter(|wanted| wanted.length > 0);
+        let reach = wanted.map_or(0, |wanted| reach(wanted.length));
+        Near { wanted, reach, takes_longer: false, best: [(usize::MAX, [0; 100]); TOLD] }
+    }
+
+    /// Also accepts names that begin with the wanted one and a point.
+    pub(crate) fn or_longer(self) -> Near {
+        Near { takes_longer: true, ..self }
+    }
+
+    /// Suggests the second text if `name` is near.
+    pub(crate) fn offer_as(&mut self, name: &str, told: fmt::Arguments<'_>) {
+        let (Some(wanted), Some(name)) = (&self.wanted, Folded::new(name)) else { return };
+        // A name that differs only in case or separators is unknown for another reason. It is suggested all the same.
+        let mut far = distance(wanted.letters(), name.letters());
+        if far > self.reach {
+            let rest = name.letters().strip_prefix(wanted.letters()).filter(|_| self.takes_longer);
+            if !rest.is_some_and(|rest| rest.starts_with(b".")) {
+                return;
+            }
+            far = LONGER;
+        }
+        let Some(place) = self.best.iter().position(|&(other, _)| far < other) else { return };
+        let mut text = [0; 100];
+        text::set(&mut text, told);
+        // Several devices may share one event, and one event may have several names.
+        if self.best.iter().any(|(_, known)| *known == text) {
+            return;
+        }
+        self.best[place..].rotate_right(1);
+        self.best[place] = (far, text);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.best[0].0 == usize::MAX
+    }
+
+    pub(crate) fn offer(&mut self, name: &str) {
+        self.offer_as(name, format_args!("{name}"));
+    }
+
+    /// Offers every generic event.
+    pub(crate) fn offer_generic(&mut self) {
+        GENERIC.split(' ').for_each(|name| self.offer(name));
+        for (cache, access) in CACHES.into_iter().flat_map(|cache| ACCESSES.map(|access| (cache, access))) {
+            let mut name = [0; 40];
+            text::set(&mut name, format_args!("{cache}-{access}"));
+            self.offer(text::get(&name));
+        }
+    }
+
+    /// Offers the events that the kernel's drivers name.
+    pub(crate) fn offer_devices<S: Files>(&mut self, sys: &S, devices: &str) {
+        let _ = sys.list(devices, &mut |device| {
+            let mut path = [0; 300];
+            text::set(&mut path, format_args!("{devices}/{device}/events"));
+            let _ = sys.list(text::get(&path), &mut |name| {
+                // An event's unit and scale are files beside it.
+                if !name.contains('.') {
+                    self.offer_as(name, format_args!("{device}/{name}/"));
+                }
+            });
+        });
+    }
+}
+
+/// `. Did you mean …?` with all names at the smallest distance, or nothing.
+impl fmt::Display for Near {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nearest = self.best[0].0;
+        let best = self.best.iter().filter(|(far, _)| *far == nearest && !self.is_empty());
+        let number = best.clone().count();
+        for (at, (_, name)) in best.enumerate() {
+            let before = match at {
+                0 => ". Did you mean ",
+                _ if at + 1 == number => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{}", text::get(name))?;
+        }
+        if number > 0 { f.write_str("?") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::event::Event;
+    use proptest::prelude::*;
+
+    fn near(name: &str) -> String {
+        let mut near = Near::to(name);
+        near.offer_generic();
+        near.to_string()
+    }
+
+    #[test]
+    fn typing_mistakes() {
+        for (typed, told) in [
+            ("cylces", ". Did you mean cycles?"),
+            ("instrutions", ". Did you mean instructions?"),
+            ("branch-mises:u", ". Did you mean branch-misses?"),
+            ("brnach_misses", ". Did you mean branch-misses?"),
+            ("pagefault", ". Did you mean page-faults?"),
+            ("L1-dcache-laod-misses", ". Did you mean L1-dcache-load-misses?"),
+            ("LLC-laods", ". Did you mean LLC-loads?"),
+            // Nothing is near.
+            ("no-such-event", ""),
+            ("xyz", ""),
+            ("r", ""),
+            ("", ""),
+            ("häuser", ""),
+        ] {
+            assert_eq!(near(typed), told, "{typed}");
+        }
+        assert_eq!(near(&"x".repeat(200)), "");
+    }
+
+    #[test]
+    fn every_name_that_is_told_is_one() {
+        for name in GENERIC.split(' ') {
+            assert!(Event::parse(name).is_ok(), "{name}");
+        }
+        for (cache, access) in CACHES.into_iter().flat_map(|cache| ACCESSES.map(|access| (cache, access))) {
+            assert!(Event::parse(&format!("{cache}-{access}")).is_ok(), "{cache}-{access}");
+        }
+    }
+
+    #[test]
+    fn few_names_and_the_nearest_first() {
+        let mut longer = Near::to("ABC:u").or_longer();
+        ["ABC.X", "ABCD.X", "ABCX", "abc:y"].into_iter().for_each(|name| longer.offer(name));
+        assert_eq!(longer.to_string(), ". Did you mean ABCX?");
+        let mut longer = Near::to("x::ABC").or_longer();
+        ["ABC.XX", "ABCD.X", "AB.CXXX", "abc:yyy"].into_iter().for_each(|name| longer.offer(name));
+        assert_eq!(longer.to_string(), ". Did you mean ABC.XX or abc:yyy?");
+        let mut near = Near::to("skx::ABCDEF.GHIJKL");
+        let mut offer = |names: &str| {
+            names.split(' ').for_each(|name| near.offer(name));
+            near.to_string()
+        };
+        let two = offer("ABCDEF.GHIxxx ABCDEF.GHIJyy ABCDEF:GHIJKx ABCDEF:GHIJKx ABCDEF.GHIJwL AxCDEFGHIJKL");
+        assert_eq!(two, ". Did you mean ABCDEF:GHIJKx or ABCDEF.GHIJwL?");
+        let three = offer("ABCDE.GHIJKL BACDEF.GHIJKL XABCDEF.GHIJKL");
+        assert_eq!(three, ". Did you mean ABCDEF:GHIJKx, ABCDEF.GHIJwL or ABCDE.GHIJKL?");
+    }
+
+    /// The plain definition.
+    fn naive(a: &[u8], b: &[u8]) -> usize {
+        let ([short @ .., x], [other @ .., y]) = (a, b) else { return a.len() + b.len() };
+        let plain =
+            (naive(short, other) + usize::from(x != y)).min(naive(short, b) + 1).min(naive(a, other) + 1);
+        match (short, other) {
+            ([before @ .., w], [above @ .., z]) if x == z && w == y => plain.min(naive(before, above) + 1),
+            _ => plain,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn distances(a in "[abc]{0,5}", b in "[abc]{0,5}") {
+            prop_assert_eq!(distance(a.as_bytes(), b.as_bytes()), naive(a.as_bytes(), b.as_bytes()));
+        }
+    }
+}

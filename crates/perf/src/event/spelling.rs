@@ -1,0 +1,96 @@
+//! How modifiers and numbers are spelled, and the errors for wrong spellings.
+
+use core::fmt::{self, Write};
+
+use crate::event::modifiers::{
+    ALL_MODIFIERS, EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL,
+    EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
+};
+use picollo_native::Error;
+use picollo_native::seam::failure;
+use picollo_native::seam::text;
+
+/// Writes modifiers the way they are parsed.
+pub(crate) struct Modifiers(pub u32);
+
+impl fmt::Display for Modifiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 & ALL_MODIFIERS == 0 {
+            return Ok(());
+        }
+        f.write_char(':')?;
+        let letters = [(EVENT_USER, 'u'), (EVENT_KERNEL, 'k'), (EVENT_HYPERVISOR, 'h')];
+        let more = [(EVENT_HOST, 'H'), (EVENT_GUEST, 'G'), (EVENT_EXCLUDE_IDLE, 'I')];
+        for (bit, letter) in letters.into_iter().chain(more) {
+            if self.0 & bit != 0 {
+                f.write_char(letter)?;
+            }
+        }
+        for _ in 0..(self.0 & EVENT_PRECISE_MASK) / EVENT_PRECISE {
+            f.write_char('p')?;
+        }
+        Ok(())
+    }
+}
+
+/// The modifiers that a run of letters means; `None` if they are no modifiers.
+pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
+    let mut modifiers = 0;
+    for letter in letters.bytes() {
+        match letter {
+            b'u' => modifiers |= EVENT_USER,
+            b'k' => modifiers |= EVENT_KERNEL,
+            b'h' => modifiers |= EVENT_HYPERVISOR,
+            b'p' if modifiers & EVENT_PRECISE_MASK < EVENT_PRECISE_MASK => modifiers += EVENT_PRECISE,
+            b'P' => modifiers |= EVENT_PRECISE_MASK,
+            b'H' => modifiers |= EVENT_HOST,
+            b'G' => modifiers |= EVENT_GUEST,
+            b'I' => modifiers |= EVENT_EXCLUDE_IDLE,
+            _ => return None,
+        }
+    }
+    (!letters.is_empty()).then_some(modifiers)
+}
+
+/// The error for letters that are no modifiers. It names the wrong letter.
+pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> Error {
+    const MEANING: &str = "u user, k kernel, h hypervisor, p to ppp precision, P the most of it, H host, G guest, I not while idle";
+    let is_known = |letter: char| parse_modifiers(letter.encode_utf8(&mut [0; 4])).is_some();
+    let mut why = [0; 256];
+    match letters.chars().find(|&letter| !is_known(letter)) {
+        None if letters.is_empty() => {
+            text::set(&mut why, format_args!("a modifier is missing behind the colon: {MEANING}"));
+        }
+        None => text::set(&mut why, format_args!("there is no more precision than ppp")),
+        Some(':') => {
+            text::set(&mut why, format_args!("modifiers stand together, behind one colon, as in cycles:uk"));
+        }
+        Some(letter) => {
+            text::set(&mut why, format_args!("'{letter}' is no modifier. Modifiers are {MEANING}"));
+        }
+    }
+    malformed(spec, text::get(&why))
+}
+
+/// A number as people write it: `0x` and hexadecimal, or decimal.
+pub(crate) fn parse_number(digits: &str) -> Option<u64> {
+    let (digits, radix) = match strip_prefix_ignoring_case(digits, "0x") {
+        Some(rest) => (rest, 16),
+        None => (digits, 10),
+    };
+    // from_str_radix would take a sign.
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u64::from_str_radix(digits, radix).ok()
+}
+
+pub(crate) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+/// An `InvalidArgument` that quotes the text.
+pub(crate) fn malformed(spec: &str, why: &str) -> Error {
+    failure!(InvalidArgument, "malformed event \"{spec:.120}\": {why}")
+}

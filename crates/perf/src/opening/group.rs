@@ -1,0 +1,256 @@
+//! Groups: events that are opened, scheduled and read together, and their targets.
+
+use crate::event::event::MAX_EVENTS;
+use crate::machine::diagnose::Target;
+use crate::opening::attr::Step;
+use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind};
+use picollo_native::seam::sys::{Errno, Perf, persist};
+
+/// An opened event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counter {
+    /// -1: not open.
+    pub fd: i32,
+    /// The kernel's id, never reused.
+    pub id: u64,
+}
+
+impl Counter {
+    pub(crate) const CLOSED: Counter = Counter { fd: -1, id: 0 };
+}
+
+/// The kernel's figures for an event at one moment. Only the difference of two samples has a meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Sample {
+    pub value: u64,
+    pub enabled: u64,
+    pub running: u64,
+}
+
+/// Events under one leader.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    /// Position of the leader.
+    pub leader: usize,
+    /// Positions of all members, one bit each.
+    pub members: u64,
+    /// The kernel was asked to keep the group on the PMU.
+    pub pinned: bool,
+}
+
+/// Why a group could not be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unreadable {
+    /// End of file: the PMU had no room for the pinned group.
+    PinnedOut,
+    /// The system call failed.
+    Errno(Errno),
+    /// The answer is not what the kernel promises.
+    Malformed,
+}
+
+/// The positions whose bits are set, lowest first.
+pub(crate) fn positions(mut members: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let position = members.trailing_zeros() as usize;
+        members &= members.wrapping_sub(1);
+        (position < 64).then_some(position)
+    })
+}
+
+impl Group {
+    /// Reads all members with one system call into `samples`, by position. After a failure the samples are meaningless.
+    pub(crate) fn read<S: Perf>(
+        &self,
+        sys: &S,
+        counters: &[Counter],
+        samples: &mut [Sample],
+    ) -> Result<(), Unreadable> {
+        // nr, enabled, running, {value, id} for each.
+        let mut answer = [0u64; 3 + 2 * MAX_EVENTS];
+        let count = self.members.count_ones() as usize;
+        let wanted = 3 + 2 * count;
+        let fd = counters[self.leader].fd;
+        // The buffer has exactly the wanted size. If the group has grown meanwhile, the kernel returns ENOSPC.
+        let bytes = persist(|| sys.read(fd, &mut answer[..wanted])).map_err(Unreadable::Errno)?;
+        if bytes == 0 {
+            return Err(Unreadable::PinnedOut);
+        }
+        if bytes != wanted * 8 || answer[0] != count as u64 {
+            return Err(Unreadable::Malformed);
+        }
+        let mut seen = 0u64;
+        // The kernel answers in the order of opening, which is the order of positions, but it promises only ids.
+        let mut expected = positions(self.members);
+        for pair in answer[3..wanted].chunks_exact(2) {
+            let is_id = |&position: &usize| counters[position].id == pair[1];
+            let position = expected.next().filter(is_id).or_else(|| positions(self.members).find(is_id));
+            let position = position.ok_or(Unreadable::Malformed)?;
+            seen |= 1 << position;
+            samples[position] = Sample { value: pair[0], enabled: answer[1], running: answer[2] };
+        }
+        if seen != self.members {
+            return Err(Unreadable::Malformed);
+        }
+        Ok(())
+    }
+
+    /// Reads the members one by one: for inherited events, whose groups some kernels cannot read.
+    pub(crate) fn read_singly<S: Perf>(
+        &self,
+        sys: &S,
+        counters: &[Counter],
+        samples: &mut [Sample],
+    ) -> Result<(), Unreadable> {
+        for position in positions(self.members) {
+            let mut answer = [0u64; 4];
+            let counter = counters[position];
+            let bytes = persist(|| sys.read(counter.fd, &mut answer)).map_err(Unreadable::Errno)?;
+            if bytes == 0 {
+                return Err(Unreadable::PinnedOut);
+            }
+            let [value, enabled, running, id] = answer;
+            if bytes != 32 || id != counter.id {
+                return Err(Unreadable::Malformed);
+            }
+            samples[position] = Sample { value, enabled, running };
+        }
+        Ok(())
+    }
+}
+
+/// A refused request: the errno, and the request as it was then.
+pub(crate) type Refused = (Errno, Attr);
+
+/// On aarch64 a request must ask for a counter that user code may read.
+const ASKS_FOR_USER_READS: bool = cfg!(target_arch = "aarch64");
+
+/// Whether to ask for it: if the opening thread will read a core counter about itself.
+fn may_read(wanted: &Attr, whom: Whom) -> bool {
+    let core = matches!(wanted.kind, kind::HARDWARE | kind::CACHE | kind::RAW) && wanted.config1 == 0;
+    core && whom.own && wanted.flags & flag::INHERIT == 0
+}
+
+/// Opens one event. If refused, gives up what can be given up, in order. `leader` is a descriptor or -1.
+pub(crate) fn open<S: Perf>(
+    sys: &S,
+    wanted: &Attr,
+    whom: impl Into<Whom>,
+    leader: i32,
+) -> Result<(i32, Attr), Refused> {
+    let whom = whom.into();
+    if ASKS_FOR_USER_READS && may_read(wanted, whom) {
+        // Bit 1 asks for user reads, and bit 0 for 64 bits, which not every PMU has for every event.
+        for config1 in [3, 2] {
+            if let Ok(opened) = attempt(sys, Attr { config1, ..*wanted }, whom, leader) {
+                return Ok(opened);
+            }
+        }
+    }
+    let first = match attempt(sys, *wanted, whom, leader) {
+        Ok(opened) => return Ok(opened),
+        Err(refused) => refused,
+    };
+    let mut attr = first.1;
+    for step in Step::ORDER {
+        if !matches!(first.0.0, libc::EINVAL | libc::EOPNOTSUPP) {
+            break;
+        }
+        let Some(smaller) = step.apply(&attr) else { continue };
+        match attempt(sys, smaller, whom, leader) {
+            Ok(opened) => return Ok(opened),
+            // Without exclusion the event could be opened, but not by this user: report that.
+            Err((Errno(errno @ (libc::EACCES | libc::EPERM)), refused)) if step == Step::Exclude => {
+                return Err((Errno(errno), refused));
+            }
+            Err(_) => {}
+        }
+        // Precision is given up for good; the other steps are tried separately.
+        if step == Step::Precise {
+            attr = smaller;
+        }
+    }
+    Err(first)
+}
+
+/// Makes one request, and repeats it if the kernel asks for that: after signals, and in the size that it knows.
+fn attempt<S: Perf>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32, Attr), Refused> {
+    let open = |attr: &mut Attr| persist(|| sys.open(attr, whom.pid, whom.cpu, leader, CLOEXEC));
+    // A copy, because the kernel may write into it.
+    let mut sent = attr;
+    match open(&mut sent) {
+        Ok(fd) => Ok((fd, attr)),
+        Err(Errno(libc::E2BIG)) => {
+            // The kernel wrote the size that it knows. The rest may be cut off only if it is zero; otherwise another
+            // event than the requested one would be counted.
+            let known = sent.size;
+            if !(64..attr.size).contains(&known) || !is_zero_from(&attr, known as usize) {
+                return Err((Errno(libc::E2BIG), attr));
+            }
+            let mut cut = Attr { size: known, ..attr };
+            open(&mut cut).map(|fd| (fd, cut)).map_err(|errno| (errno, cut))
+        }
+        Err(errno) => Err((errno, attr)),
+    }
+}
+
+/// Whether the fields after the first `size` bytes are zero. config1 to config3 are the last fields that are ever set.
+fn is_zero_from(attr: &Attr, size: usize) -> bool {
+    use core::mem::offset_of;
+    let fields = [
+        (offset_of!(Attr, config2), attr.config2),
+        (offset_of!(Attr, config3), attr.config3),
+        (offset_of!(Attr, config4), attr.config4),
+    ];
+    fields.into_iter().all(|(offset, value)| offset < size || value == 0)
+}
+
+/// Whether a request counts in the kernel.
+pub(crate) fn counts_kernel(attr: &Attr) -> bool {
+    attr.flags & flag::EXCLUDE_KERNEL == 0
+}
+
+/// The thread or CPU to count. Sessions never use "the calling thread", since another thread may have to open events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Whom {
+    /// A thread's kernel id; -1: everything on the CPU. 0, the calling thread, is for events that are closed before
+    /// anybody else can be involved.
+    pub pid: i32,
+    /// -1: wherever the thread runs.
+    pub cpu: i32,
+    /// The opening thread counts itself, wherever it runs: only such an event can be read in user space.
+    pub own: bool,
+}
+
+impl Whom {
+    /// The target, with this id in place of the calling thread.
+    pub(crate) fn of(target: Target, caller: i32) -> Whom {
+        let pid = if target.pid == 0 { caller } else { target.pid };
+        Whom { pid, cpu: target.cpu, own: pid == caller && target.cpu == -1 }
+    }
+}
+
+impl From<Target> for Whom {
+    fn from(target: Target) -> Whom {
+        Whom { pid: target.pid, cpu: target.cpu, own: target.pid == 0 && target.cpu == -1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::diagnose::Target;
+
+    #[test]
+    fn user_reads_are_asked_for_by_who_counts_itself() {
+        let cycles = Attr { kind: kind::HARDWARE, ..Attr::default() };
+        let asks = |attr: &Attr, pid, cpu| may_read(attr, Whom::of(Target { pid, cpu }, 7));
+        assert!(asks(&cycles, 0, -1));
+        // The same thread, by its id.
+        assert!(asks(&cycles, 7, -1));
+        assert!(!asks(&cycles, 8, -1) && !asks(&cycles, 7, 0) && !asks(&cycles, -1, 0));
+        assert!(!asks(&Attr { flags: flag::INHERIT, ..cycles }, 7, -1));
+        assert!(!asks(&Attr { kind: kind::SOFTWARE, ..cycles }, 7, -1));
+        assert!(!asks(&Attr { config1: 1, ..cycles }, 7, -1));
+    }
+}

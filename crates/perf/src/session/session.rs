@@ -1,0 +1,433 @@
+//! Sessions: events opened for one target, scheduled together if the PMU has room, each with a histogram.
+
+use core::fmt;
+
+use picollo_core::{SharedWriter, SingleWriterHistogram};
+
+use crate::event::event::{Event, MAX_EVENTS};
+use crate::event::info::{EVENT_INFO_FAST, EventInfo};
+use crate::event::named;
+use crate::machine::diagnose::{Refusal, Target};
+use crate::machine::hybrid::Pmus;
+use crate::opening::attr::Wish;
+use crate::opening::group::{Counter, Refused, Whom, counts_kernel};
+use crate::opening::open::{Opened, Plan};
+use crate::opening::substitute::Substitute;
+use crate::session::history::Tally;
+use crate::session::options::{
+    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
+    SESSION_SKIP_UNAVAILABLE, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
+};
+use crate::session::read::{Fast, Samples, Way};
+use crate::session::reading::Reading;
+use crate::user_read::sys::{Policy, Sys};
+use picollo_native::seam::failure;
+use picollo_native::seam::kernel::Attr;
+use picollo_native::seam::sys::Kernel;
+use picollo_native::seam::text;
+use picollo_native::seam::thread;
+use picollo_native::seam::vectors::{filled, with_room};
+use picollo_native::{Error, Result};
+
+/// Events opened for one target.
+///
+/// `create`, `enable` and `reset` take a base by system call. [`Session::read`] takes a reading of all events; deltas are between
+/// the last two readings, the first since the base. [`Session::record`] never reads: it records the last deltas, once per read.
+/// An event that was not counted records nothing and is tallied in its info.
+///
+/// Threads: [`ReadMode::Auto`] works on the opening thread, the rest on any thread, one at a time, as `&mut` ensures.
+/// After a fork the child can only drop its copy: all calls return `Forked`, since the counters are the parent's.
+///
+/// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).
+pub struct Session(SessionOn<Kernel>);
+
+/// A [`Session`] on a system, which is another one in tests. [`Session`] itself is not generic: a generic one would be
+/// compiled again in each crate that uses it.
+#[doc(hidden)]
+pub struct SessionOn<S: Sys> {
+    /// Before `opened`, which unmaps the pages that this reads: fields are dropped in order.
+    pub(crate) fast: Fast,
+    pub(crate) opened: Opened<S>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) tally: Tally,
+    pub(crate) options: SessionOptions,
+    /// The target, as requested and as passed to the kernel.
+    pub(crate) target: Target,
+    pub(crate) whom: Whom,
+    /// The opening thread, by its never-reused token and by its kernel id.
+    opener: (u64, i32),
+    pub(crate) process: u32,
+    policy: Policy,
+    pub(crate) enabled: bool,
+    /// Whether the PMU is known to count, or to be silent.
+    pub(crate) proven: bool,
+}
+
+impl Session {
+    /// Opens 1 to [`MAX_EVENTS`] events.
+    ///
+    /// Errors: `InvalidArgument` and `Unsupported` for options and events outside their ranges; otherwise why an event
+    /// cannot be counted, with its position: `NoSuchEvent`, `Permission`, `Unsupported`, `Os`. With
+    /// [`SESSION_SKIP_UNAVAILABLE`] such events stay as entries without counts instead.
+    ///
+    /// Cost: a few system calls for each event. In a process, the first counter that may be read in user space adds a
+    /// few hundred microseconds for a child that tries it. If a sandbox lets no child share memory, the child is
+    /// forked: about 0.1 s for each GB. If neither the kernel nor the CPU states the clock's rate, finding it takes 2
+    /// to 50 ms. [`SESSION_SYSCALL_ONLY`] avoids both.
+    pub fn create(options: &SessionOptions, events: &[Event]) -> Result<Session> {
+        SessionOn::with_sys(Kernel, options, events).map(Session)
+    }
+
+    /// The number of events that were given.
+    pub fn length(&self) -> Result<usize> {
+        self.0.length()
+    }
+
+    /// The event at a position, as it was given. Its scale is the value of one count, and never 0.
+    pub fn event(&self, index: usize) -> Result<Event> {
+        self.0.event(index)
+    }
+
+    /// How the event came to be counted.
+    pub fn event_info(&self, index: usize) -> Result<EventInfo> {
+        self.0.event_info(index)
+    }
+
+    /// The event's histogram: a separate reference, which outlives the session. Only the session writes to it. A skipped event
+    /// ([`SESSION_SKIP_UNAVAILABLE`]) has none, and the error has the reason.
+    pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
+        self.0.histogram(index)
+    }
+
+    /// Starts counting, and takes a new base.
+    ///
+    /// Errors: `Os` if the kernel does not start the events or cannot read them; as from [`Session::create`] if a
+    /// pinned group cannot be opened again without pinning ([`SESSION_PINNED`]). Only infos
+    /// report it with [`SESSION_SKIP_UNAVAILABLE`]. Nothing counts after an error.
+    pub fn enable(&mut self) -> Result<()> {
+        self.0.enable()
+    }
+
+    /// Stops counting. The counts so far stay readable.
+    pub fn disable(&mut self) -> Result<()> {
+        self.0.disable()
+    }
+
+    /// Measures the overhead of a pair of reads for every event and each way of reading, and records it in the infos.
+    /// It is the tenth percentile of a thousand back-to-back pairs, without those in which the event was not on the PMU
+    /// throughout. The session's values and bases do not change, as if no time had passed. Takes a few milliseconds. A
+    /// stopped session is started for it and stopped again.
+    ///
+    /// Errors: `Unsupported` if another thread or a CPU is counted, which reading does not slow down; `WrongThread` on
+    /// any thread but the opening one.
+    pub fn calibrate(&mut self) -> Result<()> {
+        self.0.calibrate()
+    }
+
+    /// Takes a reading of all events, or returns an error, which changes nothing.
+    pub fn read(&mut self, how: ReadMode) -> Result<()> {
+        self.0.read(how)
+    }
+
+    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading. This is the
+    /// usual case of [`ReadMode::Auto`], and its whole hot path. False changes nothing: [`Session::read`] then takes
+    /// another way, or reports why not.
+    pub fn read_unmoved(&mut self) -> bool {
+        self.0.read_unmoved()
+    }
+
+    /// The last readings of all events: the counts between the last two reads, or since the base.
+    ///
+    /// Errors: `Empty` before the first read since the base, `BufferTooSmall`.
+    pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
+        self.0.readings(deltas, out)
+    }
+
+    /// Records the last readings into the histograms, once per read.
+    ///
+    /// Errors: `Empty` if nothing was read since the last record.
+    pub fn record(&mut self, deltas: bool) -> Result<()> {
+        self.0.record(deltas)
+    }
+
+    /// Takes a new base and resets the histograms. The kernel's counters continue unchanged.
+    ///
+    /// Errors: `Os`, which changes nothing; `Busy`, with the event, if other resets keep its histogram busy. That event
+    /// keeps both its histogram and its tally of uncounted records, which belong together. The base is new, and all
+    /// other events are reset. Try again.
+    pub fn reset(&mut self) -> Result<()> {
+        self.0.reset()
+    }
+}
+
+/// Whether an event of the session also counts in the kernel.
+pub fn counts_in_kernel(session: &Session) -> bool {
+    let Opened { counters, attrs, .. } = &session.0.opened;
+    counters.iter().zip(attrs).any(|(counter, attr)| counter.fd >= 0 && counts_kernel(attr))
+}
+
+/// The descriptor of the event at a position; below 0 if it is not counted.
+pub fn descriptor(session: &Session, index: usize) -> i32 {
+    session.0.opened.counters[index].fd
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<S: Sys> SessionOn<S> {
+    /// [`Session::create`] on a given system.
+    pub fn with_sys(sys: S, options: &SessionOptions, events: &[Event]) -> Result<SessionOn<S>> {
+        let target = check_options(options)?;
+        if events.is_empty() || events.len() > MAX_EVENTS {
+            return Err(failure!(
+                InvalidArgument,
+                "a session has 1 to {MAX_EVENTS} events, not {}",
+                events.len()
+            ));
+        }
+        // One slot for each event, and after them one for each further kind of core on which an event is counted.
+        let pmus = Pmus::find(&sys);
+        let wanted: usize = events.iter().map(|event| pmus.parts(event)).sum();
+        let (pmus, slots) =
+            if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
+        let counters = filled(slots, Counter::CLOSED)?;
+        let attrs = filled(slots, Attr::default())?;
+        let by_syscall = options.flags & SESSION_SYSCALL_ONLY != 0;
+        let policy = if by_syscall { Policy::Off } else { sys.policy() };
+        let opener = (thread::token(), thread::kernel_id());
+        if opener.1 <= 0 {
+            return Err(failure!(Os, "the system does not say which thread this is"));
+        }
+        let whom = Whom::of(target, opener.1);
+        let process = thread::process();
+        // A thread reads its own counter, whatever the event counts. So user space can read only an event of this very
+        // thread, wherever it runs, without its children. The kernel would let any event be mapped.
+        let maps = whom.own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
+        let pages = filled(slots, None)?;
+        let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
+        let mut session = SessionOn {
+            fast: Fast::none(),
+            opened,
+            entries: with_room(events.len())?,
+            tally: Tally::new(slots)?,
+            options: *options,
+            target,
+            whom,
+            opener,
+            process,
+            policy,
+            enabled: false,
+            proven: false,
+        };
+        session.open_all(events, &pmus)?;
+        session.find_fast();
+        if options.flags & SESSION_DISABLED == 0 {
+            session.enable()?;
+        } else {
+            session.rebase()?;
+        }
+        Ok(session)
+    }
+
+    pub(crate) fn has(&self, flag: u32) -> bool {
+        self.options.flags & flag != 0
+    }
+
+    fn open_all(&mut self, events: &[Event], pmus: &Pmus) -> Result<()> {
+        let inherit = self.has(SESSION_INHERIT);
+        let one_thread = self.whom.pid >= 0 && self.whom.cpu < 0 && !inherit;
+        let plan = Plan {
+            target: self.target,
+            whom: self.whom,
+            wish: Wish { kernel: self.has(SESSION_KERNEL), inherit, pinned: self.has(SESSION_PINNED) },
+            lenient: self.has(SESSION_SKIP_UNAVAILABLE),
+            thread: one_thread.then_some(self.whom.pid),
+        };
+        let histogram_options = picollo_core::Options {
+            relative_error: self.options.relative_error,
+            counter_bits: self.options.counter_bits,
+            ..picollo_core::Options::default()
+        };
+        let mut next_slot = events.len();
+        for (position, event) in events.iter().enumerate() {
+            let mut info = EventInfo::new();
+            let mut parts = 0;
+            let invalid = || failure!(InvalidArgument, "{}: no such event type or modifiers", event.name());
+            let opened = match event.is_well_formed() {
+                true if pmus.parts(event) > 1 => {
+                    let opened =
+                        self.opened.open_parts(&plan, pmus, position, event, &mut info, &mut next_slot);
+                    opened.map(|found| {
+                        parts = found;
+                        None
+                    })
+                }
+                true => self.opened.open(&plan, position, event, &mut info),
+                false => Err(invalid().with_event(position)),
+            };
+            let mut doubt = [0; 200];
+            if opened.is_ok() && named::is_doubtful(&self.opened.sys, event, &mut doubt) {
+                info.say(format_args!("{}", text::get(&doubt)));
+            }
+            let is_skipped = opened.is_err();
+            let substitute = match opened {
+                Ok(substitute) => substitute,
+                Err(error) if plan.lenient => {
+                    info.fail(&error);
+                    None
+                }
+                Err(error) => return Err(error),
+            };
+            let histogram = SingleWriterHistogram::create(&histogram_options)
+                .and_then(|histogram| histogram.writer())
+                .map_err(|error| Error::from(error).with_event(position))?;
+            self.entries.push(Entry {
+                event: Event { scale: event.worth(), ..*event },
+                info,
+                is_skipped,
+                substitute,
+                histogram,
+                parts,
+                everywhere: pmus.parts(event) == 1,
+            });
+        }
+        Ok(())
+    }
+
+    /// Finds the groups that can be read in user space again, after events were opened.
+    pub(crate) fn find_fast(&mut self) {
+        let ordered = self.has(SESSION_ORDERED);
+        // Every event and every part of one must be open: a missing one has no slot in a group.
+        let parts: u32 = self.entries.iter().map(|entry| 1 + entry.parts.count_ones()).sum();
+        self.fast = Fast::find(&self.opened, self.policy, ordered, parts as usize);
+        for entry in &mut self.entries {
+            let fast = self.fast.groups.get(entry.info.group as usize).is_some_and(Option::is_some);
+            entry.info.flags &= !EVENT_INFO_FAST;
+            entry.info.flags |= if fast { EVENT_INFO_FAST } else { 0 };
+        }
+    }
+
+    /// Whether this process may touch the counters.
+    pub(crate) fn check(&self) -> Result<()> {
+        if thread::process() == self.process {
+            return Ok(());
+        }
+        Err(failure!(
+            Forked,
+            "this process was forked from the one that opened the session, and its descriptors are that process's counters. Free \
+             the session here, and open another one"
+        ))
+    }
+
+    /// The kernel id of the opening thread if it is calling, or else -1, which no thread has. This saves a system call.
+    pub(crate) fn caller(&self) -> i32 {
+        if thread::token() == self.opener.0 { self.opener.1 } else { -1 }
+    }
+
+    #[inline]
+    pub(crate) fn is_opener(&self) -> bool {
+        thread::token() == self.opener.0
+    }
+
+    /// Whether the session counts its own opening thread.
+    pub(crate) fn counts_opener(&self) -> bool {
+        self.whom.pid == self.opener.1
+    }
+
+    /// Takes a new base for everything.
+    pub(crate) fn rebase(&mut self) -> Result<()> {
+        let mut samples = Samples::new();
+        // From this, the next reading in user space learns its starting point.
+        let way = if self.is_opener() { Way::Learn } else { Way::Syscall };
+        self.sample_with_fast(way, &mut samples)?;
+        if samples.pushed_off != 0 {
+            self.bring_back(samples.pushed_off);
+        }
+        self.tally.rebase(&samples);
+        Ok(())
+    }
+}
+
+impl<S: Sys> fmt::Debug for SessionOn<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("options", &self.options)
+            .field("events", &format_args!("{}", self.entries.len()))
+            .field("groups", &self.opened.groups)
+            .field("enabled", &self.enabled)
+            .field("reads", &self.tally.reads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The data of one event that are not needed to read it.
+pub(crate) struct Entry {
+    pub event: Event,
+    pub info: EventInfo,
+    /// It could not be opened, and its info has the reason.
+    pub is_skipped: bool,
+    pub substitute: Option<Substitute>,
+    /// Only the session records into it.
+    pub histogram: SharedWriter,
+    /// The slots of its parts on other kinds of core, one bit each.
+    pub parts: u64,
+    /// One counter sees it wherever the target runs: it is not split, and not limited to one kind of core.
+    pub everywhere: bool,
+}
+
+impl<S: Sys> SessionOn<S> {
+    /// The event that a slot belongs to, if any.
+    pub(crate) fn owner(&self, slot: usize) -> Option<usize> {
+        if slot < self.entries.len() {
+            return Some(slot);
+        }
+        self.entries.iter().position(|entry| entry.parts >> slot & 1 != 0)
+    }
+
+    /// The name of the event that a slot belongs to.
+    pub(crate) fn name_of(&self, slot: usize) -> &str {
+        self.owner(slot).map_or("a part of an event", |position| self.entries[position].event.name())
+    }
+
+    /// The error with the event that a slot belongs to, or without an event if the slot belongs to no event.
+    pub(crate) fn blame(&self, slot: usize, error: Error) -> Error {
+        match self.owner(slot) {
+            Some(position) => error.with_event(position),
+            None => error,
+        }
+    }
+
+    /// Explains a refusal after the opening.
+    pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> Error {
+        // A thread that has ended is named by its id, even if the caller did not name it so.
+        let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
+        let target = Target { pid, ..self.target };
+        let refusal = Refusal { name: self.name_of(slot), attr: &attr, target, errno };
+        self.blame(slot, refusal.explain(&self.opened.sys))
+    }
+}
+
+#[cfg(test)]
+mod blame_tests {
+    use crate::event::event::Event;
+    use crate::session::options::SessionOptions;
+    use crate::session::session::Session;
+    use picollo_native::{Error, Status};
+
+    #[test]
+    fn what_is_nobodys_is_nobodys_fault() {
+        let event = Event::parse("task-clock").unwrap();
+        let session = match Session::create(&SessionOptions::default(), &[event, event]) {
+            Ok(session) => session,
+            Err(error) => return eprintln!("SKIPPED: no events at all: {error}"),
+        };
+        let about = |slot| session.0.blame(slot, Error::from(Status::Os)).event_index();
+        assert_eq!((about(0), about(1)), (0, 1));
+        // Neither an event nor a part of one.
+        assert_eq!((session.0.owner(2), about(2)), (None, -1));
+        assert_eq!(session.0.name_of(2), "a part of an event");
+    }
+}

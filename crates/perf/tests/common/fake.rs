@@ -1,0 +1,392 @@
+//! A kernel for tests: it opens, groups and counts like the real one, and misbehaves on request.
+#![allow(dead_code, clippy::result_large_err)] // each test program uses its own part
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr::NonNull;
+
+use picollo_native::seam::{Attr, Errno, Page, Perf};
+use picollo_perf::seam::SessionOn;
+use picollo_perf::{Event, Reading, SessionOptions};
+
+#[path = "fake_files.rs"]
+mod files;
+#[path = "fake_pmu.rs"]
+mod pmu;
+#[allow(unused_imports)] // each test program uses its own part
+pub use pmu::FENCE;
+use pmu::Pmu;
+
+pub const DISABLED: u64 = 1;
+pub const INHERIT: u64 = 1 << 1;
+pub const PINNED: u64 = 1 << 2;
+pub const EXCLUDE_USER: u64 = 1 << 4;
+pub const EXCLUDE_KERNEL: u64 = 1 << 5;
+pub const EXCLUDE_HV: u64 = 1 << 6;
+pub const EXCLUDE_GUEST: u64 = 1 << 20;
+
+/// One request to open.
+#[derive(Clone, Copy, Debug)]
+pub struct Open {
+    pub attr: Attr,
+    pub pid: i32,
+    pub cpu: i32,
+    pub group: i32,
+    /// The number of requests before it.
+    pub number: usize,
+}
+
+/// An open event.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub open: Open,
+    pub leader: i32,
+    pub value: u64,
+    pub enabled: u64,
+    pub running: u64,
+    pub counting: bool,
+    /// A pinned leader that found no room: reads return end of file until it is enabled again.
+    pub failed: bool,
+    /// The thread that it counts: its id, and how many threads with that id have ended before.
+    pub thread: (i32, u32),
+}
+
+type Refuse = dyn FnMut(&mut Open) -> Result<(), i32>;
+type Distort = dyn FnMut(i32, &mut Vec<u64>) -> Result<usize, i32>;
+
+#[derive(Default)]
+struct State {
+    events: BTreeMap<i32, Opened>,
+    next: i32,
+    /// All requests, in order.
+    transcript: Vec<String>,
+    opens: usize,
+    refuse: Option<Box<Refuse>>,
+    distort: Option<Box<Distort>>,
+    files: BTreeMap<String, String>,
+    directories: BTreeMap<String, Vec<String>>,
+    switches: u64,
+    failing_ioctls: BTreeSet<u64>,
+    failing_ids: BTreeSet<usize>,
+    denied: Option<String>,
+    page: Option<Box<[u64; 512]>>,
+    pmu: Option<Pmu>,
+    /// Calls of `read`.
+    reads: usize,
+    /// Pinned groups find no room.
+    full: bool,
+    /// The number of threads with this id that have ended.
+    ended: BTreeMap<i32, u32>,
+    /// The thread that ends, before this many more requests to open.
+    ending: Option<(u32, i32)>,
+}
+
+#[derive(Default)]
+pub struct Fake(RefCell<State>);
+
+impl Fake {
+    pub fn new() -> Fake {
+        let fake = Fake::default();
+        fake.0.borrow_mut().next = 100;
+        fake.file("/proc/sys/kernel/perf_event_paranoid", "2\n");
+        fake.device("software");
+        fake.device("cpu");
+        fake
+    }
+
+    /// Decides about every request to open, and may change what the kernel writes back.
+    pub fn refuse(&self, refuse: impl FnMut(&mut Open) -> Result<(), i32> + 'static) {
+        self.0.borrow_mut().refuse = Some(Box::new(refuse));
+    }
+
+    /// Changes the answers to reads: the right answer may be altered, cut, or refused. The length is in bytes.
+    pub fn distort(&self, distort: impl FnMut(i32, &mut Vec<u64>) -> Result<usize, i32> + 'static) {
+        self.0.borrow_mut().distort = Some(Box::new(distort));
+    }
+
+    pub fn undistorted(&self) {
+        self.0.borrow_mut().distort = None;
+    }
+
+    /// Pinned groups find no room from now on, or find it again. Running ones are thrown off the PMU, and stay off
+    /// until they are enabled, even if there is room again, as on Linux.
+    pub fn full(&self, full: bool) {
+        let mut state = self.0.borrow_mut();
+        state.full = full;
+        for event in state.events.values_mut().filter(|event| full && event.counting && is_pinned(event)) {
+            (event.counting, event.failed) = (false, true);
+        }
+    }
+
+    /// A thread ends, and another one gets its id.
+    pub fn reuse(&self, thread: i32) {
+        *self.0.borrow_mut().ended.entry(thread).or_default() += 1;
+    }
+
+    /// The same, just before the n-th request to open from now.
+    pub fn reuse_at(&self, opens: u32, thread: i32) {
+        self.0.borrow_mut().ending = Some((opens, thread));
+    }
+
+    pub fn fail_ioctl(&self, request: u64) {
+        self.0.borrow_mut().failing_ioctls.insert(request);
+    }
+
+    /// Makes requests for the id of the n-th opened event fail.
+    pub fn fail_id(&self, number: usize) {
+        self.0.borrow_mut().failing_ids.insert(number);
+    }
+
+    pub fn page(&self, capabilities: u64) {
+        let mut page = Box::new([0; 512]);
+        page[5] = capabilities;
+        self.0.borrow_mut().page = Some(page);
+    }
+
+    pub fn switches(&self, count: u64) {
+        self.0.borrow_mut().switches = count;
+    }
+
+    /// Lets time pass: every counting event counts `count` times its position among the open ones (from 1), in `nanos`, of which
+    /// it runs `running`.
+    pub fn pass(&self, count: u64, nanos: u64, running: u64) {
+        let state = &mut *self.0.borrow_mut();
+        if let Some(pmu) = &mut state.pmu {
+            pmu.pass(nanos);
+        }
+        let counting: BTreeSet<i32> =
+            state.events.iter().filter(|(_, event)| event.counting).map(|(&fd, _)| fd).collect();
+        for (position, (&fd, event)) in state.events.iter_mut().enumerate() {
+            if counting.contains(&event.leader) {
+                let count = count * (position as u64 + 1);
+                event.value += count;
+                event.enabled += nanos;
+                event.running += running;
+                if let Some(pmu) = &mut state.pmu {
+                    pmu.count(fd, count, event);
+                }
+            }
+        }
+    }
+
+    pub fn open_descriptors(&self) -> usize {
+        self.0.borrow().events.len()
+    }
+
+    pub fn events(&self) -> Vec<Opened> {
+        self.0.borrow().events.values().cloned().collect()
+    }
+
+    pub fn transcript(&self) -> Vec<String> {
+        self.0.borrow().transcript.clone()
+    }
+
+    /// The requests to open, in short form.
+    pub fn opens(&self) -> Vec<String> {
+        self.transcript().into_iter().filter(|line| line.starts_with("open")).collect()
+    }
+}
+
+fn is_pinned(event: &Opened) -> bool {
+    event.open.attr.flags & PINNED != 0
+}
+
+/// The kernel's id of the calling thread.
+pub fn thread_id() -> i32 {
+    // SAFETY: a query without arguments.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+/// An id that differs from others in its upper half only.
+pub fn id_of(fd: i32) -> u64 {
+    (fd as u64) << 32 | 7
+}
+
+fn letters(flags: u64) -> String {
+    let all = [
+        (DISABLED, 'd'),
+        (INHERIT, 'i'),
+        (PINNED, 'P'),
+        (EXCLUDE_USER, 'u'),
+        (EXCLUDE_KERNEL, 'k'),
+        (EXCLUDE_HV, 'h'),
+        (EXCLUDE_GUEST, 'g'),
+    ];
+    let mut text: String = all.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, letter)| letter).collect();
+    text.extend(std::iter::repeat_n('p', (flags >> 15 & 3) as usize));
+    text
+}
+
+impl Perf for &Fake {
+    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+        assert_eq!(flags, 8, "only CLOEXEC");
+        let mut state = self.0.borrow_mut();
+        let number = state.opens;
+        state.opens += 1;
+        if let Some((left, thread)) = &mut state.ending {
+            *left -= 1;
+            let (left, thread) = (*left, *thread);
+            if left == 0 {
+                state.ending = None;
+                *state.ended.entry(thread).or_default() += 1;
+            }
+        }
+        let mut open = Open { attr: *attr, pid, cpu, group, number };
+        let decision = match state.refuse.take() {
+            Some(mut refuse) => {
+                let decision = refuse(&mut open);
+                state.refuse = Some(refuse);
+                decision
+            }
+            None => Ok(()),
+        };
+        // The library opens dummy events to find out whether anything works. They are not in the transcript.
+        let line = format!("open {}:{:#x} {} group {group}", attr.kind, attr.config, letters(attr.flags));
+        // 0 is the calling thread.
+        let thread = if pid == 0 { thread_id() } else { pid };
+        let thread = (thread, state.ended.get(&thread).copied().unwrap_or(0));
+        let answer = match decision {
+            Ok(()) if group >= 0 && !state.events.contains_key(&group) => Err(libc::EBADF),
+            // All events of a group count the same thread.
+            Ok(()) if group >= 0 && state.events[&group].thread != thread => Err(libc::EINVAL),
+            Ok(()) => {
+                let fd = state.next;
+                state.next += 1;
+                let leader = if group < 0 { fd } else { group };
+                let counting = attr.flags & DISABLED == 0;
+                let event = Opened {
+                    open,
+                    leader,
+                    value: 1000,
+                    enabled: 5000,
+                    running: 5000,
+                    counting,
+                    failed: false,
+                    thread,
+                };
+                state.events.insert(fd, event);
+                Ok(fd)
+            }
+            Err(errno) => {
+                *attr = open.attr;
+                Err(errno)
+            }
+        };
+        state.transcript.push(match answer {
+            Ok(fd) => format!("{line} = {fd}"),
+            Err(errno) => format!("{line} = errno {errno}"),
+        });
+        answer.map_err(Errno)
+    }
+
+    unsafe fn close(&self, fd: i32) {
+        let mut state = self.0.borrow_mut();
+        assert!(state.events.remove(&fd).is_some(), "closed a descriptor that is not open: {fd}");
+        state.transcript.push(format!("close {fd}"));
+    }
+
+    fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
+        let mut state = self.0.borrow_mut();
+        state.reads += 1;
+        let event = state.events.get(&fd).expect("read of a closed descriptor").clone();
+        if state.events[&event.leader].failed {
+            return Ok(0);
+        }
+        let mut answer = if event.open.attr.read_format & 8 == 0 {
+            vec![event.value, event.enabled, event.running, id_of(fd)]
+        } else {
+            let members: Vec<_> =
+                state.events.iter().filter(|(_, other)| other.leader == event.leader).collect();
+            let mut answer = vec![members.len() as u64, event.enabled, event.running];
+            members.iter().for_each(|(fd, member)| answer.extend([member.value, id_of(**fd)]));
+            answer
+        };
+        let mut bytes = answer.len() * 8;
+        if let Some(mut distort) = state.distort.take() {
+            let result = distort(fd, &mut answer);
+            state.distort = Some(distort);
+            bytes = result.map_err(Errno)?;
+        }
+        if answer.len() > buffer.len() && bytes > 0 {
+            return Err(Errno(libc::ENOSPC));
+        }
+        let words = answer.len().min(buffer.len());
+        buffer[..words].copy_from_slice(&answer[..words]);
+        Ok(bytes)
+    }
+
+    unsafe fn ioctl(&self, fd: i32, request: u64, argument: u64) -> Result<(), Errno> {
+        assert_eq!(argument, 0);
+        let mut state = self.0.borrow_mut();
+        if state.failing_ioctls.contains(&request) {
+            return Err(Errno(libc::EIO));
+        }
+        let counting = match request {
+            0x2400 => true,
+            0x2401 => false,
+            other => panic!("request {other:#x} must never be used"),
+        };
+        state.transcript.push(format!("{} {fd}", if counting { "enable" } else { "disable" }));
+        let full = state.full;
+        let event = state.events.get_mut(&fd).expect("ioctl on a closed descriptor");
+        if counting {
+            // It leaves the error state, and returns to it if there is still no room.
+            event.failed = full && is_pinned(event);
+            event.counting = !event.failed;
+        } else {
+            event.counting = false;
+        }
+        // Events that start get the free counters, and events that stop give theirs back.
+        drop(state);
+        self.on_pmu(1);
+        Ok(())
+    }
+
+    fn event_id(&self, fd: i32) -> Result<u64, Errno> {
+        let state = self.0.borrow();
+        let event = state.events.get(&fd).expect("id of a closed descriptor");
+        if state.failing_ids.contains(&event.open.number) { Err(Errno(libc::ENOTTY)) } else { Ok(id_of(fd)) }
+    }
+
+    fn map_page(&self, fd: i32) -> Result<NonNull<Page>, Errno> {
+        let mut state = self.0.borrow_mut();
+        if let Some(pmu) = &mut state.pmu {
+            return Ok(pmu.map(fd));
+        }
+        let page = state.page.as_mut().ok_or(Errno(libc::EPERM))?;
+        Ok(NonNull::new(page.as_mut_ptr().cast()).unwrap())
+    }
+
+    unsafe fn unmap_page(&self, page: NonNull<Page>) {
+        if let Some(pmu) = &mut self.0.borrow_mut().pmu {
+            pmu.unmap(page);
+        }
+    }
+}
+
+/// Events by their names.
+pub fn events(specs: &[&str]) -> Vec<Event> {
+    specs.iter().map(|spec| Event::parse_with(&&Fake::new(), spec).unwrap()).collect()
+}
+
+/// A session on the fake with these flags, and defaults otherwise.
+pub fn create<'a>(fake: &'a Fake, flags: u32, specs: &[&str]) -> picollo_native::Result<SessionOn<&'a Fake>> {
+    SessionOn::with_sys(fake, &SessionOptions { flags, ..SessionOptions::default() }, &events(specs))
+}
+
+/// All readings of a session.
+pub fn readings(session: &SessionOn<&Fake>, deltas: bool) -> Vec<Reading> {
+    let mut out = vec![Reading::default(); session.length().unwrap()];
+    session.readings(deltas, &mut out).unwrap();
+    out
+}
+
+/// The values of all events in the last delta.
+pub fn values(session: &SessionOn<&Fake>) -> Vec<u64> {
+    readings(session, true).iter().map(|reading| reading.value).collect()
+}
+
+/// Refuses to count in the kernel.
+pub fn only_user_space(open: &mut Open) -> Result<(), i32> {
+    if open.attr.flags & EXCLUDE_KERNEL == 0 { Err(libc::EACCES) } else { Ok(()) }
+}

@@ -74,6 +74,7 @@ library=$here/../target/stage/lib/libpicollo.so
 mkdir -p "$here/../target/python"
 installed=$(mktemp -d "$here/../target/python/installed.XXXXXX")
 trap 'rm -rf "$installed"' EXIT
+trap 'exit 1' HUP INT TERM
 # The sanitizers' runtime is for the tests alone.
 env -u LD_PRELOAD PICOLLO_LIBRARY="$library" "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
     --no-build-isolation --target "$installed" "$here"

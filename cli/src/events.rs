@@ -11,14 +11,14 @@ use crate::failure::{Failure, print};
 use crate::table::{Form, printable, table};
 use crate::values::{flag, subcommand};
 
-const HELP: &str = "The names of events, and which of them can be counted here
+const HELP: &str = "Lists the names of events, and which of them can be counted here
 
-Lists the kernel's generic events, and those that its drivers name (/sys/bus/event_source/devices). Each is opened once, for this thread; with \
---all also those that cannot be, with what the kernel says. PATTERN is looked for in names, where case does not matter. Letters behind a \
-colon (cycles:u) choose what is counted, and raw codes (r01c2, cpu/event=0xc2,umask=1/) work as well.
+The list has the kernel's generic events, and those of its drivers (/sys/bus/event_source/devices). The command opens each event once, for \
+its own thread. With --all, the list also has the events that cannot be opened, with the kernel's reason. PATTERN is a part of a name, in \
+upper or lower case. Letters after a colon (cycles:u) select what is counted. Raw codes (r01c2, cpu/event=0xc2,umask=1/) work as well.
 
-Where libpfm4 is installed and knows this processor, its maker's names work, too (MEM_LOAD_RETIRED.L1_MISS). There are many, so they are listed \
-with PATTERN, --all or --json only, each with its PMU before two colons, and what it counts.
+If libpfm4 is installed and supports this processor, the names of its maker also work (MEM_LOAD_RETIRED.L1_MISS). Because there are many, \
+only PATTERN, --all and --json list them. Each has its PMU before two colons, and a description.
 
   picollo events
   picollo events cache --all
@@ -26,9 +26,9 @@ with PATTERN, --all or --json only, each with its PMU before two colons, and wha
 
 pub(crate) fn command() -> Command {
     subcommand("events", HELP).args([
-        Arg::new("pattern").value_name("PATTERN").help("part of a name"),
-        flag("all", "also those that cannot be counted here, and why"),
-        flag("json", "for programs; all of them"),
+        Arg::new("pattern").value_name("PATTERN").help("a part of a name"),
+        flag("all", "also list events that cannot be counted here, and why"),
+        flag("json", "print JSON, with all events"),
     ])
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let mut text = text_of(&rows, shows_all);
     if others > 0 {
-        text += &format!("{others} more cannot be counted here: --all says why\n");
+        text += &format!("{others} more cannot be counted here; --all shows why\n");
     }
     if unlisted > 0 {
         text += &format!(
@@ -83,7 +83,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         );
     }
     if let Some(why) = why_none {
-        text += &format!("The processor's own names are not among them: {}\n", printable(&why));
+        text += &format!("The list has no names of the processor's maker: {}\n", printable(&why));
     }
     print(&text)?;
     Ok(0)

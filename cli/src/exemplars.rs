@@ -22,9 +22,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
     let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|error| Failure::of_file(&name, &error))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(
-            format!("{name}: more than {} MiB: give the intervals that matter", MOST_BYTES >> 20).into()
-        );
+        return Err(format!(
+            "{name}: the file has more than {} MiB; select fewer intervals",
+            MOST_BYTES >> 20
+        )
+        .into());
     }
     let intervals = std::str::from_utf8(&bytes)
         .map_err(|error| format!("is not UTF-8, from byte {} on", error.valid_up_to() + 1))
@@ -93,7 +95,7 @@ mod tests {
         let file = File::create(&path).unwrap();
         file.set_len(MOST_BYTES + 1).unwrap();
         let failure = read(&path).unwrap_err().to_string();
-        assert_eq!(failure, format!("{name}: more than 64 MiB: give the intervals that matter"));
+        assert_eq!(failure, format!("{name}: the file has more than 64 MiB; select fewer intervals"));
         std::fs::remove_dir_all(&directory).unwrap();
         assert_eq!(read(&path).unwrap_err().to_string(), format!("{name}: No such file or directory"));
     }

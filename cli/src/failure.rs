@@ -33,7 +33,7 @@ impl Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Failure::Told(what) => what,
-            Failure::NoReader => "nobody reads on",
+            Failure::NoReader => "the reader of the output has ended",
         })
     }
 }

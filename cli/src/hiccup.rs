@@ -22,25 +22,32 @@ use crate::signals::Blocked;
 use crate::table::{count, number};
 use crate::values::{self, flag, option, subcommand};
 
-const HELP: &str = "How late an idle thread was: the stalls that any thread here would have suffered
+const HELP: &str = "Shows how late an idle thread wakes up: the stalls that any thread here would suffer
 
-A thread that has nothing to do sleeps for an interval, again and again; how much too late it wakes up is recorded, corrected for what sleeps \
-would have found during a long stall. Beside it: how much of the time the hypervisor ran something else (steal), and how long the thread was \
-ready and waited for a CPU (run queue). It ends with SIGINT, after --for, or with the program behind --, whose exit status it returns.
+An idle thread sleeps for an interval repeatedly. The command records how late it wakes up. After a long stall, it also records the delays \
+of the sleeps that the stall prevented. The output also has the share of time in which the hypervisor ran something else (steal), and how \
+long the thread was runnable without a CPU (run queue). The command ends at SIGINT, after --for, or with the program after --, whose exit \
+status it returns.
 
   picollo hiccup --for 10
   picollo hiccup -o hiccups.hlog -- ./service --port 80";
 
 pub(crate) fn command() -> Command {
     subcommand("hiccup", HELP).args([
-        option("interval", "TIME", "how long a sleep is").value_parser(values::duration).default_value("1ms"),
-        option("for", "TIME", "end after so long").value_parser(values::duration).conflicts_with("program"),
-        option("output", "FILE.hlog", "a log with a line for each second")
+        option("interval", "TIME", "the length of a sleep")
+            .value_parser(values::duration)
+            .default_value("1ms"),
+        option("for", "TIME", "end after this time").value_parser(values::duration).conflicts_with("program"),
+        option("output", "FILE.hlog", "write a log with a line for each second")
             .short('o')
             .value_parser(value_parser!(PathBuf)),
-        flag("force", "overwrite a log that exists"),
-        flag("json", "for programs: nanoseconds"),
-        Arg::new("program").value_name("CMD").num_args(1..).last(true).help("runs as long as this program"),
+        flag("force", "overwrite an existing log"),
+        flag("json", "print JSON, in nanoseconds"),
+        Arg::new("program")
+            .value_name("CMD")
+            .num_args(1..)
+            .last(true)
+            .help("a program to start; the measurement ends with it"),
     ])
 }
 

@@ -15,25 +15,25 @@ use crate::show::human;
 use crate::table::{Form, table};
 use crate::values::{flag, subcommand};
 
-const HELP: &str = "Who publishes histograms: programs with segments, live and ended
+const HELP: &str = "Lists the programs that publish histograms: those with segments, live and ended
 
-Looks into the directories of this user: $PICOLLO_DIR, or $RUNTIME_DIRECTORY/picollo, $XDG_RUNTIME_DIR/picollo and /dev/shm/picollo-UID. \
-A segment is live while a process has it mapped, and ended otherwise: it crashed, or was asked to keep its file. What is not believed is \
-told on standard error, and the exit status is 1 then.
+The command searches the directories of this user: $PICOLLO_DIR, or $RUNTIME_DIRECTORY/picollo, $XDG_RUNTIME_DIR/picollo and \
+/dev/shm/picollo-UID. A segment is live while a process maps it. Otherwise it has ended: its process crashed, or was configured to keep \
+the file. Invalid files are reported on standard error, and the exit status is then 1.
 
-With --all it also looks where others publish: in the usual directories of all users, in those that running processes were told, and \
-in containers, below /proc/PID/root. What this user may not read is left out; root may read all. Processes of a container are \
-told as they see themselves.
+With --all it also searches where others publish: the usual directories of all users, the configured directories of running processes, and \
+containers, below /proc/PID/root. Directories that this user cannot read are skipped; root can read all. A process of a container has its \
+number from inside the container.
 
   picollo list
   picollo list --json
   sudo picollo list --all
-  picollo list --directory /proc/1234/root/dev/shm/picollo-0      those of one container";
+  picollo list --directory /proc/1234/root/dev/shm/picollo-0      the segments of one container";
 
 pub(crate) fn command() -> Command {
     subcommand("list", HELP)
         .args(places::arguments())
-        .arg(flag("json", "for programs: bytes and nanoseconds"))
+        .arg(flag("json", "print JSON, in bytes and nanoseconds"))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
@@ -46,7 +46,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         let list: Vec<Value> = good.iter().map(json_of).collect();
         print(&format!("{:#}\n", Value::Array(list)))?;
     } else if good.is_empty() {
-        print(if failed { "" } else { "nobody publishes here\n" })?;
+        print(if failed { "" } else { "no program publishes here\n" })?;
     } else {
         let now = unix_nanos();
         let mut headings = vec!["NAME", "PROGRAM", "PID", "SINCE", "ENTRIES", "MEMORY", "STATE"];

@@ -23,10 +23,10 @@ pub(crate) struct Places {
 
 pub(crate) fn arguments() -> [Arg; 2] {
     [
-        option("directory", "PATH", "look there and nowhere else")
+        option("directory", "PATH", "search only this directory")
             .value_parser(value_parser!(PathBuf))
             .conflicts_with("all"),
-        flag("all", "look at what anybody publishes, also in containers, as far as this user may"),
+        flag("all", "also search the directories of other users and containers that this user can read"),
     ]
 }
 

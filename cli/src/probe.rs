@@ -7,15 +7,16 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, print};
 use crate::values::{flag, subcommand};
 
-const HELP: &str = "What this machine can count, and what to change
+const HELP: &str = "Shows what this machine can count, and what to change
 
-Opens a counter for CPU cycles, and lets a child read it in user space. The exit status is 0 where cycles can be counted, 3 where not.
+The command opens a counter for CPU cycles, and reads it in user space in a child process. The exit status is 0 if cycles can be counted, \
+and 3 otherwise.
 
   picollo probe
   picollo probe --json";
 
 pub(crate) fn command() -> Command {
-    subcommand("probe", HELP).arg(flag("json", "for programs"))
+    subcommand("probe", HELP).arg(flag("json", "print JSON"))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {

@@ -9,17 +9,17 @@ use crate::failure::{Failure, print};
 use crate::table::printable;
 use crate::values::{self, option, subcommand};
 
-const HELP: &str = "Remove the segments of programs that have ended
+const HELP: &str = "Removes the segments of programs that have ended
 
-Removes this user's segments that no process has mapped and that were last written so long ago, and prints what was removed. What a \
-living process holds stays. What is too young is told on standard error.
+The command removes those segments of this user that no process maps and that were last written at least --older ago. It prints their \
+paths. It keeps the segments of living processes. It reports segments that are too young on standard error.
 
   picollo prune
   picollo prune --older 1d";
 
 pub(crate) fn command() -> Command {
     subcommand("prune", HELP).arg(
-        option("older", "TIME", "only those last written at least so long ago")
+        option("older", "TIME", "remove only segments last written at least this long ago")
             .value_parser(values::age)
             .default_value("1h"),
     )
@@ -38,8 +38,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let is_dead = |info: &SegmentInfo| !info.is_live;
     let left = list_segments().iter().filter(|one| one.info.as_ref().is_ok_and(is_dead)).count();
     if left > 0 {
-        let are = if left == 1 { "one that has ended was" } else { "others that have ended were" };
-        Failure::Told(format!("{are} written later than that, and left; see --older")).tell("prune");
+        let kept = if left == 1 { "ended segment is" } else { "ended segments are" };
+        Failure::Told(format!("{left} {kept} younger than --older and kept")).tell("prune");
     }
     Ok(status)
 }

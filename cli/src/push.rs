@@ -14,16 +14,17 @@ use crate::signals;
 use crate::table::printable;
 use crate::values::{self, flag, option, subcommand};
 
-const HELP: &str = "Metrics of all that is published, to an OpenTelemetry collector
+const HELP: &str = "Pushes the metrics of all published histograms to an OpenTelemetry collector
 
-Posts exponential histograms and sums by OTLP over HTTP, in Protocol Buffers. Names, units, sums and the attribute `segment` are as with \
-`picollo serve`. What the OTEL_ variables of the environment say holds: OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT, _PROTOCOL, \
-_COMPRESSION and the _METRICS_ forms of these, which come first, _METRICS_TEMPORALITY_PREFERENCE, OTEL_METRIC_EXPORT_INTERVAL, \
-OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_SDK_DISABLED; options of the command come before them. https works, and trusts the \
-roots that Mozilla does.
+The command sends exponential histograms and sums by OTLP over HTTP, in Protocol Buffers. Names, units, sums and the attribute `segment` \
+are those of `picollo serve`. It follows these environment variables: OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT, _PROTOCOL, \
+_COMPRESSION and their _METRICS_ forms, which take precedence; OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, \
+OTEL_METRIC_EXPORT_INTERVAL, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_SDK_DISABLED. Options of the command take precedence \
+over them. https works, and trusts the root certificates of Mozilla.
 
-A collector that is busy or away gets the same again, later. Counts are cumulative unless delta is preferred: then what \
-failed is in the next push, and a time-out after sending may count twice. At the end (SIGINT, SIGTERM) it pushes once more.
+If a collector is busy or unreachable, the command sends the same data again later. Counts are cumulative by default. With the preference \
+delta, the next push includes what failed, and a timeout after sending may count twice. At the end (SIGINT, SIGTERM) the command pushes \
+once more.
 
   picollo push --otlp http://localhost:4318
   OTEL_SERVICE_NAME=shop picollo push --otlp http://collector:4318/v1/metrics --interval 10s
@@ -31,10 +32,10 @@ failed is in the next push, and a time-out after sending may count twice. At the
 
 pub(crate) fn command() -> Command {
     subcommand("push", HELP).args(places::arguments()).args([
-        option("otlp", "URL", "the collector; /v1/metrics follows where it has no path [default: the environment's, or http://localhost:4318]"),
-        option("interval", "TIME", "from one push to the next, such as 10s or 500ms [default: the environment's, or 60s]").value_parser(values::duration),
-        flag("by-process", "a series for each process, with the attribute `process`, instead of their sum"),
-        flag("once", "push once, and end; the exit status is 1 if that failed"),
+        option("otlp", "URL", "the collector's URL; without a path, /v1/metrics is added [default: the environment's, or http://localhost:4318]"),
+        option("interval", "TIME", "the time between pushes, such as 10s or 500ms [default: the environment's, or 60s]").value_parser(values::duration),
+        flag("by-process", "send a series for each process, with the attribute `process`, instead of their sum"),
+        flag("once", "push once and exit; the exit status is 1 if the push failed"),
     ])
 }
 
@@ -107,7 +108,7 @@ fn tell_result(result: &Result<Outcome, PushError>) {
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let Some(settings) = settings(matches)? else {
-        tell("OTEL_SDK_DISABLED says not to push");
+        tell("OTEL_SDK_DISABLED is set, so nothing is pushed");
         return Ok(0);
     };
     settings.notes.iter().for_each(|note| tell(note));

@@ -141,11 +141,11 @@ pub(crate) struct Interval {
 pub(crate) fn arguments() -> Vec<Arg> {
     let mut arguments = places::arguments().to_vec();
     arguments.extend([
-        Arg::new("target").value_name("TARGET").help("path, process, segment or program"),
+        Arg::new("target").value_name("TARGET").help("a path, process, segment or program"),
         option(
             "pid",
             "PID",
-            "only this process: otherwise all that live and have one segment name are summed, as one service",
+            "show only this process; by default, the live processes of one segment name are summed as one service",
         )
         .value_parser(value_parser!(u32)),
     ]);
@@ -154,7 +154,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
 
 /// The argument that selects entries.
 pub(crate) fn matching() -> Arg {
-    option("match", "TEXT", "only entries with this in their name or labels (a=b)")
+    option("match", "TEXT", "show only entries with this text in their name or labels (a=b)")
 }
 
 fn file_of(path: &Path) -> Option<(u64, u64)> {
@@ -188,7 +188,7 @@ impl Reader {
         let mut entries = reader.segments.iter().flat_map(|segment| &segment.entries);
         if !entries.any(|entry| entry.is_read) && !reader.wanted.is_empty() {
             let (target, wanted) = (text("target").unwrap_or("anybody"), &reader.wanted);
-            return Err(format!("nothing that {target} publishes has {wanted} in its name or labels").into());
+            return Err(format!("no entry of {target} has {wanted} in its name or labels").into());
         }
         Ok(reader)
     }
@@ -204,8 +204,7 @@ impl Reader {
             several => {
                 let pids: Vec<String> = several.iter().map(|one| one.info.pid.to_string()).collect();
                 let (number, pids) = (several.len(), pids.join(", "));
-                Err(format!("{number} segments of {target} have ended; choose one of them by --pid: {pids}")
-                    .into())
+                Err(format!("{number} segments of {target} have ended; choose one with --pid: {pids}").into())
             }
         }
     }
@@ -217,7 +216,7 @@ impl Reader {
             ([], None, Some(target)) => {
                 let of = self.pid.map_or(String::new(), |pid| format!(" and process {pid}"));
                 let target = printable(target);
-                Err(format!("no segment of {target}{of}; `picollo list` shows those that there are").into())
+                Err(format!("no segment of {target}{of}; `picollo list` shows the existing ones").into())
             }
             _ => Ok(()),
         }

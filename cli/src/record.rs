@@ -16,15 +16,17 @@ use crate::signals::{Blocked, Pace};
 use crate::table::printable;
 use crate::values::{self, flag, option, subcommand};
 
-const HELP: &str = "A continuous log of a program's histograms, as HdrHistogram's tools read it
+const HELP: &str = "Records a program's histograms into a continuous log that HdrHistogram's tools read
 
-TARGET is a path, a process, a segment's name or a program's. The log has a line for each histogram that recorded something in an \
-interval, with its name and labels as the tag. Live processes that publish a segment of one name are one service, whose histograms are \
-summed; --pid records one of them. When all have ended, record waits until one of that name publishes again, and goes on; SIGINT and \
-SIGTERM end it, after the interval that had begun was written. Counters are not in logs, nor what was outside a histogram's range.
+TARGET is a path, a process, or the name of a segment or a program. For each interval, the log has a line for each histogram that recorded \
+something. The tag is the histogram's name with its labels. Live processes whose segments have the same name are one service. Their \
+histograms are summed; --pid selects one process. When all have ended, the command waits until a process publishes under that name again. \
+It ends at SIGINT and SIGTERM, after it has written the current interval. Logs have no counters, and no values outside of a histogram's \
+range.
 
-Layouts that HdrHistogram does not have, such as that of 1 % which segments have unless they are asked for another, are written in its next \
-coarser number of significant digits, at least one: no count is lost, and values are as exact as that allows. Which those are is told on standard error.
+Some layouts do not exist in HdrHistogram, such as that of 1 %, the default of segments. Their values are written with the next lower \
+number of significant digits, at least one. No count is lost, and values are as precise as that number of digits. Standard error has the \
+names of these histograms.
 
   picollo record checkout -o checkout.hlog
   picollo record checkout -o checkout.hlog --rotate 100MB --keep 10
@@ -33,12 +35,12 @@ coarser number of significant digits, at least one: no count is lost, and values
 pub(crate) fn command() -> Command {
     subcommand("record", HELP).args(reader::arguments()).mut_arg("target", |target| target.required(true)).args([
         reader::matching(),
-        option("interval", "TIME", "how long an interval is, such as 250ms or 5m").value_parser(values::duration).default_value("1s"),
-        option("output", "FILE.hlog", "the log; one that exists is only overwritten with --force").short('o').required(true).value_parser(value_parser!(PathBuf)),
-        option("rotate", "SIZE", "begin another log when this one is so large, as 100MB: FILE.hlog.1 is the one before, FILE.hlog.2 that before it").value_parser(values::size),
-        option("keep", "N", "how many of those to keep").value_parser(value_parser!(u32).range(1..10_000)).default_value("10"),
-        option("for", "TIME", "end after so long, such as 10s or 1h").value_parser(values::duration),
-        flag("force", "overwrite a log that exists"),
+        option("interval", "TIME", "the length of an interval, such as 250ms or 5m").value_parser(values::duration).default_value("1s"),
+        option("output", "FILE.hlog", "the log; an existing file is only overwritten with --force").short('o').required(true).value_parser(value_parser!(PathBuf)),
+        option("rotate", "SIZE", "begin a new log at this size, such as 100MB: FILE.hlog.1 is then the previous log, and FILE.hlog.2 the one before").value_parser(values::size),
+        option("keep", "N", "the number of previous logs to keep").value_parser(value_parser!(u32).range(1..10_000)).default_value("10"),
+        option("for", "TIME", "end after this time, such as 10s or 1h").value_parser(values::duration),
+        flag("force", "overwrite an existing log"),
     ])
 }
 
@@ -68,9 +70,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         log.notes().into_iter().for_each(|note| Failure::Told(note).tell("record"));
         match (was_live, reader.is_live()) {
-            (true, false) => Failure::Told("the program has ended: waiting for the next of that name".into())
-                .tell("record"),
-            (false, true) => Failure::Told("it runs again: going on".into()).tell("record"),
+            (true, false) => {
+                Failure::Told("the program has ended; waiting for another with that name".into())
+                    .tell("record")
+            }
+            (false, true) => Failure::Told("the program runs again; continuing".into()).tell("record"),
             _ => {}
         }
         was_live = reader.is_live();
@@ -99,7 +103,7 @@ impl Log {
         options.write(true).truncate(true).create(overwrites).create_new(!overwrites);
         let file = options.open(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
-                Failure::Told(format!("{} exists: choose another name, or --force", path.display()))
+                Failure::Told(format!("{} exists; choose another name or use --force", path.display()))
             }
             _ => Failure::of_file(path.display(), &error),
         })?;
@@ -113,7 +117,7 @@ impl Log {
         let start = (start_unix_nanos / 1_000_000).saturating_sub(1) as f64 / 1e3;
         let comment = concat!("Logged by picollo ", env!("CARGO_PKG_VERSION"));
         let header = Header { comment, start_seconds: Some(start), base_seconds: Some(0.0) };
-        write_header(&mut text, &header).map_err(|_| "a time that is none")?;
+        write_header(&mut text, &header).map_err(|_| "the time of the log is out of range")?;
         self.append(&text)
     }
 
@@ -164,7 +168,7 @@ impl Log {
             let digits = to.significant_digits();
             let plural = if digits == 1 { "" } else { "s" };
             self.notes.push(format!(
-                "{}: written with {digits} significant digit{plural} ({:.2} %), as HdrHistogram has no layout of {:.2} %",
+                "{}: written with {digits} significant digit{plural} ({:.2} %), because HdrHistogram has no layout of {:.2} %",
                 printable(title),
                 to.relative_error() * 100.0,
                 from.relative_error() * 100.0

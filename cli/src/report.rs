@@ -21,14 +21,14 @@ use crate::reader::{self, Reader, Reading, Sum};
 use crate::table::{count, printable};
 use crate::values::{self, option, subcommand};
 
-const HELP: &str = "One page with pictures: of a running program, or of a log
+const HELP: &str = "Writes one page with pictures, of a running program or of a log
 
-Writes an HTML file that needs nothing else: for each histogram a table, the curve of its percentiles, its density, and, where there are three \
-intervals or more, a heat map over time. TARGET is a log (FILE.hlog, FILE.hlog.1 or FILE.hlog.gz), or what `picollo show` takes: then the page is \
-of all since the program began. For a heat map of what happens from now on, let `picollo record` write a log first.
+The HTML file needs no other files. For each histogram it has a table, the curve of the percentiles, and the density. For three or more \
+intervals, it also has a heat map over time. TARGET is a log (FILE.hlog, FILE.hlog.1 or FILE.hlog.gz), or a target of `picollo show`. In \
+the second case the page covers the time since the program began. For a heat map of the future, first write a log with `picollo record`.
 
-With --exemplars the page also says why the slow ones were slow: of the intervals that a program's collector of exemplars wrote as \
-JSON, one or more in a file. Without TARGET it says nothing else.
+With --exemplars, the page also shows why slow requests were slow. The file has the intervals of a program's collector of exemplars as \
+JSON, one or more. Without TARGET, the page has nothing else.
 
   picollo report checkout -o page.html
   picollo record checkout --for 1m -o now.hlog && picollo report now.hlog -o page.html
@@ -44,17 +44,17 @@ const MOST_INTERVALS: usize = 100;
 
 pub(crate) fn command() -> Command {
     let command = subcommand("report", HELP).args(reader::arguments()).mut_arg("target", |target| {
-        target.required_unless_present("exemplars").help("log, path, process, segment or program")
+        target.required_unless_present("exemplars").help("a log, path, process, segment or program")
     });
     command.args([
-        option("output", "PAGE.html", "the page; one that exists is overwritten")
+        option("output", "PAGE.html", "the page; an existing file is overwritten")
             .short('o')
             .required(true)
             .value_parser(value_parser!(PathBuf)),
         option(
             "exemplars",
             "FILE.json",
-            "why the slow ones were slow: JSON of a collector of exemplars; repeatable",
+            "show why slow requests were slow, from the JSON of a collector of exemplars; repeatable",
         )
         .action(ArgAction::Append)
         .value_parser(value_parser!(PathBuf)),

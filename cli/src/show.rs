@@ -14,15 +14,16 @@ use crate::signals::{Blocked, Pace};
 use crate::table::{Form, count, number, printable, table};
 use crate::values::{self, flag, option, subcommand};
 
-const HELP: &str = "What programs have published: totals and percentiles of each histogram
+const HELP: &str = "Shows what programs have published: totals and percentiles of each histogram
 
-TARGET is a path, a process, a segment's name or a program's; without it all that this user's programs publish is shown. Live processes \
-that publish a segment of one name are one service: what has the same name, labels, unit and layout is summed, and --pid shows one of \
-them. If all processes of TARGET have ended, the command shows what was recorded until the end; if several have, --pid chooses one.
+TARGET is a path, a process, or the name of a segment or a program. Without TARGET, the output has everything that this user's programs \
+publish. Live processes whose segments have the same name are one service. Their entries with the same name, labels, unit and layout are \
+summed; --pid selects one process. If all processes of TARGET have ended, the output has their values until the end. If several have \
+ended, --pid selects one.
 
-With --every it prints a line for each histogram and interval: what was recorded since the line before, with the time in UTC at which \
-the interval began. It ends with SIGINT, SIGTERM or SIGHUP (unless nohup started it), after --count intervals, or when the programs have ended. Values whose unit is one \
-of time are shown in a unit that fits; with --raw and --json all are as recorded.
+With --every, the command prints a line for each histogram and interval. The line has the values of that interval, and the time in UTC at \
+which the interval began. The command ends at SIGINT, SIGTERM or SIGHUP (unless it runs under nohup), after --count intervals, or when the \
+programs have ended. Values in a unit of time are shown in a suitable unit. --raw and --json show them as recorded.
 
   picollo show checkout
   picollo show 1234 --match route=/pay
@@ -35,13 +36,13 @@ pub(crate) const RANKS: [(f64, &str); 5] =
 pub(crate) fn command() -> Command {
     subcommand("show", HELP).args(reader::arguments()).args([
         reader::matching(),
-        option("every", "TIME", "a line for each interval of this length, such as 1s or 5m")
+        option("every", "TIME", "print a line for each interval of this length, such as 1s or 5m")
             .value_parser(values::duration),
-        option("count", "N", "end after so many intervals")
+        option("count", "N", "end after this number of intervals")
             .requires("every")
             .value_parser(value_parser!(u64).range(1..)),
-        flag("raw", "values as recorded, with all digits"),
-        flag("json", "for programs: values as recorded; with --every an object a line"),
+        flag("raw", "show values as recorded, with all digits"),
+        flag("json", "print JSON, with values as recorded; with --every, one object for each line"),
     ])
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         let entries: Vec<Value> = sums.iter().map(json_of).collect::<Result<_, _>>()?;
         print(&format!("{:#}\n", json!({ "segments": segments, "entries": entries })))?;
     } else if reader.segments.is_empty() {
-        print("nobody publishes here\n")?;
+        print("no program publishes here\n")?;
     } else {
         let mut text = heading(&reader);
         let rows: Vec<Vec<String>> = sums.iter().map(|sum| row(sum, is_raw)).collect();

@@ -46,7 +46,7 @@ pub(crate) fn time(text: &str) -> Result<Time, String> {
     let number = text.strip_prefix('@').unwrap_or(text);
     if let Ok(seconds) = number.parse::<f64>() {
         return match (seconds.is_finite(), number.len() < text.len()) {
-            (false, _) => Err(format!("{text} is no time")),
+            (false, _) => Err(format!("{text} is not a time")),
             (true, true) => Ok(Time::Absolute(seconds)),
             (true, false) => Ok(Time::Relative(seconds)),
         };
@@ -56,7 +56,7 @@ pub(crate) fn time(text: &str) -> Result<Time, String> {
     let time = time.map(|time| Time::Absolute(time.as_duration().as_secs_f64()));
     let after = || Some(Time::Relative(age(text).ok()?.as_secs_f64()));
     time.or_else(after).ok_or_else(|| {
-        format!("{text} is no time: seconds or a duration such as 5m after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z")
+        format!("{text} is not a time: use seconds or a duration such as 5m after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z")
     })
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn time(text: &str) -> Result<Time, String> {
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match age(text)? {
         time if time >= Duration::from_millis(1) => Ok(time),
-        _ => Err(format!("{text} is no duration from 1 ms to 30 years")),
+        _ => Err(format!("{text} is not a duration from 1 ms to 30 years, such as 5m")),
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
     match text.parse().ok().or_else(in_units) {
         Some(seconds) if (0.0..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
         _ => Err(format!(
-            "{text} is no duration of at most 30 years: seconds, or a number with ms, s, m, h or d, such as 5m"
+            "{text} is not a duration of at most 30 years: use seconds, or a number with ms, s, m, h or d, such as 5m"
         )),
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     };
     match number.trim().parse::<f64>().map(|number| number * factor) {
         Ok(bytes) if (1000.0..1e15).contains(&bytes) => Ok(bytes as u64),
-        _ => Err(format!("{text} is no size from 1 kB on: a number with kB, MB or GB")),
+        _ => Err(format!("{text} is not a size of 1 kB or more: use a number with kB, MB or GB")),
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn ranks(text: &str) -> Result<Vec<f64>, String> {
     text.split(',')
         .map(|part| part.trim().parse::<f64>().ok().filter(|rank| (0.0..=100.0).contains(rank)))
         .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| format!("{text} are no percentiles: numbers from 0 to 100, with commas between them"))
+        .ok_or_else(|| format!("{text} are not percentiles: use numbers from 0 to 100, separated by commas"))
 }
 
 /// Events, separated by commas. Commas between slashes belong to one event: `cpu/event=0x3c,umask=0x1/`.
@@ -122,7 +122,7 @@ pub(crate) fn events(text: &str) -> Result<Vec<String>, String> {
         .map(|event| event.trim().to_owned())
         .collect();
     if found.iter().any(String::is_empty) {
-        return Err(format!("{text} are no events with commas between them"));
+        return Err(format!("{text} are not events: use names separated by commas"));
     }
     Ok(found)
 }

@@ -143,7 +143,7 @@ def test_adding_and_merging() -> None:
     with pytest.raises(ValueError, match="into itself"):
         merged.merge(merged)
     for call in (merged.merge, first.add):
-        with pytest.raises(TypeError, match="its like, not int"):
+        with pytest.raises(TypeError, match="only snapshots of doubles .*, not int"):
             call(5)  # type: ignore[arg-type]
 
 

@@ -161,7 +161,7 @@ def test_what_became_of_counts() -> None:
 def test_what_cannot_be_added_or_taken_away() -> None:
     histogram = filled([1, 2])
     snapshot, more = histogram.snapshot(), filled([1, 1]).snapshot()
-    less = "less here than is to be taken away"
+    less = "fewer values than the other"
     assert_refused(
         (lambda: snapshot.subtract(more), picollo.InvalidArgumentError, less),
         (lambda: snapshot - more, picollo.InvalidArgumentError, less),

@@ -235,7 +235,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(reader) == []
     # Damaged or truncated compressed data ends the log, even with skipping.
     packed = gzip.compress(LOG.encode())
-    for data, why in ((packed[:-100], "ends in the middle"), (packed[:-8] + bytes(8), "incorrect data check"), (packed + b"xyz", "header")):
+    for data, why in ((packed[:-100], "compressed data is incomplete"), (packed[:-8] + bytes(8), "incorrect data check"), (packed + b"xyz", "header")):
         reader = read_log(data, errors="skip")
         with pytest.raises(picollo.LogError, match=why):
             list(reader)
@@ -244,7 +244,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_no_source(tmp_path: Path) -> None:
     for source in (None, 5, ["a"], object()):
-        with pytest.raises(TypeError, match="a log is read from"):
+        with pytest.raises(TypeError, match="source must be a path"):
             read_log(source)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         read_log(tmp_path / "nowhere.hlog")

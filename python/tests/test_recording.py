@@ -114,7 +114,7 @@ def test_options_that_cannot_be() -> None:
             Histogram(**options)
     with pytest.raises(TypeError):
         Histogram(min=1.5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r'unit is the lowest value .* name the histogram "latency \(ns\)"'):
+    with pytest.raises(TypeError, match=r'unit must be an int, the lowest value .* name the histogram "latency \(ns\)"'):
         Histogram(unit="ns")  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
         Histogram().max_trackable = 5  # type: ignore[attr-defined]

@@ -42,7 +42,7 @@ impl Memory {
         match missing(&earlier, &self.benchmark, &environment()) {
             None => Ok(()),
             Some(why) => Err(Failure::Told(format!(
-                "--fail-if-slower has nothing to go by: {}, {why}. --allow-missing is for the first run, --name for what it is called.",
+                "--fail-if-slower has no run to compare with: {}, {why}. Use --allow-missing for the first run, or --name for another name.",
                 self.unknown()
             ))),
         }
@@ -76,10 +76,10 @@ impl Memory {
     pub(super) fn save(&self, measured: &Measured, is_out: bool) -> Result<String, Failure> {
         let Some(baseline) = &self.save else { return Ok(String::new()) };
         if is_out {
-            return Ok("Not saved, as it is slower: --save without --against does that.\n".into());
+            return Ok("Not saved, because it is slower; use --save without --against.\n".into());
         }
         if measured.is_disturbed {
-            return Ok("Not saved, as the machine was too noisy: --keep-disturbed does that.\n".into());
+            return Ok("Not saved, because the machine was too noisy; use --keep-disturbed.\n".into());
         }
         let histograms = vec![(self.benchmark.clone(), histogram(measured)?)];
         let path = baseline.save(&Run { environment: environment(), histograms })?;
@@ -92,14 +92,14 @@ impl Memory {
     pub(super) fn text(&self, against: &Against, is_second_look: bool) -> String {
         let name = &self.names[1];
         let mut text = match &against.comparison {
-            None => format!("{} (--name calls it otherwise)\n", self.unknown()),
+            None => format!("{} (--name changes the name)\n", self.unknown()),
             Some(found) => {
                 let medians = [found.mean, found.value].map(|picos| Kind::Seconds.write(picos / 1e12));
                 format!("{name}: {} earlier, {} now\n{name}: {found}\n", medians[0], medians[1])
             }
         };
         if is_second_look {
-            text += &format!("{name}: slower at a first look; these are the times of a second one\n");
+            text += &format!("{name}: slower in the first measurement; these times are from a second one\n");
         }
         for note in &against.notes {
             text += &format!("{name}: {note}\n");

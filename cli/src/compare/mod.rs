@@ -27,93 +27,99 @@ use metric::{Kind, Metric, WALL};
 use report::Report;
 use runner::{Run, Runner, split};
 
-const HELP: &str = "Which of two commands is faster, and by how much
+const HELP: &str = "Shows which of two commands is faster, and by how much
 
-Runs the commands A and B in turns, in blocks (A B B A or B A A B, by a coin), until the answer can no longer change, or the budget is spent. \
-The answer is about the wall time. CPU time and peak memory are shown, too, and what --event counts; --all shows everything that is measured, and figures, as \
-instructions per cycle, of both, with their difference (see picollo stat --help). Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
-counted) are below what this measurement can tell.
+The commands A and B alternate in blocks (A B B A or B A A B, at random). The comparison ends when the answer can no longer change, or \
+when the budget is spent. The answer is about the wall time. The output also has the CPU time, the peak memory and the events of --event. \
+With --all it has everything that was measured, and the figures of both, such as instructions per cycle (see picollo stat --help). Each \
+difference has its interval. The verdict ignores differences below the resolution: 20 us, 256 KiB, or one event.
 
-Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, all \
-count: A and B took turns. Where the interval then says nothing, the verdict is unproven (noisy): a larger --budget may tell. --keep-disturbed counts all blocks in any case: where other programs \
-belong to what is measured, as a server that is asked.
+A block is left out if other programs or the host took more than a twentieth of its time. If more than half of the blocks are disturbed, \
+all of them count, because A and B alternated. If the interval then decides nothing, the verdict is unproven (noisy), and a larger \
+--budget may help. --keep-disturbed always counts all blocks. Use it if other programs belong to the measurement, such as a server that \
+answers requests.
 
-Linux lets a new process begin with the peak memory of this program: what is not above that is shown as a bound, with a ≤.
+On Linux a new process starts with the peak memory of this program. Smaller peaks are unknown, so the output shows a bound with a ≤.
 
   picollo compare 'gzip -1 -k -f data' 'gzip -6 -k -f data'
   picollo compare --budget 30 --threshold 0.02 './old' './new'
   picollo compare --shell 'sort < data | uniq' 'sort -u < data'
   picollo compare -e instructions,branch-misses ./old ./new --json
-  picollo compare --why ./old ./new                             and which function and line execute more
-  picollo compare --counts ./old ./new                          by instructions alone, exactly
-  picollo compare --save main './prog'                          add a run to what is remembered as main
-  picollo compare --against main --fail-if-slower './prog'      and judge another one by five or more of them
+  picollo compare --why ./old ./new                             also show which function and line execute more
+  picollo compare --counts ./old ./new                          compare exact instructions, not times
+  picollo compare --save main './prog'                          add this run to the baseline main
+  picollo compare --against main --fail-if-slower './prog'      judge this run by five or more saved runs
 
-With --save or --against one command is enough. Runs on different days differ though the program does not: a verdict against saved ones is \
-never finer than the spread between them, and a slower run is measured a second time. Of two commands the new one, B, is saved and judged; where it \
-is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that. With --fail-if-slower a baseline that has no \
-such run of this machine is an error, unless --allow-missing says that it may be the first.
+With --save or --against, one command is enough. An unchanged program has different times on different days. So a verdict against saved \
+runs is never finer than the spread between them, and a slower run is measured a second time. Of two commands, the new one, B, is saved \
+and judged. If B is slower than A, or slower than its saved runs, both run a second time, and --fail-if-slower uses that result. If the \
+baseline has no such run of this machine, --fail-if-slower reports an error. --allow-missing allows a first run.
 
-With --why the cause follows the verdict: the functions and source lines that execute more in B, exactly, on machines without a PMU, too. Valgrind \
-counts, some fifty times as slow; Python programs count their lines themselves. All runs have the same few variables, fixed addresses, and one name for \
-both programs. If instructions do not explain the times, it says what else differs. --counts takes no times, and judges by instructions.
+With --why, the cause follows the verdict: the functions and source lines that execute more in B, exactly, also on machines without a PMU. \
+Valgrind counts, and is about fifty times as slow. Python programs count their own lines. All runs have the same few variables, fixed \
+addresses, and one name for both programs. If instructions do not explain the times, the output shows what else differs. --counts measures \
+no times and compares instructions.
 
-Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B is slower, or executes more instructions.";
+The exit status is 0 for success, 1 for an error, and 2 for wrong usage. With --fail-if-slower it is 3 if B is slower or executes more \
+instructions.";
 
 /// Exit status with --fail-if-slower.
 pub(crate) const SLOWER: u8 = 3;
 
 /// Printed if --fail-if-slower has no proof to use.
-const EXCUSED: &str = "--fail-if-slower: not failed, as nothing is proven on so noisy a machine.";
+const EXCUSED: &str = "--fail-if-slower: passed, because this machine is too noisy to prove a difference.";
 
 pub(crate) fn command() -> Command {
     let count = || value_parser!(u32).range(1..i64::from(i32::MAX));
     subcommand("compare", HELP).args([
-        Arg::new("a").value_name("CMD_A").required(true).help("a command with its arguments, as one argument"),
+        Arg::new("a").value_name("CMD_A").required(true).help("the first command with its arguments, as one argument"),
         Arg::new("b")
             .value_name("CMD_B")
             .required_unless_present_any(["save", "against"])
-            .help("the one to compare it with"),
-        flag("shell", "run the commands by sh -c, whose start is then part of the time"),
-        option("budget", "TIME", "how long at most, such as 8s or 1m").default_value("10s").allow_negative_numbers(true).value_parser(budget),
-        option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0: only with the budget; else when the answer can no longer change, or, where runs are saved or judged by saved ones, at 0.005")
+            .help("the second command, in the same form"),
+        flag("shell", "run the commands with sh -c; the times include the start of sh"),
+        option("budget", "TIME", "the longest time to measure, such as 8s or 1m").default_value("10s").allow_negative_numbers(true).value_parser(budget),
+        option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0 uses the whole budget. By default, it ends when the answer can no longer change; with --save or --against, at 0.005")
             .value_parser(finite)
             .allow_hyphen_values(true),
-        option("min-blocks", "N", "blocks, of two runs of each command, at least").default_value("10").value_parser(count()),
-        option("max-blocks", "N", "blocks at most").default_value("100000").value_parser(count()),
-        option("warm-up", "N", "runs of each before it counts").default_value("1").value_parser(count()),
-        option("threshold", "T", "differences up to this share do not matter")
+        option("min-blocks", "N", "the smallest number of blocks; a block has two runs of each command").default_value("10").value_parser(count()),
+        option("max-blocks", "N", "the largest number of blocks").default_value("100000").value_parser(count()),
+        option("warm-up", "N", "the number of runs of each command before the measurement").default_value("1").value_parser(count()),
+        option("threshold", "T", "ignore differences up to this share")
             .default_value("0.01")
             .value_parser(finite)
             .allow_hyphen_values(true),
-        option("confidence", "C", "of the intervals; there are many of them").default_value("0.99").value_parser(share),
-        option("name", "NAME", "what to call A, and given again B").action(ArgAction::Append),
+        option("confidence", "C", "the confidence of each interval; a comparison has many").default_value("0.99").value_parser(share),
+        option("name", "NAME", "a name for A in the output; repeat it for B").action(ArgAction::Append),
         flag("all", "show everything that is measured, and figures"),
-        flag("show-output", "let the commands write; else what they write is dropped"),
-        flag("ignore-failure", "go on when a command fails"),
-        flag("fail-if-slower", "exit with status 3 when B is slower"),
-        flag("keep-disturbed", "count blocks that other programs disturbed, too"),
-        option("save", "NAME", "add the times of this run to the baseline of that name")
+        flag("show-output", "show the output of the commands, which is otherwise dropped"),
+        flag("ignore-failure", "continue if a command fails"),
+        flag("fail-if-slower", "exit with status 3 if B is slower"),
+        flag("keep-disturbed", "also count blocks that other programs disturbed"),
+        option("save", "NAME", "add the times of this run to the baseline NAME")
             .conflicts_with("counts"),
-        option("against", "NAME", "judge the times by the runs in the baseline of that name")
+        option("against", "NAME", "judge the times by the runs in the baseline NAME")
             .conflicts_with("counts"),
-        option("baselines", "DIRECTORY", "where baselines are").default_value(".picollo"),
-        flag("allow-missing", "with --fail-if-slower and --against: pass where that baseline has no such run yet")
+        option("baselines", "DIRECTORY", "the directory of the baselines").default_value(".picollo"),
+        flag("allow-missing", "with --fail-if-slower and --against: pass if the baseline has no such run yet")
             .requires("against"),
-        flag("why", "say which functions and lines of B execute more, or what else differs").requires("b").group("counting"),
+        flag("why", "show which functions and lines of B execute more, or what else differs").requires("b").group("counting"),
     ]).args(crate::counts::arguments()).mut_arg("runs", |runs| runs.requires("counting"))
 }
 
 fn finite(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| format!("{text} is no number"))
+    text.parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| format!("{text} is not a number"))
 }
 
 /// Parses a budget in seconds, within the limits of a benchmark.
 fn budget(text: &str) -> Result<f64, String> {
     let seconds = crate::values::age(text)?.as_secs_f64();
-    Some(seconds)
-        .filter(|seconds| (1e-9..=1e6).contains(seconds))
-        .ok_or_else(|| format!("{text} is no budget: above 0, and at most 1000000 seconds"))
+    Some(seconds).filter(|seconds| (1e-9..=1e6).contains(seconds)).ok_or_else(|| {
+        format!("{text} is not a budget: use more than 0 and at most 1000000 seconds, such as 8s")
+    })
 }
 
 pub(crate) fn share(text: &str) -> Result<f64, String> {
@@ -282,7 +288,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         text += &saved;
         if wall.flags & COMPARISON_AUTOCORRELATED != 0 {
-            text += "Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?\n";
+            text += "Runs depend on earlier runs, so the interval is wider. Check whether the machine is busy with something else.\n";
         }
         text
     };

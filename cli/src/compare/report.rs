@@ -177,7 +177,7 @@ pub(super) fn sentence(arguments: &Arguments, found: &BlockComparison) -> String
     let [a, b] = &arguments.names;
     let is_too_few = has(found, COMPARISON_TOO_FEW) && !has(found, COMPARISON_NOISY);
     if is_too_few && Verdict::from_code(found.verdict) == Verdict::NoEvidence {
-        return printable(&format!("Too few runs to tell {a} and {b} apart: give it a larger --budget."))
+        return printable(&format!("Too few runs to distinguish {a} from {b}: use a larger --budget."))
             + "\n";
     }
     printable(&Answer::of_blocks(found, a, b, Unit::new("s")).to_string()) + "\n"

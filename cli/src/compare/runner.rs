@@ -32,7 +32,7 @@ pub(crate) fn split(command: &str, with_shell: bool) -> Result<Vec<String>, Fail
     match shlex::split(command) {
         Some(parts) if parts.is_empty() => Err("a command is empty".into()),
         Some(parts) => Ok(parts),
-        None => Err(format!("{command}: a quotation is not closed").into()),
+        None => Err(format!("{command}: a quotation mark has no partner; close the quotation").into()),
     }
 }
 
@@ -156,7 +156,7 @@ impl Runner {
             scaled.filter_map(|at| Some(session.event(at).ok()?.name().to_owned())).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "{}: counted a part of the time only, since there are fewer counters than events, and scaled up. Figures of them are estimates: ask for fewer events.",
+                "{}: counted for a part of the time and scaled up, because there are fewer counters than events. Their figures are estimates: select fewer events.",
                 names.join(", ")
             )
         })
@@ -201,7 +201,11 @@ pub(crate) fn check(status: ExitStatus, parts: &[String], ignores_failure: bool)
         Some(signal) => format!("was ended by signal {signal}"),
         None => format!("failed with status {}", status.code().unwrap_or(-1)),
     };
-    Err(format!("{}: {how}; --show-output shows what it said, --ignore-failure goes on", shown(parts)).into())
+    Err(format!(
+        "{}: {how}; use --show-output to see its output, or --ignore-failure to continue",
+        shown(parts)
+    )
+    .into())
 }
 
 /// A command in the syntax of a shell.

@@ -69,9 +69,12 @@ fn budgets_are_durations_and_say_what_they_may_be() {
         assert_eq!(budget(text), Ok(seconds), "{text}");
     }
     for text in ["0", "1000001", "20d"] {
-        assert_eq!(budget(text), Err(format!("{text} is no budget: above 0, and at most 1000000 seconds")));
+        assert_eq!(
+            budget(text),
+            Err(format!("{text} is not a budget: use more than 0 and at most 1000000 seconds, such as 8s"))
+        );
     }
     for text in ["1e9", "nan", "-1", "inf", ""] {
-        assert!(budget(text).unwrap_err().contains("is no duration"), "{text}");
+        assert!(budget(text).unwrap_err().contains("is not a duration"), "{text}");
     }
 }

@@ -20,60 +20,74 @@ use groups::{Group, Groups};
 pub(crate) use reading::NO_INTERVAL;
 use reading::Reading;
 
-const HELP: &str = "Percentiles of histogram logs (.hlog), by tag and time
+const HELP: &str = "Shows percentiles of histogram logs (.hlog), by tag and time
 
-Reads logs as HdrHistogram's tools write them, one or several, compressed with gzip or not, \"-\" for standard input, and adds up what is \
-in them. Memory does not depend on their length. Times that are numbers or durations (60, 5m) are after the first interval of the first log; \
-@1441812279.5 and 2015-09-09T15:24:39Z are times of the clock.
+The logs are in the format of HdrHistogram's tools, compressed with gzip or not. The counts of several logs are added. \"-\" is standard \
+input. The memory in use does not depend on the length of the logs. A time that is a number or a duration (60, 5m) is relative to the \
+first interval of the first log. @1441812279.5 and 2015-09-09T15:24:39Z are absolute times.
 
-  picollo hlog service.hlog                               one row for all
-  picollo hlog *.hlog.gz --by-tag --scale us              a row for each tag, nanoseconds as microseconds
+  picollo hlog service.hlog                               one row in total
+  picollo hlog *.hlog.gz --by-tag --scale us              a row for each tag, with nanoseconds as microseconds
   picollo hlog service.hlog --tag GET --window 60         a row for each minute
   picollo hlog service.hlog --start 10 --end 70 --format hgrm -o get.hgrm";
 
 pub(crate) fn command() -> Command {
     subcommand("hlog", HELP).args([
-        Arg::new("files").value_name("FILE").num_args(1..).required(true).help("logs; '-' is standard input"),
-        option("tag", "TAG", "only intervals with this tag, or one of several; '' is that of none")
-            .action(ArgAction::Append),
-        option("start", "TIME", "only intervals that begin at this time or later")
+        Arg::new("files")
+            .value_name("FILE")
+            .num_args(1..)
+            .required(true)
+            .help("the logs to read; '-' is standard input"),
+        option(
+            "tag",
+            "TAG",
+            "read only intervals with this tag; repeatable; '' selects intervals without a tag",
+        )
+        .action(ArgAction::Append),
+        option("start", "TIME", "read only intervals that begin at this time or later")
             .value_parser(values::time)
             .allow_hyphen_values(true),
-        option("end", "TIME", "only intervals that begin before this time")
+        option("end", "TIME", "read only intervals that begin before this time")
             .value_parser(values::time)
             .allow_hyphen_values(true),
-        flag("by-tag", "a row for each tag"),
-        option("window", "TIME", "a row for each interval of this length, such as 60s or 5m")
+        flag("by-tag", "print a row for each tag"),
+        option("window", "TIME", "print a row for each interval of this length, such as 60s or 5m")
             .value_parser(values::duration),
-        option("percentiles", "RANK,...", "which percentiles")
+        option("percentiles", "RANK,...", "the percentiles to print")
             .default_value("50,90,99,99.9,99.99,100")
             .value_parser(values::ranks),
         option(
             "scale",
             "NUMBER|UNIT",
-            "divide values by this; ns, us, ms and s take them for nanoseconds and show them in that unit",
+            "divide the values by this number; ns, us, ms and s convert nanoseconds to that unit",
         )
         .default_value("1")
         .value_parser(values::scale),
-        option("decimals", "N", "of scaled values and means, 0 to 9")
+        option("decimals", "N", "the number of decimals of scaled values and means, 0 to 9")
             .default_value("3")
             .value_parser(value_parser!(u8).range(0..=9)),
         option(
             "values",
             "WHICH",
-            "which value of its bucket a percentile is; upper is what HdrHistogram's own tools show",
+            "the value of a bucket that represents a percentile; HdrHistogram's tools show the upper one",
         )
         .default_value("upper")
         .value_parser(PossibleValuesParser::new(["upper", "midpoint", "lower"])),
-        option("format", "FORMAT", "a table, or the percentile distribution for HdrHistogram's plotter")
-            .default_value("text")
-            .value_parser(PossibleValuesParser::new(["text", "csv", "markdown", "hgrm", "hgrm-csv"])),
-        option("ticks", "N", "rows of hgrm for each halving of the distance to 100%")
+        option(
+            "format",
+            "FORMAT",
+            "the form of the output: a table, or the percentile distribution for HdrHistogram's plotter",
+        )
+        .default_value("text")
+        .value_parser(PossibleValuesParser::new(["text", "csv", "markdown", "hgrm", "hgrm-csv"])),
+        option("ticks", "N", "the number of hgrm rows for each halving of the distance to 100%")
             .default_value("5")
             .value_parser(value_parser!(u32).range(1..=1_000_000)),
-        option("output", "FILE", "write there").short('o').value_parser(value_parser!(PathBuf)),
-        flag("skip-errors", "report lines that cannot be read, and go on"),
-        flag("no-progress", "no progress bar"),
+        option("output", "FILE", "write the output to this file")
+            .short('o')
+            .value_parser(value_parser!(PathBuf)),
+        flag("skip-errors", "report unreadable lines and continue"),
+        flag("no-progress", "show no progress bar"),
     ])
 }
 
@@ -92,7 +106,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut groups = std::mem::replace(&mut reading.groups, Groups::new());
     if groups.ratio != 1.0 {
         let ratio = groups.ratio;
-        Failure::Told(format!("these are histograms of doubles: values are to be multiplied by {ratio}"))
+        Failure::Told(format!("these are histograms of doubles: multiply their values by {ratio}"))
             .tell("hlog");
     }
     let text = match text("format") {

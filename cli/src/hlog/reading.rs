@@ -44,7 +44,7 @@ type Fault = String;
 
 /// The message for a line that has no interval.
 pub(crate) const NO_INTERVAL: &str =
-    "this is no interval of a log: [Tag=...,] begin, length, maximum and a histogram";
+    "the line is not an interval of a log, which is [Tag=...,] begin, length, maximum and a histogram";
 
 impl Reading {
     pub(super) fn new(matches: &ArgMatches) -> Reading {
@@ -83,7 +83,9 @@ impl Reading {
                     if let Err(fault) = result {
                         let what = format!("{name}:{}: {fault}", reader.line());
                         if !self.skip_errors {
-                            return Err(format!("{what}\n(--skip-errors goes on after such lines)").into());
+                            return Err(
+                                format!("{what}\n(use --skip-errors to continue after such lines)").into()
+                            );
                         }
                         self.skipped += 1;
                         if self.skipped <= TOLD {
@@ -150,7 +152,7 @@ impl Reading {
                 let after = start - self.origin.unwrap_or(0.0);
                 // A log may contain arbitrary times, even ones that fit in no window.
                 if after.is_nan() || after.abs() >= 1e12 {
-                    return Err(format!("this is no time: {start:e}"));
+                    return Err(format!("{start:e} is not a time"));
                 }
                 ((after + ROUNDING) / width).floor() as i64
             }
@@ -176,6 +178,6 @@ impl Reading {
             self.tags.iter().take(10).map(|tag| format!("'{}'", printable(tag))).collect();
         let more = if self.tags.len() > 10 { ", ..." } else { "" };
         let seen = crate::table::count(self.seen, true);
-        format!("none of the {seen} intervals was picked; the tags are {}{more}", tags.join(", "))
+        format!("the options select none of the {seen} intervals; the tags are {}{more}", tags.join(", "))
     }
 }

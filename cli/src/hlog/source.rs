@@ -46,7 +46,9 @@ impl Source {
         let read = self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.line);
         if read.map_err(|error| self.failure(&error))? as u64 == LONGEST_LINE {
             let name = &self.name;
-            return Err(format!("{name}: a line has {LONGEST_LINE} bytes or more: this is no log").into());
+            return Err(
+                format!("{name}: a line has {LONGEST_LINE} bytes or more, so this is not a log").into()
+            );
         }
         if std::mem::take(&mut self.begins) && is_utf16(&self.line) {
             // Few logs use this form, and they hold one run of a program.
@@ -59,11 +61,9 @@ impl Source {
 
     fn failure(&self, error: &io::Error) -> Failure {
         match error.kind() {
-            ErrorKind::UnexpectedEof => {
-                format!("{}: what is compressed ends in the middle", self.name).into()
-            }
+            ErrorKind::UnexpectedEof => format!("{}: the compressed data is incomplete", self.name).into(),
             ErrorKind::InvalidData | ErrorKind::InvalidInput => {
-                format!("{}: what is compressed is damaged: {}", self.name, plain(error)).into()
+                format!("{}: the compressed data is damaged: {}", self.name, plain(error)).into()
             }
             _ => Failure::of_file(&self.name, error),
         }

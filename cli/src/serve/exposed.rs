@@ -186,7 +186,7 @@ impl Exposed {
             return match is_alike && known.unit == about.unit {
                 true => Ok(id),
                 false => Err(conflict(
-                    "others of this name have another kind, unit or layout; --by-process keeps them apart",
+                    "others of this name have another kind, unit or layout; use --by-process to separate them",
                 )),
             };
         }

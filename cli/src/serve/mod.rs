@@ -20,21 +20,21 @@ use crate::places::{self, Places};
 use crate::signals;
 use crate::values::{flag, option, subcommand};
 
-const HELP: &str = "Metrics of all that is published, for Prometheus: an endpoint, or a file
+const HELP: &str = "Serves the metrics of all published histograms to Prometheus, by an endpoint or a file
 
-Each scrape reads all live segments and answers in the format that the scraper asks for. Names end with their unit, times are in \
-seconds. The label `segment` is the segment's name: all live processes that publish in one name are one service, and are summed, also what \
-those had recorded that have ended meanwhile. With --by-process they are apart, by the label `process`: the program's name, with a small \
-number behind it where there are several, which a program that starts again takes over. Of metrics of one name the first help is written; \
-those of another kind, unit or layout are left out, told on standard error and counted by picollo_left_out. Labels `segment` and `process` of \
-a program's own become `exported_segment` and `exported_process`.
+Each scrape reads all live segments. The answer has the format that the scraper requests. Metric names end with their unit, and times are \
+in seconds. The label `segment` is the name of the segment. All live processes whose segments have the same name are one service. Their \
+values are summed, with those of its processes that have ended meanwhile. With --by-process they are separate, with the label `process`: \
+the name of the program, and a small number if there are several. A program that starts again takes its old number. If two metrics have \
+the same name, the first help text is used. A metric of another kind, unit or layout is omitted, reported on standard error, and counted \
+by picollo_left_out. If a program has labels `segment` and `process` itself, they become `exported_segment` and `exported_process`.
 
-A server that draws a percentile from the buckets at bounds is off by up to their distance: 25 % unless --bounds asks for others. Native \
-histograms (--native) are closer and smaller; Prometheus wants `scrape_native_histograms: true` for them.
+A server computes percentiles from buckets, so their error is at most the distance of the bounds: 25 %, unless --bounds sets others. \
+Native histograms (--native) are more precise and smaller. Prometheus needs `scrape_native_histograms: true` for them.
 
-Segments are for their owner alone. A port opens them to all users of this machine, also on 127.0.0.1; a Unix socket does not: \
-`--listen unix:PATH` is for its owner (mode 0600). Requests for names of other hosts are refused on 127.0.0.1, since they \
-come from pages in a browser. There is no request that changes anything.
+Only their owner can read segments. A port opens them to all users of this machine, also on 127.0.0.1. A Unix socket does not: `--listen \
+unix:PATH` has mode 0600. On 127.0.0.1 the server rejects requests for other hosts, because they come from pages in a browser. No request \
+changes anything.
 
   picollo serve
   picollo serve --listen unix:/run/user/1000/picollo.sock
@@ -42,14 +42,14 @@ come from pages in a browser. There is no request that changes anything.
 
 pub(crate) fn command() -> Command {
     subcommand("serve", HELP).args(places::arguments()).args([
-        option("listen", "ADDRESS", "a port, an address with a port, or unix:PATH").default_value("127.0.0.1:9464"),
-        option("pid", "PID", "only what this process publishes").value_parser(value_parser!(u32)),
-        flag("by-process", "a series for each process, with the label `process`, instead of their sum"),
-        option("bounds", "N|LIST", "bounds of buckets: 1, 2 or 4 for each power of two, for percentiles within 100, 50 or 25 %; or values as they are served, \
+        option("listen", "ADDRESS", "where to listen: a port, an address with a port, or unix:PATH").default_value("127.0.0.1:9464"),
+        option("pid", "PID", "serve only the metrics of this process").value_parser(value_parser!(u32)),
+        flag("by-process", "serve a series for each process, with the label `process`, instead of their sum"),
+        option("bounds", "N|LIST", "the bounds of buckets: 1, 2 or 4 for each power of two, for percentiles within 100, 50 or 25 %; or a list of values in the served unit, \
                    such as 0.001,0.01,0.1").default_value("4").value_parser(Bounds::parse),
-        flag("native", "native histograms where the scraper takes them; Prometheus then drops the classic buckets"),
-        flag("once", "write the metrics once, as text, and end").conflicts_with("listen"),
-        option("output", "FILE", "into this file, which is replaced at once; otherwise on standard output").short('o').requires("once").value_parser(value_parser!(PathBuf)),
+        flag("native", "send native histograms to scrapers that accept them; Prometheus then drops the classic buckets"),
+        flag("once", "write the metrics once, as text, and exit").conflicts_with("listen"),
+        option("output", "FILE", "write to this file, which is replaced atomically, instead of standard output").short('o').requires("once").value_parser(value_parser!(PathBuf)),
     ])
 }
 

@@ -145,7 +145,7 @@ fn said(
     match found {
         Ok(Ok(estimate)) => Ok(estimate),
         Ok(Err(Unknown::NotCounted(at))) => Err(format!("{} was not counted", figure.events[at])),
-        Ok(Err(Unknown::Undefined)) => Err("it would be divided by zero".into()),
+        Ok(Err(Unknown::Undefined)) => Err("its divisor is zero".into()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -15,22 +15,22 @@ use crate::failure::{Failure, print_found};
 use crate::progress::{Progress, bar};
 use crate::values::{flag, option, subcommand};
 
-const HELP: &str = "What a command takes: time, memory, events, and figures derived from them, as instructions per cycle
+const HELP: &str = "Shows what a command takes: time, memory, events, and figures such as instructions per cycle
 
-Runs the command some times, and tells of each measure the mean, the interval of the mean, and the spread of the runs (their standard deviation). \
-Linux lets a new process begin with the peak memory of this program: what is not above that is shown as a bound, with a ≤. \
-Figures are of the sums over all runs, never a mean of ratios. A figure whose events are not counted here is left out; --all says why. \
---json has all counts, for figures of your own.
+The command runs several times. For each measure the output has the mean, the interval of the mean, and the standard deviation of the \
+runs. On Linux a new process starts with the peak memory of this program. Smaller peaks are unknown, so the output shows a bound with a ≤. \
+Figures are computed from the sums over all runs, never as a mean of ratios. A figure is omitted if its events are not counted here; --all \
+shows why. --json has all counts, for your own figures.
 
   picollo stat sort /usr/share/dict/words
   picollo stat --runs 20 -e cycles,L1-dcache-load-misses ./program its arguments
   picollo stat --shell 'sort < data | uniq'
-  picollo stat --counts ./program                 where its instructions go, exactly, and without a PMU
+  picollo stat --counts ./program                 show where it executes instructions, exactly, without a PMU
 
-With --counts the report has functions and source lines instead: what each executes, its inlined parts by the functions that they are of. Of Python \
-programs it has the lines that they execute.
+With --counts the report has functions and source lines instead: what each of them executes, with inlined code under its own function. For \
+Python programs it has the executed lines.
 
-Exit status: 0, 1 for an error, 2 for wrong usage.";
+The exit status is 0 for success, 1 for an error, and 2 for wrong usage.";
 
 /// Default events.
 const EVENTS: [&str; 6] =
@@ -46,16 +46,16 @@ pub(crate) fn command() -> Command {
                 .trailing_var_arg(true)
                 .allow_hyphen_values(true)
                 .help("the command and its arguments"),
-            flag("shell", "COMMAND is one argument, for sh -c"),
-            option("confidence", "C", "of the intervals")
+            flag("shell", "run COMMAND, which is one argument, with sh -c"),
+            option("confidence", "C", "the confidence of each interval")
                 .default_value("0.95")
                 .value_parser(crate::compare::share),
-            option("warm-up", "N", "runs before it counts")
+            option("warm-up", "N", "the number of runs before the measurement")
                 .default_value("1")
                 .value_parser(value_parser!(u32).range(0..1000)),
-            flag("all", "tell of figures that are not known, too, and why"),
-            flag("show-output", "let the command write; else what it writes is dropped"),
-            flag("ignore-failure", "go on when the command fails"),
+            flag("all", "also show figures that are not known, and why"),
+            flag("show-output", "show the output of the command, which is otherwise dropped"),
+            flag("ignore-failure", "continue if the command fails"),
         ])
         .args(counts::arguments())
 }
@@ -106,7 +106,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let words: Vec<String> = matches.get_many::<String>("command").into_iter().flatten().cloned().collect();
     let parts = match (matches.get_flag("shell"), words.as_slice()) {
         (true, [text]) => split(text, true)?,
-        (true, _) => return Err("--shell takes the command as one argument, in quotation marks".into()),
+        (true, _) => return Err("with --shell the command must be one argument; use quotation marks".into()),
         _ => words,
     };
     if matches.get_flag("counts") {
@@ -143,7 +143,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if !has_pmu {
         notes.retain(|_| !events.is_empty());
         notes.push(
-            "There is no PMU here, so nothing of the processor can be counted (picollo probe says why); --counts counts instructions exactly.".into(),
+            "This machine has no PMU, so no processor events can be counted (picollo probe shows why). --counts counts instructions exactly.".into(),
         );
     }
     if noise.disturbed_count != 0 {

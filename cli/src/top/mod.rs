@@ -19,24 +19,25 @@ use crate::failure::Failure;
 use crate::reader::{self, Reader};
 use crate::values::{option, subcommand};
 
-const HELP: &str = "The histograms of running programs, live: rates and percentiles of each interval
+const HELP: &str = "Shows the histograms of running programs, live: rates and percentiles of each interval
 
-A row for each histogram and counter that is published: how often it was recorded to in the last interval, percentiles and the largest value of \
-that interval, and p99 of the last minute. Without a target those of all programs of this user, also of such that start later; with one \
-those of a process, of all segments or programs of a name, or of a file. What a program has that ended stays on the screen. Programs do \
-not notice that they are watched.
+The table has a row for each published histogram and counter. A row shows how many values were recorded in the last interval, the \
+percentiles and the maximum of that interval, and the p99 of the last minute. Without TARGET, the table has the rows of all programs of \
+this user, also of those that start later. TARGET selects a process, a file, or the segments or programs of a name. The rows of a program \
+stay on the screen after it ends. The watched programs do no extra work.
 
-In the terminal: Enter opens one histogram, with its curve of percentiles over that since the start and a heat map of the last minutes; \
-arrows move and sort, / filters, p pauses, m marks a moment, from which on rows show by how much p99 has changed, with \
-its interval and the verdict; r records into a .hlog in the present directory; ? lists all keys. NO_COLOR is respected.
+In the terminal, Enter opens one histogram. It shows the percentiles of the interval beside those since the start, and a heat map of the \
+last minutes. The arrow keys move and sort, / filters, and p pauses. m marks a moment: the rows then show the change of p99 since then, \
+with its interval and verdict. r records into a .hlog file in the current directory. ? lists all keys. NO_COLOR is respected.
 
-Ctrl-Z stops it as any program. For pipes and programs `picollo show --every 1s` writes lines.
+Ctrl-Z suspends the command. For pipes and programs, `picollo show --every 1s` writes lines.
 
   picollo top
   picollo top checkout --interval 100ms";
 
 pub(crate) fn command() -> Command {
-    let interval = option("interval", "TIME", "how long intervals are, such as 1s or 250ms; at least 50ms");
+    let interval =
+        option("interval", "TIME", "the length of an interval, such as 1s or 250ms; at least 50ms");
     subcommand("top", HELP)
         .args(reader::arguments())
         .arg(interval.default_value("1s").value_parser(crate::values::duration))
@@ -45,7 +46,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         return Err(
-            "this needs a terminal; `picollo show --every 1s` writes lines, with --json for programs".into(),
+            "standard input and output are not a terminal; use `picollo show --every 1s`, with --json for programs".into(),
         );
     }
     let interval = matches.get_one::<Duration>("interval").copied().unwrap_or_default();

@@ -155,7 +155,7 @@ fn bar_of(watch: &Watch, state: &State, shown: usize) -> String {
 
 fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown: &[u64]) {
     if watch.rows.is_empty() {
-        put(buffer, area, 1, "  nobody publishes here; whoever begins to is shown", PLAIN);
+        put(buffer, area, 1, "  no program publishes here yet; new ones appear", PLAIN);
         return;
     }
     let is_marked = watch.rows.values().any(Row::has_mark);

@@ -202,7 +202,7 @@ fn follow(
                 Action::Stop => asked.pause.store(true, SeqCst),
                 Action::Mark => {
                     watch.rows.values_mut().for_each(Row::mark);
-                    state.message = "marked: changes are against what was seen before".into();
+                    state.message = "marked: changes are relative to the values before".into();
                 }
                 Action::Unmark => watch.rows.values_mut().for_each(Row::unmark),
                 Action::ForgetEnded => watch.forget_ended(),

@@ -175,7 +175,7 @@ fn every_size_with_nothing_and_with_many() {
     for size in SIZES {
         let mut nothing = watch(Vec::new());
         let shown = lines(&mut nothing, &mut State::new(), size);
-        assert!(size.0 < 80 || shown.join("").contains("nobody publishes here"), "{shown:#?}");
+        assert!(size.0 < 80 || shown.join("").contains("no program publishes here"), "{shown:#?}");
         let rows = (0..1000).map(|at| Shown::new("many", &format!("h{at:03}"), &[]).row).collect();
         let (mut many, mut state) = (watch(rows), State::new());
         for (code, last) in [(KeyCode::End, "h999"), (KeyCode::Home, "h000"), (KeyCode::PageDown, "")] {

@@ -51,9 +51,9 @@ fn a_missing_baseline_fails() {
     };
     let missing = |why: &str| {
         let (status, out, error) = checked(&[]);
-        let told = "picollo compare: --fail-if-slower has nothing to go by: main: no earlier run of this machine has it, ";
+        let told = "picollo compare: --fail-if-slower has no run to compare with: main: no earlier run of this machine has it, ";
         assert_eq!((status, out.as_str()), (1, ""), "{error}");
-        assert!(error.starts_with(&format!("{told}{why}. --allow-missing is")), "{error}");
+        assert!(error.starts_with(&format!("{told}{why}. Use --allow-missing")), "{error}");
         assert!(!place.join("runs").exists());
     };
     missing("the baseline has no run yet");
@@ -88,7 +88,7 @@ fn runs_are_saved_and_judged() {
         (status, out.as_str()),
         (
             0,
-            "main: no earlier run of this machine has true (--name calls it otherwise)\nmain: the baseline has no run yet\n"
+            "main: no earlier run of this machine has true (--name changes the name)\nmain: the baseline has no run yet\n"
         )
     );
     let (status, out, error) = picollo(place, &["--save", "main", "true"]);
@@ -108,7 +108,7 @@ fn runs_are_saved_and_judged() {
     let (status, out, _) = picollo(place, &["--against", "long", "--fail-if-slower", "true"]);
     assert!(status == 0 && out.contains("long: faster: -100.0%"), "{out}");
     let (_, out, _) = picollo(place, &["--against", "short", "--save", "short", "true"]);
-    assert!(out.ends_with("Not saved, as it is slower: --save without --against does that.\n"), "{out}");
+    assert!(out.ends_with("Not saved, because it is slower; use --save without --against.\n"), "{out}");
     assert_eq!(std::fs::read_dir(place.join(".picollo/short")).unwrap().count(), 5);
     let (_, out, _) = picollo(place, &["--against", "short", "--json", "true"]);
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -140,7 +140,7 @@ fn runs_are_saved_and_judged() {
     let (status, out, runs) = old_and_new("all", &eight, [count, slow]);
     assert!(out.contains("all: faster: -"), "{out}");
     // Two to warm up, and eight blocks of four. A first look never fails.
-    let looks = if out.contains("all: slower at a first look") { 2 } else { 1 };
+    let looks = if out.contains("all: slower in the first measurement") { 2 } else { 1 };
     assert_eq!(runs, 34 * looks, "{out}");
     assert_eq!(status == 3, out.contains("slower than old ("), "{out}");
     assert!(status == 0 || looks == 2, "{out}");

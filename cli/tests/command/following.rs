@@ -289,7 +289,7 @@ fn workers_that_were_spawned_are_one_service() {
     workers.into_iter().for_each(drop);
     let output = picollo(&place.0, &["show", "web"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output).1.contains("have ended; choose one of them by --pid: "), "{:?}", text(&output));
+    assert!(text(&output).1.contains("have ended; choose one with --pid: "), "{:?}", text(&output));
     assert_eq!(counts(&json(&["show", "web", "--pid", &pid, "--json"]))[0].1, 110);
 }
 
@@ -305,7 +305,7 @@ fn what_nobody_holds_is_removed() {
     let (removed, errors) = text(&picollo(&place.0, &["prune"]));
     assert_eq!(
         (removed.as_str(), errors.as_str()),
-        ("", "picollo prune: one that has ended was written later than that, and left; see --older\n")
+        ("", "picollo prune: 1 ended segment is younger than --older and kept\n")
     );
     let (removed, errors) = text(&picollo(&place.0, &["prune", "--older", "0s"]));
     assert!(

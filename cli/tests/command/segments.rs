@@ -57,7 +57,10 @@ fn who_publishes_and_what() {
 fn what_cannot_be_shown_is_told_in_one_line() {
     let place = Place::new("told");
     for command in ["list", "show"] {
-        assert_eq!(text(&picollo(&place.0, &[command])), ("nobody publishes here\n".into(), String::new()));
+        assert_eq!(
+            text(&picollo(&place.0, &[command])),
+            ("no program publishes here\n".into(), String::new())
+        );
     }
     // An obstacle is reported as an error, not as an empty list.
     let file = format!("/dev/shm/picollo-cli-file-{}", std::process::id());
@@ -159,7 +162,10 @@ fn a_directory_that_is_not_looked_into_is_told() {
         let output = command.env_remove("PICOLLO_DIR").env("XDG_RUNTIME_DIR", &place.0).output().unwrap();
         let (shown, errors) = text(&output);
         assert!(errors.contains("others may write to the directory"), "{arguments:?}: {shown}{errors}");
-        assert!(output.status.code() == Some(1) && !shown.contains("nobody publishes"), "{shown}{errors}");
+        assert!(
+            output.status.code() == Some(1) && !shown.contains("no program publishes"),
+            "{shown}{errors}"
+        );
     }
 }
 

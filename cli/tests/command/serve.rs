@@ -268,7 +268,7 @@ fn pushes() {
     send(&child, libc::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     for (arguments, why) in
-        [(&["--otlp", "ftp://a"][..], "begins with http"), (&["--interval", "no"], "no duration")]
+        [(&["--otlp", "ftp://a"][..], "begins with http"), (&["--interval", "no"], "not a duration")]
     {
         let output = push(arguments, &[]).wait_with_output().unwrap();
         assert!(!output.status.success() && text(&output).1.contains(why), "{:?}", text(&output));

@@ -30,8 +30,8 @@ def command() -> NoReturn:
     native = find(Path(__file__).resolve().parent)
     if native is None:
         sys.exit(
-            "picollo: this package came without its command: `cargo install --path cli` in the sources makes it, "
-            f"and {ENVIRONMENT_VARIABLE} names one that is elsewhere"
+            "picollo: this package does not include the command: build it with `cargo install --path cli` in the sources, "
+            f"or set {ENVIRONMENT_VARIABLE} to its path"
         )
     try:
         if sys.platform == "win32":

@@ -99,7 +99,7 @@ def histogram_options(
     if relative_error is not None and significant_digits is not None:
         raise ValueError(f"give relative_error or significant_digits, and not both: {relative_error!r} and {significant_digits!r}")
     if isinstance(unit, str):
-        raise TypeError(f'unit is the lowest value to tell apart, an int; for text in units, name the histogram "latency ({unit})"')
+        raise TypeError(f'unit must be an int, the lowest value to distinguish; for text with a unit, name the histogram "latency ({unit})"')
     lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
     if lowest >= highest:
         raise ValueError(f"min must be below max: {lowest} and {highest}")

@@ -44,7 +44,7 @@ def candidates(package: Path) -> list[str]:
 def _connected(path: str) -> ModuleType:
     """Loads the module at this path and connects it to the library's functions."""
     if sys.implementation.name != "cpython" or "t" in getattr(sys, "abiflags", ""):
-        raise ImportError("it is for CPython with the GIL")
+        raise ImportError("it needs CPython with the GIL")
     name = f"{__package__}._speed"
     spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
     assert spec is not None and spec.loader is not None

@@ -41,7 +41,7 @@ class LineSource:
             self.name = os.fspath(source)
             raw = self._closes.enter_context(open(source, "rb"))
         else:
-            raise TypeError(f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}")
+            raise TypeError(f"source must be a path, a file, bytes, or a str with lines, not {type(source).__name__}")
         # Takes the available bytes instead of waiting for more.
         self._read = getattr(raw, "read1", raw.read)
         self._lines: Optional[Iterator[bytes]] = self._all_lines()
@@ -52,7 +52,7 @@ class LineSource:
             if isinstance(piece, str):
                 piece = piece.encode("utf-8", "surrogatepass")
             elif piece is None:
-                raise BlockingIOError(f"{self.name} has nothing to read yet: logs are read from files that block")
+                raise BlockingIOError(f"{self.name} has nothing to read yet: use a file whose reads block")
             yield bytes(piece)
 
     def _text(self) -> Iterator[bytes]:
@@ -121,4 +121,4 @@ def _unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
             yield unpacking.decompress(piece, PIECE)
             piece = unpacking.unconsumed_tail or unpacking.unused_data
     if not unpacking.eof:
-        raise EOFError("what is compressed ends in the middle")
+        raise EOFError("the compressed data is incomplete")

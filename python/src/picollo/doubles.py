@@ -214,7 +214,7 @@ class DoubleSnapshot(Handle):
         """Adds the counts of another snapshot, of any relative error. If the relative errors differ, they add up. Sum
         and extremes stay exact if both are."""
         if not isinstance(other, DoubleSnapshot):
-            raise TypeError(f"a snapshot of doubles merges its like, not {type(other).__name__}")
+            raise TypeError(f"only snapshots of doubles can be merged, not {type(other).__name__}")
         if other is self:
             raise ValueError("a snapshot cannot be merged into itself")
         with locked(self, other):
@@ -306,7 +306,7 @@ class DoubleHistogram(Recorder):
     def add(self, other: DoubleSnapshot) -> None:
         """Adds all counts of a snapshot, of any relative error."""
         if not isinstance(other, DoubleSnapshot):
-            raise TypeError(f"a histogram of doubles adds snapshots of its like, not {type(other).__name__}")
+            raise TypeError(f"only snapshots of doubles can be added, not {type(other).__name__}")
         with other._lock:
             check(held.double_histogram_add(self._handle(), other._handle()), "add")
 

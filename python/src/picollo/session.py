@@ -196,7 +196,7 @@ class Session(Handle):
         if isinstance(event, int):
             position = event if event >= 0 else event + len(self)
             if not 0 <= position < len(self):
-                raise IndexError(f"the session has {len(self)} events, none at {event}")
+                raise IndexError(f"the session has {len(self)} events, so {event} is out of range")
             return position
         spec = event.spec if isinstance(event, Event) else event
         if spec in self._specs:

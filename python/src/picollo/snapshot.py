@@ -379,7 +379,7 @@ class Snapshot(Handle):
         try:
             return self._combine(other, "subtract", self._functions.snapshot_subtract)
         except InvalidArgumentError as error:
-            raise InvalidArgumentError(error.status, "there is less here than is to be taken away") from None
+            raise InvalidArgumentError(error.status, "this snapshot has fewer values than the other, which cannot be subtracted") from None
 
     def _combine(self, other: Snapshot, what: str, function: Callable[..., int]) -> Merged:
         if not isinstance(other, Snapshot):

@@ -276,6 +276,38 @@ fn constants(what: &str, rust: &str, prefix: &str) -> String {
     code
 }
 
+/// A line of code. If it is a constant with the number of another package's constant or variant, it gets that number, which cbindgen cannot
+/// know.
+fn with_number(line: &str) -> String {
+    let Some((begin, value)) = line.strip_suffix(';').and_then(|line| line.split_once(" = ")) else {
+        return line.into();
+    };
+    let name = value.rsplit("::").next().unwrap();
+    let is_constant = name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.starts_with("PICOLLO_");
+    if !begin.starts_with("pub const PICOLLO_") || !is_constant {
+        return line.into();
+    }
+    let number = match value.strip_suffix(" as u32").and_then(|path| path.split_once("::")) {
+        Some((of, variant)) => {
+            let file = only(&format!("#[repr(u32)]\npub enum {of} {{\n"));
+            let (_, body) = file.split_once(&format!("pub enum {of} {{\n")).unwrap();
+            let (_, rest) =
+                body.split_once(&format!("    {variant} = ")).unwrap_or_else(|| panic!("no {value}"));
+            rest.split_once(',').unwrap().0
+        }
+        None => {
+            let declared = format!("pub const {name}: ");
+            let (_, rest) = only(&declared).split_once(&declared).unwrap();
+            rest.split_once(';').unwrap().0.split_once(" = ").unwrap().1
+        }
+    };
+    // A shift would be a flag.
+    match number.split_once(" << ").map(|(number, shift)| (number.parse::<u64>(), shift.parse::<u32>())) {
+        Some((Ok(number), Ok(shift))) => format!("{begin} = {};", number << shift),
+        _ => format!("{begin} = {number};"),
+    }
+}
+
 /// The usual ranks of percentiles: an array of another package, as an initializer of C.
 fn default_ranks() -> String {
     let begin = "\npub const SUMMARY_RANKS: [f64; ";
@@ -314,7 +346,7 @@ fn section(path: &Path) -> String {
     let options = path.with_file_name(format!("{section}_options.rs"));
     let files = [options.exists().then(|| read(&options)), Some(module.clone())];
     for line in files.iter().flatten().flat_map(|file| file.lines()).filter(|line| !line.starts_with("//!")) {
-        writeln!(code, "{line}").unwrap();
+        writeln!(code, "{}", with_number(line)).unwrap();
     }
     code += &last;
     // The expansion of the macro for functions (guard.rs).

@@ -26,9 +26,8 @@ use picollo_core::{
 };
 
 /// Default threshold of scalable counters: 2^13 = 8192.
-pub const PICOLLO_SCALABLE_THRESHOLD_BITS: u32 = 13;
-
-const _: () = assert!(PICOLLO_SCALABLE_THRESHOLD_BITS == SCALABLE_THRESHOLD_BITS);
+#[allow(dead_code)] // for C
+pub const PICOLLO_SCALABLE_THRESHOLD_BITS: u32 = SCALABLE_THRESHOLD_BITS;
 
 /// 0 means the default; other numbers are limited to the range.
 #[inline(always)]

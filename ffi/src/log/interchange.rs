@@ -38,9 +38,8 @@ pub const PICOLLO_HGRM_CSV: u32 = 1;
 
 /// Limit on the counters of a decoded snapshot if the caller sets none: 48 MiB of counts, enough for every
 /// HdrHistogram with up to 5 significant digits.
-pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = 6_291_456;
-
-const _: () = assert!(PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS);
+#[allow(dead_code)] // for C
+pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = DEFAULT_MAX_COUNTERS;
 
 exported! {
 /// Writes a snapshot as bytes.

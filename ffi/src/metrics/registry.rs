@@ -46,22 +46,19 @@ use crate::text::write_text;
 pub struct picollo_registry(());
 
 /// OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.
-pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = 0;
+#[allow(dead_code)] // for C
+pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = Exposition::OpenMetrics as u32;
 /// Prometheus' text, text/plain; version=0.0.4; charset=utf-8.
-pub const PICOLLO_EXPOSITION_PROMETHEUS_TEXT: u32 = 1;
+#[allow(dead_code)] // for C
+pub const PICOLLO_EXPOSITION_PROMETHEUS_TEXT: u32 = Exposition::PrometheusText as u32;
 /// Prometheus' Protocol Buffers, application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
 /// encoding=delimited. Only this format has native histograms (PICOLLO_METRIC_NATIVE).
-pub const PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF: u32 = 2;
+#[allow(dead_code)] // for C
+pub const PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF: u32 = Exposition::PrometheusProtobuf as u32;
 /// OpenTelemetry's protocol, OTLP, application/x-protobuf: an ExportMetricsServiceRequest with cumulative counts and
 /// exponential histograms.
-pub const PICOLLO_EXPOSITION_OTLP: u32 = 3;
-
-const _: () = assert!(
-    PICOLLO_EXPOSITION_OPENMETRICS == Exposition::OpenMetrics as u32
-        && PICOLLO_EXPOSITION_PROMETHEUS_TEXT == Exposition::PrometheusText as u32
-        && PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == Exposition::PrometheusProtobuf as u32
-        && PICOLLO_EXPOSITION_OTLP == Exposition::Otlp as u32
-);
+#[allow(dead_code)] // for C
+pub const PICOLLO_EXPOSITION_OTLP: u32 = Exposition::Otlp as u32;
 
 /// Omit the time at which counting began: no _created.
 pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;

@@ -8,25 +8,22 @@ use crate::options;
 
 /// The default: any number of threads record, also in signal handlers, each by an atomic addition. Its only recorder
 /// is picollo_atomic_recorder.
-pub const PICOLLO_MODE_INTERLOCKED: u32 = 0;
+#[allow(dead_code)] // for C
+pub const PICOLLO_MODE_INTERLOCKED: u32 = Mode::Interlocked as u32;
 /// One thread records at a time, and any number of threads read. A record is a plain addition and takes a third to a
 /// fifth of the time. Two threads that record at the same time lose counts without notice.
-pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 1;
+#[allow(dead_code)] // for C
+pub const PICOLLO_MODE_SINGLE_WRITER: u32 = Mode::SingleWriter as u32;
 /// Many threads at high rates: a plain addition into the thread's own shard.
-pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
+#[allow(dead_code)] // for C
+pub const PICOLLO_MODE_THREAD_LOCAL: u32 = Mode::ThreadLocal as u32;
 /// Many threads at high rates, however many there are, and signal handlers. A record is a plain addition into the
 /// shard of the current CPU, in a restartable sequence. This needs Linux on x86-64 and glibc 2.35 or later.
 /// Otherwise, and in threads that are not registered for it, a record is an atomic addition, which is just as exact.
 /// Each CPU that was recorded on has a shard; threads have none. Such histograms are dense, have 64-bit counters, and
 /// live on the heap. They have no recorder (PICOLLO_ERR_UNSUPPORTED).
-pub const PICOLLO_MODE_PER_CPU: u32 = 4;
-
-const _: () = assert!(
-    PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
-        && PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
-        && PICOLLO_MODE_THREAD_LOCAL == Mode::ThreadLocal as u32
-        && PICOLLO_MODE_PER_CPU == Mode::PerCpu as u32
-);
+#[allow(dead_code)] // for C
+pub const PICOLLO_MODE_PER_CPU: u32 = Mode::PerCpu as u32;
 
 /// Omits the room for resets. The histogram takes a third of the memory, and picollo_histogram_reset returns
 /// PICOLLO_ERR_UNSUPPORTED.
@@ -39,9 +36,8 @@ pub const PICOLLO_HISTOGRAM_WHOLE_ARRAY: u32 = 1 << 1;
 
 /// For significant_digits: the buckets of an HdrHistogram with 0 significant digits, which are powers of two. (0 in
 /// that field means that relative_error decides.)
-pub const PICOLLO_ZERO_DIGITS: u32 = 255;
-
-const _: () = assert!(PICOLLO_ZERO_DIGITS == Options::ZERO_DIGITS);
+#[allow(dead_code)] // for C
+pub const PICOLLO_ZERO_DIGITS: u32 = Options::ZERO_DIGITS;
 
 /// Options of a histogram.
 ///

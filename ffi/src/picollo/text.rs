@@ -43,23 +43,21 @@ use crate::status::picollo_status;
 use crate::summary::{Temporary, for_text, picollo_summary};
 
 /// A heading and a table, for reports and terminals. Numbers are grouped and rounded.
-pub const PICOLLO_TEXT_MARKDOWN: u32 = 0;
+#[allow(dead_code)] // for C
+pub const PICOLLO_TEXT_MARKDOWN: u32 = Format::Markdown as u32;
 /// One line without a line break, for logs. Numbers are grouped and rounded.
-pub const PICOLLO_TEXT_LINE: u32 = 1;
+#[allow(dead_code)] // for C
+pub const PICOLLO_TEXT_LINE: u32 = Format::Line as u32;
 /// One JSON object, for programs. Numbers are exact; missing values are null.
-pub const PICOLLO_TEXT_JSON: u32 = 2;
+#[allow(dead_code)] // for C
+pub const PICOLLO_TEXT_JSON: u32 = Format::Json as u32;
 
 /// A few lines for people, at most 80 columns wide, without a line break at the end. See "Text for people".
-pub const PICOLLO_TEXT_HUMAN: u32 = 4;
+#[allow(dead_code)] // for C
+pub const PICOLLO_TEXT_HUMAN: u32 = Format::Human as u32;
 /// Part of an HTML page: only for picollo_exemplars_format. For all other calls it is an unknown format.
+#[allow(dead_code)] // for C
 pub const PICOLLO_TEXT_HTML: u32 = 6;
-
-const _: () = assert!(
-    PICOLLO_TEXT_MARKDOWN == Format::Markdown as u32
-        && PICOLLO_TEXT_LINE == Format::Line as u32
-        && PICOLLO_TEXT_JSON == Format::Json as u32
-        && PICOLLO_TEXT_HUMAN == Format::Human as u32
-);
 
 /// Writes a text into the caller's buffer.
 ///

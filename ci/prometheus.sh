@@ -12,7 +12,7 @@ rm -rf "$work"
 mkdir -p "$work"
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 ci/prometheus/service.c -o "$work/service" -I"$stage/include" -L"$stage/lib" \
     -Wl,-rpath,"$stage/lib" -lpicollo -lpthread
-cargo build --quiet -p picollo-serve --example service
+cargo build --quiet -p picollo-export --example service
 cargo build --quiet -p picollo-cli
 # In memory, like segments.
 segments=$(mktemp -d /dev/shm/picollo-prometheus-XXXXXX)

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
+use picollo_export::http::RegistryExport;
+use picollo_export::http::otlp::{Export, Outcome, PushError, Pusher, Settings};
 use picollo_native::unix_nanos;
-use picollo_serve::RegistryExport;
-use picollo_serve::otlp::{Export, Outcome, PushError, Pusher, Settings};
 
 use crate::failure::Failure;
 use crate::places::{self, Places};

@@ -8,8 +8,8 @@ use metrics::{
     Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SetRecorderError, SharedString, Unit,
 };
 use picollo_core::{Since, Snapshot, ValueSelection};
+use picollo_export::http::{Options, Server, exposition};
 use picollo_export::{MetricKind, Registry};
-use picollo_serve::{Options, Server, exposition};
 
 use crate::cache::{Cache, cached};
 use crate::cells::{CounterCell, GaugeCell, HistogramCell, Refused};
@@ -40,7 +40,7 @@ impl Metrics {
         Server::start(address, Options::default(), exposition(self.registry()))
     }
 
-    /// The registry, for other exports, such as [`picollo_serve::RegistryExport`], and to add your own histograms.
+    /// The registry, for other exports, such as [`picollo_export::http::RegistryExport`], and to add your own histograms.
     pub fn registry(&self) -> Arc<Mutex<Registry>> {
         self.0.registry.clone()
     }

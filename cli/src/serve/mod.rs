@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgMatches, Command, value_parser};
-use picollo_serve::{Answer, Server, exposition};
+use picollo_export::http::{Answer, Server, exposition};
 
 use self::bounds::Bounds;
 pub(crate) use self::exposed::{Exposed, Wanted};
@@ -74,7 +74,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let signals = signals::Blocked::new();
     let exposed = Mutex::new(None);
     let source = move |accept: &str| scrape(&exposed, &|| Exposed::new(wanted.clone()), accept);
-    let server = Server::start(&address_of(address), picollo_serve::Options::default(), source)
+    let server = Server::start(&address_of(address), picollo_export::http::Options::default(), source)
         .map_err(|error| cannot_listen(address, &error))?;
     match server.address() {
         socket if socket.starts_with("unix:") => print(&format!("{socket}\n"))?,

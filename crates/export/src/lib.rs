@@ -10,11 +10,7 @@
 //! Exponential buckets also use the midpoint of the observation's own bucket, divided by the divisor and rounded to a
 //! double. The assignment is exact, because the roots of two that divide the buckets are compared in integers.
 
-#![no_std]
-
 extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 mod distribution;
 mod entries;
@@ -22,6 +18,8 @@ mod exemplar;
 mod exponential;
 mod family;
 mod format;
+#[cfg(feature = "http")]
+pub mod http;
 mod keys;
 mod memory;
 mod name;

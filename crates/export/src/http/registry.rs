@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "otlp")]
-use picollo_export::OtlpExport;
-use picollo_export::{Registry, negotiate};
+use crate::OtlpExport;
+use crate::{Registry, negotiate};
 
-use crate::Answer;
+use crate::http::Answer;
 #[cfg(feature = "otlp")]
-use crate::otlp::{Export, Settings};
+use crate::http::otlp::{Export, Settings};
 
 /// Answers scrapers with what a registry has at that moment: for [`Server::start`](crate::Server::start).
 ///
@@ -17,7 +17,7 @@ use crate::otlp::{Export, Settings};
 /// use std::sync::{Arc, Mutex};
 /// use picollo_core::{Metric, Options, SharedHistogram};
 /// use picollo_export::Registry;
-/// use picollo_serve::{Server, exposition};
+/// use picollo_export::http::{Server, exposition};
 ///
 /// let latency = SharedHistogram::create(&Options::default())?;
 /// let mut registry = Registry::new();

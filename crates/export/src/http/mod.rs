@@ -1,11 +1,11 @@
-//! Exports a [`picollo_export::Registry`]: with an HTTP endpoint for scrapers ([`Server`], [`exposition`]), or a push to
+//! Exports a [`Registry`](crate::Registry) over HTTP: with an endpoint for scrapers ([`Server`], [`exposition`]), or a push to
 //! OpenTelemetry collectors ([`otlp::Pusher`], [`RegistryExport`]). The push is the feature `otlp`, on by default, and
-//! needs a client for HTTP and TLS. The endpoint needs only the C library.
+//! needs a client for HTTP and TLS. The endpoint is the feature `http`, and needs only the C library.
 //!
 //! ```no_run
 //! use std::sync::{Arc, Mutex};
 //! use picollo_export::Registry;
-//! use picollo_serve::{Options, RegistryExport, Server, exposition, otlp};
+//! use picollo_export::http::{Options, RegistryExport, Server, exposition, otlp};
 //!
 //! let registry = Arc::new(Mutex::new(Registry::new()));
 //! let server = Server::start("127.0.0.1:9464", Options::default(), exposition(registry.clone()))?;

@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::otlp::*;
+use crate::http::otlp::*;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::connection::{self, plain};
+use crate::http::connection::{self, plain};
 
 /// An answer to a scraper.
 #[derive(Clone, PartialEq, Eq, Debug)]

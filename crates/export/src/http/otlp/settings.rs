@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::Temporality;
 use percent_encoding::percent_decode_str;
-use picollo_export::Temporality;
 use ureq::http::Uri;
 
 /// Where, how and how often to push.

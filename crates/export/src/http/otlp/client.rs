@@ -8,7 +8,7 @@ use prost::Message;
 use ureq::http::{Response, header};
 use ureq::{Agent, Body, Error};
 
-use crate::otlp::settings::Settings;
+use crate::http::otlp::settings::Settings;
 
 /// The rest of an answer is ignored.
 const MOST_OF_AN_ANSWER: u64 = 64 << 10;

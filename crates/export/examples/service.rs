@@ -5,8 +5,8 @@ use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 
 use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_export::http::{Server, exposition};
 use picollo_export::{Exemplar, Registry};
-use picollo_serve::{Server, exposition};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let latency = SharedHistogram::create(&Options { relative_error: 0.01, ..Options::default() })?;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let registry = Arc::new(Mutex::new(registry));
     let server =
-        Server::start("127.0.0.1:0", picollo_serve::Options::default(), exposition(registry.clone()))?;
+        Server::start("127.0.0.1:0", picollo_export::http::Options::default(), exposition(registry.clone()))?;
     println!("{}", server.address().rsplit(':').next().unwrap_or_default());
     let mut recorded = 0;
     for line in std::io::stdin().lock().lines() {

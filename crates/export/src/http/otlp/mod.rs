@@ -13,11 +13,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use crate::Temporality;
 pub use client::{Outcome, PushError};
-pub use picollo_export::Temporality;
 pub use settings::Settings;
 
-use crate::registry::unix_nanos;
+use crate::http::registry::unix_nanos;
 
 /// The source of pushes.
 pub trait Export: Send {

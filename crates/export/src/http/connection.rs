@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use picollo_core::seam::write_escaped;
 
-use crate::request::{self, Refusal, Request};
-use crate::{Answer, Options};
+use crate::http::request::{self, Refusal, Request};
+use crate::http::{Answer, Options};
 
 /// A text in an HTML page.
 struct Escaped<'a>(&'a str);

@@ -1,7 +1,7 @@
 use super::*;
-use crate::otlp::Temporality;
-use crate::otlp::tests::collector;
-use crate::otlp::{Outcome, Pusher};
+use crate::http::otlp::Temporality;
+use crate::http::otlp::tests::collector;
+use crate::http::otlp::{Outcome, Pusher};
 use picollo_core::Metric;
 use prost::Message;
 
@@ -99,7 +99,8 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         busy,
     ];
     let (settings, requests) = collector(&answers);
-    let silent = crate::otlp::Settings { timeout: std::time::Duration::from_millis(100), ..settings.clone() };
+    let silent =
+        crate::http::otlp::Settings { timeout: std::time::Duration::from_millis(100), ..settings.clone() };
     let (hits, registry) = counting();
     let mut export = RegistryExport::new(registry);
     let (mut arrived, mut end) = (0, 5);
@@ -107,7 +108,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
         hits.add(round + 1);
         // After the last answer, the collector is silent.
         let to = if round < answers.len() as u64 { &settings } else { &silent };
-        let to = crate::otlp::Settings { temporality: Temporality::Delta, ..to.clone() };
+        let to = crate::http::otlp::Settings { temporality: Temporality::Delta, ..to.clone() };
         let request = export.encode(&to, 10 * (round + 1)).unwrap();
         let result = to.post(&request);
         let (_, body) = requests.recv().unwrap();
@@ -133,7 +134,7 @@ fn nothing_is_lost_whatever_a_collector_answers() {
 fn a_silent_collector_blocks_nobody() {
     let (settings, requests) = collector(&[]);
     let (hits, registry) = counting();
-    let (tell, reports) = std::sync::mpsc::channel::<Result<Outcome, crate::otlp::PushError>>();
+    let (tell, reports) = std::sync::mpsc::channel::<Result<Outcome, crate::http::otlp::PushError>>();
     let soon = Settings { interval: std::time::Duration::from_millis(1), ..settings };
     let pusher = Pusher::start(soon, RegistryExport::new(registry.clone()), move |result| {
         let _ = tell.send(result.clone());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use crate::{Answer, Options, Server};
+use crate::http::{Answer, Options, Server};
 
 fn echo(accept: &str) -> Result<Answer, String> {
     match accept {

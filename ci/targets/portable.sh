@@ -72,6 +72,7 @@ other() {
     # Fewer cases of property tests if each instruction costs ten.
     if [ -n "$4" ]; then export PROPTEST_CASES=32; fi
     tests "$1" cargo test --quiet --locked -Zbuild-std --package=picollo-{core,codec,stats,text,export} --lib --tests \
+        --no-default-features --features picollo-core/std,picollo-codec/std,picollo-codec/compression,picollo-text/alloc \
         --target "$2"
     unset CARGO_TARGET_DIR RUSTC RUSTC_BOOTSTRAP PROPTEST_CASES
 }

@@ -11,7 +11,7 @@ use crate::http::Answer;
 #[cfg(feature = "otlp")]
 use crate::http::otlp::{Export, Settings};
 
-/// Answers scrapers with what a registry has at that moment: for [`Server::start`](crate::Server::start).
+/// Answers scrapers with what a registry has at that moment: for [`Server::start`](crate::http::Server::start).
 ///
 /// ```no_run
 /// use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ pub fn exposition(
     }
 }
 
-/// Exports a registry with a [`Pusher`](crate::otlp::Pusher): cumulative counts, or those since the last accepted push.
+/// Exports a registry with a [`Pusher`](crate::http::otlp::Pusher): cumulative counts, or those since the last accepted push.
 #[cfg(feature = "otlp")]
 #[derive(Debug)]
 pub struct RegistryExport {

@@ -53,7 +53,6 @@ class Job:
 COMMIT = [
     Job("lint", 360, "ci/lint.sh", takes=("debug",), needs=()),
     Job("stage", 270, "ci/stage.sh", takes=("release",), needs=()),
-    Job("rooms", 45, "ci/rooms.py --planted", needs=()),
     Job("rust", 900, "cargo test --quiet --no-fail-fast", takes=("debug", "registers"), needs=()),
     Job("python", 450, "python/run-tests.sh -q -ra"),
     # It counts instructions, and measures no times.

@@ -62,7 +62,7 @@ is_told_apart() { ! wants "$root/target/stage/lib/libpicollo.so"; }
 loads_as_it_should() {
     local dynamic
     dynamic=$(readelf -dW "$tree/lib/libpicollo.so")
-    grep -q "SONAME.*\[libpicollo\.so\.$(ci/tools/abi-version.sh)\]" <<<"$dynamic" &&
+    grep -q "SONAME.*\[libpicollo\.so\.$("$root/ci/tools/abi-version.sh")\]" <<<"$dynamic" &&
         grep -q NODELETE <<<"$dynamic" &&
         grep -q STATIC_TLS <<<"$dynamic" &&
         # Only the header's functions are exported.

@@ -42,14 +42,17 @@ pub unsafe fn output<T>(pointer: *mut T) -> Outcome<Output<T>> {
 }
 
 /// The destination of an optional result: NULL means that nobody wants it.
+#[cfg(feature = "std")]
 pub struct OutputIfAny<T>(Option<Output<T>>);
 
 /// # Safety
 /// As for [`output`].
+#[cfg(feature = "std")]
 pub unsafe fn output_if_any<T>(pointer: *mut T) -> Outcome<OutputIfAny<T>> {
     if pointer.is_null() { Ok(OutputIfAny(None)) } else { output(pointer).map(|out| OutputIfAny(Some(out))) }
 }
 
+#[cfg(feature = "std")]
 impl<T> OutputIfAny<T> {
     pub fn set(self, value: T) {
         if let Some(out) = self.0 {

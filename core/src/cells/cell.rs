@@ -80,8 +80,6 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     fn replace(&self, seen: u64, count: u64) -> bool {
         self.try_add(seen, count.wrapping_sub(seen)).is_ok()
     }
-    /// Takes the count out of the cell and returns it.
-    fn take(&self) -> u64;
 }
 
 impl Counter for AtomicU64 {
@@ -155,10 +153,6 @@ impl Counter for AtomicU64 {
         let (sum, wrapped) = seen.overflowing_add(count);
         self.compare_exchange(seen, sum, Relaxed, Relaxed).map(|_| wrapped as u64)
     }
-
-    fn take(&self) -> u64 {
-        self.swap(0, Relaxed)
-    }
 }
 
 impl Counter for AtomicU32 {
@@ -217,10 +211,6 @@ impl Counter for AtomicU32 {
             Ok(_) => Ok(wraps_of_32_bits(seen, count)),
             Err(current) => Err(current as u64),
         }
-    }
-
-    fn take(&self) -> u64 {
-        self.swap(0, Relaxed) as u64
     }
 }
 

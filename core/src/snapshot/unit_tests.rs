@@ -149,3 +149,14 @@ fn a_merge_counts_from_zero_whatever_the_base_held() {
     taken.merge(&snapshot(layout, &[(5, 1)]));
     assert_eq!((taken.bucket_of(5).unwrap().count, taken.counts().total), (4, 4));
 }
+
+#[test]
+fn a_snapshot_in_an_array_is_updated_like_any_other() {
+    const LAYOUT: Layout = Layout::new(0.1, 0, 1000);
+    let histogram = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
+    histogram.record_n(5, 3);
+    let mut taken = Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT);
+    taken.update(&*histogram, Since::Reset).unwrap();
+    assert_eq!((taken.counts().total, taken.bucket_of(5).unwrap().count), (3, 3));
+    assert!(std::panic::catch_unwind(|| Snapshot::<[u64; 3]>::new(LAYOUT)).is_err());
+}

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use picollo_core::{Options, SharedHistogram};
 use picollo_export::Registry;
 use picollo_why::{
-    Cause, Collector, Context, ExemplarOptions, Interval, KNOWN_ACCOUNTS, MAX_SLOWEST, Missing,
+    Cause, Collector, Context, EXEMPLARS_COUNTERS, ExemplarOptions, Interval, KNOWN_ACCOUNTS, MAX_SLOWEST,
+    Missing,
 };
 use system::child_exit_code;
 
@@ -180,6 +181,25 @@ fn intervals_follow_each_other() {
     assert_eq!((third.observations, third.exemplars().len()), (0, 0));
     let text = text_of(&third);
     assert_eq!(text, "Nothing was recorded.");
+}
+
+/// With a PMU the instructions of slow ones are counted; without, whoever prepares the thread learns the reason.
+#[test]
+fn instructions_are_counted_or_the_reason_is_known() {
+    let options =
+        ExemplarOptions { threshold: 1000, flags: EXEMPLARS_COUNTERS, ..ExemplarOptions::default() };
+    let collector = collector(options);
+    let prepared = collector.prepare_thread();
+    for _ in 0..10 {
+        let mut scope = collector.scope();
+        spin(Duration::from_micros(50));
+        scope.end();
+    }
+    let interval = collector.collect().unwrap();
+    match prepared {
+        Ok(()) => assert_eq!(interval.counted, interval.known, "{interval:?}"),
+        Err(why) => assert!(interval.counted == 0 && !why.message().is_empty(), "{why:?} {interval:?}"),
+    }
 }
 
 #[test]

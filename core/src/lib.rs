@@ -78,31 +78,15 @@ pub use histograms::approximate::{
 };
 pub use histograms::dense::Histogram;
 pub use histograms::dense::single_writer::Writer;
-#[cfg(feature = "alloc")]
-#[doc(hidden)]
-pub use histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
 pub use histograms::record::Record;
 #[cfg(feature = "alloc")]
 pub use histograms::striped::SharedStripedCounter;
 pub use histograms::striped::StripedCounter;
 pub use layout::bucket::{Bucket, ValueSelection};
-#[doc(hidden)]
-pub use layout::indices::BatchPath;
 pub use layout::layout::{Layout, MAX_SCALE};
 #[cfg(feature = "alloc")]
 pub use metric::{Metric, MetricCounter, MetricGauge};
 pub use platform::atomics::{AtomicU32, AtomicU64};
-#[doc(hidden)]
-pub use platform::banks::BaselineWord;
-#[doc(hidden)] // For the C interface.
-#[cfg(feature = "std")]
-pub use platform::lock::{Lock, Refused};
-#[doc(hidden)] // For what native keeps of threads.
-#[cfg(feature = "std")]
-pub use platform::memory::is_at_hand;
-#[doc(hidden)] // The same.
-#[cfg(feature = "std")]
-pub use platform::process::process;
 pub use snapshot::merge::Merged;
 pub use snapshot::rewrite::Rewrite;
 pub use snapshot::snapshot::{Counts, Since, Snapshot};
@@ -123,11 +107,21 @@ pub mod seam {
     };
     pub use crate::format::xml::write_escaped;
     pub use crate::handle::single_writer::sealed::Inside;
+    #[cfg(feature = "alloc")]
+    pub use crate::histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
+    pub use crate::layout::indices::BatchPath;
     pub use crate::layout::layout::SCALES_OF_DIGITS;
+    pub use crate::platform::banks::BaselineWord;
     #[cfg(feature = "alloc")]
     pub use crate::platform::counted::Counted;
+    #[cfg(feature = "std")]
+    pub use crate::platform::lock::{Lock, Refused};
+    #[cfg(feature = "std")]
+    pub use crate::platform::memory::is_at_hand;
     #[cfg(feature = "alloc")]
     pub use crate::platform::memory::{allocate_zeroed, free};
+    #[cfg(feature = "std")]
+    pub use crate::platform::process::process;
     pub use crate::snapshot::differences::{BLOCK, Cells};
     pub use crate::statistics::percentile::{Cursor, saturated, target_count};
     pub use crate::statistics::short::{CountsInWords, Rank, SHORT, outside, supports};

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
-use picollo_core::{BatchPath, Counter, Histogram, Layout, Metric, Options, SharedHistogram, SingleWriter};
+use picollo_core::seam::BatchPath;
+use picollo_core::{Counter, Histogram, Layout, Metric, Options, SharedHistogram, SingleWriter};
 use picollo_segment::{Segment, SegmentOptions, Viewer};
 
 fn main() {

@@ -173,7 +173,7 @@ impl SharedHistogram {
         Ok(SharedHistogram(header))
     }
 
-    /// Attaches to a per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::PerCpuImage).
+    /// Attaches to a per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::seam::PerCpuImage).
     ///
     /// # Safety
     /// `memory` must be valid for `size` bytes as long as there is any reference, and contain a table of this process

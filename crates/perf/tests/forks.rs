@@ -9,7 +9,7 @@ mod fake;
 
 use common::system::{child_exit_code, counters, filter, mounts, refuse};
 use common::{Cell, create, may_change_this_machine, named, naps, readings, run, skipped, watch};
-use picollo_core::process;
+use picollo_core::seam::process;
 use picollo_native::seam::{Attr, Kernel};
 use picollo_native::*;
 use picollo_perf::seam::UserReads;

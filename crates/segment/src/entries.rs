@@ -3,9 +3,10 @@
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use picollo_core::seam::{PerCpuImage, has_restartable_sequences};
 use picollo_core::{
-    Metric, MetricCounter, Mode, Options, PerCpuImage, SharedHistogram, SharedStripedCounter, SharedWriter,
-    SingleWriterHistogram, Storage, has_restartable_sequences,
+    Metric, MetricCounter, Mode, Options, SharedHistogram, SharedStripedCounter, SharedWriter,
+    SingleWriterHistogram, Storage,
 };
 
 use super::check::{self, Shape};

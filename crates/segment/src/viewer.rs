@@ -4,10 +4,8 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use picollo_core::{
-    BaselineWord, Error as CoreError, Layout, PerCpuImage, SharedHistogram, Since, SingleWriterHistogram,
-    Snapshot,
-};
+use picollo_core::seam::{BaselineWord, PerCpuImage};
+use picollo_core::{Error as CoreError, Layout, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
 
 use super::check::{self, Image, Shape};
 use super::description::{SegmentEntry, SegmentInfo, SegmentKind};

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::Ordering;
 
-use picollo_core::Refused;
+use picollo_core::seam::Refused;
 
 use super::collector::{EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, Inner, forked};
 use super::exemplar::{Context, Evidence, Exemplar, Missing, NO_CPU};

@@ -97,7 +97,7 @@ pub(super) fn made() -> *mut Thread {
         return thread;
     }
     // The first access registers the destructor, which allocates a few words; glibc ends the process if it cannot.
-    if !picollo_core::is_at_hand() {
+    if !picollo_core::seam::is_at_hand() {
         return thread;
     }
     let thread = OWNER.try_with(|owner| {

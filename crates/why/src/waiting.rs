@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 #[cfg(all(loom, test))]
 use loom::sync::atomic::{AtomicU32, Ordering};
 
-use picollo_core::Lock;
+use picollo_core::seam::Lock;
 
 use super::exemplar::Exemplar;
 use picollo_native::Result;

@@ -26,7 +26,8 @@
 use core::ffi::{CStr, c_char, c_void};
 use core::fmt::Write;
 
-use picollo_core::{Lock, Metric};
+use picollo_core::Metric;
+use picollo_core::seam::Lock;
 use picollo_export::{Exposition, Registry, negotiate};
 
 use crate::argument::{input, output, output_if_any, room, slice, text};

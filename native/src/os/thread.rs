@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-pub use picollo_core::process;
+pub use picollo_core::seam::process;
 
 unsafe extern "C" {
     fn picollo_asm_thread_token() -> u64;

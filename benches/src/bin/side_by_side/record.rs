@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
+use picollo_core::seam::BatchPath;
 use picollo_core::{
-    BatchPath, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter,
-    SingleWriterHistogram,
+    Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter, SingleWriterHistogram,
 };
 
 use crate::peers::{self, Hdr, Through};

@@ -6,7 +6,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::{offset_of, transmute_copy, zeroed};
 use core::ptr;
 
-use picollo_core::Lock;
+use picollo_core::seam::Lock;
 
 use picollo_native::seam::failure;
 use picollo_native::seam::kernel::Attr;
@@ -177,7 +177,7 @@ fn start() -> Result<Functions, Refusal> {
     // lack of memory, so any other failure is tried again.
     let library = open().or_else(|errno| if errno == Errno(libc::ENOMEM) { Err(errno) } else { open() });
     let library = library.map_err(|errno| {
-        if errno == Errno(libc::ENOMEM) || !picollo_core::is_at_hand() {
+        if errno == Errno(libc::ENOMEM) || !picollo_core::seam::is_at_hand() {
             return Refusal::Refused(Status::OutOfMemory.into());
         }
         let mut why = [0; 120];

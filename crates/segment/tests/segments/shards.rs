@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use picollo_core::{Mode, Options, PerCpuImage, SharedHistogram, Since, Snapshot, has_restartable_sequences};
+use picollo_core::seam::{PerCpuImage, has_restartable_sequences};
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 use picollo_native::*;
 use picollo_segment::*;
 

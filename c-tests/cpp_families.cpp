@@ -278,6 +278,7 @@ static void doubles()
     const picollo::double_summary summary = must(snapshot.summary());
     CHECK(summary.p0().rank == 0 && summary.p50().rank == 50 && summary.p90().rank == 90 && summary.p95().rank == 95);
     CHECK(summary.p99().rank == 99 && summary.p99_9().rank == 99.9 && summary.p100().value > 3.49 && summary.statistics().sum == 3.25);
+    CHECK(summary.percentiles().front().rank == 0 && summary.percentiles().back().value == summary.p100().value);
     CHECK(must(summary.table("Skew")).rfind("##### Skew", 0) == 0);
     CHECK(written(summary).find(" values, 1 not finite\n") != std::string::npos);
     FAILS(invalid_argument, snapshot.quantile(1.5));

@@ -54,6 +54,7 @@ static void worked_example()
     CHECK_STRING("Latency: 99,940 values, 60 below the range\n"
                  "    P50      P90      P99    P99.9      max     mean\n"
                  "3.60 µs  7.46 µs  9.15 µs  9.66 µs  9.79 µs  4.33 µs\n", printed.str());
+    CHECK(before.percentiles().front().value == 2008 && before.percentiles().back().rank == 100);
     CHECK_U64(99940, before.total_count());
     CHECK_U64(60, before.underflow_count());
     CHECK(before.p0().value == 2008 && before.p1().value == 2064 && before.p5().value == 2288 && before.p10().value == 2448);

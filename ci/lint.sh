@@ -17,5 +17,5 @@ check "formatted" cargo fmt --all --check
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet "${deny[@]}"
 check "clippy, without features" cargo clippy --package=picollo-{core,codec,stats,text} --no-default-features --quiet "${deny[@]}"
 check "links between pages of the Rust documentation" env RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" \
-    cargo doc --no-deps --quiet --package=picollo-{core,codec,stats,text,export,native,perf,bench,segment,why}
+    cargo doc --no-deps --quiet --package=picollo-{core,codec,stats,text,export,native,perf,bench,segment,why} --package=picollo
 finish

@@ -292,9 +292,13 @@ class Runner:
         skipped = tuple(line for line in lines if line.startswith("SKIPPED"))
         if verdict == "passed" and lines and lines[-1].startswith("SKIPPED"):
             verdict = "skipped"
+        # A filter that finds no test passes in every test runner.
+        ran_nothing = verdict == "passed" and not skipped and re.search(r"\b0 passed|^Ran 0 tests", sum_up(lines))
+        if ran_nothing:
+            verdict = "NO TEST"
         if not job.alone:
             self.say(f"\n==== what {job.name} printed\n{log.read_text(errors='replace')}")
-        more = {"TOO LONG": f"killed at its limit of {limit:.0f} s", "FAILED": f"FAILED with status {process.returncode}"}
+        more = {"TOO LONG": f"killed at its limit of {limit:.0f} s", "NO TEST": "FAILED: it ran no test", "FAILED": f"FAILED with status {process.returncode}"}
         self.say(f"==== {job.name}: {more.get(verdict, verdict)}, {seconds:.0f} s\n")
         self.results.append(Result(job, verdict, seconds, sum_up(lines), skipped))
 

@@ -67,6 +67,17 @@ class Run(unittest.TestCase):
         self.run_jobs()
         self.assertFalse(self.good)
 
+    def test_a_job_that_runs_no_test_has_failed(self):
+        results, printed = self.run_jobs(
+            job("filter", "echo 'test result: ok. 0 passed; 0 failed; 7 filtered out'"),
+            job("all filters", "echo 'test result: ok. 0 passed; 0 failed'; echo 'test result: ok. 0 passed; 0 failed'"),
+            job("one of them", "echo 'test result: ok. 0 passed; 0 failed'; echo 'test result: ok. 10 passed; 0 failed'"),
+            job("unittest", "echo 'Ran 0 tests in 0.000s'"),
+        )
+        self.assertEqual([result.verdict for result in results.values()], ["NO TEST", "NO TEST", "passed", "NO TEST"])
+        self.assertFalse(self.good)
+        self.assertIn("filter: FAILED: it ran no test", printed)
+
     def test_what_is_skipped_is_said_and_not_counted_as_passed(self):
         results, printed = self.run_jobs(
             job("elsewhere", "echo 'SKIPPED: not on this machine'"),

@@ -411,7 +411,8 @@ impl Source {
         }
     }
 
-    /// Returns whether any count decreased that should not.
+    /// Returns whether any count decreased that should not. Inlined, it takes five percent more instructions.
+    #[inline(never)]
     fn read(&self, value: &mut Value, scratch: &mut Scratch) -> Result<bool> {
         match (self, value) {
             (Source::Integers(histogram, since_reset), Value::Histogram(distribution)) => {

@@ -37,7 +37,7 @@ semver() {
     planted=$PWD/target/semver
     rm -rf "$planted"
     mkdir -p "$planted"
-    git ls-files -z --cached Cargo.toml Cargo.lock adapters benches cli core crates embedded ffi fuzz native | xargs -0 cp --parents -t "$planted"
+    git ls-files -z --cached Cargo.toml Cargo.lock adapters benches core crates embedded ffi fuzz native | xargs -0 cp --parents -t "$planted"
     sed -i "s/pub const fn storage_index(/pub const fn storage_index_of(/" "$planted/core/src/layout/layout.rs"
     if output=$(cargo semver-checks --manifest-path "$planted/Cargo.toml" --package picollo-core --baseline-root "$PWD" 2>&1) ||
         ! grep -q 'storage_index' <<<"$output"; then

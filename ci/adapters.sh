@@ -34,6 +34,7 @@ trap 'rm -rf "$outside"' EXIT
 mkdir "$outside/src" && echo 'fn main() {}' >"$outside/src/main.rs"
 printf '[package]\nname = "outside"\nedition = "2024"\n[workspace]\n[dependencies]\n' >"$outside/Cargo.toml"
 for package in core native crates/* adapters/criterion adapters/metrics adapters/tracing; do
+    [ -e "$package/src/lib.rs" ] || continue
     name=$(sed -n 's/^name = "\(.*\)"$/\1/p' "$package/Cargo.toml" | head -n 1)
     echo "$name = { path = \"$PWD/$package\" }" >>"$outside/Cargo.toml"
 done

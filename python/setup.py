@@ -45,10 +45,10 @@ def target() -> Path:
     return Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target").resolve()
 
 
-def build_with_cargo(package: str, profile: str, name: str) -> Optional[Path]:
+def build_with_cargo(package: str, folder: str, profile: str, name: str) -> Optional[Path]:
     """Cargo's build of a package of the repository; ``None`` without cargo or the repository."""
     cargo = shutil.which(os.environ.get("CARGO", "cargo"))
-    if not cargo or not (REPOSITORY / package.replace("picollo-", "", 1) / "Cargo.toml").is_file():
+    if not cargo or not (REPOSITORY / folder / "Cargo.toml").is_file():
         return None
     command = [cargo, "build", "--profile", profile, "--package", package]
     if subprocess.run(command, cwd=REPOSITORY, env={**os.environ, "CARGO_TARGET_DIR": str(target())}).returncode != 0:
@@ -71,7 +71,7 @@ def find_command() -> Optional[Path]:
     if found or not sys.platform.startswith("linux"):
         return found
     # Whoever names a library wants no build.
-    built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "command", "picollo")
+    built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "crates/cli", "command", "picollo")
     places = [REPOSITORY / "target" / "stage" / "bin" / "picollo", target() / "command" / "picollo"]
     return built or next((place for place in places if place.is_file()), None)
 
@@ -80,7 +80,7 @@ def find_command() -> Optional[Path]:
 def find_library() -> Path:
     """The library to include, built first if possible."""
     places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target() / "release" / NAME]
-    found = named("PICOLLO_LIBRARY") or build_with_cargo("picollo-ffi", "release", NAME)
+    found = named("PICOLLO_LIBRARY") or build_with_cargo("picollo-ffi", "ffi", "release", NAME)
     found = found or next((place for place in places if place.is_file()), None)
     if found:
         return found

@@ -62,10 +62,10 @@ ELSEWHERE = {
     "gunicorn shop:app --workers 2 --threads 4": ("ci/docs/services.py", "gunicorn"),
     "gunicorn shop:application --workers 4": ("ci/docs/services.py", "gunicorn"),
     "picollo show shop": ("ci/docs/services.py", "show"),
-    "picollo show shop --every 1s": ("cli/tests/command/segments.rs", "--every"),
-    "picollo top shop": ("cli/tests/command/top.rs", "top"),
-    "picollo report checkout --exemplars slow.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
-    "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("cli/tests/command/exemplars.rs", "--exemplars"),
+    "picollo show shop --every 1s": ("crates/cli/tests/command/segments.rs", "--every"),
+    "picollo top shop": ("crates/cli/tests/command/top.rs", "top"),
+    "picollo report checkout --exemplars slow.json -o page.html": ("crates/cli/tests/command/exemplars.rs", "--exemplars"),
+    "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("crates/cli/tests/command/exemplars.rs", "--exemplars"),
 }
 # Not runnable here, with the reason.
 NOWHERE = {

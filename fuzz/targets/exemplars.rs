@@ -4,7 +4,7 @@
 //! Input: JSON; or lines, each with a JSON pointer and a value, which replace parts of an interval with one exemplar.
 #![no_main]
 
-#[path = "../../cli/src/exemplars/json.rs"]
+#[path = "../../crates/cli/src/exemplars/json.rs"]
 mod json;
 
 use libfuzzer_sys::fuzz_target;

@@ -329,7 +329,7 @@ def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     without = command_environment()
     del without["PICOLLO_COMMAND"]
     told = subprocess.run([sys.executable, elsewhere / "main.py", "list"], capture_output=True, text=True, env=without)
-    assert told.returncode == 1 and "`cargo install --path cli`" in told.stderr and told.stderr.count("\n") == 1
+    assert told.returncode == 1 and "`cargo install --path crates/cli`" in told.stderr and told.stderr.count("\n") == 1
 
 
 def test_who_reads_no_more(log: Path) -> None:

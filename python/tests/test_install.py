@@ -111,9 +111,9 @@ def test_without_a_compiler_and_editable(tmp_path: Path) -> None:
 def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     """With a fake cargo that only records its calls and provides the library of this test."""
     source, repository = copy_of_the_package(tmp_path / "repository" / "python"), str(tmp_path / "repository")
-    for crate in ("ffi", "cli"):
+    for crate in ("ffi", "crates/cli"):
         assert (REPOSITORY / crate / "Cargo.toml").is_file(), "where setup looks"
-        (tmp_path / "repository" / crate).mkdir()
+        (tmp_path / "repository" / crate).mkdir(parents=True)
         (tmp_path / "repository" / crate / "Cargo.toml").touch()
     cargo = tmp_path / "cargo"
     cargo.write_text(

@@ -30,7 +30,7 @@ def command() -> NoReturn:
     native = find(Path(__file__).resolve().parent)
     if native is None:
         sys.exit(
-            "picollo: this package does not include the command: build it with `cargo install --path cli` in the sources, "
+            "picollo: this package does not include the command: build it with `cargo install --path crates/cli` in the sources, "
             f"or set {ENVIRONMENT_VARIABLE} to its path"
         )
     try:

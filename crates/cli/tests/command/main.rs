@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 mod baselines;
-#[path = "../../../crates/export/src/http/otlp/tests/peer.rs"]
+#[path = "../../../export/src/http/otlp/tests/peer.rs"]
 mod collector;
 mod common;
 mod counts;

@@ -60,7 +60,7 @@ fn a_missing_baseline_fails() {
     remember(place, "main", "other", 1_000_000, 1);
     missing("the baseline has other benchmarks, in 1 run: 'other'");
     let unlike = place.join(".picollo/main/0-0.hlog");
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/bench/tests/baselines/pytest");
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/tests/baselines/pytest");
     let saved = std::fs::read_dir(shared).unwrap().next().unwrap().unwrap().path();
     let saved = std::fs::read_to_string(saved).unwrap().replace("Tag=test_it.py::test_sort,", "Tag=it,");
     std::fs::write(&unlike, saved).unwrap();

@@ -4,6 +4,7 @@
  *   why_slow [SECONDS]        default: 3
  */
 #define _GNU_SOURCE
+#include <picollo_perf.h>
 #include <picollo_why.h>
 #include <pthread.h>
 #include <sched.h>

@@ -26,12 +26,23 @@ for header in include/*.hpp; do
     if [ -e "$header" ]; then cp "$header" "$stage/include/"; fi
 done
 
-# At run time programs look for the name with the ABI's number.
-rm -f "$stage"/lib/libpicollo.so*
-install -m 755 "$built/libpicollo.so" "$stage/lib/libpicollo.so.$abi.0.0"
-ln -sf "libpicollo.so.$abi.0.0" "$stage/lib/libpicollo.so.$abi"
-ln -sf "libpicollo.so.$abi" "$stage/lib/libpicollo.so"
-install -m 644 "$built/libpicollo.a" "$stage/lib/libpicollo.a"
+# At run time programs look for the name with the ABI's number. Each name is replaced at once, because programs of other
+# jobs may begin meanwhile.
+new=$stage/lib/new.$$
+trap 'rm -f "$new"' EXIT
+replace() { mv -fT "$new" "$stage/lib/$1"; }
+install -m 755 "$built/libpicollo.so" "$new"
+replace "libpicollo.so.$abi.0.0"
+ln -s "libpicollo.so.$abi.0.0" "$new"
+replace "libpicollo.so.$abi"
+ln -s "libpicollo.so.$abi" "$new"
+replace libpicollo.so
+install -m 644 "$built/libpicollo.a" "$new"
+replace libpicollo.a
+# Those of earlier numbers.
+for library in "$stage"/lib/libpicollo.so.*; do
+    case $library in *.so."$abi" | *.so."$abi".0.0) ;; *) rm -f "$library" ;; esac
+done
 
 sed "s/@ABI@/$abi/" ffi/cmake/picolloConfig.cmake.in >"$stage/share/cmake/picollo/picolloConfig.cmake"
 sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$stage/share/cmake/picollo/picolloConfigVersion.cmake"

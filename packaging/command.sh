@@ -16,8 +16,11 @@ if [ -z "$built" ]; then
     cargo build --profile command --locked --quiet -p picollo-cli
     built=${CARGO_TARGET_DIR:-target}/command
 fi
-install -D -m 755 "$built/picollo" "$stage/bin/picollo"
-if readelf -S "$stage/bin/picollo" 2>/dev/null | grep -q '\.symtab'; then strip "$stage/bin/picollo"; fi
+# Replaced at once: others may start it meanwhile.
+new=$stage/bin/new.$$
+install -D -m 755 "$built/picollo" "$new"
+if readelf -S "$new" 2>/dev/null | grep -q '\.symtab'; then strip "$new"; fi
+mv -f "$new" "$stage/bin/picollo"
 # Pages of removed commands would stay.
 rm -f "$stage"/share/man/man1/picollo.1 "$stage"/share/man/man1/picollo-*.1
 "${PICOLLO_HOST:-$stage/bin/picollo}" manual "$stage/share"

@@ -10,9 +10,8 @@ noticed=0 missed=0
 # plant FOLDER NAME TEST FILE SED-EXPRESSION
 plant() {
     rm -rf "$copy/core" "$copy/native" "$copy/crates"
-    mkdir "$copy/crates"
-    cp -r core native "$copy/"
-    cp -r crates/perf crates/why "$copy/crates/"
+    # All crates, because those with models need others.
+    cp -r core native crates "$copy/"
     sed -i "$5" "$copy/$1/src/$4"
     if cmp -s "$1/src/$4" "$copy/$1/src/$4"; then
         echo "OUTDATED  $2: the expression changes nothing in $4"
@@ -43,7 +42,7 @@ page_bug() { plant crates/perf "$1" user_read::page::model user_read/page.rs "$2
 waiting_bug() { plant crates/why "$1" waiting::model waiting.rs "$2"; }
 
 # Only the crates with models, in a separate workspace.
-sed -e 's/^members = .*/members = ["core", "crates/perf", "crates/why", "native"]/' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
+sed -e 's|^members = .*|members = ["core", "crates/perf", "crates/why", "native"]|' -e '/^default-members/d' Cargo.toml >"$copy/Cargo.toml"
 cp Cargo.lock "$copy/"
 
 bug "a bank read while it is filled anew" banks::snapshot platform/banks.rs 's/if stands(word, self.0.load(Relaxed)) {/if true {/'

@@ -122,7 +122,7 @@ fn write_table(
     write!(out, "{before}{}{after}", lines.join("\n"))
 }
 
-#[cfg(all(test, picollo_linux))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::super::report::Totals;
     use super::super::{BenchmarkOptions, Side};

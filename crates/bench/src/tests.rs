@@ -212,7 +212,7 @@ fn for_real_with_counters() {
 }
 
 /// If counters cannot be read at either end of a sample, the error names the event and the reason.
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 #[test]
 fn errors_say_which_event_and_why() {
     let event = Event::parse("task-clock").unwrap();

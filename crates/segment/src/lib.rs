@@ -5,34 +5,34 @@
 // An error carries its explanation by value: code that builds one must not allocate, and none of it is hot.
 #![allow(clippy::result_large_err)]
 
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod check;
 mod description;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod directory;
-#[cfg(not(picollo_linux))]
+#[cfg(not(target_os = "linux"))]
 mod elsewhere;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod entries;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod file;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod format;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod limits;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod mapping;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod viewer;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 mod writer;
 
 pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 pub use directory::{Listed, list_segments, prune_segments, segment_directories};
-#[cfg(not(picollo_linux))]
+#[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Listed, Segment, Viewer, list_segments, prune_segments, segment_directories};
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 pub use viewer::Viewer;
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 pub use writer::Segment;

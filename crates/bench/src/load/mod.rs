@@ -7,7 +7,7 @@
 #[cfg(test)]
 #[path = "../elsewhere/procfs.rs"]
 mod nothing;
-#[cfg_attr(not(picollo_linux), path = "../elsewhere/procfs.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "../elsewhere/procfs.rs")]
 pub(crate) mod procfs;
 
 use self::procfs::Procfs;

@@ -109,7 +109,7 @@ fn missing_files_and_many_cpus() {
 }
 
 /// The machine itself.
-#[cfg(picollo_linux)]
+#[cfg(target_os = "linux")]
 #[cfg_attr(miri, ignore)]
 #[test]
 fn this_machine() {

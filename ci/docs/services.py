@@ -47,8 +47,9 @@ def environment():
 def built(program):
     """The path of a Rust program, compiled with our packages that it uses."""
     folder = ROOT / "target/services"
-    packages = {re.search(r'^name = "(.*)"', path.read_text(), re.MULTILINE)[1]: path.parent for path in ROOT.glob("**/Cargo.toml")
-                if "target" not in path.parts and "[package]" in path.read_text()}
+    metadata = ["cargo", "metadata", "--no-deps", "--locked", "--format-version", "1"]
+    found = json.loads(subprocess.run(metadata, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    packages = {package["name"]: pathlib.Path(package["manifest_path"]).parent for package in found["packages"]}
     ours = {name.replace("_", "-") for name in re.findall(r"^use (picollo\w*)::", program, re.MULTILINE)}
     (folder / "src").mkdir(parents=True, exist_ok=True)
     (folder / "src/main.rs").write_text(program)

@@ -1,6 +1,6 @@
 /* Threads that are cancelled inside the library. A cancellation unwinds the stack by force, which Rust's frames do not
  * survive: the process would end. So no call is a cancellation point; it stays pending until the caller's own code. */
-#include "session.h"
+#include "test.h"
 
 #include <dirent.h>
 #include <pthread.h>

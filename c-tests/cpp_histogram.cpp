@@ -1,10 +1,12 @@
-/* Histograms, recorders, snapshots and summaries through picollo.hpp. Compiled with exceptions and without. */
+/* picollo_histogram.hpp, picollo_snapshot.hpp, picollo_summary.hpp and picollo_result.hpp. Compiled with exceptions and
+ * without. */
 #include "cpp_test.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <type_traits>
+#include <limits>
+#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -13,7 +15,7 @@ static_assert(!std::is_copy_constructible_v<picollo::histogram> && std::is_nothr
 static_assert(!std::is_copy_constructible_v<picollo::snapshot> && std::is_nothrow_move_constructible_v<picollo::snapshot>);
 static_assert(!std::is_copy_constructible_v<picollo::recorder> && std::is_nothrow_move_assignable_v<picollo::recorder>);
 static_assert(!std::is_copy_assignable_v<picollo::histogram> && std::is_nothrow_move_assignable_v<picollo::histogram>);
-static_assert(std::is_trivially_copyable_v<picollo::summary>);
+static_assert(std::is_trivially_copyable_v<picollo::summary> && sizeof(picollo::layout) == sizeof(picollo_layout));
 static_assert(sizeof(picollo::percentile) == sizeof(picollo_percentile) && sizeof(picollo::bucket) == sizeof(picollo_bucket));
 static_assert(std::is_convertible_v<std::vector<std::uint64_t>, picollo::span<const std::uint64_t>>);
 static_assert(!std::is_convertible_v<std::vector<int>, picollo::span<const std::uint64_t>>);
@@ -288,6 +290,166 @@ static void exceptions()
 }
 #endif
 
+static void merging()
+{
+    picollo::histogram fine = must(picollo::histogram::create());
+    picollo::histogram coarse = must(picollo::histogram::create(picollo::options().relative_error(0.1)));
+    fine.record_n(100000, 3);
+    coarse.record_n(100000, 1000);
+    const picollo::snapshot a = must(fine.snapshot()), b = must(coarse.snapshot());
+    picollo::snapshot copy = must(a.copy());
+    CHECK_U64(1000, must(copy.merge(b)).refined);
+    CHECK_U64(1000, must(copy.subtract(b)).refined);
+    CHECK(same(a, copy));
+    FAILS(invalid_argument, copy.subtract(b));
+    CHECK_U64(0, must(copy.merge(b, picollo::placement::spread)).lost);
+    CHECK(must(copy.buckets()).size() > 10);
+    CHECK_U64(0, must(coarse.add(a)).refined);
+    CHECK_U64(1003, must(coarse.summary()).total_count());
+}
+
+static void layouts_and_steps()
+{
+    const picollo::options how = picollo::options().relative_error(0.01).range(10000, 30000);
+    const picollo::layout layout = must(how.layout());
+    CHECK_U64(104, layout.length);
+    CHECK_U64(104, must(how.footprint()).counters);
+    const picollo::snapshot empty = must(must(picollo::histogram::create(how)).snapshot());
+    CHECK_U64(must(layout.bucket_of(20000)).upper, must(empty.bucket_of(20000)).upper);
+    CHECK_U64(layout.length, must(empty.layout()).length);
+    CHECK(must(empty.value_ratio()) == 1 && must(empty.linear_steps(10)).empty());
+    CHECK_U64(8191, must(picollo::options().significant_digits(3).range(0, 5000).whole_array().layout()).max_trackable);
+    const picollo::layout no_digits = must(picollo::options().significant_digits(0).range(0, 1 << 20).unit(20).layout());
+    CHECK(no_digits.block_scale == 0 && no_digits.unit == 16);
+    picollo::snapshot sum = must(picollo::snapshot::create(must(layout.with_range(0, UINT64_MAX))));
+    CHECK_U64(0, must(sum.counts()).total);
+    FAILS(invalid_argument, layout.with_range(5, 5));
+    FAILS(invalid_argument, picollo::snapshot::create(picollo_layout()));
+
+    picollo::histogram hundred = must(picollo::histogram::create());
+    for (std::uint64_t i = 1; i <= 100; i++) hundred.record(i);
+    const picollo::snapshot snapshot = must(hundred.snapshot());
+    const std::vector<picollo_step> linear = must(snapshot.linear_steps(25));
+    CHECK(linear.size() == 5 && linear[0].added_count == 24 && linear[4].cumulative_count == 100);
+    CHECK_U64(127, must(snapshot.logarithmic_steps(2, 2)).back().to);
+    CHECK_U64(100, must(snapshot.percentile_steps()).back().cumulative_count);
+    FAILS(invalid_argument, snapshot.linear_steps(0));
+    CHECK_U64(11, must(snapshot.count_between(20, 30)));
+    CHECK(must(must(must(digits().snapshot()).corrected(1000000)).counts()).total > 100);
+    const double ranks[] = {50, 100};
+    std::uint64_t values[2] = {};
+    must(snapshot.interpolated_values(ranks, values));
+    CHECK(values[0] == 50 && values[1] == 100);
+    FAILS(buffer_too_small, snapshot.interpolated_values(ranks, picollo::span<std::uint64_t>(values, 1)));
+}
+
+static void options_are_set_by_their_names()
+{
+    const picollo_benchmark_options benchmark =
+        picollo::benchmark_options().repetitions(3).precision(0.5).relative_threshold(0.25).resolution(2).no_overhead().native();
+    CHECK(benchmark.repetitions == 3 && benchmark.precision == 0.5 && benchmark.relative_threshold == 0.25);
+    CHECK(benchmark.resolution_seconds == 2 && benchmark.flags == PICOLLO_BENCHMARK_NO_OVERHEAD);
+    const picollo_compare_options compare = picollo::compare_options().absolute_threshold(3).power(0.5).native();
+    CHECK(compare.absolute_threshold == 3 && compare.power == 0.5);
+    CHECK(picollo::double_options().relative_error(0.25).native().relative_error == 0.25);
+    const picollo_histogram_options sparse = picollo::options().sparse(4096).native();
+    CHECK(sparse.storage == PICOLLO_STORAGE_SPARSE && sparse.max_bytes == 4096);
+    CHECK(picollo::picture_options().dark().light().native().theme == PICOLLO_THEME_LIGHT);
+    const picollo_session_options session =
+        picollo::session_options().pinned().kernel().inherit().ordered().subtract_overhead().thread(7).on_cpu(1).native();
+    CHECK(session.flags == (PICOLLO_SESSION_PINNED | PICOLLO_SESSION_KERNEL | PICOLLO_SESSION_INHERIT | PICOLLO_SESSION_ORDERED |
+                            PICOLLO_SESSION_SUBTRACT | PICOLLO_SESSION_ON_CPU));
+    CHECK(session.thread == 7 && session.cpu == 1);
+}
+
+static void durations()
+{
+    picollo::histogram histogram = must(picollo::histogram::create(single_writer));
+    histogram.record(2us);
+    CHECK_U64(2000, must(histogram.summary()).p100().bucket.lower / 8 * 8);
+    histogram.record<std::chrono::microseconds>(3ms);
+    histogram.record<std::chrono::milliseconds>(-5s);
+    picollo::recorder recorder = must(histogram.recorder());
+    const picollo::writer writer = recorder.writer();
+    writer.record(7ns);
+    writer.record<std::chrono::duration<std::uint64_t, std::ratio<60>>>(2h);
+    const std::vector<picollo::bucket> buckets = must(must(histogram.snapshot()).buckets());
+    CHECK_U64(5, buckets.size());
+    const std::uint64_t expected[] = {0, 7, 120, 2000, 3000};
+    for (std::size_t i = 0; i < 5; i++) CHECK(expected[i] >= buckets[i].lower && expected[i] <= buckets[i].upper);
+}
+
+/* std::chrono::duration_cast would turn some of these into negative numbers. */
+static void durations_that_do_not_fit()
+{
+    using std::chrono::duration;
+    using nanos = std::chrono::nanoseconds;
+    using picos = duration<std::int64_t, std::pico>;
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    static_assert(picollo::count_of<nanos>(7ns) == 7 && picollo::count_of<nanos>(-7ns) == 0 && picollo::count_of<nanos>(2ms) == 2000000);
+    static_assert(picollo::count_of<std::chrono::milliseconds>(nanos::max()) == 9223372036854);
+    static_assert(picollo::count_of<nanos>(nanos::max()) == most / 2 && picollo::count_of<nanos>(nanos::min()) == 0);
+    static_assert(picollo::count_of<picos>(std::chrono::hours(5124)) == 18446400000000000000u);
+    static_assert(picollo::count_of<picos>(std::chrono::hours(5125)) == most);
+    static_assert(picollo::count_of<nanos>(std::chrono::hours::max()) == most);
+    static_assert(picollo::count_of<nanos>(std::chrono::hours::min()) == 0);
+    using thirds = duration<std::uint64_t, std::ratio<1, 3>>;
+    static_assert(picollo::count_of<nanos>(thirds(2)) == 666666666 && picollo::count_of<nanos>(thirds(most)) == most);
+    static_assert(picollo::count_of<duration<std::uint64_t, std::ratio<2>>>(thirds(most)) == most / 6);
+    CHECK_U64(2500000, picollo::count_of<nanos>(duration<double, std::milli>(2.5)));
+    CHECK_U64(2, picollo::count_of<std::chrono::seconds>(duration<float>(2.9f)));
+    CHECK_U64(most, picollo::count_of<nanos>(duration<double>(1e30)));
+    CHECK_U64(most, picollo::count_of<nanos>(duration<double>(std::numeric_limits<double>::infinity())));
+    CHECK_U64(0, picollo::count_of<nanos>(duration<double>(-std::numeric_limits<double>::infinity())));
+    CHECK_U64(0, picollo::count_of<nanos>(duration<double>(std::nan(""))));
+    picollo::histogram histogram = must(picollo::histogram::create());
+    histogram.record<picos>(std::chrono::hours(5125));
+    CHECK(must(histogram.summary()).p100().bucket.upper == most);
+}
+
+/* A clock that is set back while a scope runs. */
+struct set_back {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<set_back>;
+    static constexpr bool is_steady = false;
+    static time_point now() noexcept { return time_point(duration(time -= 1000)); }
+    static inline rep time = 1000000;
+};
+
+static void scopes_do_not_last_less_than_nothing()
+{
+    picollo::histogram histogram = must(picollo::histogram::create());
+    {
+        picollo::scope<picollo::histogram, std::chrono::nanoseconds, set_back> timing(histogram);
+        CHECK(timing.elapsed() == 0ns);
+    }
+    CHECK_U64(1, must(histogram.summary()).total_count());
+    CHECK_U64(0, must(histogram.summary()).p100().value);
+}
+
+static void scopes()
+{
+    picollo::histogram nanos = must(picollo::histogram::create()), micros = must(picollo::histogram::create()),
+                       ticks = must(picollo::histogram::create(single_writer));
+    picollo::recorder recorder = must(ticks.recorder());
+    picollo::writer writer = recorder.writer();
+    {
+        picollo::scope timing(nanos);
+        picollo::scope<picollo::histogram, std::chrono::microseconds> coarse(micros);
+        picollo::scope<picollo::writer, std::chrono::nanoseconds, std::chrono::system_clock> other(writer);
+        std::this_thread::sleep_for(5ms);
+        CHECK(timing.elapsed() >= 5ms);
+        picollo::scope never(nanos);
+        never.cancel();
+    }
+    CHECK_U64(1, must(nanos.summary()).total_count());
+    CHECK(must(nanos.summary()).p0().value >= 4990000 && must(nanos.summary()).p0().value < 5000000000);
+    CHECK(must(micros.summary()).p0().value >= 4990 && must(micros.summary()).p0().value < 5000000);
+    CHECK(must(ticks.summary()).p0().value >= 4900000);
+}
+
 int main()
 {
     RUN(worked_example);
@@ -296,6 +458,13 @@ int main()
     RUN(nothing_recorded);
     RUN(bad_input);
     RUN(ownership);
+    RUN(merging);
+    RUN(layouts_and_steps);
+    RUN(options_are_set_by_their_names);
+    RUN(durations);
+    RUN(durations_that_do_not_fit);
+    RUN(scopes);
+    RUN(scopes_do_not_last_less_than_nothing);
 #ifdef PICOLLO_NO_EXCEPTIONS
     RUN(results);
     RUN(results_are_assigned);

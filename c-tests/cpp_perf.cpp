@@ -1,4 +1,4 @@
-/* Clocks, events and sessions through picollo.hpp. Compiled with exceptions and without. */
+/* picollo_perf.hpp: clocks, events and sessions. Compiled with exceptions and without. */
 #include "cpp_test.hpp"
 
 #include <sys/mman.h>

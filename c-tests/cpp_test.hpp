@@ -6,8 +6,11 @@
 
 #include <picollo.hpp>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #ifdef PICOLLO_NO_EXCEPTIONS
 
@@ -68,6 +71,29 @@ std::string written(const T &value)
     std::ostringstream out;
     out << value;
     return out.str();
+}
+
+template <class T>
+constexpr bool moves_only =
+    !std::is_copy_constructible_v<T> && std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>;
+
+/* HdrHistogram's buckets, with three values. */
+inline picollo::histogram digits()
+{
+    picollo::histogram histogram =
+        must(picollo::histogram::create(picollo::options().significant_digits(3).range(0, UINT64_C(3600000000))));
+    histogram.record(7);
+    histogram.record_n(1000, 5);
+    histogram.record(123456789);
+    return histogram;
+}
+
+inline bool same(const picollo::snapshot &a, const picollo::snapshot &b)
+{
+    const std::vector<picollo::bucket> of_a = must(a.buckets()), of_b = must(b.buckets());
+    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [](const auto &x, const auto &y) {
+        return x.lower == y.lower && x.upper == y.upper && x.count == y.count;
+    });
 }
 
 #endif /* PICOLLO_CPP_TEST_HPP */

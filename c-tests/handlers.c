@@ -1,5 +1,5 @@
-/* A signal handler records into the histogram that its thread is recording into, at any instruction. Nothing is lost,
- * in the modes and on the processors for which the manual guarantees it. */
+/* A signal handler records into the histogram that its thread is recording into, or reading, at any instruction. Nothing
+ * is lost, in the modes and on the processors for which the manual guarantees it. */
 #include "test.h"
 
 #include <signal.h>
@@ -149,9 +149,63 @@ static void the_threads_own_cells(void)
 #endif
 }
 
+static picollo_histogram *interrupted;
+static flag_t handled;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    picollo_histogram_record(interrupted, 7);
+    handled++;
+}
+
+/* Handlers interrupt reads and record into the histogram being read: every record is in one delta. */
+static void signals_during_reads(void)
+{
+    struct sigaction action;
+    struct itimerval often, never;
+    memset(&action, 0, sizeof action);
+    memset(&often, 0, sizeof often);
+    memset(&never, 0, sizeof never);
+    action.sa_handler = on_alarm;
+    often.it_interval.tv_usec = often.it_value.tv_usec = 100;
+    static const uint32_t modes[] = {PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_PER_CPU};
+    for (int kind = 0; kind < 3; kind++) {
+        const uint32_t mode = modes[kind];
+        picollo_histogram_options options = default_options();
+        picollo_snapshot *snapshot;
+        picollo_summary summary;
+        picollo_counts counts;
+        uint64_t sum = 0;
+        options.mode = mode;
+        options.relative_error = 0.01;
+        CHECK_OK(picollo_histogram_create(&options, &interrupted));
+        snapshot = snapshot_of(interrupted);
+        /* The first record of a thread may allocate, which a handler must not. */
+        picollo_histogram_record(interrupted, 7);
+        handled = 0;
+        CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+        while (handled < rounds(2000)) {
+            CHECK_OK(picollo_snapshot_update(snapshot, 1));
+            CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+            sum += counts.total;
+            CHECK_OK(picollo_histogram_summary(interrupted, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
+            CHECK_OK(picollo_histogram_reset(interrupted));
+        }
+        CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && signal(SIGALRM, SIG_IGN) != SIG_ERR);
+        CHECK_OK(picollo_snapshot_update(snapshot, 1));
+        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+        sum += counts.total;
+        CHECK_U64(1 + (uint64_t)handled, sum);
+        picollo_snapshot_free(snapshot);
+        picollo_histogram_free(interrupted);
+    }
+}
+
 int main(void)
 {
     RUN(interlocked);
     RUN(the_threads_own_cells);
+    RUN(signals_during_reads);
     return report();
 }

@@ -71,17 +71,18 @@ enum { RANKS = PICOLLO_DEFAULT_RANKS_LENGTH };
         }                                                                                 \
     } while (0)
 
-#define RUN(test)                                                                         \
+#define RUN_AS(name, call)                                                                \
     do {                                                                                  \
         test_failures = 0;                                                                \
-        test();                                                                           \
+        call;                                                                             \
         if (test_failures == 0) {                                                         \
             tests_passed++;                                                               \
         } else {                                                                          \
-            fprintf(stderr, "FAILED %s\n", #test);                                        \
+            fprintf(stderr, "FAILED %s\n", name);                                         \
             tests_failed++;                                                               \
         }                                                                                 \
     } while (0)
+#define RUN(test) RUN_AS(#test, test())
 
 /* Under a sanitizer, memory has shadows, and touching it causes additional page faults. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -170,6 +171,38 @@ static inline picollo_counts counts_of(picollo_histogram *histogram)
     CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
     picollo_snapshot_free(snapshot);
     return counts;
+}
+
+static inline picollo_event parse(const char *spec)
+{
+    picollo_event event;
+    picollo_error error;
+    memset(&event, 0, sizeof event);
+    memset(&error, 0, sizeof error);
+    if (picollo_event_parse(spec, &event, &error) != PICOLLO_OK) {
+        fprintf(stderr, "%s: %s\n", spec, error.message);
+        test_failures++;
+    }
+    return event;
+}
+
+static inline picollo_session_options session_options(void)
+{
+    const picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
+    return options;
+}
+
+/* Opens events that every machine has; otherwise prints why not, and returns NULL. */
+static inline picollo_session *open_events(const picollo_session_options *options, const picollo_event *events, size_t length)
+{
+    picollo_session *session = NULL;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    if (picollo_session_create(options, events, length, &session, &error) != PICOLLO_OK) {
+        printf("SKIPPED: cannot count here: %s\n", error.message);
+        return NULL;
+    }
+    return session;
 }
 
 /* Reads into room for this many; the library never writes more than fit. */

@@ -59,9 +59,10 @@ for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
     python3 c-tests/cpp_snippets.py $kind docs/measure-latency.md docs/languages/cpp.md docs/coming-from.md >"$out/docs_$kind.cpp"
-    for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_exemplars.cpp c-tests/cpp_perf.cpp; do
-        name=$(basename "$source" .cpp)_$kind
-        if build "$name" "${flags[@]}" "$source"; then run "$name"; fi
+    for source in c-tests/cpp_*.cpp; do
+        name=$(basename "$source" .cpp)
+        [ "$name" != cpp_mixed ] || continue
+        if build "${name}_$kind" "${flags[@]}" "$source"; then run "${name}_$kind"; fi
     done
     if build docs_$kind "${flags[@]}" "$out/docs_$kind.cpp"; then run docs_$kind; fi
 done

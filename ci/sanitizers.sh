@@ -39,11 +39,11 @@ wants() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}" PROPTEST_CASES="${PROPTEST_CASES:-32}"
 planted=0 said=""
 
-# The C and C++ tests. allocation, starved and recording have their own malloc, which the sanitizer would mistake for
-# its own. For TSan their threads alternate.
+# The C and C++ tests. The allocator is the program's own, which the sanitizer would mistake for its own. For TSan their
+# threads alternate.
 c_part() {
     local tests
-    mapfile -t tests < <(c_tests allocation starved recording)
+    mapfile -t tests < <(c_tests allocator)
     run_c_tests "${tests[@]}" | tee "$programs/summary"
     said+="C $(tail -n 1 "$programs/summary"); "
 }

@@ -84,7 +84,7 @@ finish() {
 run_c_tests() {
     local name list=()
     for name in "$@"; do
-        if [ "$name" = unload ]; then
+        if [ "$name" = loading ]; then
             start build_program "$name" "c-tests/$name.c"
         else
             start build_program "$name" "c-tests/$name.c" "$built/libpicollo.a"
@@ -96,7 +96,7 @@ run_c_tests() {
         start build_program "$name" "$programs/$name.c" "$built/libpicollo.a"
         list+=("$programs/$name")
     done
-    for name in cpp_histogram cpp_times cpp_perf; do
+    for name in cpp_histogram cpp_perf; do
         start build_program "$name" "c-tests/$name.cpp" "$built/libpicollo.a"
         list+=("$programs/$name")
     done

@@ -60,7 +60,7 @@ fn send(_: &[u64; 6]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Natively there is no answer, and nothing happens. (Under Valgrind `c-tests/benchmark.c` tests it.)
+    /// Natively there is no answer, and nothing happens. (Under Valgrind `c-tests/compare.c` tests it.)
     #[test]
     fn a_processor_does_not_answer() {
         assert!(!is_running());

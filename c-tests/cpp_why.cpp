@@ -1,5 +1,4 @@
-/* Exemplars through picollo.hpp: what is kept and known, and which request it belongs to. Compiled with exceptions and
- * without. */
+/* picollo_exemplars.hpp: what is kept and known, and which request it belongs to. Compiled with exceptions and without. */
 #include "cpp_test.hpp"
 
 #include <chrono>

@@ -1,4 +1,5 @@
-/* Others have used up the reserve of initial-exec thread-local storage, except for the library's share: it loads, and
+/* Programs that load the library. Threads that began before it was loaded record into it, and end after it was unloaded.
+ * Others have used up the reserve of initial-exec thread-local storage, except for the library's share: it loads, and
  * counts. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,7 +10,84 @@
 #include "loaded.h"
 #include "test.h"
 
-/* The size of one copy of reserve_taker.c, and all that the library may take: its own 320 bytes, those of Rust's
+static picollo_status (*histogram_create)(const picollo_histogram_options *, picollo_histogram **);
+static void (*histogram_record)(picollo_histogram *, uint64_t);
+static picollo_status (*histogram_summary)(picollo_histogram *, uint32_t, const double *, size_t, picollo_percentile *, picollo_summary *);
+static void (*histogram_free)(picollo_histogram *);
+
+static void *load_and_find(void)
+{
+    void *const library = load();
+    find(library, "picollo_histogram_create", &histogram_create);
+    find(library, "picollo_histogram_record", &histogram_record);
+    find(library, "picollo_histogram_summary", &histogram_summary);
+    find(library, "picollo_histogram_free", &histogram_free);
+    return library;
+}
+
+#define THREADS 8
+#define RECORDS 1000
+
+static picollo_histogram *histogram;
+static pthread_barrier_t barrier;
+static int stop;
+
+/* These threads began before the library was loaded, and end after it was unloaded. */
+static void *record_and_outlive(void *is_busy)
+{
+    volatile uint64_t work = 0;
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < RECORDS; i++) histogram_record(histogram, 100);
+    pthread_barrier_wait(&barrier);
+    while (is_busy != NULL && !__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) work++;
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void load_and_unload(uint32_t mode, void *is_busy, int number)
+{
+    for (int round = 0; round < number; round++) {
+        picollo_histogram_options options = default_options();
+        picollo_summary summary;
+        pthread_t threads[THREADS];
+        void *library;
+        __atomic_store_n(&stop, 0, __ATOMIC_RELEASE);
+        CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_outlive, is_busy) == 0);
+        library = load_and_find();
+        options.mode = mode;
+        options.relative_error = 0.05;
+        CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        /* Every second time also by the main thread, which never ends. */
+        if (round % 2 == 1) histogram_record(histogram, 100);
+        CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary) == PICOLLO_OK);
+        CHECK_U64(THREADS * RECORDS + (uint64_t)(round % 2), summary.total_count);
+        histogram_free(histogram);
+        CHECK(dlclose(library) == 0);
+        /* Long enough for eight threads to run on a few processors. */
+        if (is_busy != NULL) usleep(50000);
+        __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        pthread_barrier_destroy(&barrier);
+    }
+}
+
+static void threads_outlive_the_library(void)
+{
+    load_and_unload(PICOLLO_MODE_THREAD_LOCAL, NULL, 2 * rounds(50));
+}
+
+/* After a thread's last record, the kernel reads its leftover state at the next interruption of the thread; here, some
+ * time after the library was unloaded. */
+static void the_kernel_outlives_it_too(void)
+{
+    load_and_unload(PICOLLO_MODE_PER_CPU, &stop, rounds(20) + 1);
+}
+
+/* The size of one copy of loading_taker.c, and all that the library may take: its own 320 bytes, those of Rust's
  * standard library, and the cost of aligning them. */
 #define TAKEN 32
 #define ALLOWED (320 + 96 + TAKEN)
@@ -59,10 +137,8 @@ static int count_until_full(int most)
 
 /* More than the number of dedicated entries. */
 #define HISTOGRAMS 20
-#define RECORDS 100
 
 static picollo_histogram *histograms[HISTOGRAMS];
-static void (*histogram_record)(picollo_histogram *, uint64_t);
 
 static void *record_into_all(void *unused)
 {
@@ -123,9 +199,12 @@ int main(int count, char **arguments)
     /* The file beside this program. */
     snprintf(taker, sizeof taker, "%s", arguments[0]);
     if (strrchr(taker, '/') == NULL) return 2;
-    strcpy(strrchr(taker, '/') + 1, "libreserve_taker.so");
+    strcpy(strrchr(taker, '/') + 1, "libloading_taker.so");
     if (mkdtemp(directory) == NULL) return 2;
+    /* First, because its children begin without the library. */
     RUN(the_library_takes_no_more_than_it_may);
     rmdir(directory);
+    RUN(the_kernel_outlives_it_too);
+    RUN(threads_outlive_the_library);
     return report();
 }

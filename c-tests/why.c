@@ -1,4 +1,4 @@
-/* Collectors of exemplars, used as in a program. */
+/* picollo_why.h: collectors of exemplars, used as in a program. */
 #include "test.h"
 
 #include <pthread.h>

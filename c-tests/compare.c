@@ -1,7 +1,91 @@
-/* Benchmarks: the steps, made-up times, and one real run. Native tests the computed results. */
-#include "test.h"
+/* picollo_compare.h: comparisons and figures. Of benchmarks: the steps, made-up times, and one real run; picollo-bench tests
+ * the computed results. */
+#include "golden.h"
 
 #include <pthread.h>
+
+static void show_interval(const picollo_quantile_interval *one)
+{
+    NUMBERS("quantile", one->quantile, one->confidence, one->coverage);
+    say("of " U " target " U " value " U " in " U " " U " middles " U " " U " counts " U " " U " width " U "\n", one->total_count, one->target_count,
+        one->value, one->lower, one->upper, one->lower_midpoint, one->upper_midpoint, one->lower_count, one->upper_count, one->bucket_width);
+}
+
+static void comparisons(void)
+{
+    static const double earlier[] = {98, 99, 100, 101, 102, 100, 99};
+    double of_a[40], of_b[40];
+    picollo_snapshot *const a = only_snapshot(example(0)), *const b = only_snapshot(example(1)), *const none = only_snapshot(create(0.1, 0, 1000));
+    picollo_compare_options how = PICOLLO_COMPARE_OPTIONS_INIT;
+    picollo_summary before = summary_of(0), after = summary_of(1);
+    picollo_quantile_interval interval;
+    picollo_comparison compared;
+    picollo_block_comparison blocks;
+    picollo_run_comparison runs;
+    size_t length = 0;
+    CHECK_OK(picollo_snapshot_quantile_interval(a, 0.9, 0.99, &interval));
+    show_interval(&interval);
+    how.quantile = 0.75;
+    how.confidence = 0.9;
+    how.relative_threshold = 0.02;
+    CHECK_OK(picollo_compare(a, b, &how, &compared));
+    show_interval(&compared.a);
+    show_interval(&compared.b);
+    NUMBERS("differs", compared.difference, compared.difference_lower, compared.difference_upper, compared.bucket_width, compared.margin,
+            compared.smallest_detectable);
+    NUMBERS("by ranks", compared.mann_whitney_u, compared.mann_whitney_z, compared.common_language, compared.cliffs_delta, compared.ks_distance, compared.cohens_d);
+    CHECK(compared.mann_whitney_p < 1e-20 && compared.ks_p < 1e-20);
+    say("verdict %u flags %u\n", compared.verdict, compared.flags);
+    for (int i = 0; i < 4; i++)
+        LONG_TEXT(text_form(i) == PICOLLO_TEXT_JSON ? "\"verdict\":\"slower\"" : "slower", picollo_comparison_format, &compared, &before, &after, "Title", "old",
+                  "new", text_form(i));
+    for (int i = 0; i < 40; i++) {
+        of_a[i] = 100 + i % 7;
+        of_b[i] = 104 + i % 5;
+    }
+    how.absolute_threshold = 1;
+    CHECK_OK(picollo_compare_blocks(of_a, of_b, 40, &how, &blocks));
+    NUMBERS("blocks", (double)blocks.block_count, blocks.confidence, blocks.coverage, blocks.median_a, blocks.median_b, blocks.difference, blocks.difference_lower,
+            blocks.difference_upper, blocks.margin, blocks.smallest_detectable, blocks.lag1, blocks.inflation, blocks.resolution);
+    say("verdict %u flags %u\n", blocks.verdict, blocks.flags);
+    CHECK_OK(picollo_compare_runs(earlier, 7, 120, &how, &runs));
+    NUMBERS("runs", (double)runs.run_count, runs.confidence, runs.alarm_bound, runs.mean, runs.deviation, runs.lowest, runs.highest, runs.value, runs.difference,
+            runs.difference_lower, runs.difference_upper, runs.margin, runs.smallest_detectable, runs.lag1, runs.inflation, runs.resolution);
+    say("verdict %u flags %u\n", runs.verdict, runs.flags);
+    STATUS(picollo_compare(a, none, NULL, &compared));
+    STATUS(picollo_snapshot_quantile_interval(none, 0.5, 0, &interval));
+    STATUS(picollo_snapshot_quantile_interval(a, 1, 0, &interval));
+    STATUS(picollo_comparison_format(&compared, &before, &after, "", "\xff", "", 0, text, sizeof text, &length));
+    STATUS(picollo_comparison_format(&compared, &before, &after, "", "", "", 9, text, sizeof text, &length));
+    of_a[7] = NAN;
+    STATUS(picollo_compare_blocks(of_a, of_b, 40, NULL, &blocks));
+    STATUS(picollo_compare_runs(earlier, 7, INFINITY, NULL, &runs));
+    how.quantile = -1;
+    STATUS(picollo_compare(a, b, &how, &compared));
+    how.flags = 1;
+    STATUS(picollo_compare(a, b, &how, &compared));
+    picollo_snapshot_free(none);
+    picollo_snapshot_free(b);
+    picollo_snapshot_free(a);
+}
+
+static void figures(void)
+{
+    static const double counts[] = {3, 2, 5, 4, 9, 5};
+    const double not_counted[] = {3, NAN};
+    picollo_figure_estimate estimate;
+    picollo_error error;
+    CHECK_OK(picollo_figure_compute("ipc", "instructions  cycles ", counts, 3, 0.9, &estimate, &error));
+    NUMBERS("ipc", estimate.value, estimate.lower, estimate.upper, estimate.confidence, (double)estimate.scopes);
+    say("flags %u reserved %u\n", estimate.flags, estimate.reserved);
+    STATUS(picollo_figure_compute("nonsense", "instructions cycles", counts, 3, 0, &estimate, &error));
+    say("%s\n", error.message);
+    STATUS(picollo_figure_compute("ipc", "cycles", counts, 6, 0, &estimate, &error));
+    say("%s\n", error.message);
+    /* The caller's event, not the figure's. */
+    CHECK_STATUS(PICOLLO_ERR_NOT_COUNTED, picollo_figure_compute("ipc", "cycles instructions", not_counted, 1, 0, &estimate, &error));
+    CHECK(error.event_index == 1);
+}
 
 static picollo_benchmark_options default_benchmark_options(void)
 {
@@ -151,8 +235,18 @@ static void known_work_with_counters(void)
     picollo_benchmark_free(benchmark);
 }
 
-int main(void)
+int main(int number, char **arguments)
 {
+    (void)arguments;
+    golden_begin(number, __FILE__);
+    GOLDEN(comparisons);
+    GOLDEN(figures);
+    picollo_benchmark *benchmark = NULL;
+    if (picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL) == PICOLLO_ERR_UNSUPPORTED) {
+        SKIPPED("there are no benchmarks on this system");
+        return report();
+    }
+    picollo_benchmark_free(benchmark);
     RUN(made_up_times);
     RUN(refused);
     RUN(known_work_with_counters);

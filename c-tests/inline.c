@@ -1,4 +1,4 @@
-/* Recording without a call gives the same counts as the calls. */
+/* picollo_inline.h: recording without a call gives the same counts as the calls. */
 #include "test.h"
 
 #include <pthread.h>

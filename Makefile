@@ -9,7 +9,7 @@ STAGE := target/stage
 export PREFIX LIBDIR DESTDIR
 
 help:            ## list the commands
-	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## /\t/' | expand -t 18
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## /\t/' | expand -t 18
 
 demo: stage      ## build the library and measure something with it: at most 15 seconds after the build, which takes a minute
 	@$(MAKE) --no-print-directory -s -C c-tests demo
@@ -21,17 +21,7 @@ demos: stage     ## all other demos, in C and Python
 	$(MAKE) --no-print-directory -s -C c-tests run-demos
 	python-demo/run-demos.sh
 
-test: setup-tests ## what every commit has to pass: at most 10 minutes, 15 the first time
-	ci/run.py commit
-
-check: setup-tests ## all other checks that need no release: .NET, other machines, sanitizers, fuzzing, installing
-	ci/run.py nightly
-
-release-check: setup-tests ## what takes long: coverage, planted bugs, reproducible builds, the long forms
-	ci/run.py release
-
-lint: setup      ## formatting, clippy
-	ci/lint.sh
+include ci/jobs.mk
 
 stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
@@ -68,4 +58,4 @@ setup-tests:     ## the same, and what the tests need
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo demo-slow demos test check release-check lint stage install install-capi uninstall deb dist nuget bench setup setup-tests clean
+.PHONY: help demo demo-slow demos stage install install-capi uninstall deb dist nuget bench setup setup-tests clean

@@ -25,7 +25,7 @@ HERE = {
 }
 # Run by another check: the script, and the part of the command that it contains.
 ELSEWHERE = {
-    "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make test": (".ci/run", "ci/run.py commit"),
+    "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make test": (".ci/run", "make test"),
     "make install PREFIX=$HOME/.local": ("ci/install.sh", "make"),
     "git clone <this repository> && cd picollo": ("ci/install.sh", "make"),
     "make stage": ("Makefile", "demo: stage"),
@@ -45,12 +45,12 @@ ELSEWHERE = {
     ),
     "cargo run --release -p picollo-text --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
-    "ci/why-slow.sh": ("ci/run.py", "ci/why-slow.sh"),
-    "WHY_SLOW_TIMES=100 ci/why-slow.sh": ("ci/run.py", "WHY_SLOW_TIMES=100 ci/why-slow.sh"),
-    "make dist": ("ci/run.py", "packaging/dist.sh"),
-    "ci/dist/test.sh": ("ci/run.py", "ci/dist/test.sh"),
-    "ci/dist/test.sh twice": ("ci/run.py", "ci/dist/test.sh twice"),
-    "python/run-tests.sh": ("ci/run.py", "python/run-tests.sh"),
+    "ci/why-slow.sh": ("ci/jobs.mk", "ci/why-slow.sh"),
+    "WHY_SLOW_TIMES=100 ci/why-slow.sh": ("ci/jobs.mk", "WHY_SLOW_TIMES=100 ci/why-slow.sh"),
+    "make dist": ("ci/jobs.mk", "packaging/dist.sh"),
+    "ci/dist/test.sh": ("ci/jobs.mk", "ci/dist/test.sh"),
+    "ci/dist/test.sh twice": ("ci/jobs.mk", "ci/dist/test.sh twice"),
+    "python/run-tests.sh": ("ci/jobs.mk", "python/run-tests.sh"),
     "python/build-extension.sh": ("python/run-tests.sh", "build-extension.sh"),
     "pip install ./python": ("python/tests/test_install.py", "pip"),
     "pip install './python[plot]'": ("python/tests/test_install.py", "pip"),

@@ -1,0 +1,154 @@
+# The jobs: one target each, which ci/job runs, with its limit in seconds (on one of two cores, with nothing built or
+# fetched before) and what excludes it from running beside others. docs/quality.md says what each asks.
+# .github/workflows/nightly.yml has one job for each of CHECK.
+
+JOB = @ci/job $@
+# Records of a stress test for each mode, if each costs more than usual.
+RECORDS := PICOLLO_STRESS_RECORDS=$${PICOLLO_STRESS_RECORDS:-1000000}
+STRESS := cargo test --quiet --release -p picollo-core --test stress
+
+# What every commit has to pass.
+TEST := lint test-python test-rust test-command test-cpp test-c test-docs test-ci
+# All other checks that need no release. The longest begin first, so that no long one is left at the end.
+CHECK := check-fuzz check-install check-portable check-asan check-dist check-tsan check-python check-loom check-bare-metal check-services \
+    check-adapters check-cost check-manual check-valgrind check-windows check-aarch64 check-stopping check-engines check-dotnet check-killed \
+    check-observe check-interop check-abi check-abi-fuzz check-prometheus check-explorer check-stress check-deny
+# They measure times.
+ALONE := check-simulated-pmu check-dotnet-pmu check-verdicts check-why-slow
+# What takes long and seldom changes, and the long forms. Each uses both cores.
+RELEASE := check-coverage check-dist-twice check-planted-bugs check-install-capi check-semver check-32-bit check-big-endian check-asan-all \
+    check-tsan-long check-valgrind-long check-stress-long check-abi-fuzz-long check-why-slow-long check-fuzz-long
+
+test: setup-tests ## what every commit has to pass: at most 5 minutes, 8 the first time
+	@ci/job --all '$(TEST)' ''
+
+check: setup-tests ## all other checks that need no release, 20 to 30 minutes; `make check-NAME` runs one: docs/quality.md
+	@ci/job --all '$(CHECK)' '$(ALONE)'
+
+release-check: setup-tests ## what takes hours: coverage, planted bugs, reproducible builds, the long forms
+	@ci/job --all '' '$(RELEASE)'
+
+$(TEST) $(CHECK) $(ALONE) $(RELEASE): setup-tests
+
+lint:             ## formatting, clippy
+	$(JOB) 360 debug -- ci/lint.sh
+test-rust:
+	$(JOB) 900 registers -- cargo test --quiet --no-fail-fast
+test-command:
+	$(JOB) 600 -- cargo test --quiet --no-fail-fast -p picollo-cli
+test-python: stage
+	$(JOB) 450 -- python/run-tests.sh -q -ra
+test-c: stage
+	$(JOB) 360 registers -- make --no-print-directory -j2 -C c-tests test
+test-cpp: stage
+	$(JOB) 270 -- ci/cpp.sh
+test-docs: stage
+	$(JOB) 90 -- ci/docs.sh links readme projects
+test-ci:
+	$(JOB) 270 -- python3 -m unittest discover -s ci/tests
+
+check-python: stage
+	$(JOB) 600 -- python/run-tests.sh -q -ra
+# It counts instructions, and measures no times.
+check-cost: stage
+	$(JOB) 360 -- ci/cost.sh
+check-abi: stage
+	$(JOB) 270 -- ci/abi.sh
+# Loom took 317 s while something else read files: limits leave room for that.
+check-loom:
+	$(JOB) 1080 -- ci/loom.sh
+check-asan: stage
+	$(JOB) 1080 asan registers -- '$(RECORDS) ci/sanitizers.sh asan'
+check-tsan:
+	$(JOB) 630 registers -- '$(RECORDS) ci/sanitizers.sh tsan'
+check-valgrind: stage
+	$(JOB) 450 -- ci/sanitizers.sh valgrind
+check-fuzz:
+	$(JOB) 630 -- ci/fuzz.sh
+check-abi-fuzz: stage
+	$(JOB) 270 asan -- ci/abi-fuzz.sh
+check-stress:
+	$(JOB) 270 release -- '$(RECORDS) $(STRESS)'
+check-killed:
+	$(JOB) 450 debug -- 'PICOLLO_KILLS=1000 cargo test --quiet -p picollo-segment --test segments killed'
+check-stopping:
+	$(JOB) 270 release -- 'PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-bench --lib simulation'
+check-simulated-pmu: stage
+	$(JOB) 240 alone -- ci/simulated-pmu.sh
+check-verdicts: stage
+	$(JOB) 240 alone -- ci/verdicts.sh
+check-why-slow: stage
+	$(JOB) 240 alone -- ci/why-slow.sh
+
+check-install: stage
+	$(JOB) 720 registers release -- ci/install.sh
+# Library and command, recompiled for an older C library.
+check-dist:
+	$(JOB) 720 -- 'packaging/dist.sh && ci/dist/test.sh'
+check-portable:
+	$(JOB) 720 debug -- '$(RECORDS) ci/targets/portable.sh lacking'
+check-bare-metal:
+	$(JOB) 720 cross -- ci/targets/bare-metal.sh
+check-windows:
+	$(JOB) 630 cross -- ci/targets/windows.sh
+check-aarch64:
+	$(JOB) 450 cross -- ci/targets/aarch64.sh
+check-deny:
+	$(JOB) 180 -- ci/deny.sh
+
+check-dotnet: stage
+	$(JOB) 450 dotnet -- 'ci/dotnet.sh && packaging/nuget.sh'
+check-dotnet-pmu: stage
+	$(JOB) 450 alone -- 'ci/dotnet.sh --compile && ci/simulated-pmu.sh clr'
+# The first run compiles the recorders for comparison.
+check-adapters: stage
+	$(JOB) 720 -- ci/adapters.sh
+# The first run fetches Dask and Spark.
+check-engines: stage
+	$(JOB) 720 -- ci/engines.sh
+# The first run fetches the frameworks, and compiles axum.
+check-services: stage
+	$(JOB) 600 release -- 'packaging/command.sh && ci/docs/services.py'
+check-manual: stage
+	$(JOB) 630 -- ci/docs.sh commands pictures
+check-interop: stage
+	$(JOB) 270 -- ci/interop.sh
+check-explorer:
+	$(JOB) 180 debug -- ci/explorer.sh
+check-prometheus: stage
+	$(JOB) 270 -- ci/prometheus.sh
+check-observe: stage
+	$(JOB) 270 dotnet -- 'ci/dotnet.sh --compile && ci/observe.sh'
+
+check-coverage:
+	$(JOB) 1800 alone -- ci/coverage.sh
+check-dist-twice:
+	$(JOB) 1500 alone -- 'packaging/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice'
+check-planted-bugs:
+	$(JOB) 3600 alone -- ci/loom.sh bugs
+# The first run compiles cargo-c.
+check-install-capi: stage
+	$(JOB) 1200 alone -- ci/install.sh capi
+# The first run compiles cargo-semver-checks.
+check-semver:
+	$(JOB) 1200 alone -- ci/abi.sh semver
+check-32-bit:
+	$(JOB) 900 alone -- ci/targets/portable.sh i686
+check-big-endian:
+	$(JOB) 1200 alone -- ci/targets/portable.sh s390x
+check-asan-all: stage
+	$(JOB) 1800 alone -- ci/sanitizers.sh asan all
+check-tsan-long:
+	$(JOB) 3600 alone -- 'PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all'
+check-valgrind-long: stage
+	$(JOB) 3600 alone -- 'VALGRIND_FULL=1 ci/sanitizers.sh valgrind'
+check-stress-long:
+	$(JOB) 1800 alone -- 'PICOLLO_STRESS_RECORDS=100000000 $(STRESS)'
+check-abi-fuzz-long: stage
+	$(JOB) 3600 alone -- 'ABI_SEQUENCES=1000000 ci/abi-fuzz.sh'
+check-why-slow-long: stage
+	$(JOB) 1800 alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'
+check-fuzz-long:
+	$(JOB) 3600 alone -- 'FUZZ_RUNS=1700000 ci/fuzz.sh'
+
+.PHONY: test check release-check $(TEST) $(CHECK) $(ALONE) $(RELEASE)

@@ -70,10 +70,12 @@ public static class ExemplarTests
             DateTime begin = DateTime.UtcNow;
             using (slow.Scope(7))
                 Thread.Sleep(20);
+            DateTime end = DateTime.UtcNow;
             Exemplar kept = slow.Collect().Exemplars.Single();
             double seconds = kept.Value / inASecond;
             Check.True(seconds >= 0.0199 && seconds < 2 && kept.Label == 7, $"{unit}: {seconds}");
-            Check.True(Math.Abs((kept.BeganUtc - begin).TotalMilliseconds) < 15 + 1000 * seconds - 20, $"{kept.BeganUtc:O} {begin:O}");
+            TimeSpan clocks = TimeSpan.FromMilliseconds(15), slept = TimeSpan.FromMilliseconds(19.9);
+            Check.True(kept.BeganUtc > begin - clocks && kept.BeganUtc < end - slept + clocks, $"{begin:O} {kept.BeganUtc:O} {end:O}");
         }
     }
 

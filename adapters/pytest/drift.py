@@ -1,5 +1,5 @@
 """Measures how often unchanged code raises an alarm, and which planted changes are found: the long form of the tests.
-docs/baselines.md has figures.
+docs/numbers.md has figures.
 
     adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
 

@@ -63,6 +63,7 @@ ELSEWHERE = {
     "gunicorn shop:application --workers 4": ("ci/docs/services.py", "gunicorn"),
     "picollo show shop": ("ci/docs/services.py", "show"),
     "picollo show shop --every 1s": ("crates/cli/tests/command/segments.rs", "--every"),
+    "picollo record shop -o shop.hlog --rotate 100MB --keep 10": ("crates/cli/tests/command/following.rs", "--rotate"),
     "picollo top shop": ("crates/cli/tests/command/top.rs", "top"),
     "picollo report checkout --exemplars slow.json -o page.html": ("crates/cli/tests/command/exemplars.rs", "--exemplars"),
     "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("crates/cli/tests/command/exemplars.rs", "--exemplars"),

@@ -1,4 +1,4 @@
-"""Saves runs of benchmarks and compares new runs with them. ``docs/baselines.md`` describes the file format.
+"""Saves runs of benchmarks and compares new runs with them. ``docs/is-it-faster.md`` describes the file format.
 
 The library reads the logs and judges the runs (:func:`picollo.read_log`, :func:`picollo.compare_runs`). This module
 selects the runs. The command does the same in Rust; both must agree on the files in ``crates/bench/tests/baselines``.

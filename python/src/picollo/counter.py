@@ -1,4 +1,4 @@
-"""Counters of one word that many threads or processes share. See ``docs/doubles-and-sparse.md``."""
+"""Counters of one word that many threads or processes share. See ``docs/measure-latency.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histograms of doubles: ratios, temperatures, money, clock skew. See ``docs/doubles-and-sparse.md``."""
+"""Histograms of doubles: ratios, temperatures, money, clock skew. See ``docs/measure-latency.md``."""
 
 from __future__ import annotations
 

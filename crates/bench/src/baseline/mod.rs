@@ -1,7 +1,7 @@
 //! Saves runs of benchmarks, and compares new runs with them.
 //!
 //! A baseline is a directory with one file per run: a log of histograms (`.hlog`) in picoseconds, with one line per
-//! benchmark, tagged with its name. Comments describe the machine. `docs/baselines.md` has the format, and
+//! benchmark, tagged with its name. Comments describe the machine. `docs/is-it-faster.md` has the format, and
 //! `crates/bench/tests/baselines` has files that every reader must judge alike. Any reader of such logs can show them. Each
 //! run adds evidence of how unchanged code performs on other days, so runs are added and never replaced. To forget one,
 //! remove its file.

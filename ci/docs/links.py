@@ -61,7 +61,7 @@ def undeclared(headers):
 
 
 def main():
-    pages = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)
+    pages = subprocess.run(["git", "ls-files", "*.md", "docs/llms.txt"], cwd=ROOT, check=True, capture_output=True, text=True)
     resolved = elsewhere = 0
     wrong = []
     linked = set()

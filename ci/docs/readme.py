@@ -2,10 +2,12 @@
 docs/languages/cpp.md on the staged library, like a reader. C and C++ use the commands printed below them. LD_LIBRARY_PATH is
 unset: `make` sets it, but a reader does not.
 
-Also runs the C and Python rows of docs/coming-from.md, and checks that the Rust test of its rows is current.
-(ci/cpp.sh and ci/dotnet.sh run those in C++ and C#.)
+Also runs the C and Python rows of docs/coming-from.md, and checks that the Rust test of its rows is current. Runs
+the C snippets of docs/llms.txt and two other pages, each as the body of a function. (ci/cpp.sh and ci/dotnet.sh run the
+rows and snippets in C++ and
+C#, python/tests/test_docs.py those in Python, and documentation tests those in Rust.)
 
-The Rust example is a documentation test of picollo-native. Ends with "N passed, N failed".
+The Rust example is a documentation test of picollo-bench. Ends with "N passed, N failed".
 """
 
 import functools
@@ -55,6 +57,7 @@ def run_python(code, folder):
     return run([sys.executable, "-c", code], cwd=folder, env=given)
 
 
+SNIPPETS = ("docs/llms.txt", "docs/measure-latency.md", "docs/languages/c.md")
 COMPILED = {"c": (run_c, "cc"), "c++": (run_cpp, "g++")}
 
 
@@ -71,7 +74,7 @@ def check(page, languages, expected=r"1,000 values|^\| Percentile \|.*1,000 \|")
     blocks = re.findall(r"^```([a-z+]+)\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     passed = failed = 0
     for number, (language, code) in enumerate(blocks):
-        if language not in languages:
+        if language not in languages or (page in SNIPPETS and "int main(" not in code):
             continue
         if language in COMPILED:
             runner, compiler = COMPILED[language]
@@ -92,13 +95,40 @@ def check(page, languages, expected=r"1,000 values|^\| Percentile \|.*1,000 \|")
     return passed, failed
 
 
-def run_rows_in_c(code, folder):
-    main = "int main(void)\n{\n    RUN(rows);\n    return report();\n}\n"
-    (folder / "rows.c").write_text(f'#include "test.h"\n\nstatic void rows(void)\n{{\n{code}}}\n\n{main}')
+def run_bodies_in_c(bodies, folder, prelude=""):
+    functions = "".join(f"static void block_{number}(void)\n{{\n{body}}}\n\n" for number, body in enumerate(bodies))
+    calls = "".join(f"    RUN(block_{number});\n" for number in range(len(bodies)))
+    (folder / "rows.c").write_text(f'#include "test.h"\n\n{prelude}{functions}int main(void)\n{{\n{calls}    return report();\n}}\n')
     stage = ROOT / "target/stage"
     search = ["-I", ROOT / "c-tests", "-I", stage / "include", "-L", stage / "lib", f"-Wl,-rpath,{stage}/lib"]
     run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *search, "rows.c", "-o", "rows", "-lpicollo"], cwd=folder)
     run(["./rows"], cwd=folder, env=environment())
+
+
+def run_rows_in_c(code, folder):
+    run_bodies_in_c([code], folder)
+
+
+def check_snippets():
+    """Runs the C blocks of these pages that are no whole programs, and limits the length of the page for language models.
+    Returns counts like `check`."""
+    passed = failed = 0
+    for page in SNIPPETS:
+        text = (ROOT / page).read_text()
+        bodies = [body for body in re.findall(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "int main(" not in body]
+        assert bodies, f"{page} has no snippets in C"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                run_bodies_in_c(bodies, pathlib.Path(folder), "#define work() picollo_work_add_chain_256(100)\n\n")
+                passed += len(bodies)
+            except subprocess.CalledProcessError as error:
+                failed += len(bodies)
+                print(f"{page}: {error}\n{error.stdout}{error.stderr}")
+    words = len((ROOT / "docs/llms.txt").read_text().split())
+    if words > 3000:
+        failed += 1
+        print(f"docs/llms.txt has {words} words. The limit is 3,000.")
+    return passed, failed
 
 
 def check_rows():
@@ -126,10 +156,10 @@ def main():
     of_readme, of_cpp = check("README.md", ("c", "c++", "python")), check("docs/languages/cpp.md", ("c++",))
     of_slow = check("docs/why-slow.md", ("c",), r"^own waiting +\d+% +\d+ ")
     of_first = check("docs/measure-latency.md", ("c",), r"^p50 \d+ ns, p99 \d+ ns, p99.9 \d+ ns$")
-    of_rows = check_rows()
-    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_first, of_rows))
+    of_rows, of_snippets = check_rows(), check_snippets()
+    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_first, of_rows, of_snippets))
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or of_readme[0] < 4 or of_cpp[0] < 1 or of_slow[0] < 1 or of_first[0] < 1 else 0
+    return 1 if failed or of_readme[0] < 4 or of_cpp[0] < 1 or of_slow[0] < 1 or of_first[0] < 1 or of_snippets[0] < 8 else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import picollo
 DOCS = REPOSITORY / "docs"
 
 
-@pytest.mark.parametrize("page", ["measure-latency.md", "languages/python.md", "is-it-faster.md", "counters.md", "doubles-and-sparse.md", "interchange.md", "export.md"])
+@pytest.mark.parametrize("page", ["measure-latency.md", "languages/python.md", "is-it-faster.md", "counters.md", "interchange.md", "export.md", "llms.txt"])
 def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
     for module in ("numpy", "pandas", "matplotlib"):
         pytest.importorskip(module)

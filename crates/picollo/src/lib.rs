@@ -50,3 +50,8 @@ pub use picollo_stats as stats;
 pub use picollo_text as text;
 #[cfg(all(feature = "why", target_os = "linux"))]
 pub use picollo_why as why;
+
+/// The snippets of the page for language models.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/llms.txt")]
+pub struct Snippets;

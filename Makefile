@@ -49,6 +49,9 @@ bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.md and a plot
 	benches/run.sh
 
+site:            ## the manual as web pages with search, and their links checked: target/site/book (the first time mdBook is compiled)
+	ci/docs/site.py
+
 setup:           ## what building needs and is missing here: named, or installed with PICOLLO_MAY_CHANGE_THIS_MACHINE=1
 	@ci/setup.sh build
 
@@ -58,4 +61,4 @@ setup-tests:     ## the same, and what the tests need
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo demo-slow demos stage install install-capi uninstall deb dist nuget bench setup setup-tests clean
+.PHONY: help demo demo-slow demos stage install install-capi uninstall deb dist nuget bench site setup setup-tests clean

@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 semver() {
-    local baseline tools package planted output passed=0 failed=0
+    local baseline tools packages package planted output passed=0 failed=0
     baseline=${SEMVER_BASELINE:-$(git tag --list 'v*' --sort=-version:refname | head -n 1)}
     if [ -z "$baseline" ]; then
         echo "SKIPPED: no release is tagged yet, so there is nothing to be compatible with (SEMVER_BASELINE=COMMIT compares with a commit)"
@@ -29,9 +29,10 @@ semver() {
             cargo install cargo-semver-checks --locked --quiet --root "$tools"
         rm -rf "$tools/build"
     fi
-    for package in picollo-{core,codec,stats,text,export,native}; do
-        if cargo semver-checks --package $package --baseline-rev "$baseline"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-    done
+    packages=$(ci/tools/packages.sh)
+    while read -r package _; do
+        if cargo semver-checks --package "$package" --baseline-rev "$baseline"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    done <<<"$packages"
 
     # A check that cannot fail proves nothing: the same comparison must fail after a public function is renamed.
     planted=$PWD/target/semver

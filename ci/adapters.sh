@@ -33,10 +33,8 @@ outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
 mkdir "$outside/src" && echo 'fn main() {}' >"$outside/src/main.rs"
 printf '[package]\nname = "outside"\nedition = "2024"\n[workspace]\n[dependencies]\n' >"$outside/Cargo.toml"
-for package in core native crates/* adapters/criterion adapters/metrics adapters/tracing; do
-    [ -e "$package/src/lib.rs" ] || continue
-    name=$(sed -n 's/^name = "\(.*\)"$/\1/p' "$package/Cargo.toml" | head -n 1)
-    echo "$name = { path = \"$PWD/$package\" }" >>"$outside/Cargo.toml"
+ci/tools/packages.sh | while read -r name folder; do
+    echo "$name = { path = \"$PWD/$folder\" }" >>"$outside/Cargo.toml"
 done
 cargo metadata --quiet --format-version 1 --manifest-path "$outside/Cargo.toml" >/dev/null
 echo "a project outside of the workspace can depend on the packages by path"

@@ -35,11 +35,11 @@ export RUSTFLAGS="-C instrument-coverage -C llvm-args=--enable-name-compression=
 
 echo "coverage: running Rust's tests"
 # picollo-ffi has few tests: the C tests cover it.
-packages=(-p picollo-core -p picollo-native)
-for folder in crates/*/; do
-    # Libraries only.
-    [ ! -e "$folder/src/lib.rs" ] || packages+=(-p "$(sed -n 's/^name = "\(.*\)"$/\1/p' "$folder/Cargo.toml" | head -n 1)")
-done
+libraries=$(ci/tools/packages.sh)
+packages=()
+while read -r name folder; do
+    case $folder in adapters/*) ;; *) packages+=(-p "$name") ;; esac
+done <<<"$libraries"
 cargo test --quiet "${packages[@]}" --lib --tests >"$work/rust.log" 2>&1 || { tail -n 40 "$work/rust.log"; echo "0 passed, 1 failed"; exit 1; }
 programs=$(cargo test --no-run --message-format=json "${packages[@]}" --lib --tests 2>/dev/null |
     python3 -c 'import json, sys

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 /// Writes a character so that XML does not interpret it; one that XML does not allow becomes a space.
-pub fn write_escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
+pub fn write_escaped(f: &mut dyn Write, c: char) -> fmt::Result {
     match c {
         '&' => f.write_str("&amp;"),
         '<' => f.write_str("&lt;"),

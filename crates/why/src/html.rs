@@ -6,7 +6,7 @@
 
 use core::fmt::{self, Display, Write, from_fn};
 
-use picollo_core::seam::Day;
+use picollo_core::seam::{Day, write_escaped};
 
 use super::*;
 use crate::NO_CPU;
@@ -50,14 +50,7 @@ impl Write for Lines<'_> {
                 self.count += 1;
                 self.is_within = true;
             }
-            line.chars().try_for_each(|c| match c {
-                '&' => self.out.write_str("&amp;"),
-                '<' => self.out.write_str("&lt;"),
-                '>' => self.out.write_str("&gt;"),
-                '"' => self.out.write_str("&quot;"),
-                c if c.is_control() => self.out.write_char(' '),
-                c => self.out.write_char(c),
-            })?;
+            line.chars().try_for_each(|c| write_escaped(self.out, c))?;
         }
         Ok(())
     }

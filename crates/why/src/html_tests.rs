@@ -130,7 +130,7 @@ fn columns_are_there_for_what_is_known() {
                 "<td>123,456</td><td>2000-02-29 23:59:59.987</td>",
                 "<td>12<br>CPU 3</td>",
                 "0000000000000000<wbr>0000000000000000<br>0101010101010101</code></td><td>0 7</td>",
-                "&lt;em&gt;alert('1')&lt;/em&gt; &amp; &quot;quoted&quot;  é",
+                "&lt;em&gt;alert(&#39;1&#39;)&lt;/em&gt; &amp; &quot;quoted&quot;  é",
             ][..],
         ),
         (

@@ -42,12 +42,7 @@ pub(super) struct Escaping<'a>(pub &'a mut dyn Write);
 
 impl Write for Escaping<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|c| match c {
-            '&' => self.0.write_str("&amp;"),
-            '<' => self.0.write_str("&lt;"),
-            '>' => self.0.write_str("&gt;"),
-            c => self.0.write_char(c),
-        })
+        text.chars().try_for_each(|c| write_escaped(self.0, c))
     }
 }
 

@@ -288,7 +288,9 @@ fn reports() {
     assert_eq!(html.matches("<svg ").count(), 3);
     assert_eq!(html.matches("</script>").count(), 1, "the end of the data");
     assert!(
-        html.contains("\"answer\">&lt;/script&gt;&lt;b&gt;&quot;x&quot; is 2.7 % slower than before (95 %: +"),
+        html.contains(
+            "\"answer\">&lt;/script&gt;&lt;b&gt;&quot;x&quot; is 2.7 % slower than before (95 %: +"
+        ),
         "{html}"
     );
     assert!(html.contains("nothing to compare") && !html.contains("<pre") && !html.contains("| "), "{html}");

@@ -56,12 +56,16 @@ if [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" != 1 ]; then
     echo "This installs them: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh $*" >&2
     exit 1
 fi
-if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    echo "They can be installed here by root of a Debian machine only: install them, and try again." >&2
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "There is no apt-get, so this machine is no Debian: install them, and try again." >&2
     exit 1
 fi
-export DEBIAN_FRONTEND=noninteractive
-get() { apt-get -o Acquire::Retries=3 "$@"; }
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || { echo "Only root can install them, and there is no sudo: install them, and try again." >&2; exit 1; }
+    as_root=(sudo)
+fi
+get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 "$@"; }
 # The lists of packages may be as old as the machine.
 get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
     { get update -qq && get install -y -qq --no-install-recommends "${missing[@]}"; }

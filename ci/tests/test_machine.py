@@ -30,6 +30,7 @@ class Setup(unittest.TestCase):
         self.command("apt-get", f'echo "$@" >>{self.asked}')
         self.command("id", "echo 0")
         self.command("cargo", "exit 0")
+        (self.folder / "env").symlink_to(shutil.which("env"))
 
     def command(self, name, body):
         file = self.folder / name
@@ -62,11 +63,15 @@ class Setup(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertRegex(asked, r"install .*\bchromium\b")
 
-    def test_an_ordinary_user_is_told_so(self):
+    def test_an_ordinary_user_needs_sudo(self):
         self.command("id", "echo 1000")
         code, said, asked = self.setup("1")
         self.assertEqual((code, asked), (1, ""))
         self.assertIn("root", said)
+        self.command("sudo", f'echo sudo >>{self.asked}; exec "$@"')
+        code, _, asked = self.setup("1")
+        self.assertEqual(code, 0)
+        self.assertRegex(asked, r"^sudo\n.*install .*\bgcc\b")
 
     def test_nothing_missing_needs_no_permission(self):
         self.command("chromium-browser", "exit 0")

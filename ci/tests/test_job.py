@@ -113,12 +113,17 @@ class Lists(unittest.TestCase):
     jobs = (ROOT / "ci/jobs.mk").read_text()
 
     def test_every_job_is_in_a_list_and_has_a_limit(self):
-        lists = re.findall(r"^(?:TEST|CHECK|ALONE|RELEASE) := ((?:.*\\\n)*.*)$", self.jobs, re.MULTILINE)
+        lists = re.findall(r"^(?:TEST|CHECK|ALONE|RELEASE|SDK) := ((?:.*\\\n)*.*)$", self.jobs, re.MULTILINE)
         listed = re.sub(r"\\\n", " ", " ".join(lists)).split()
         rules = dict(re.findall(r"^([\w-]+):.*\n\t\$\(JOB\) (\d+) ", self.jobs, re.MULTILINE))
-        self.assertEqual((len(lists), sorted(listed)), (4, sorted(rules)))
+        self.assertEqual((len(lists), sorted(listed)), (5, sorted(rules)))
         for name, limit in rules.items():
             self.assertTrue(30 <= int(limit) <= 3600, name)
+
+    def test_every_check_is_a_job_of_the_nightly_workflow(self):
+        listed = re.sub(r"\\\n", " ", " ".join(re.findall(r"^(?:CHECK|ALONE) := ((?:.*\\\n)*.*)$", self.jobs, re.MULTILINE))).split()
+        matrix = re.findall(r"^ +- (check-[\w-]+)$", (ROOT / ".github/workflows/nightly.yml").read_text(), re.MULTILINE)
+        self.assertEqual(sorted(matrix), sorted(listed))
 
     def test_every_script_is_in_a_job(self):
         """A script that nothing runs checks nothing."""

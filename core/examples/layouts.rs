@@ -2,7 +2,8 @@
 //! Each line: relative error, smallest and largest value; counters, first index, scale, stated error; value, storage index, and
 //! the bucket's lower end, upper end and midpoint (dashes where the value is out of range).
 
-use picollo_core::{Layout, ValueSelection};
+use picollo_core::Layout;
+use picollo_core::layouts::ValueSelection;
 
 fn main() {
     let mut state = 1u64;

@@ -10,7 +10,9 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
-use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot, Mode, Options, SharedHistogram, Storage};
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use picollo_core::layouts::Storage;
+use picollo_core::{Mode, Options, SharedHistogram};
 
 const KINDS: [(Mode, Storage); 6] = [
     (Mode::Interlocked, Storage::Dense),

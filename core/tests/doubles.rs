@@ -1,7 +1,8 @@
 //! Histograms of doubles against sorted arrays.
 #![cfg(feature = "alloc")]
 
-use picollo_core::{DoubleHistogram, DoubleLayout, DoubleOptions, DoubleSnapshot, Error, QuantileRule};
+use picollo_core::Error;
+use picollo_core::doubles::{DoubleHistogram, DoubleLayout, DoubleOptions, DoubleSnapshot, QuantileRule};
 use proptest::prelude::*;
 
 const ERRORS: [f64; 6] = [0.1, 0.03, 0.01, 0.001, 0.0002, 0.0001];

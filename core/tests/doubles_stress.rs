@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 
 const WRITERS: u64 = 4;
 

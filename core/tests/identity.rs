@@ -1,7 +1,9 @@
 //! Snapshots distinguish histograms by identity, not by address or by the number of resets.
 #![cfg(feature = "std")]
 
-use picollo_core::{AtomicU64, Histogram, Layout, Metric, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::counters::Metric;
+use picollo_core::layouts::AtomicU64;
+use picollo_core::{Histogram, Layout, Options, SharedHistogram, Since, Snapshot};
 use picollo_export::Registry;
 
 const LAYOUT: Layout = Layout::new(0.1, 0, 1000);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{Counts, Error, Layout, Mode, Options, SharedHistogram, Since, Snapshot, Storage};
+use picollo_core::layouts::Storage;
+use picollo_core::snapshots::Counts;
+use picollo_core::{Error, Layout, Mode, Options, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]

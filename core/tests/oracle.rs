@@ -2,10 +2,9 @@
 
 use std::mem::MaybeUninit;
 
-use picollo_core::{
-    AtomicU32, AtomicU64, Counter, Error, Histogram, Layout, MAX_SCALE, Options, Percentile, SUMMARY_RANKS,
-    SharedHistogram, Since, Snapshot, ValueSelection,
-};
+use picollo_core::layouts::{AtomicU32, AtomicU64, Counter, MAX_SCALE, ValueSelection};
+use picollo_core::snapshots::SUMMARY_RANKS;
+use picollo_core::{Error, Histogram, Layout, Options, Percentile, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
 
 const SELECTIONS: [ValueSelection; 3] =

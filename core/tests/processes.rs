@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libc::pid_t;
-use picollo_core::{
-    DoubleHistogram, DoubleOptions, DoubleSnapshot, Metric, Mode, Options, SharedHistogram, Since, Snapshot,
-    Storage,
-};
+use picollo_core::counters::Metric;
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use picollo_core::layouts::Storage;
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 use picollo_export::Registry;
 
 const ROUNDS: u32 = 100;

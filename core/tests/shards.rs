@@ -201,7 +201,7 @@ fn a_recorder_owns_a_shard_whatever_happens_to_threads() {
     let (histogram, owner) = again.into_raw();
     drop(other);
     // SAFETY: these are the parts just taken, used once.
-    let mut again = unsafe { picollo_core::Recorder::from_raw(histogram, owner) };
+    let mut again = unsafe { picollo_core::recorders::Recorder::from_raw(histogram, owner) };
     again.record(3);
     assert_eq!(total(&again_histogram), 1013);
 }

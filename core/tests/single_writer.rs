@@ -3,9 +3,10 @@
 use std::sync::Barrier;
 use std::thread;
 
+use picollo_core::layouts::{AtomicU32, AtomicU64, Storage};
+use picollo_core::recorders::{Record, SingleWriter};
 use picollo_core::{
-    AtomicU32, AtomicU64, Error, Histogram, Layout, Mode, Options, Record, SharedHistogram, Since,
-    SingleWriter, SingleWriterHistogram, Snapshot, Storage,
+    Error, Histogram, Layout, Mode, Options, SharedHistogram, Since, SingleWriterHistogram, Snapshot,
 };
 
 const LAYOUT: Layout = Layout::new(0.05, 0, 1_000);

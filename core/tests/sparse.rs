@@ -4,7 +4,8 @@
 use std::sync::Barrier;
 use std::thread;
 
-use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Storage};
+use picollo_core::layouts::Storage;
+use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram};
 
 fn options(mode: Mode, storage: Storage) -> Options {
     Options { mode, storage, ..Options::default() }

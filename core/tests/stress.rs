@@ -7,7 +7,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-use picollo_core::{Counts, Mode, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::snapshots::Counts;
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 
 const MONITORS: usize = 3;
 const MIN: u64 = 100;

@@ -1,6 +1,7 @@
 //! Histograms that count in units behave like those without a unit for shifted values.
 
-use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Snapshot, Storage};
+use picollo_core::layouts::Storage;
+use picollo_core::{Error, Mode, Options, SharedHistogram, SingleWriterHistogram, Snapshot};
 use proptest::prelude::*;
 
 const KINDS: [(Mode, Storage); 6] = [
@@ -19,7 +20,7 @@ fn create(options: &Options) -> Result<SharedHistogram, Error> {
 }
 
 /// Storage indices and counts, and the counts outside of the buckets.
-fn contents(snapshot: &Snapshot) -> (Vec<(u64, u64)>, picollo_core::Counts) {
+fn contents(snapshot: &Snapshot) -> (Vec<(u64, u64)>, picollo_core::snapshots::Counts) {
     let counts = snapshot.recorded_buckets().map(|bucket| (bucket.storage_index, bucket.count)).collect();
     (counts, snapshot.counts())
 }

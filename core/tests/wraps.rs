@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{
-    Counts, DoubleHistogram, DoubleOptions, DoubleSnapshot, Mode, Options, SharedHistogram, Since, Snapshot,
-    Storage,
-};
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use picollo_core::layouts::Storage;
+use picollo_core::snapshots::Counts;
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
 
 const MAX: u64 = u64::MAX;

@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 use libfuzzer_sys::fuzz_target;
 use picollo_codec::{HgrmFormat, write_hgrm};
-use picollo_core::{Snapshot, ValueSelection};
+use picollo_core::Snapshot;
+use picollo_core::layouts::ValueSelection;
 use picollo_fuzz::{Counting, counts, decode};
 
 #[global_allocator]

@@ -6,7 +6,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{DoubleOptions, Metric, Options, SharedDoubleHistogram, SharedHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
+use picollo_core::{Options, SharedHistogram};
 use picollo_export::{Exemplar, Exposition, Family, Otlp, OtlpExport, Registry, Temporality, write_otlp};
 
 fn varint(bytes: &mut &[u8]) -> u64 {

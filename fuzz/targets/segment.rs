@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{Metric, Mode, Options, Since, ValueSelection};
+use picollo_core::counters::Metric;
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Mode, Options, Since};
 use picollo_segment::{Segment, SegmentKind, SegmentOptions, Viewer};
 
 /// The beginnings of the parts worth changing: header, directory, and, on separate pages, counter and histograms.

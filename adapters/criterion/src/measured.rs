@@ -1,6 +1,7 @@
 //! The histograms of a benchmark.
 
-use picollo_core::{Options, SharedWriter, Since, SingleWriterHistogram, Snapshot};
+use picollo_core::recorders::SharedWriter;
+use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
 
 use crate::measurement::Taken;
 

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use picollo_bench::baseline::{Baseline, Environment, Run, environment, judge};
-use picollo_core::{Snapshot, ValueSelection};
+use picollo_core::Snapshot;
+use picollo_core::layouts::ValueSelection;
 use picollo_native::Result;
 use picollo_stats::{CompareOptions, Verdict};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::Criterion;
 use criterion::measurement::Measurement;
 use picollo_bench::baseline::Baseline;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_criterion::{Per, Picollo, Taken};
 use picollo_native::{Status, work};
 

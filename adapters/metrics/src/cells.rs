@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use metrics::{CounterFn, GaugeFn, HistogramFn};
-use picollo_core::{MetricCounter, MetricGauge, SharedHistogram};
+use picollo_core::SharedHistogram;
+use picollo_core::counters::{MetricCounter, MetricGauge};
 
 use crate::store::Lost;
 use crate::units::HIGHEST;

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use metrics::{
     Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SetRecorderError, SharedString, Unit,
 };
-use picollo_core::{Since, Snapshot, ValueSelection};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Since, Snapshot};
 use picollo_export::http::{Options, Server, exposition};
 use picollo_export::{MetricKind, Registry};
 

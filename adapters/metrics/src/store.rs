@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use metrics::{Key, Unit};
-use picollo_core::{Error, MetricCounter, MetricGauge, Mode, Options, SharedHistogram};
+use picollo_core::counters::{MetricCounter, MetricGauge};
+use picollo_core::{Error, Mode, Options, SharedHistogram};
 use picollo_export::{MetricKind, Registry};
 
 use crate::builder::Builder;
@@ -65,7 +66,7 @@ impl Store {
         let mut lost = |reason| {
             let help = "Events that are in no metric: negative values and NaN, and all of metrics that were refused.";
             let labels = [("reason", reason)];
-            let metric = picollo_core::Metric {
+            let metric = picollo_core::counters::Metric {
                 name: "picollo_metrics_lost",
                 help,
                 labels: &labels,
@@ -79,8 +80,11 @@ impl Store {
             refused: lost("refused")?,
         };
         let help = "How often a set of labels was looked up that went to the set of the overflow.";
-        let beyond =
-            picollo_core::Metric { name: "picollo_metrics_overflow_lookups", help, ..Default::default() };
+        let beyond = picollo_core::counters::Metric {
+            name: "picollo_metrics_overflow_lookups",
+            help,
+            ..Default::default()
+        };
         let (_, beyond_limit) = registry.add_counter(&beyond)?;
         Ok(Store {
             id: LAST.fetch_add(1, Relaxed) + 1,
@@ -149,7 +153,7 @@ impl Store {
         let labels: Vec<_> = labels.iter().map(|(name, value)| (&**name, &**value)).collect();
         let now =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
-        let metric = picollo_core::Metric {
+        let metric = picollo_core::counters::Metric {
             name,
             help: &family.help,
             unit: family.unit,

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
-use picollo_core::{Error, Metric, Since, Snapshot};
+use picollo_core::counters::Metric;
+use picollo_core::{Error, Since, Snapshot};
 use picollo_export::Registry;
 use tracing_core::{Subscriber, span};
 use tracing_subscriber::layer::{Context, Layer};

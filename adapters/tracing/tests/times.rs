@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_export::{Exposition, Registry};
 use picollo_tracing::{SpanTimes, Time};
 use tracing::info_span;

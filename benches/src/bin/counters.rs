@@ -9,10 +9,10 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use picollo_benches::median;
-use picollo_core::{
-    AtomicU64, Counter, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
-    add_sensing,
+use picollo_core::counters::{
+    StripedCounter, add_approximately, add_capped, add_interlocked, add_racing, add_sensing,
 };
+use picollo_core::layouts::{AtomicU64, Counter};
 
 const EVENTS: u64 = 400_000;
 const BEFORE: u64 = 1_000_000;

@@ -3,8 +3,11 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
+use picollo_core::counters::Metric;
+use picollo_core::layouts::Counter;
+use picollo_core::recorders::SingleWriter;
 use picollo_core::seam::BatchPath;
-use picollo_core::{Counter, Histogram, Layout, Metric, Options, SharedHistogram, SingleWriter};
+use picollo_core::{Histogram, Layout, Options, SharedHistogram};
 use picollo_segment::{Segment, SegmentOptions, Viewer};
 
 fn main() {

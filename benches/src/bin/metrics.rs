@@ -9,7 +9,8 @@
 use std::hint::black_box;
 
 use picollo_benches::median;
-use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::{Options, SharedHistogram};
 use picollo_export::{Exposition, Registry};
 
 const HISTOGRAMS: usize = 100;

@@ -137,7 +137,8 @@ impl Header {
         self.banks.is(version)
     }
 
-    /// Implements [`crate::Source::copy_baseline`] for kinds whose banks are contiguous; all zero without banks.
+    /// Implements [`copy_baseline`](crate::snapshots::Source::copy_baseline) for kinds whose banks are contiguous; all
+    /// zero without banks.
     pub(crate) fn copy_baseline<C: Counter>(
         &self,
         banks: Option<[&[C]; 2]>,

@@ -9,7 +9,9 @@ use crate::cells::one_step::Place;
 /// With the default mode, threads share a histogram:
 ///
 /// ```
-/// use picollo_core::{AtomicU64, Histogram, Layout, Record};
+/// use picollo_core::layouts::AtomicU64;
+/// use picollo_core::recorders::Record;
+/// use picollo_core::{Histogram, Layout};
 /// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
 /// # /// As rayon's: what several threads call at once.
 /// # fn in_parallel(work: impl Fn(u64) + Sync) {
@@ -32,7 +34,9 @@ use crate::cells::one_step::Place;
 /// The same does not compile with this mode: not in a closure that several threads call,
 ///
 /// ```compile_fail,E0596
-/// # use picollo_core::{AtomicU64, Histogram, Layout, SingleWriter};
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::SingleWriter;
+/// # use picollo_core::{Histogram, Layout};
 /// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
 /// # fn in_parallel(work: impl Fn(u64) + Sync) {
 /// #     std::thread::scope(|scope| {
@@ -46,7 +50,9 @@ use crate::cells::one_step::Place;
 /// nor in two threads, whether they have the histogram or its writer,
 ///
 /// ```compile_fail,E0499
-/// # use picollo_core::{AtomicU64, Histogram, Layout, SingleWriter};
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::SingleWriter;
+/// # use picollo_core::{Histogram, Layout};
 /// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
 /// let mut histogram: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
 /// std::thread::scope(|scope| {
@@ -56,7 +62,9 @@ use crate::cells::one_step::Place;
 /// ```
 ///
 /// ```compile_fail,E0499
-/// # use picollo_core::{AtomicU64, Histogram, Layout, SingleWriter};
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::SingleWriter;
+/// # use picollo_core::{Histogram, Layout};
 /// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
 /// let mut histogram: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
 /// let (mut writer, reader) = histogram.split();
@@ -69,16 +77,20 @@ use crate::cells::one_step::Place;
 /// nor from a static,
 ///
 /// ```compile_fail,E0596
-/// # use picollo_core::{AtomicU64, Histogram, Layout, SingleWriter};
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::SingleWriter;
+/// # use picollo_core::{Histogram, Layout};
 /// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
 /// static HISTOGRAM: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
 /// HISTOGRAM.record(1);
 /// ```
 ///
-/// nor through the trait [`crate::Record`].
+/// nor through the trait [`crate::recorders::Record`].
 ///
 /// ```compile_fail,E0277
-/// # use picollo_core::{AtomicU64, Histogram, Layout, Record, SingleWriter};
+/// # use picollo_core::layouts::AtomicU64;
+/// # use picollo_core::recorders::{Record, SingleWriter};
+/// # use picollo_core::{Histogram, Layout};
 /// # const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
 /// # fn fill(into: &(impl Record + ?Sized)) {
 /// #     into.record_n(1, 1);

@@ -111,7 +111,7 @@ impl DoubleLayout {
         if place.negative { -key } else { key }
     }
 
-    /// The bucket with a key of a [`DoubleEntry`](crate::DoubleEntry).
+    /// The bucket with a key of a [`DoubleEntry`](crate::doubles::DoubleEntry).
     pub fn bucket_at(&self, key: i32, count: u64) -> DoubleBucket {
         if key == 0 {
             return DoubleBucket { lower: 0.0, upper: 0.0, midpoint: 0.0, count };

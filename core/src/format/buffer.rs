@@ -19,7 +19,7 @@ pub unsafe fn room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
 ///
 /// ```
 /// use core::fmt::Write;
-/// use picollo_core::BufferWriter;
+/// # use picollo_core::seam::BufferWriter;
 ///
 /// let mut counter = BufferWriter::new(&mut []);
 /// write!(counter, "{}", 12_345).unwrap();

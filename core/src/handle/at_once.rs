@@ -51,7 +51,8 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AtomicU64, Layout, Options};
+    use crate::layouts::AtomicU64;
+    use crate::{Layout, Options};
 
     const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
     type Static = Histogram<[AtomicU64; LAYOUT.cells()]>;

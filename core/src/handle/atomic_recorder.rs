@@ -74,7 +74,8 @@ impl AtomicRecorder<'_> {
 #[cfg(all(test, feature = "std", not(loom)))]
 mod tests {
     use super::*;
-    use crate::{Mode, Options, Storage};
+    use crate::layouts::Storage;
+    use crate::{Mode, Options};
 
     #[test]
     fn threads_add_to_the_same_cells() {

@@ -7,7 +7,7 @@
 //! | [`add_approximately`] | atomic add of `2^k` with probability `2^-k` | about all; σ is about 1 % |
 //! | [`add_capped`] | the same with a largest step | more and more exactly once the cap is reached |
 //! | [`add_sensing`] | compare-and-swap; only when that fails, the above | all, if writers seldom meet |
-//! | [`StripedCounter`](crate::StripedCounter) | atomic add to one of sixteen words | all; reading adds sixteen words |
+//! | [`StripedCounter`](crate::counters::StripedCounter) | atomic add to one of sixteen words | all; reading adds sixteen words |
 //!
 //! The approximate ones are the scalable statistics counters of Dice, Lev and Moir (2013). A cell counts exactly to a
 //! threshold of `2^t`. From there on it counts in steps: with `k = floor(log2 count) - (t - 1)`, an event adds `2^k`

@@ -18,7 +18,8 @@ pub trait Record: Headed {
         &self.header().layout
     }
 
-    /// Counts one value `count` times. Events that do not fit into its cell are lost: see [`crate::Counts::lost`].
+    /// Counts one value `count` times. Events that do not fit into its cell are lost: see
+    /// [`crate::snapshots::Counts::lost`].
     fn record_n(&self, value: u64, count: u64);
 
     /// Returns the tallies for events without a bucket, and the width of the cells that wraps are counted for.

@@ -58,8 +58,8 @@ const MOST_STEPS: u64 = 1 << 30;
 #[cfg(feature = "alloc")]
 impl Snapshot {
     /// Returns a copy on the heap, corrected for coordinated omission. It contains what
-    /// [`crate::Record::record_corrected`] would have counted if every value had been the upper end of its bucket (as
-    /// HdrHistogram does). Out-of-range counts are copied, not corrected. However many values are missing, each
+    /// [`crate::recorders::Record::record_corrected`] would have counted if every value had been the upper end of its
+    /// bucket (as HdrHistogram does). Out-of-range counts are copied, not corrected. However many values are missing, each
     /// recorded bucket takes at most one step for each bucket below it.
     ///
     /// Fails with [`Error::Unsupported`] if that needs more than 2^30 steps, as with many tens of thousands of recorded

@@ -48,7 +48,8 @@ pub use noise::NoiseWatch;
 pub use options::BenchmarkOptions;
 pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side, Step};
 
-use picollo_core::{SharedWriter, SingleWriterHistogram, Snapshot};
+use picollo_core::recorders::SharedWriter;
+use picollo_core::{SingleWriterHistogram, Snapshot};
 use picollo_stats::BlockComparison;
 #[cfg(doc)]
 use picollo_stats::COMPARISON_NOISY;

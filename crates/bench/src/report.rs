@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_stats::{COMPARISON_NOISY, Verdict};
 use picollo_text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blocks_human};
 

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command, value_parser};
-use picollo_core::{Snapshot, ValueSelection};
+use picollo_core::Snapshot;
+use picollo_core::layouts::ValueSelection;
 use picollo_text::{Format, Unit, write_summary};
 use serde_json::{Map, Value, json};
 

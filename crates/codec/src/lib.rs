@@ -50,10 +50,12 @@ pub use decoder::Decoder;
 pub use hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS, write_hgrm};
 use sink::{Filling, Sink};
 
-use picollo_core::Written;
+#[doc(inline)]
+pub use picollo_core::seam::Written;
+
 use picollo_core::seam::room;
-use picollo_core::{Counts, Snapshot};
-use picollo_core::{Error, Result};
+use picollo_core::snapshots::Counts;
+use picollo_core::{Error, Result, Snapshot};
 
 /// The default limit for the counters of a decoded snapshot: room for every HdrHistogram of up to five significant
 /// digits.

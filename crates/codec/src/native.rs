@@ -23,9 +23,8 @@
 use super::sequence::{Put, put_counts};
 use super::sink::Sink;
 use super::varint;
-use picollo_core::Layout;
-use picollo_core::{Counts, Snapshot};
-use picollo_core::{Error, Result};
+use picollo_core::snapshots::Counts;
+use picollo_core::{Error, Layout, Result, Snapshot};
 
 /// The first bytes: neither text nor the beginning of another encoding.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89Picollo";

@@ -4,7 +4,9 @@ use hdrhistogram::Histogram as Theirs;
 use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 use picollo_codec::{Codec, Encoding, log};
-use picollo_core::{Layout, Record, SharedHistogram, Since, Snapshot, Step};
+use picollo_core::recorders::Record;
+use picollo_core::snapshots::Step;
+use picollo_core::{Layout, SharedHistogram, Since, Snapshot};
 use proptest::prelude::*;
 
 /// The same values in both.
@@ -24,7 +26,8 @@ impl Both {
     fn new(digits: u32, highest: u64, values: &[(u64, u64)], is_difference: bool) -> Both {
         let layout = Layout::with_significant_digits(digits, 0, highest).unwrap();
         let mut theirs = Theirs::new_with_bounds(1, highest, digits as u8).unwrap();
-        let histogram = picollo_core::Histogram::<[picollo_core::AtomicU64]>::boxed(layout, false).unwrap();
+        let histogram =
+            picollo_core::Histogram::<[picollo_core::layouts::AtomicU64]>::boxed(layout, false).unwrap();
         let mut ours = Snapshot::boxed(layout).unwrap();
         if is_difference {
             (0..300).for_each(|value| histogram.record_n(value * 7 % (highest + 1), 1 << (value % 40)));
@@ -178,7 +181,7 @@ proptest! {
     fn corrected_values(values in prop::collection::vec(0u64..1_000_000, 0..20), interval in 0u64..5000) {
         let options = picollo_core::Options { significant_digits: 3, max_trackable: 1_000_000, ..Default::default() };
         let ours = SharedHistogram::create(&options).unwrap();
-        let boxed = picollo_core::Histogram::<[picollo_core::AtomicU64]>::boxed(options.layout().unwrap(), true).unwrap();
+        let boxed = picollo_core::Histogram::<[picollo_core::layouts::AtomicU64]>::boxed(options.layout().unwrap(), true).unwrap();
         values.iter().for_each(|&value| boxed.record_corrected(value, interval));
         let mut theirs = Theirs::<u64>::new_with_bounds(1, 1_000_000, 3).unwrap();
         for &value in &values {

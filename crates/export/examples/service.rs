@@ -4,7 +4,8 @@
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 
-use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::{Options, SharedHistogram};
 use picollo_export::http::{Server, exposition};
 use picollo_export::{Exemplar, Registry};
 

@@ -9,14 +9,10 @@ use super::family::Family;
 use super::keys::Keys;
 use super::memory::{copy_of, push};
 use super::number::Number;
-use picollo_core::DoubleEntry;
-use picollo_core::DoubleSnapshot;
-use picollo_core::Layout;
-use picollo_core::Snapshot;
-use picollo_core::ValueSelection;
-use picollo_core::seam::Counted;
-use picollo_core::seam::{BLOCK, Cells};
-use picollo_core::{Error, Result};
+use picollo_core::doubles::{DoubleEntry, DoubleSnapshot};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::seam::{BLOCK, Cells, Counted};
+use picollo_core::{Error, Layout, Result, Snapshot};
 
 /// The largest number of bounds of a metric.
 pub const MAX_BOUNDS: usize = 500;

@@ -1,6 +1,6 @@
 //! Runs of ascending entries.
 
-use picollo_core::DoubleEntry;
+use picollo_core::doubles::DoubleEntry;
 
 /// Splits entries into those with keys below an end, and the rest. Keys ascend by at least one, so the distance from
 /// the first key to the end bounds the first part. If most buckets have counts, there is little to search.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::entries::{split_below, sum_of};
 use super::keys::Keys;
 use super::roots::ROOTS;
-use picollo_core::DoubleEntry;
+use picollo_core::doubles::DoubleEntry;
 use picollo_core::{Error, Result};
 
 /// The finest schema.

@@ -1,8 +1,8 @@
 //! Numbers for the buckets of a histogram of integers or doubles, which ascend as their values do.
 
-use picollo_core::DoubleLayout;
 use picollo_core::Layout;
-use picollo_core::ValueSelection;
+use picollo_core::doubles::DoubleLayout;
+use picollo_core::layouts::ValueSelection;
 
 /// Which buckets the keys of a distribution stand for.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -4,8 +4,8 @@ use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
 use super::memory::text;
-use picollo_core::BufferWriter;
 use picollo_core::Result;
+use picollo_core::seam::BufferWriter;
 
 /// A number in the standard's canonical form, which is that of Go: the shortest digits that read back as the same
 /// double, with a decimal point from 0.0001 to 100000.0, and with a two-digit exponent beyond.

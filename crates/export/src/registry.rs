@@ -13,17 +13,11 @@ use super::keys::Keys;
 use super::memory::{push, text};
 use super::name;
 use super::output::Output;
-use picollo_core::DoubleEntry;
-use picollo_core::Handle;
-use picollo_core::Layout;
-use picollo_core::SharedHistogram;
-use picollo_core::SharedStripedCounter;
-use picollo_core::seam::Inside;
-use picollo_core::seam::room;
-use picollo_core::{DoubleSnapshot, SharedDoubleHistogram};
-use picollo_core::{Error, Result};
-use picollo_core::{Metric, MetricCounter, MetricGauge};
-use picollo_core::{Since, Snapshot};
+use picollo_core::counters::{Metric, MetricCounter, MetricGauge, SharedStripedCounter};
+use picollo_core::doubles::{DoubleEntry, DoubleSnapshot, SharedDoubleHistogram};
+use picollo_core::recorders::Handle;
+use picollo_core::seam::{Inside, room};
+use picollo_core::{Error, Layout, Result, SharedHistogram, Since, Snapshot};
 
 /// Histograms, counters and gauges with names and labels.
 ///

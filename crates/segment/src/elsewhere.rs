@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use picollo_core::{
-    Metric, MetricCounter, Options, SharedHistogram, SharedStripedCounter, SharedWriter, Since, Snapshot,
-};
+use picollo_core::counters::{Metric, MetricCounter, SharedStripedCounter};
+use picollo_core::recorders::SharedWriter;
+use picollo_core::{Options, SharedHistogram, Since, Snapshot};
 
 use crate::description::{SegmentEntry, SegmentInfo, SegmentOptions};
 use picollo_native::seam::failure;

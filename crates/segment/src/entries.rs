@@ -3,11 +3,11 @@
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use picollo_core::counters::{Metric, MetricCounter, SharedStripedCounter};
+use picollo_core::layouts::Storage;
+use picollo_core::recorders::SharedWriter;
 use picollo_core::seam::{PerCpuImage, has_restartable_sequences};
-use picollo_core::{
-    Metric, MetricCounter, Mode, Options, SharedHistogram, SharedStripedCounter, SharedWriter,
-    SingleWriterHistogram, Storage,
-};
+use picollo_core::{Mode, Options, SharedHistogram, SingleWriterHistogram};
 
 use super::check::{self, Shape};
 use super::description::{SegmentKind, SegmentOptions};

@@ -4,7 +4,7 @@
 //! positions are offsets from the beginning of the file. All numbers use the byte order of the machine that created it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
-use picollo_core::SharedStripedCounter;
+use picollo_core::counters::SharedStripedCounter;
 
 pub(crate) const MAGIC: [u8; 8] = *b"PicoSegm";
 pub(crate) const IMAGE_VERSION: u32 = 1;

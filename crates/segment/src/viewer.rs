@@ -259,14 +259,15 @@ impl core::fmt::Debug for Viewer {
 /// Words that are read at a time.
 const CHUNK: usize = 1024;
 /// Words in the header of a histogram.
-const HEADER_WORDS: usize = size_of::<picollo_core::Header>() / 8;
+const HEADER_WORDS: usize = size_of::<picollo_core::layouts::Header>() / 8;
 
 /// The cells, and two banks for the baseline of resets.
 const WITH_BANKS: u64 = 3;
 
 /// Bytes in the image of a dense histogram with this many words per bucket.
 fn dense_size(layout: &Layout, copies: u64) -> u64 {
-    (size_of::<picollo_core::Header>() as u64 + 8 * copies * layout.length() as u64).next_multiple_of(64)
+    (size_of::<picollo_core::layouts::Header>() as u64 + 8 * copies * layout.length() as u64)
+        .next_multiple_of(64)
 }
 
 /// How often a word is read again if its upper half changes.

@@ -1,9 +1,9 @@
 //! Totals beyond 2^64 - 1 saturate in reports, but the real counts still decide every rank.
 
-use picollo_core::{
-    AtomicU64, Counts, DoubleHistogram, DoubleOptions, DoubleSnapshot, Histogram, Layout, QuantileRule,
-    SUMMARY_RANKS, Since, Snapshot, ValueSelection,
-};
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot, QuantileRule};
+use picollo_core::layouts::{AtomicU64, ValueSelection};
+use picollo_core::snapshots::{Counts, SUMMARY_RANKS};
+use picollo_core::{Histogram, Layout, Since, Snapshot};
 use picollo_stats::{CompareOptions, compare_snapshots, quantile_interval};
 use proptest::prelude::*;
 

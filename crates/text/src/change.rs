@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use picollo_core::Moments;
 use picollo_core::Summary;
 use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
+use picollo_core::snapshots::Moments;
 
 /// The relative change `(b - a) / |a|` in percent with a sign and one decimal, rounded half away from zero.
 ///

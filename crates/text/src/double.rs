@@ -8,18 +8,18 @@ use super::markdown::{Precision, write_heading};
 use super::{Format, human, json};
 use crate::escape::{Json, Line, trim};
 use crate::table::{self, Align, Rows};
+use picollo_core::doubles::{DoublePercentile, DoubleSummary};
 use picollo_core::seam::{Fixed, Grouped, NOT_AVAILABLE};
-use picollo_core::{DoublePercentile, DoubleSummary};
 
 /// Writes a summary of doubles under a title. Fails only if `out` fails. See [`Format`] for the purpose of each format, and
-/// [`write_c_string`](picollo_core::write_c_string) for a buffer.
+/// [`write_c_string`](crate::write_c_string) for a buffer.
 ///
 /// All doubles have the shortest digits that read back as the same double. Missing numbers are `n/a` or `null`.
 ///
 /// - Markdown: the table of an integer summary, with `±` as the distance from the value to the end of its bucket,
 ///   rows `Not finite` and `Lost` if there are any, and the rows `Min:`, `Max:` and `Sum:`.
 /// - Line: `Title: Total=1, NotFinite=2, Lost=3, Mean=4.5, P0=…`, the second and third if there are any.
-/// - JSON: title, the fields of [`DoubleStatistics`](picollo_core::DoubleStatistics), and `percentiles` with the fields of
+/// - JSON: title, the fields of [`DoubleStatistics`](picollo_core::doubles::DoubleStatistics), and `percentiles` with the fields of
 ///   [`DoublePercentile`].
 pub fn write_double_summary(
     summary: &DoubleSummary,
@@ -125,7 +125,7 @@ fn write_json(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+    use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
     use std::string::{String, ToString};
 
     fn summary(values: &[f64]) -> DoubleSummary {

@@ -6,12 +6,8 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use picollo_core::AtomicU64;
-use picollo_core::Histogram;
-use picollo_core::Layout;
-use picollo_core::Snapshot;
-use picollo_core::Summary;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::{AtomicU64, ValueSelection};
+use picollo_core::{Histogram, Layout, Snapshot, Summary};
 
 /// Accepts this many bytes.
 pub(crate) struct Full(pub usize);

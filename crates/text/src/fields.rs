@@ -6,7 +6,7 @@ use super::change::{percent_of_floats, percent_of_integers};
 use super::{mean, selection_name, stddev, value};
 use picollo_core::Bucket;
 #[cfg(feature = "alloc")]
-use picollo_core::{DoubleBucket, DoublePercentile, DoubleStatistics};
+use picollo_core::doubles::{DoubleBucket, DoublePercentile, DoubleStatistics};
 use picollo_core::{Percentile, Summary};
 use picollo_stats::{Comparison, QuantileInterval};
 

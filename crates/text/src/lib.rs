@@ -52,9 +52,12 @@ pub use comparison::write_comparison;
 #[cfg(feature = "alloc")]
 pub use double::write_double_summary;
 pub use human::Answer;
+#[doc(inline)]
+pub use picollo_core::seam::{BufferWriter, Written, write_c_string};
 pub use unit::{Quantity, Unit};
 
-use picollo_core::{Percentile, Summary, ValueSelection};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Percentile, Summary};
 
 /// What the other crates of Picollo need of this one. It is not part of the interface, and changes without notice.
 #[doc(hidden)]
@@ -95,7 +98,7 @@ pub enum Format {
 picollo_core::seam::from_code!(Format { Markdown, Line, Json, Human });
 
 /// Writes a summary under a title. Fails only if `out` fails. See [`Format`] for the formats, and
-/// [`write_c_string`](picollo_core::write_c_string) for a buffer.
+/// [`write_c_string`] for a buffer.
 pub fn write_summary(
     summary: &Summary,
     mut out: &mut (impl Write + ?Sized),
@@ -115,7 +118,8 @@ pub fn write_summary(
 ///
 /// ```
 /// use picollo_text::{Unit, human};
-/// use picollo_core::{Layout, Snapshot, ValueSelection};
+/// use picollo_core::layouts::ValueSelection;
+/// use picollo_core::{Layout, Snapshot};
 ///
 /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
 /// let nothing = Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT);

@@ -1,7 +1,7 @@
 //! Summaries and their differences on a single line, for logs.
 
+use crate::BufferWriter;
 use core::fmt::{self, Display, Write};
-use picollo_core::BufferWriter;
 
 use super::change::{Change, cohens_d};
 use super::{Diff, mean, value};

@@ -6,7 +6,7 @@ use super::change::{Change, cohens_d};
 use super::{Diff, mean, stddev, value};
 use crate::escape::{Markdown, trim};
 use crate::table::{self, Align, Rows};
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::{Fixed, Grouped, Maybe};
 use picollo_core::{Percentile, Summary};
 

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::*;
 use picollo_core::Error;
-use picollo_core::{BufferWriter, Written, write_c_string};
+use picollo_core::seam::{BufferWriter, Written, write_c_string};
 
 const FORMATS: [Format; 4] = [Format::Markdown, Format::Line, Format::Json, Format::Human];
 

@@ -8,7 +8,7 @@ use super::{
     write_summary,
 };
 use picollo_core::Summary;
-use picollo_core::{DoubleBucket, DoublePercentile, DoubleStatistics, DoubleSummary};
+use picollo_core::doubles::{DoubleBucket, DoublePercentile, DoubleStatistics, DoubleSummary};
 use picollo_stats::{BlockComparison, Comparison, QuantileInterval};
 
 /// Titles and names that need quotes.

@@ -5,7 +5,9 @@
 #[allow(unused_must_use, clippy::all)]
 fn rows() -> picollo_core::Result<()> {
 use picollo_codec::{Codec, Encoding, HgrmFormat, log, write_hgrm};
-use picollo_core::{DoubleOptions, Options, SharedDoubleHistogram, SharedHistogram, Since, Snapshot, ValueSelection};
+use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Options, SharedHistogram, Since, Snapshot};
 let (v, n, i, w, t) = (1_000_000, 5, 100_000, 100_000, 1441812279.0);
 let mut text = String::new();
 // `Histogram::<u64>::new_with_bounds(1, 3600000000, 3)?`

@@ -3,9 +3,9 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use picollo_core::seam::Counted;
-use picollo_core::seam::Lock;
-use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::seam::{Counted, Lock};
+use picollo_core::{SharedHistogram, Since, Snapshot};
 
 use super::counters;
 use super::exemplar::{Context, Exemplar, KNOWN_QUOTA};

@@ -229,7 +229,11 @@ fn they_become_a_metrics_exemplars() {
     let interval = collector.collect().unwrap();
     let mut registry = Registry::new();
     let id = registry
-        .add(collector.histogram(), &picollo_core::Metric { name: "request", ..Default::default() }, &[])
+        .add(
+            collector.histogram(),
+            &picollo_core::counters::Metric { name: "request", ..Default::default() },
+            &[],
+        )
         .unwrap();
     registry.set_exemplars(id, interval.metric_exemplars().unwrap()).unwrap();
 }

@@ -10,9 +10,9 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
 use board::{Tests, start_timer, stop_timer};
-use picollo_core::{
-    DoubleHistogram, DoubleOptions, DoubleSnapshot, Mode, Options, SharedHistogram, Since, Snapshot, Storage,
-};
+use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use picollo_core::layouts::Storage;
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
 
 struct Both {
     sparse: SharedHistogram,

@@ -9,10 +9,9 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
 use board::{Console, Tests, start_timer, stop_timer};
-use picollo_core::{
-    AtomicU64, Header, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, Since, Snapshot,
-    ValueSelection,
-};
+use picollo_core::layouts::{AtomicU64, Header, ValueSelection};
+use picollo_core::recorders::Interlocked;
+use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram, Since, Snapshot};
 use picollo_text::{Format, write_summary};
 
 const LAYOUT: Layout = Layout::new(0.1, 0, 16_383);
@@ -28,7 +27,7 @@ const OPTIONS: Options = Options {
 const fn options() -> Options {
     Options {
         mode: Mode::Interlocked,
-        storage: picollo_core::Storage::Dense,
+        storage: picollo_core::layouts::Storage::Dense,
         counter_bits: 0,
         relative_error: 0.0,
         significant_digits: 0,

@@ -4,7 +4,9 @@
 #![no_main]
 
 use board::Tests;
-use picollo_core::{AtomicU32, Histogram, Layout, Since, SingleWriter, Snapshot};
+use picollo_core::layouts::AtomicU32;
+use picollo_core::recorders::SingleWriter;
+use picollo_core::{Histogram, Layout, Since, Snapshot};
 
 const LAYOUT: Layout = Layout::new(0.05, 0, 65_535);
 static mut LATENCY: Histogram<[AtomicU32; LAYOUT.length()], SingleWriter> = Histogram::new(LAYOUT);

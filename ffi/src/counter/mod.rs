@@ -21,9 +21,8 @@
 
 use core::mem::{align_of, size_of};
 
-use picollo_core::{
-    AtomicU32, AtomicU64, Counter, SCALABLE_THRESHOLD_BITS, add_approximately, add_capped, add_sensing,
-};
+use picollo_core::counters::{SCALABLE_THRESHOLD_BITS, add_approximately, add_capped, add_sensing};
+use picollo_core::layouts::{AtomicU32, AtomicU64, Counter};
 
 /// Default threshold of scalable counters: 2^13 = 8192.
 #[allow(dead_code)] // for C

@@ -21,8 +21,8 @@
 
 use core::ptr::NonNull;
 
-pub use picollo_core::DoubleStatistics as picollo_double_statistics;
-use picollo_core::{DoubleOptions, QuantileRule, SharedDoubleHistogram};
+pub use picollo_core::doubles::DoubleStatistics as picollo_double_statistics;
+use picollo_core::doubles::{DoubleOptions, QuantileRule, SharedDoubleHistogram};
 
 use crate::argument::{output, room, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};

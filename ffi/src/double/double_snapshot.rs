@@ -10,8 +10,8 @@
 //!     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
 //!     picollo_double_snapshot_quantiles(snapshot, &half, 1, &median);
 
-use picollo_core::DoubleSnapshot;
-pub use picollo_core::{
+use picollo_core::doubles::DoubleSnapshot;
+pub use picollo_core::doubles::{
     DoubleBucket as picollo_double_bucket, DoublePercentile as picollo_double_percentile,
 };
 

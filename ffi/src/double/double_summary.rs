@@ -8,7 +8,8 @@
 
 use core::ffi::c_char;
 
-use picollo_core::{DoublePercentile, DoubleSummary, SUMMARY_RANKS};
+use picollo_core::doubles::{DoublePercentile, DoubleSummary};
+use picollo_core::snapshots::SUMMARY_RANKS;
 use picollo_text::{Format, write_double_summary};
 
 use crate::argument::{input, output, room, slice, text};

@@ -13,7 +13,8 @@
 
 use core::ptr::NonNull;
 
-use picollo_core::{Metric, MetricCounter, MetricGauge, Result, SharedStripedCounter};
+use picollo_core::Result;
+use picollo_core::counters::{Metric, MetricCounter, MetricGauge, SharedStripedCounter};
 use picollo_export::Registry;
 
 use crate::argument::{output, output_if_any};

@@ -26,7 +26,7 @@
 use core::ffi::{CStr, c_char, c_void};
 use core::fmt::Write;
 
-use picollo_core::Metric;
+use picollo_core::counters::Metric;
 use picollo_core::seam::Lock;
 use picollo_export::{Exposition, Registry, negotiate};
 

@@ -1,6 +1,7 @@
 //! The options of histograms.
 
-use picollo_core::{Mode, Options, SharedHistogram, Storage};
+use picollo_core::layouts::Storage;
+use picollo_core::{Mode, Options, SharedHistogram};
 use picollo_native::{Error, Status};
 
 use crate::failure::{Failure, Outcome};

@@ -7,7 +7,8 @@
 //! the bucket's lower, upper, and lower + step / 2. The next non-equivalent value is upper + 1. The calls return
 //! PICOLLO_ERR_INVALID_ARGUMENT for a layout that this library did not fill in.
 
-use picollo_core::{Footprint, Layout, SharedHistogram};
+use picollo_core::layouts::Footprint;
+use picollo_core::{Layout, SharedHistogram};
 
 use crate::argument::{input, output};
 use crate::failure::Outcome;

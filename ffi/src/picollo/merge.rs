@@ -5,7 +5,7 @@
 //! been recorded there, in whatever order you merge. Into finer buckets it is right within the error of the coarser
 //! ones. Counts outside the target's range become its underflow or overflow, so nothing vanishes.
 
-pub use picollo_core::Merged as picollo_merged;
+pub use picollo_core::snapshots::Merged as picollo_merged;
 use picollo_core::{SharedHistogram, Snapshot};
 
 use crate::argument::{input, output};

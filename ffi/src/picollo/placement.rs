@@ -65,7 +65,7 @@ fn picollo_histogram_init_in(
 /// Other builds mix the number with their own sources.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_seed_identities(seed: u64) {
-    picollo_core::seed_identities(seed);
+    picollo_core::layouts::seed_identities(seed);
 }
 
 exported! {

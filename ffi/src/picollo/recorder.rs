@@ -29,7 +29,7 @@
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use picollo_core::Recorder;
+use picollo_core::recorders::Recorder;
 
 use crate::argument::{exclusive, output};
 use crate::counted::borrow;

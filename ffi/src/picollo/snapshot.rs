@@ -18,10 +18,13 @@
 
 use core::ptr::NonNull;
 
-pub use picollo_core::{
-    Bucket as picollo_bucket, Counts as picollo_counts, Percentile as picollo_percentile,
-};
-use picollo_core::{Since, Snapshot, ValueSelection};
+// In the order of the header.
+pub use picollo_core::Bucket as picollo_bucket;
+pub use picollo_core::snapshots::Counts as picollo_counts;
+
+pub use picollo_core::Percentile as picollo_percentile;
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Since, Snapshot};
 
 use crate::argument::{either, exclusive, input, list, output, room, slice};
 use crate::counted::borrow;

@@ -11,7 +11,7 @@
 //!     picollo_step *steps = malloc(length * sizeof *steps);
 //!     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
 
-pub use picollo_core::Step as picollo_step;
+pub use picollo_core::snapshots::Step as picollo_step;
 
 use crate::argument::list;
 use crate::failure::{Failure, Outcome};

@@ -11,7 +11,9 @@
 
 use core::ptr::NonNull;
 
-use picollo_core::{Percentile, SUMMARY_RANKS, SharedHistogram, Snapshot, Summary, ValueSelection};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::snapshots::SUMMARY_RANKS;
+use picollo_core::{Percentile, SharedHistogram, Snapshot, Summary};
 
 use crate::argument::{input, output, room, slice};
 use crate::counted::borrow;

@@ -26,8 +26,9 @@
 use core::ffi::c_char;
 use core::fmt::{self, Write};
 
-use picollo_core::{BufferWriter, write_c_string};
-use picollo_core::{Snapshot, ValueSelection};
+use picollo_core::Snapshot;
+use picollo_core::layouts::ValueSelection;
+use picollo_core::seam::{BufferWriter, write_c_string};
 use picollo_text::{Format, ListedBucket, write_diff, write_summary};
 
 use crate::argument::{either, input, output, room, text};

@@ -28,7 +28,7 @@ use core::ffi::c_char;
 use std::path::Path;
 
 use ::picollo_segment::{Segment, SegmentOptions};
-use picollo_core::Metric;
+use picollo_core::counters::Metric;
 
 use crate::argument::{input, output, text};
 use crate::failure::{Failure, Outcome};

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicU64;
 
 use histogram::{AtomicHistogram, Histogram as H2};
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
-use picollo_core::{Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter};
+use picollo_core::recorders::{Interlocked, SingleWriter};
+use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram};
 
 use crate::threads::{Job, each, time};
 use crate::{ERROR, MAIN_RANGE};

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{Section, values};
-use picollo_core::{Counter, Histogram, Layout, Snapshot};
+use picollo_core::layouts::Counter;
+use picollo_core::{Histogram, Layout, Snapshot};
 
 use crate::peers::{self, Hdr};
 use crate::{ERROR, RANGES};

@@ -3,10 +3,9 @@
 use std::sync::atomic::AtomicU64;
 
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
-use picollo_core::{
-    Histogram, Layout, Mode, Options, Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, SharedHistogram, Since,
-    Snapshot, ValueSelection,
-};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::snapshots::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
+use picollo_core::{Histogram, Layout, Mode, Options, Percentile, SharedHistogram, Since, Snapshot};
 use picollo_text::{Format, write_summary};
 
 use crate::peers::{self, Hdr};

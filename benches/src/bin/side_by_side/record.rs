@@ -5,10 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
+use picollo_core::recorders::{Interlocked, SingleWriter};
 use picollo_core::seam::BatchPath;
-use picollo_core::{
-    Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter, SingleWriterHistogram,
-};
+use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram, SingleWriterHistogram};
 
 use crate::peers::{self, Hdr, Through};
 use crate::{ERROR, MAIN_RANGE, RANGES};

@@ -5,7 +5,8 @@ use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 use picollo_benches::{Report, Section, median, opaque, rounds, values};
-use picollo_core::{Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter};
+use picollo_core::recorders::{Interlocked, SingleWriter};
+use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram};
 
 use crate::peers::{self, Hdr, Through};
 use crate::{ERROR, MAIN_RANGE};

@@ -26,7 +26,8 @@ use crate::snapshot::sums;
 /// `N` is [`Layout::cells`] for a histogram with live reset, [`Layout::length`] for one without.
 ///
 /// ```
-/// use picollo_core::{AtomicU64, Histogram, Layout};
+/// use picollo_core::layouts::AtomicU64;
+/// use picollo_core::{Histogram, Layout};
 ///
 /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
 /// static LATENCY: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
@@ -38,8 +39,8 @@ use crate::snapshot::sums;
 /// the default mode, [`Interlocked`], any number of threads, signal handlers and interrupt handlers record, by one
 /// atomic add to one cell.
 ///
-/// In the mode [`crate::SingleWriter`] recording costs a load, an add and a store, and allows one writer. It takes
-/// `&mut`, or the [`crate::Writer`] from [`Histogram::split`], while any number of threads read and reset.
+/// In the mode [`crate::recorders::SingleWriter`] recording costs a load, an add and a store, and allows one writer. It
+/// takes `&mut`, or the [`crate::Writer`] from [`Histogram::split`], while any number of threads read and reset.
 #[repr(C)]
 pub struct Histogram<S: ?Sized = [AtomicU64], M = Interlocked> {
     header: Header,

@@ -30,32 +30,32 @@ macro_rules! record_in_all_ways {
             $with!($through, histogram => histogram.record_batch(values));
         }
 
-        /// See [`crate::Record::record_corrected`].
+        /// See [`crate::recorders::Record::record_corrected`].
         pub fn record_corrected(& $($mut)? $self, value: u64, expected_interval: u64) {
             $with!($through, histogram => histogram.record_corrected(value, expected_interval));
         }
 
-        /// See [`crate::Record::record_corrected_n`].
+        /// See [`crate::recorders::Record::record_corrected_n`].
         pub fn record_corrected_n(& $($mut)? $self, value: u64, count: u64, expected_interval: u64) {
             $with!($through, histogram => histogram.record_corrected_n(value, count, expected_interval));
         }
 
-        /// See [`crate::Record::record_in_range`].
+        /// See [`crate::recorders::Record::record_in_range`].
         pub fn record_in_range(& $($mut)? $self, value: u64, min: u64, max: u64) -> Result<()> {
             $with!($through, histogram => histogram.record_in_range(value, min, max))
         }
 
-        /// See [`crate::Record::add_snapshot`].
+        /// See [`crate::recorders::Record::add_snapshot`].
         pub fn add_snapshot(& $($mut)? $self, other: &Snapshot) -> Merged {
             $with!($through, histogram => histogram.add_snapshot(other))
         }
 
-        /// See [`crate::Record::add_snapshot_low_ends`].
+        /// See [`crate::recorders::Record::add_snapshot_low_ends`].
         pub fn add_snapshot_low_ends(& $($mut)? $self, other: &Snapshot) -> Merged {
             $with!($through, histogram => histogram.add_snapshot_low_ends(other))
         }
 
-        /// See [`crate::Record::add_snapshot_spreading`].
+        /// See [`crate::recorders::Record::add_snapshot_spreading`].
         pub fn add_snapshot_spreading(& $($mut)? $self, other: &Snapshot) -> Merged {
             $with!($through, histogram => histogram.add_snapshot_spreading(other))
         }
@@ -90,7 +90,9 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
     /// Returns the writer, and a reference for everybody else: they read and reset while it records.
     ///
     /// ```
-    /// use picollo_core::{AtomicU64, Histogram, Layout, Since, SingleWriter, Snapshot};
+    /// use picollo_core::layouts::AtomicU64;
+    /// use picollo_core::recorders::SingleWriter;
+    /// use picollo_core::{Histogram, Layout, Since, Snapshot};
     ///
     /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
     /// let mut latency: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);

@@ -15,7 +15,8 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use picollo_core::{Snapshot, ValueSelection};
+use picollo_core::Snapshot;
+use picollo_core::layouts::ValueSelection;
 use picollo_stats::{CompareOptions, RunComparison, compare_runs};
 
 use file::clean;

@@ -1,6 +1,7 @@
 //! Runs can be saved and read back, judgments use the saved values, and errors are reported.
 
-use picollo_core::{SharedWriter, Since};
+use picollo_core::Since;
+use picollo_core::recorders::SharedWriter;
 use proptest::prelude::*;
 
 use super::*;

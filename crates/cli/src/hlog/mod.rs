@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_codec::{HgrmFormat, write_hgrm};
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 
 use crate::failure::{Failure, print, write_file};
 use crate::progress::Progress;

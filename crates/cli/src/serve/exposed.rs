@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picollo_core::{Layout, Metric, MetricCounter, MetricGauge, Options, SharedHistogram, Snapshot, Storage};
+use picollo_core::counters::{Metric, MetricCounter, MetricGauge};
+use picollo_core::layouts::Storage;
+use picollo_core::{Layout, Options, SharedHistogram, Snapshot};
 use picollo_export::Registry;
 
 use super::bounds::Bounds;

@@ -1,6 +1,7 @@
 //! One histogram on the whole screen: percentiles of the last interval and overall, and a heat map of the last minutes.
 
-use picollo_core::{Snapshot, ValueSelection};
+use picollo_core::Snapshot;
+use picollo_core::layouts::ValueSelection;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use unicode_width::UnicodeWidthStr;

@@ -126,7 +126,8 @@ mod tests {
     use std::os::unix::fs::FileExt;
     use std::path::{Path, PathBuf};
 
-    use picollo_core::{Metric, Options};
+    use picollo_core::Options;
+    use picollo_core::counters::Metric;
     use picollo_segment::{Segment, SegmentOptions, Viewer};
 
     use super::*;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use picollo_codec::log::Reader;
-use picollo_core::{Metric, Options, Snapshot};
+use picollo_core::counters::Metric;
+use picollo_core::{Options, Snapshot};
 use picollo_segment::{Segment, SegmentOptions};
 
 /// A separate directory in memory.

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::{Place, picollo, told};
-use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::{Options, SharedHistogram};
 use picollo_why::{Collector, Context, ExemplarOptions, Interval};
 
 /// Status, and the output on standard error.

@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::{Place, Service, command, json, picollo, read_log, send, text};
-use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::{Options, SharedHistogram};
 use picollo_segment::Segment;
 
 fn histogram(segment: &Segment, name: &str, options: &Options) -> SharedHistogram {

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 
 use crate::common::{Place, Service, command, json, picollo, text};
-use picollo_core::{Metric, Options};
+use picollo_core::Options;
+use picollo_core::counters::Metric;
 use picollo_segment::{Segment, SegmentOptions};
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use picollo_core::Layout;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 
 mod native;
 #[cfg(feature = "compression")]
@@ -394,7 +394,8 @@ fn nothing_known() {
 fn a_decoded_snapshot_holds_its_counts_alone() {
     let mut decoded = Snapshot::decode(&golden().encode_to_vec(Encoding::HdrV2).unwrap(), 0).unwrap();
     let histogram =
-        picollo_core::Histogram::<[picollo_core::AtomicU64]>::boxed(*decoded.layout(), true).unwrap();
+        picollo_core::Histogram::<[picollo_core::layouts::AtomicU64]>::boxed(*decoded.layout(), true)
+            .unwrap();
     assert_eq!(decoded.update(&*histogram, picollo_core::Since::Reset), Err(Error::Unsupported));
     // But it can be changed, and merged into one that can be updated.
     assert!(decoded.merge(&golden()).is_exact());

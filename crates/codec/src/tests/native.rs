@@ -6,9 +6,8 @@ use proptest::prelude::*;
 
 use super::{counts, golden, hex, snapshot};
 use crate::{Codec, Encoding};
-use picollo_core::Error;
-use picollo_core::Snapshot;
-use picollo_core::{Layout, MAX_SCALE};
+use picollo_core::layouts::MAX_SCALE;
+use picollo_core::{Error, Layout, Snapshot};
 
 #[test]
 fn our_own_is_as_documented() {

@@ -15,7 +15,8 @@ use crate::http::otlp::{Export, Settings};
 ///
 /// ```no_run
 /// use std::sync::{Arc, Mutex};
-/// use picollo_core::{Metric, Options, SharedHistogram};
+/// use picollo_core::counters::Metric;
+/// use picollo_core::{Options, SharedHistogram};
 /// use picollo_export::Registry;
 /// use picollo_export::http::{Server, exposition};
 ///

@@ -1,12 +1,9 @@
 use super::number::Number;
 use super::*;
-use picollo_core::Error;
-use picollo_core::Metric;
-use picollo_core::Mode;
-use picollo_core::Options;
-use picollo_core::SharedHistogram;
-use picollo_core::Storage;
-use picollo_core::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
+use picollo_core::layouts::Storage;
+use picollo_core::{Error, Mode, Options, SharedHistogram};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;

@@ -1,6 +1,8 @@
 //! Checks that every observation is in its correct bucket.
 
-use picollo_core::{DoubleOptions, Metric, Options, SharedDoubleHistogram, SharedHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
+use picollo_core::{Options, SharedHistogram};
 use picollo_export::{Exposition, Registry};
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Differences between expositions.
 
-use picollo_core::{DoubleOptions, Metric, SharedDoubleHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
 use picollo_export::{Family, Otlp, OtlpExport, Registry, Temporality, write_otlp};
 
 use super::message::Message;

@@ -1,6 +1,7 @@
 //! Checks that every format contains everything that a metric has.
 
-use picollo_core::{DoubleOptions, Metric, SharedDoubleHistogram};
+use picollo_core::counters::Metric;
+use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
 use picollo_export::{Exemplar, Otlp, Registry, write_otlp};
 
 use super::message::{Field, Message};

@@ -1,6 +1,7 @@
 //! Naive counting, for comparison.
 
-use picollo_core::{Layout, Options, SharedHistogram, ValueSelection};
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Layout, Options, SharedHistogram};
 use picollo_export::{Exposition, Registry};
 use proptest::prelude::*;
 

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use picollo_core::{SharedWriter, SingleWriterHistogram};
+use picollo_core::SingleWriterHistogram;
+use picollo_core::recorders::SharedWriter;
 
 use crate::event::event::{Event, MAX_EVENTS};
 use crate::event::info::{EVENT_INFO_FAST, EventInfo};

@@ -88,7 +88,7 @@ fn a_writer_by_the_specification_is_read_and_attached_to() {
     // Whoever attaches gets the same histogram and counters by their names, and can release them.
     let attached = Segment::attach(&writer.path).unwrap();
     let labels = [("route", "/pay"), ("code", "200")];
-    let latency = picollo_core::Metric { name: "latency", labels: &labels, ..Default::default() };
+    let latency = picollo_core::counters::Metric { name: "latency", labels: &labels, ..Default::default() };
     let options = Options { mode: Mode::Interlocked, ..Options::default() };
     attached.histogram(&latency, &options).unwrap().record(45);
     for _ in 0..3 {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 pub use crate::common::system::{Random, wait};
-use picollo_core::Metric;
+use picollo_core::counters::Metric;
 use picollo_segment::{Segment, SegmentOptions};
 
 /// A separate directory in memory, while it lives.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{Metric, Mode, Options, Since, Snapshot, Storage};
+use picollo_core::counters::Metric;
+use picollo_core::layouts::Storage;
+use picollo_core::{Mode, Options, Since, Snapshot};
 use picollo_native::*;
 use picollo_segment::*;
 

@@ -41,10 +41,9 @@ pub(crate) use tests::Random;
 use core::fmt;
 
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};
-use picollo_core::Moments;
-use picollo_core::Snapshot;
 use picollo_core::seam::Fixed;
-use picollo_core::{Error, Result};
+use picollo_core::snapshots::Moments;
+use picollo_core::{Error, Result, Snapshot};
 
 /// Set when there are too few observations for an end of an interval.
 pub const COMPARISON_TOO_FEW: u32 = 1 << 0;

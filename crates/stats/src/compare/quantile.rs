@@ -1,10 +1,9 @@
 //! The confidence interval of a quantile, and the difference of two quantiles.
 
 use super::binomial::Binomial;
-use picollo_core::Snapshot;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::{Cursor, saturated, target_count};
-use picollo_core::{Error, Result};
+use picollo_core::{Error, Result, Snapshot};
 
 /// A quantile of a snapshot, and the confidence interval for the quantile of the sampled distribution.
 ///

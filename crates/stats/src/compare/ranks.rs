@@ -4,9 +4,8 @@
 //! smaller blocks and the larger unit. The buckets of both nest in them, so both sides count as if recorded with it.
 
 use super::normal;
-use picollo_core::Layout;
-use picollo_core::Snapshot;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
+use picollo_core::{Layout, Snapshot};
 
 /// The sums of a walk over the buckets of both, in ascending order.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Unit, example};
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_stats::{CompareOptions, compare_snapshots};
 use proptest::prelude::*;
 use std::string::{String, ToString};

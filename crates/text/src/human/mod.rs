@@ -18,9 +18,9 @@ pub use answer::Answer;
 use core::fmt::{self, Write};
 
 use crate::escape::{Line, trim};
-use picollo_core::SUMMARY_RANKS;
 use picollo_core::seam::SHORT;
 pub(super) use picollo_core::seam::{Rank, supports};
+use picollo_core::snapshots::SUMMARY_RANKS;
 
 /// Columns of a terminal.
 const WIDTH: usize = 80;

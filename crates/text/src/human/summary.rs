@@ -5,9 +5,9 @@ use core::fmt::{self, Display, Write};
 use super::{SHORT, WIDTH, rank, supports, table, write_title, write_wrapped};
 use crate::escape::{Line, trim};
 use crate::unit::{Quantity, Unit};
-#[cfg(feature = "alloc")]
-use picollo_core::DoubleSummary;
 use picollo_core::Summary;
+#[cfg(feature = "alloc")]
+use picollo_core::doubles::DoubleSummary;
 use picollo_core::seam::{CountsInWords, outside};
 
 /// A cell that may be empty.

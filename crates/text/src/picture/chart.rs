@@ -9,7 +9,7 @@ use super::unit::Unit;
 use super::{ChartOptions, NOTHING, Picture};
 use crate::escape::{Line, trim};
 use picollo_core::Snapshot;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 
 /// The largest number of columns of a sparkline or a chart.
 pub const MAX_COLUMNS: u32 = 240;

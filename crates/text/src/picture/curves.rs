@@ -11,9 +11,9 @@ use super::frame::{
 };
 use super::unit::Unit;
 use super::{NOTHING, Picture, Pictures, Series};
+use crate::BufferWriter;
 use crate::escape::trim;
-use picollo_core::BufferWriter;
-use picollo_core::ValueSelection;
+use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::Grouped;
 
 const LINE: f64 = 20.0;

@@ -10,9 +10,10 @@ use crate::human::{Answer, Rank, supports};
 use crate::unit::{Quantity, Unit};
 use crate::{Format, mean, stddev, value, write_summary};
 use picollo_codec::{Codec, Encoding};
-use picollo_core::ValueSelection;
+use picollo_core::Summary;
+use picollo_core::layouts::ValueSelection;
 use picollo_core::seam::{Fixed, Grouped, position_of};
-use picollo_core::{SUMMARY_PERCENTILES, Summary};
+use picollo_core::snapshots::SUMMARY_PERCENTILES;
 use picollo_stats::{CompareOptions, Comparison, compare_snapshots};
 
 /// The largest number of snapshots side by side.
@@ -228,7 +229,7 @@ fn write_percentiles(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_
     out.write_str("</tr></thead>\n<tbody>\n")?;
     let summaries: [Option<Summary>; SIDE_BY_SIDE] =
         core::array::from_fn(|at| pictures.series().nth(at).map(summary));
-    for (position, rank) in picollo_core::SUMMARY_RANKS.into_iter().enumerate() {
+    for (position, rank) in picollo_core::snapshots::SUMMARY_RANKS.into_iter().enumerate() {
         debug_assert!(position < SUMMARY_PERCENTILES);
         write!(out, "<tr><td>{}</td>", Rank(rank))?;
         for found in summaries.iter().flatten() {

@@ -2,7 +2,7 @@ use super::*;
 use crate::http::otlp::Temporality;
 use crate::http::otlp::tests::collector;
 use crate::http::otlp::{Outcome, Pusher};
-use picollo_core::Metric;
+use picollo_core::counters::Metric;
 use prost::Message;
 
 /// The fields of an `ExportMetricsServiceRequest` that these tests need.
@@ -56,7 +56,7 @@ fn point(request: &[u8]) -> (Number, i32) {
 }
 
 /// A registry with a counter.
-fn counting() -> (picollo_core::MetricCounter, Arc<Mutex<Registry>>) {
+fn counting() -> (picollo_core::counters::MetricCounter, Arc<Mutex<Registry>>) {
     let mut registry = Registry::new();
     let metric = Metric { name: "hits", created_unix_nanos: 5, ..Metric::default() };
     let hits = registry.add_counter(&metric).unwrap().1;

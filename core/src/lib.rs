@@ -109,9 +109,9 @@ pub mod recorders {
     //! the modes of a [`Histogram`](crate::Histogram). A [`Recorder`] adds to cells directly, without looking up the
     //! histogram's mode or the thread's shard.
 
+    pub use crate::cells::cell::Interlocked;
     pub use crate::cells::cell::{ManyWriters, WriteMode};
     pub use crate::cells::single_writer::SingleWriter;
-    pub use crate::cells::write_mode::Interlocked;
     #[cfg(feature = "alloc")]
     pub use crate::handle::atomic_recorder::AtomicRecorder;
     pub use crate::handle::recorder::Recorder;
@@ -126,7 +126,7 @@ pub mod snapshots {
     //! deviation, and a [`Step`] is one of an iteration over its counts. [`Merged`] reports what became of the counts of
     //! another snapshot.
 
-    pub use crate::cells::cell::TallyCounts;
+    pub use crate::cells::tallies::TallyCounts;
     pub use crate::snapshot::merge::Merged;
     pub use crate::snapshot::rewrite::Rewrite;
     pub use crate::snapshot::snapshot::Counts;

@@ -3,10 +3,11 @@
 //! A cell counts modulo `2^BITS` and is only ever added to; readers subtract. All accesses are relaxed atomics, so that
 //! reading beside a writer is defined behavior. On the targets in use they compile to plain loads and stores.
 
+use core::marker::PhantomData;
+
 use crate::cells::loads::{self, Sums};
-use crate::cells::one_step::{self, Place};
 use crate::platform::atomics::Ordering::*;
-use crate::platform::atomics::{AtomicU32, AtomicU64, const_unless_loom};
+use crate::platform::atomics::{AtomicU32, AtomicU64};
 
 mod sealed {
     pub trait Sealed {}
@@ -14,7 +15,7 @@ mod sealed {
     impl Sealed for crate::platform::atomics::AtomicU64 {}
     impl Sealed for crate::cells::single_writer::SingleWriter {}
     impl Sealed for crate::cells::single_writer::Unguarded {}
-    impl Sealed for crate::cells::write_mode::Interlocked {}
+    impl Sealed for super::Interlocked {}
 }
 
 /// A storage cell: [`AtomicU32`] or [`AtomicU64`].
@@ -220,6 +221,121 @@ fn wraps_of_32_bits(old: u32, count: u64) -> u64 {
     (count >> 32) + ((old as u64 + (count & 0xffff_ffff)) >> 32)
 }
 
+/// A cell at an index from a pointer. With `WRAPPING` the pointer alone may lead anywhere: pointer and index together
+/// lead to the cell by wrapping arithmetic.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a, C, const WRAPPING: bool = false> {
+    cells: *const C,
+    index: usize,
+    all: PhantomData<&'a C>,
+}
+
+impl<'a, C, const WRAPPING: bool> Place<'a, C, WRAPPING> {
+    /// # Safety
+    /// There must be a cell at the index, for as long as `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(cells: *const C, index: usize) -> Self {
+        Place { cells, index, all: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn cell(self) -> &'a C {
+        // SAFETY: as promised.
+        unsafe { &*if WRAPPING { self.cells.wrapping_add(self.index) } else { self.cells.add(self.index) } }
+    }
+}
+
+/// Additions to a cell that also report whether it wrapped around: one instruction on x86-64.
+///
+/// A signal handler runs between instructions, never inside one. If a single writer adds with one instruction, a
+/// handler of its thread may add to the same cell, and neither loses an addition. On x86-64, the compiler makes such an
+/// instruction of a relaxed load, an addition and a relaxed store, unless the code needs the carry. With the carry it
+/// makes three, hence the assembly. For the compiler, the assembly acts like a relaxed load and store of the cell.
+/// Aligned words are read and written whole, and nothing else is ordered.
+#[cfg(picollo_one_step)]
+mod one_step {
+    use core::arch::asm;
+
+    use super::Place;
+    use crate::platform::atomics::{AtomicU32, AtomicU64};
+
+    #[inline(always)]
+    pub(super) fn add_64(cell: &AtomicU64, count: u64) -> bool {
+        // SAFETY: this adds to the cell, which is borrowed, aligned, and may be changed through shared references.
+        unsafe {
+            asm!(
+                "add qword ptr [{cell}], {count}",
+                "jc {wrapped}",
+                cell = in(reg) cell.as_ptr(),
+                count = in(reg) count,
+                wrapped = label { return true },
+                options(nostack)
+            );
+        }
+        false
+    }
+
+    #[inline(always)]
+    pub(super) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
+        // SAFETY: as in `add_64`: the cell exists. The index is separate, so that the instruction can use it, too.
+        unsafe {
+            asm!(
+                "inc dword ptr [{cells} + 4 * {index}]",
+                "jz {wrapped}",
+                cells = in(reg) place.cells,
+                index = in(reg) place.index,
+                wrapped = label { return true },
+                options(nostack)
+            );
+        }
+        false
+    }
+
+    #[inline(always)]
+    pub(super) fn add_32(cell: &AtomicU32, count: u32) -> bool {
+        // SAFETY: as in `add_64`.
+        unsafe {
+            asm!(
+                "add dword ptr [{cell}], {count:e}",
+                "jc {wrapped}",
+                cell = in(reg) cell.as_ptr(),
+                count = in(reg) count,
+                wrapped = label { return true },
+                options(nostack)
+            );
+        }
+        false
+    }
+}
+
+/// As above, where an addition is several instructions.
+#[cfg(not(picollo_one_step))]
+mod one_step {
+    use super::Place;
+    use crate::platform::atomics::Ordering::Relaxed;
+    use crate::platform::atomics::{AtomicU32, AtomicU64};
+
+    #[inline(always)]
+    pub(super) fn add_64(cell: &AtomicU64, count: u64) -> bool {
+        let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
+        cell.store(sum, Relaxed);
+        wrapped
+    }
+
+    #[inline(always)]
+    pub(super) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
+        add_32(place.cell(), 1)
+    }
+
+    #[inline(always)]
+    pub(super) fn add_32(cell: &AtomicU32, count: u32) -> bool {
+        let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
+        cell.store(sum, Relaxed);
+        wrapped
+    }
+}
+
 /// How writers add to the cells of a histogram.
 pub trait WriteMode: sealed::Sealed + Send + Sync + 'static {
     /// The mode as an option.
@@ -236,11 +352,6 @@ pub trait WriteMode: sealed::Sealed + Send + Sync + 'static {
     fn count<C: Counter>(place: Place<C>) -> u64;
 }
 
-/// Converts wraps of a 64-bit count to wraps of `bits`.
-pub(crate) const fn wraps_of_64_bits(wraps: u64, bits: u32) -> u64 {
-    wraps << (64 - bits)
-}
-
 /// A way to write that any number of threads may use at once, so that recording takes `&self`.
 #[diagnostic::on_unimplemented(
     message = "recording in the mode `{Self}` needs the one writer",
@@ -248,132 +359,31 @@ pub(crate) const fn wraps_of_64_bits(wraps: u64, bits: u32) -> u64 {
 )]
 pub trait ManyWriters: WriteMode {}
 
-/// Events counted beside the buckets, at one moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct TallyCounts {
-    /// Values below the range.
-    pub underflow: u64,
-    /// Values above the range.
-    pub overflow: u64,
-    /// How often a cell wrapped around, each time dropping `2^32` or `2^64` events, depending on the width of cells.
-    /// For cells of 32 bits, a wrap of the 64-bit counts beside the buckets stands for `2^32` wraps.
-    pub wraps: u64,
-    /// Events for which there was no cell.
-    pub lost: u64,
-}
+/// Any number of threads, signal handlers and interrupt handlers write: one relaxed atomic add to one cell. Only a
+/// 32-bit cell that wraps takes a second add. On targets without the atomics, a critical section replaces them.
+#[derive(Clone, Copy, Debug)]
+pub struct Interlocked;
 
-impl TallyCounts {
-    /// Reads the counts of words in the order of [`Tallies`].
-    pub(crate) fn of(words: [&AtomicU64; 4]) -> TallyCounts {
-        let [underflow, overflow, wraps, lost] = words.map(Counter::load);
-        TallyCounts { underflow, overflow, wraps, lost }
+impl WriteMode for Interlocked {
+    const MODE: crate::cells::kind::Mode = crate::cells::kind::Mode::Interlocked;
+
+    #[inline(always)]
+    fn add<C: Counter>(cell: &C, count: u64) -> u64 {
+        cell.add_shared(count)
     }
 
-    pub(crate) fn words(self) -> [u64; 4] {
-        [self.underflow, self.overflow, self.wraps, self.lost]
+    #[inline(always)]
+    fn add_few<C: Counter>(cell: &C, count: u64) -> u64 {
+        cell.add_few_shared(count)
     }
 
-    /// Adds the counts of another set of tallies.
-    #[cfg(feature = "std")]
-    pub(crate) fn add(&mut self, other: TallyCounts) {
-        self.underflow = self.underflow.wrapping_add(other.underflow);
-        self.overflow = self.overflow.wrapping_add(other.overflow);
-        self.wraps = self.wraps.wrapping_add(other.wraps);
-        self.lost = self.lost.wrapping_add(other.lost);
-    }
-
-    /// Returns how often the counts here must have wrapped since an earlier read.
-    pub(crate) fn wraps_beside_since(&self, earlier: &TallyCounts) -> u64 {
-        let counts = |of: &TallyCounts| [of.underflow, of.overflow, of.lost];
-        wraps_of_64_between(&counts(earlier), &counts(self))
-    }
-
-    /// Raises the wraps to at least the number that the cells show. A wrap shows in its cell before it is tallied.
-    pub(crate) fn know_wraps(&mut self, known: u64) {
-        if (self.wraps.wrapping_sub(known) as i64) < 0 {
-            self.wraps = known;
-        }
+    #[inline(always)]
+    fn count<C: Counter>(place: Place<C>) -> u64 {
+        place.cell().add_few_shared(1)
     }
 }
 
-/// Returns how often the 64-bit counts must have wrapped between two reads.
-#[inline(always)]
-pub(crate) fn wraps_of_64_between<'a>(earlier: impl IntoIterator<Item = &'a u64>, later: &[u64]) -> u64 {
-    earlier.into_iter().zip(later).filter(|(earlier, later)| later < earlier).count() as u64
-}
-
-/// Returns how often a cell of 32 bits, or a sum of such cells, must have wrapped between two reads.
-#[inline(always)]
-pub(crate) fn wraps_between(earlier: u64, later: u64) -> u64 {
-    let difference = later.wrapping_sub(earlier) as i64;
-    if difference < 0 { difference.unsigned_abs().div_ceil(1 << 32) } else { 0 }
-}
-
-/// Events counted beside the buckets, on a separate cache line, away from the data that a record reads.
-#[repr(C, align(64))]
-pub struct Tallies {
-    pub(crate) underflow: AtomicU64,
-    pub(crate) overflow: AtomicU64,
-    pub(crate) wraps: AtomicU64,
-    pub(crate) lost: AtomicU64,
-    /// Explicit, so that no padding byte copies stack content into memory that processes share.
-    zero: [u64; 4],
-}
-
-#[cfg(not(loom))]
-const _: () = assert!(core::mem::offset_of!(Tallies, zero) == 32 && size_of::<Tallies>() == 64);
-
-impl Tallies {
-    const_unless_loom! {
-        pub(crate) const fn new() -> Tallies {
-            Tallies {
-                underflow: AtomicU64::new(0),
-                overflow: AtomicU64::new(0),
-                wraps: AtomicU64::new(0),
-                lost: AtomicU64::new(0),
-                zero: [0; 4],
-            }
-        }
-    }
-
-    /// Returns all four words in memory order.
-    pub(crate) fn words(&self) -> [&AtomicU64; 4] {
-        [&self.underflow, &self.overflow, &self.wraps, &self.lost]
-    }
-
-    /// Reads all tallies. Read the wraps before the cells, see [`crate::Snapshot::update`].
-    pub(crate) fn load(&self) -> TallyCounts {
-        TallyCounts {
-            // Acquire, paired with the release in `add_wraps`: a reader that sees a wrap here also sees it in its cell.
-            wraps: self.wraps.load(Acquire),
-            underflow: self.underflow.load(Relaxed),
-            overflow: self.overflow.load(Relaxed),
-            lost: self.lost.load(Relaxed),
-        }
-    }
-
-    pub(crate) fn store(&self, counts: TallyCounts) {
-        self.wraps.store(counts.wraps, Relaxed);
-        self.underflow.store(counts.underflow, Relaxed);
-        self.overflow.store(counts.overflow, Relaxed);
-        self.lost.store(counts.lost, Relaxed);
-    }
-
-    /// Counts wraps of the 64-bit counts beside the buckets, in a histogram with cells of `bits`.
-    #[inline]
-    pub(crate) fn add_wraps_beside(&self, wraps: u64, bits: u32) {
-        if wraps != 0 {
-            self.add_wraps(wraps_of_64_bits(wraps, bits));
-        }
-    }
-
-    /// Counts wraps after the cell has wrapped, whoever wrote the cell.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn add_wraps(&self, wraps: u64) {
-        self.wraps.fetch_add(wraps, Release);
-    }
-}
+impl ManyWriters for Interlocked {}
 
 #[cfg(test)]
 mod tests {

@@ -13,9 +13,10 @@
 
 use core::mem::size_of;
 
-use crate::cells::cell::{Counter, Tallies, TallyCounts};
+use crate::cells::cell::Counter;
 use crate::cells::identity::IdentityCell;
 use crate::cells::kind::Kind;
+use crate::cells::tallies::{Tallies, TallyCounts};
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
 use crate::platform::atomics::{AtomicU64, const_unless_loom};

@@ -7,10 +7,9 @@ pub(crate) mod header;
 pub(crate) mod identity;
 pub(crate) mod kind;
 pub(crate) mod loads;
-pub(crate) mod one_step;
 pub(crate) mod single_writer;
 #[cfg(picollo_wide_loads)]
 mod summed;
+pub(crate) mod tallies;
 #[cfg(picollo_wide_loads)]
 mod wide;
-pub(crate) mod write_mode;

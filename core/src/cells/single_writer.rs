@@ -1,7 +1,7 @@
 //! One writer: a plain addition.
 
+use crate::cells::cell::Place;
 use crate::cells::cell::{Counter, ManyWriters, WriteMode};
-use crate::cells::one_step::Place;
 
 /// One writer, any number of readers: a plain addition. The writer holds the histogram by `&mut`, or its
 /// [`crate::Writer`], so the compiler rejects a second one.

@@ -4,8 +4,8 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use crate::cells::cell::Counter;
+use crate::cells::cell::Place;
 use crate::cells::header::Header;
-use crate::cells::one_step::Place;
 use crate::error::Result;
 use crate::handle::shared::SharedHistogram;
 use crate::handle::single_writer::Claim;

@@ -2,8 +2,8 @@
 
 use core::ptr::NonNull;
 
-use crate::cells::cell::Tallies;
 use crate::cells::header::{Headed, Header};
+use crate::cells::tallies::Tallies;
 use crate::handle::dispatch::*;
 use crate::histograms::record::Record;
 

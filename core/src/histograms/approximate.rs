@@ -97,7 +97,7 @@ pub(crate) fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random:
         match sum.checked_add(step) {
             Some(more) => sum = more,
             // An addition of 2^64 leaves the cell unchanged.
-            None => return crate::cells::cell::wraps_of_64_bits(1, C::BITS),
+            None => return crate::cells::tallies::wraps_of_64_bits(1, C::BITS),
         }
     }
     if sum == 0 { 0 } else { cell.add_shared(sum) }

@@ -1,7 +1,8 @@
 //! A reset: the present counts become the baseline that readers subtract. It has two banks: see
 //! [`crate::platform::banks`], also for the reason for the order of steps.
 
-use crate::cells::cell::{Counter, TallyCounts, wraps_between, wraps_of_64_bits};
+use crate::cells::cell::Counter;
+use crate::cells::tallies::{TallyCounts, wraps_between, wraps_of_64_bits};
 use crate::error::Result;
 use crate::platform::banks::Turn;
 use crate::snapshot::source::Source;

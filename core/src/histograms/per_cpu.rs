@@ -10,10 +10,11 @@
 
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::{Counter, TallyCounts};
+use crate::cells::cell::Counter;
+use crate::cells::cell::Interlocked;
 use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::kind::{Kind, Mode, Storage};
-use crate::cells::write_mode::Interlocked;
+use crate::cells::tallies::TallyCounts;
 use crate::error::{Error, Result};
 use crate::histograms::baseline;
 use crate::histograms::body::Body;

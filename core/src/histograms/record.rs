@@ -1,7 +1,8 @@
 //! Recording by any number of threads, whatever the mode and storage.
 
-use crate::cells::cell::{Counter, Tallies};
+use crate::cells::cell::Counter;
 use crate::cells::header::Headed;
+use crate::cells::tallies::Tallies;
 use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;

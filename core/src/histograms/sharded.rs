@@ -12,12 +12,13 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::{Counter, Tallies, TallyCounts, WriteMode};
+use crate::cells::cell::Interlocked;
+use crate::cells::cell::Place;
+use crate::cells::cell::{Counter, WriteMode};
 use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::kind::{Kind, Mode, Storage};
-use crate::cells::one_step::Place;
 use crate::cells::single_writer::SingleWriter;
-use crate::cells::write_mode::Interlocked;
+use crate::cells::tallies::{Tallies, TallyCounts};
 use crate::error::{Error, Result};
 use crate::histograms::baseline;
 use crate::histograms::body::Body;

@@ -9,11 +9,12 @@
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::{Counter, TallyCounts, WriteMode};
+use crate::cells::cell::Place;
+use crate::cells::cell::{Counter, WriteMode};
 use crate::cells::first_touch::{Blank, Budget, FirstTouch};
 use crate::cells::header::{Headed, Header};
 use crate::cells::kind::{Kind, Storage};
-use crate::cells::one_step::Place;
+use crate::cells::tallies::TallyCounts;
 use crate::error::{Error, Result};
 use crate::histograms::baseline;
 use crate::histograms::body::Body;

@@ -5,7 +5,7 @@ use loom::thread;
 
 use super::{counts, layout, model, snapshot};
 use crate::cells::cell::Counter;
-use crate::cells::write_mode::Interlocked;
+use crate::cells::cell::Interlocked;
 use crate::error::Error;
 use crate::histograms::dense::Histogram;
 use crate::platform::atomics::AtomicU64;

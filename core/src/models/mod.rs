@@ -15,9 +15,9 @@ use alloc::boxed::Box;
 use loom::sync::Arc;
 use loom::thread;
 
+use crate::cells::cell::Interlocked;
 use crate::cells::kind::Mode;
 use crate::cells::single_writer::Unguarded;
-use crate::cells::write_mode::Interlocked;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
 use crate::histograms::dense::Histogram;

@@ -7,8 +7,8 @@
 //!
 //! A decoded snapshot has no histogram behind it, and keeps one copy: its counts.
 
-use crate::cells::cell::{TallyCounts, wraps_between, wraps_of_64_between, wraps_of_64_bits};
 use crate::cells::identity::Identity;
+use crate::cells::tallies::{TallyCounts, wraps_between, wraps_of_64_between, wraps_of_64_bits};
 use crate::error::{Error, Result};
 use crate::layout::bucket::Bucket;
 use crate::layout::layout::Layout;

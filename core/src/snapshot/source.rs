@@ -1,8 +1,8 @@
 //! The input of a snapshot: counts that writers keep adding to, and the baseline of the last reset.
 
-use crate::cells::cell::TallyCounts;
 use crate::cells::header::Headed;
 use crate::cells::identity::Identity;
+use crate::cells::tallies::TallyCounts;
 use crate::error::Result;
 use crate::layout::layout::Layout;
 use crate::snapshot::sums;

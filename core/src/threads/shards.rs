@@ -2,7 +2,7 @@
 
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::Tallies;
+use crate::cells::tallies::Tallies;
 use crate::error::{Error, Result};
 use crate::platform::atomics::AtomicPtr;
 use crate::platform::atomics::Ordering::*;

@@ -5,12 +5,13 @@ pub(crate) mod single_writer;
 
 use core::marker::PhantomData;
 
-use crate::cells::cell::{Counter, ManyWriters, TallyCounts, WriteMode};
+use crate::cells::cell::Interlocked;
+use crate::cells::cell::Place;
+use crate::cells::cell::{Counter, ManyWriters, WriteMode};
 use crate::cells::header::{Headed, Header, banks_behind, copies};
 use crate::cells::identity::IdentityCell;
 use crate::cells::kind::{Kind, Storage};
-use crate::cells::one_step::Place;
-use crate::cells::write_mode::Interlocked;
+use crate::cells::tallies::TallyCounts;
 use crate::error::{Error, Result};
 use crate::histograms::baseline;
 use crate::histograms::record::Record;

@@ -4,8 +4,8 @@ use core::ptr;
 
 use super::{Histogram, add_out_of_range};
 use crate::cells::cell::Counter;
+use crate::cells::cell::Place;
 use crate::cells::header::Header;
-use crate::cells::one_step::Place;
 use crate::cells::single_writer::{SingleWriter, Unguarded};
 use crate::error::Result;
 use crate::histograms::record::Record;

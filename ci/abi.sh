@@ -15,20 +15,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 semver() {
-    local baseline tools packages package planted output passed=0 failed=0
+    local baseline packages package planted output passed=0 failed=0
     baseline=${SEMVER_BASELINE:-$(git tag --list 'v*' --sort=-version:refname | head -n 1)}
     if [ -z "$baseline" ]; then
         echo "SKIPPED: no release is tagged yet, so there is nothing to be compatible with (SEMVER_BASELINE=COMMIT compares with a commit)"
         exit 0
     fi
-    tools=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/tools
-    export PATH=$tools/bin:$PATH
-    if ! command -v cargo-semver-checks >/dev/null; then
-        echo "compiling cargo-semver-checks, once"
-        CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
-            cargo install cargo-semver-checks --locked --quiet --root "$tools"
-        rm -rf "$tools/build"
-    fi
+    PATH=$(ci/tools/cargo-tool.sh semver-checks 0.51.0):$PATH
+    export PATH
     packages=$(ci/tools/packages.sh)
     while read -r package _; do
         if cargo semver-checks --package "$package" --baseline-rev "$baseline"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi

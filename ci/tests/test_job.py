@@ -117,6 +117,9 @@ class Lists(unittest.TestCase):
         listed = re.sub(r"\\\n", " ", " ".join(lists)).split()
         rules = dict(re.findall(r"^([\w-]+):.*\n\t\$\(JOB\) (\d+) ", self.jobs, re.MULTILINE))
         self.assertEqual((len(lists), sorted(listed)), (5, sorted(rules)))
+        rows = re.findall(r"^\| (`.*?`) \| ", (ROOT / "docs/quality.md").read_text(), re.MULTILINE)
+        documented = [name for row in rows for name in re.findall(r"`([\w-]+)`", row)]
+        self.assertEqual(sorted(listed), sorted(documented))
         for name, limit in rules.items():
             self.assertTrue(30 <= int(limit) <= 3600, name)
 

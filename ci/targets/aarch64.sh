@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Do counters count correctly on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts
-# instructions exactly. There it runs the own tests of the crates native and perf (built by the Rust compiler of ci/tools/debian.sh),
+# instructions exactly. There it runs the own tests of the crates native and perf (built by the compiler of ci/tools/cross.sh),
 # and the programs of ci/targets/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
 #
 # Without a network and downloads of an earlier run, this fails: a check that did not run has not passed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-if ! root=$(ci/tools/debian.sh aarch64); then
+if ! root=$(ci/tools/debian.sh aarch64) || ! compiler=$(ci/tools/cross.sh aarch64-unknown-linux-gnu std); then
     echo "aarch64-pmu: FAILED: the emulator and the kernel could not be fetched (no network, or no Debian machine)" >&2
     echo "aarch64-pmu: nothing was tested on aarch64" >&2
     echo "0 passed, 1 failed"
@@ -24,15 +24,15 @@ wrap() {
     printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$2" >"$bin/$1"
     chmod +x "$bin/$1"
 }
-wrap rustc-web "$root/usr/bin/rustc --sysroot $root/usr"
 wrap aarch64-gcc "env PATH=$root/usr/bin:$PATH $root/usr/bin/aarch64-linux-gnu-gcc-12"
 wrap aarch64-ar "$root/usr/bin/aarch64-linux-gnu-ar"
 wrap qemu "$root/usr/bin/qemu-system-aarch64 -L $root/usr/share/qemu -L $root/usr/share/seabios"
 
 echo "aarch64-pmu: building"
 target=aarch64-unknown-linux-gnu
+eval "$compiler"
 build() {
-    env -u RUSTFLAGS RUSTC="$bin/rustc-web" CARGO_TARGET_DIR="$PWD/target/cross" \
+    env -u RUSTFLAGS CARGO_TARGET_DIR="$PWD/target/cross" \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="$bin/aarch64-gcc" \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
         CC_aarch64_unknown_linux_gnu="$bin/aarch64-gcc" AR_aarch64_unknown_linux_gnu="$bin/aarch64-ar" \

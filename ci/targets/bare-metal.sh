@@ -16,7 +16,7 @@ mkdir -p "$bin"
 python3 ci/describe/description.py >"$work/exports"
 . ci/tools/checks.sh
 
-if ! rustc=$(ci/tools/cross-rust.sh) || ! arm=$(ci/tools/debian.sh arm) || ! emulator=$(ci/tools/debian.sh aarch64); then
+if ! m0=$(ci/tools/cross.sh thumbv6m-none-eabi core,alloc) || ! m4=$(ci/tools/cross.sh thumbv7em-none-eabi core,alloc) || ! arm=$(ci/tools/debian.sh arm) || ! emulator=$(ci/tools/debian.sh aarch64); then
     echo "bare-metal: FAILED: the compilers and the emulator could not be fetched (no network, or no Debian machine)" >&2
     echo "0 passed, 1 failed"
     exit 1
@@ -30,16 +30,16 @@ for tool in gcc ld nm size; do
 done
 wrap qemu "$emulator/usr/lib/x86_64-linux-gnu:$emulator/lib/x86_64-linux-gnu" "$emulator/usr/bin/qemu-system-arm -L $emulator/usr/share/qemu"
 
-# A separate build directory, shared by everything that this compiler builds: it is not the usual compiler.
-export RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross
+# A separate build directory, because it may not be the usual compiler.
+export CARGO_TARGET_DIR=$PWD/target/cross
 rust() {
     RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
         CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_PANIC=abort \
-        cargo build --quiet --locked -p picollo-embedded -Zbuild-std=core,alloc --target "$2" --release "${@:3}"
+        cargo build --quiet --locked -p picollo-embedded "${build_std[@]}" --target "$2" --release "${@:3}"
 }
 # The library for C. It has another profile than the programs, but uses the same libraries.
 library() {
-    cargo build --quiet --locked -Zbuild-std=core,alloc --target "$1" --profile embedded -p picollo-ffi \
+    cargo build --quiet --locked "${build_std[@]}" --target "$1" --profile embedded -p picollo-ffi \
         --no-default-features --features critical-section 2>&1 | { grep -vE 'dropping unsupported crate type|^warning: `picollo-ffi`|^$' || true; }
 }
 
@@ -70,6 +70,7 @@ note_size() {
 for cpu in m0 m4; do
     if [ $cpu = m0 ]; then target=thumbv6m-none-eabi machine=microbit; else target=thumbv7em-none-eabi machine=mps2-an386; fi
     name=Cortex-${cpu^^}
+    eval "${!cpu}"
     echo "bare-metal: building for $name"
     programs=$CARGO_TARGET_DIR/$target/release
     rust cortex-$cpu $target --bins --features board || { fail "Rust programs for $name do not build"; continue; }

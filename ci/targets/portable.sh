@@ -51,8 +51,8 @@ lacking() {
 
 # other SET TARGET C_COMPILER RUNNER
 other() {
-    local root rustc upper
-    if ! root=$(ci/tools/debian.sh "$1") || ! rustc=$(ci/tools/cross-rust.sh); then
+    local root compiler upper build_std
+    if ! root=$(ci/tools/debian.sh "$1") || ! compiler=$(ci/tools/cross.sh "$2" std); then
         echo "FAILED: the compiler for $2 could not be fetched (no network, or no Debian machine)"
         failed=$((failed + 1))
         return
@@ -65,13 +65,13 @@ other() {
         chmod +x "$target/portable/$tool"
     done
     upper=$(tr a-z- A-Z_ <<<"$2")
-    # Builds the standard library too: no prebuilt one matches the compiler's version.
-    export CARGO_TARGET_DIR="$target/cross" RUSTC=$rustc RUSTC_BOOTSTRAP=1 "CARGO_TARGET_${upper}_LINKER=$target/portable/$3" \
+    eval "$compiler"
+    export CARGO_TARGET_DIR="$target/cross" "CARGO_TARGET_${upper}_LINKER=$target/portable/$3" \
         "CARGO_TARGET_${upper}_RUSTFLAGS=-C target-feature=+crt-static" "CARGO_TARGET_${upper}_RUNNER=${4:+$target/portable/$4}"
     [ -n "$4" ] || unset "CARGO_TARGET_${upper}_RUNNER"
     # Fewer cases of property tests if each instruction costs ten.
     if [ -n "$4" ]; then export PROPTEST_CASES=32; fi
-    tests "$1" cargo test --quiet --locked -Zbuild-std --package=picollo-{core,codec,stats,text,export} --lib --tests \
+    tests "$1" cargo test --quiet --locked "${build_std[@]}" --package=picollo-{core,codec,stats,text,export} --lib --tests \
         --no-default-features --features picollo-core/std,picollo-codec/std,picollo-codec/compression,picollo-text/alloc \
         --target "$2"
     unset CARGO_TARGET_DIR RUSTC RUSTC_BOOTSTRAP PROPTEST_CASES

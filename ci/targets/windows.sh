@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does the histogram part work on Windows? Builds picollo.dll with mingw-w64 (std from source, as none is prebuilt),
+# Does the histogram part work on Windows? Builds picollo.dll with mingw-w64,
 # checks its exports, and runs the C tests on it under wine. Counters exist only on Linux: on Windows they return
 # UNSUPPORTED, which is tested too. Ends with a line "N passed, N failed".
 #
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 work=$PWD/target/windows
 bin=$work/bin
 mkdir -p "$bin" "$work/tests"
-if ! rustc=$(ci/tools/cross-rust.sh) || ! root=$(ci/tools/debian.sh windows); then
+if ! compiler=$(ci/tools/cross.sh x86_64-pc-windows-gnu std,panic_unwind) || ! root=$(ci/tools/debian.sh windows); then
     echo "windows: FAILED: the compilers and wine could not be fetched (no network, or no Debian machine)" >&2
     echo "0 passed, 1 failed"
     exit 1
@@ -27,8 +27,9 @@ done
 export PATH=$bin:$PATH
 
 echo "windows: building picollo.dll"
-RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
-    cargo build --quiet --locked -Zbuild-std=std,panic_unwind --target x86_64-pc-windows-gnu --release -p picollo-ffi
+eval "$compiler"
+CARGO_TARGET_DIR=$PWD/target/cross CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
+    cargo build --quiet --locked "${build_std[@]}" --target x86_64-pc-windows-gnu --release -p picollo-ffi
 built=$PWD/target/cross/x86_64-pc-windows-gnu/release
 cp "$built/picollo.dll" "$work/tests/"
 

@@ -9,7 +9,7 @@ for program in "$@"; do
     cat "$work"/bindings.* | sed -n "s/.*file [^ ]*$(basename "$program") .*normal symbol .\(picollo_[a-z_0-9]*\)'.*/\1/p" >>"$work/called"
     rm -f "$work"/bindings.*
 done
-python3 "$(dirname "$0")/../ci/describe/description.py" | LC_ALL=C sort >"$work/exports"
+python3 "$(dirname "$0")/../ffi/describe/description.py" | LC_ALL=C sort >"$work/exports"
 LC_ALL=C sort -u "$work/called" | LC_ALL=C comm -13 - "$work/exports" >"$work/missing"
 if [ -s "$work/missing" ]; then
     echo "FAILED: exported, but not called by any of these programs:"

@@ -13,7 +13,7 @@ out. Misaligned pointers and such options are invalid arguments.
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "ci" / "describe"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "ffi" / "describe"))
 sys.dont_write_bytecode = True
 from description import Description  # noqa: E402
 

@@ -58,7 +58,7 @@ if [ "$(uname -sm)" != "Linux x86_64" ]; then
     echo "SKIPPED: the checks read an ELF file for x86-64"
     exit 0
 fi
-python3 ci/describe/description.py >"$work/functions"
+python3 ffi/describe/description.py >"$work/functions"
 
 library=${1:-target/stage/lib/libpicollo.so}
 [ $# -gt 0 ] || [ "${PICOLLO_STAGED:-0}" = 1 ] || ci/stage.sh
@@ -78,7 +78,7 @@ stays_loaded() { grep -q 'FLAGS_1.*NODELETE' <<<"$dynamic" || { echo "$dynamic";
 # Every other dependency burdens installation.
 dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
 
-check "what is generated from the description is fresh" python3 ci/describe/generate.py --check
+check "what is generated from the description is fresh" python3 ffi/describe/generate.py --check
 check "exports what the header declares, and only picollo_*" exported "$library"
 check "SONAME" soname
 check "no text relocations" no_text_relocations
@@ -100,7 +100,7 @@ check "without std: exports the same" exported "$bare"
 check "without std: needs memcpy and its like only" needs_no_std
 
 release=$(git tag --list 'v*' --sort=-version:refname | head -n 1)
-compatible() { git show "$release:ffi/picollo.abi.json" >"$work/release.json" && python3 ci/describe/compatible.py "$work/release.json" ffi/picollo.abi.json; }
+compatible() { git show "$release:ffi/picollo.abi.json" >"$work/release.json" && python3 ffi/describe/compatible.py "$work/release.json" ffi/picollo.abi.json; }
 if [ -z "$release" ]; then
     echo "SKIPPED: no release is tagged yet, so there is no interface to be compatible with"
 else

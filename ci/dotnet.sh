@@ -69,7 +69,7 @@ sources() { find "$@" -name '*.cs' | sort | paste -sd,; }
 compile() {
     rm -rf "$out/core"
     mkdir -p "$out/core"
-    python3 ci/describe/generate.py --check \
+    python3 ffi/describe/generate.py --check \
         && python3 ci/dotnet/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
@@ -126,7 +126,7 @@ run_tests() {
 
 # The inputs of a compilation; if they are unchanged, it is skipped.
 inputs() {
-    find dotnet "$meters" README.md docs/languages/dotnet.md docs/coming-from.md ci/docs/rows.py "$stage"/include/*.h ffi/picollo.abi.json ci/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet "$meters" README.md docs/languages/dotnet.md docs/coming-from.md ci/docs/rows.py "$stage"/include/*.h ffi/picollo.abi.json ffi/describe ci/dotnet ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
 }
 
 fetch

@@ -67,7 +67,7 @@ loads_as_it_should() {
         grep -q STATIC_TLS <<<"$dynamic" &&
         # Only the header's functions are exported.
         nm -D --defined-only "$tree/lib/libpicollo.so" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u |
-        diff - <(python3 "$root/ci/describe/description.py")
+        diff - <(python3 "$root/ffi/describe/description.py")
 }
 objects() {
     # Every linker can read each object; none is bitcode.

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "ci" / "describe"))
+sys.path.insert(0, str(ROOT / "ffi" / "describe"))
 sys.dont_write_bytecode = True
 from csharp import called, field_of, type_of  # noqa: E402
 from description import Description  # noqa: E402

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 work=$PWD/target/bare-metal
 bin=$work/bin
 mkdir -p "$bin"
-python3 ci/describe/description.py >"$work/exports"
+python3 ffi/describe/description.py >"$work/exports"
 . ci/tools/checks.sh
 
 if ! m0=$(ci/tools/cross.sh thumbv6m-none-eabi core,alloc) || ! m4=$(ci/tools/cross.sh thumbv7em-none-eabi core,alloc) || ! arm=$(ci/tools/debian.sh arm) || ! emulator=$(ci/tools/debian.sh aarch64); then

@@ -35,7 +35,7 @@ cp "$built/picollo.dll" "$work/tests/"
 
 . ci/tools/checks.sh
 # objdump calls the table of exports "[Ordinal/Name Pointer]".
-python3 ci/describe/description.py >"$work/exports"
+python3 ffi/describe/description.py >"$work/exports"
 if diff "$work/exports" <(x86_64-w64-mingw32-objdump -p "$built/picollo.dll" |
     sed -n '/Ordinal\/Name Pointer/,/^$/{/Ordinal/d;s/.* \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p}' | LC_ALL=C sort); then
     pass "$(wc -l <"$work/exports") functions exported, and nothing else"

@@ -1,4 +1,4 @@
-"""ci/describe/compatible.py finds changes of the C interface that break programs, and accepts additions."""
+"""ffi/describe/compatible.py finds changes of the C interface that break programs, and accepts additions."""
 
 import copy
 import json
@@ -7,7 +7,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "ci" / "describe"))
+sys.path.insert(0, str(ROOT / "ffi" / "describe"))
 sys.dont_write_bytecode = True
 import compatible  # noqa: E402
 

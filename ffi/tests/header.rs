@@ -1,6 +1,6 @@
 //! `include/picollo*.h` are generated from the documentation and the signatures in `src`: one header for each folder. Their
 //! description, `ffi/picollo.abi.json`, is generated from the headers, and the files of other languages from the description
-//! (`ci/describe`).
+//! (`ffi/describe`).
 //!
 //! The tests fail if a committed file differs from the generated one. `ci/describe.sh` writes all of them again; it runs
 //! `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
@@ -482,7 +482,7 @@ fn the_headers_and_their_description_are_fresh() {
 /// Writes, or compares, the files made from the header: its description, and the declarations for Rust, Python and C#.
 fn all_that_follows() {
     let mut generate = Command::new("python3");
-    generate.arg(root().join("ci/describe/generate.py"));
+    generate.arg(root().join("ffi/describe/generate.py"));
     if !is_to_write() {
         generate.arg("--check");
     }
@@ -491,7 +491,7 @@ fn all_that_follows() {
             let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{said}");
         }
-        Err(error) if is_to_write() => panic!("ci/describe/generate.py needs Python: {error}"),
+        Err(error) if is_to_write() => panic!("ffi/describe/generate.py needs Python: {error}"),
         // Not through println!, which tests that pass keep to themselves.
         Err(error) => {
             let _ = std::io::Write::write_all(

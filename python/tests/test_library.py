@@ -16,7 +16,7 @@ import picollo
 from picollo import _library
 from picollo import _structs as structs
 
-sys.path.insert(0, str(REPOSITORY / "ci" / "describe"))
+sys.path.insert(0, str(REPOSITORY / "ffi" / "describe"))
 from description import Description, camel  # noqa: E402
 
 DESCRIPTION = Description()

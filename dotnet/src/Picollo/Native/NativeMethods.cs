@@ -4,7 +4,7 @@ namespace Picollo.Native;
 /// <remarks>
 /// Handles are passed as SafeHandles, which the runtime keeps alive for the call. The record functions take bare
 /// pointers: their callers keep the owner alive, which costs nothing. If the call can neither allocate nor wait, it
-/// omits the garbage collector's transition (5 ns of 8). ci/describe/csharp.py decides which is which.
+/// omits the garbage collector's transition (5 ns of 8). ffi/describe/csharp.py decides which is which.
 /// </remarks>
 internal static unsafe partial class NativeMethods
 {

@@ -4,12 +4,14 @@
 #   eval "$(ci/tools/cross.sh thumbv6m-none-eabi core,alloc)"
 #   cargo build "${build_std[@]}" --target thumbv6m-none-eabi
 #
-# These are none where rustup has that target or can fetch it. Otherwise, and with PICOLLO_CROSS=debian, the compiler is that of
-# `ci/tools/debian.sh aarch64`, with the sources of its libraries, and cargo builds the named ones, too.
+# These are none where rustup has that target, or can fetch it and PICOLLO_MAY_CHANGE_THIS_MACHINE=1. Otherwise, and with
+# PICOLLO_CROSS=debian, the compiler is that of `ci/tools/debian.sh aarch64`, with the sources of its libraries, and cargo builds
+# the named ones, too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=$1 libraries_to_build=$2
-if [ "${PICOLLO_CROSS:-}" != debian ] && { [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || timeout 300 rustup target add "$target" >/dev/null 2>&1; }; then
+fetch() { [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" = 1 ] && timeout 90 rustup target add "$target" >/dev/null 2>&1; }
+if [ "${PICOLLO_CROSS:-}" != debian ] && { [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || fetch; }; then
     echo "build_std=()"
     exit
 fi

@@ -70,6 +70,9 @@ class Jobs(unittest.TestCase):
     def test_all_well_and_nothing_at_all(self):
         self.assertEqual(self.run_jobs(one="true", two="echo '1 passed in 0.01s'")[2], 0)
         self.assertEqual(self.run_jobs("")[2], 1)
+        self.run_jobs(three="exit 1")
+        done = subprocess.run(["ci/job", "--sum"], cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        self.assertEqual((done.stdout.splitlines()[-1], done.returncode), ("2 passed, 1 failed, 0 skipped", 1))
 
     def test_a_job_beyond_its_limit_is_killed_with_all_that_it_started(self):
         # A child, one that has left the group, and one that ignores requests to end.

@@ -4,7 +4,7 @@
 #   eval "$(ci/tools/cross.sh thumbv6m-none-eabi core,alloc)"
 #   cargo build "${build_std[@]}" --target thumbv6m-none-eabi
 #
-# These are none where rustup has that target, or can fetch it and PICOLLO_MAY_CHANGE_THIS_MACHINE=1. Otherwise, and with
+# Nothing has to be set where rustup has that target, or can fetch it and PICOLLO_MAY_CHANGE_THIS_MACHINE=1. Otherwise, and with
 # PICOLLO_CROSS=debian, the compiler is that of `ci/tools/debian.sh aarch64`, with the sources of its libraries, and cargo builds
 # the named ones, too.
 set -euo pipefail

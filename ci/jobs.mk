@@ -30,9 +30,9 @@ check: setup-tests ## all other checks that need no release, 20 to 30 minutes; `
 release-check: setup-tests ## what takes hours: coverage, planted bugs, reproducible builds, the long forms
 	@ci/job --all '' '$(RELEASE)'
 
-$(TEST) $(CHECK) $(ALONE) $(RELEASE) $(SDK): setup-tests
+$(filter-out lint,$(TEST)) $(CHECK) $(ALONE) $(RELEASE) $(SDK): setup-tests
 
-lint:             ## formatting, clippy
+lint: setup       ## formatting, clippy
 	$(JOB) 360 debug -- ci/lint.sh
 test-rust:
 	$(JOB) 900 registers -- cargo test --quiet --no-fail-fast

@@ -29,13 +29,13 @@ impl From<picollo_core::Error> for Failure {
     }
 }
 
-impl From<picollo_native::Error> for Failure {
-    fn from(error: picollo_native::Error) -> Failure {
+impl From<picollo_native::ExplainedError> for Failure {
+    fn from(error: picollo_native::ExplainedError) -> Failure {
         Failure(error.status().code())
     }
 }
 
-impl From<Failure> for picollo_native::Error {
+impl From<Failure> for picollo_native::ExplainedError {
     fn from(failure: Failure) -> Self {
         Status::from_code(failure.0).unwrap_or(Status::Unsupported).into()
     }

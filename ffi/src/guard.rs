@@ -8,7 +8,7 @@
 #[cfg(feature = "std")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use picollo_native::{Error, Status, Uncancelled};
+use picollo_native::{ExplainedError, Status, Uncancelled};
 
 use crate::failure::Outcome;
 use crate::status::{PICOLLO_OK, picollo_status};
@@ -81,7 +81,10 @@ pub(crate) use exported;
 
 /// Runs the body of a call that returns a status, and explains a failure in `error`. This is NULL or valid for a
 /// write.
-pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
+pub fn guard_explained(
+    error: *mut ExplainedError,
+    body: impl FnOnce() -> Result<(), ExplainedError>,
+) -> picollo_status {
     let explanation = match caught(body) {
         Ok(Ok(())) => return PICOLLO_OK,
         Ok(Err(explanation)) => explanation,
@@ -96,7 +99,10 @@ pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Erro
 
 /// As [`guard_explained`], for calls that reach cancellation points. It defers `pthread_cancel`, which would unwind
 /// Rust's frames. This takes 25 ns; calls for which that is too much must not reach a cancellation point.
-pub fn guard_uncancelled(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
+pub fn guard_uncancelled(
+    error: *mut ExplainedError,
+    body: impl FnOnce() -> Result<(), ExplainedError>,
+) -> picollo_status {
     let _uncancelled = Uncancelled::new();
     guard_explained(error, body)
 }
@@ -134,7 +140,7 @@ mod tests {
 
     #[test]
     fn failures_are_explained() {
-        let mut error = Error::from(Status::Os);
+        let mut error = ExplainedError::from(Status::Os);
         assert_eq!(guard_explained(&mut error, || Ok(())), PICOLLO_OK);
         assert_eq!(error.status(), Status::Os, "written only on failure");
         assert_eq!(guard_explained(&mut error, || Err(Failure::NULL_POINTER.into())), -1);

@@ -58,7 +58,7 @@ const CONSTANTS: &[(&str, &str, &str, &str)] = &[
     ("picture", "enum Theme", "", "THEME_"),
     ("picture", "enum Picture", "", "PICTURE_"),
     ("clock", "enum Clock", "", "CLOCK_"),
-    ("clock", "enum Unit", "", "UNIT_"),
+    ("clock", "enum TimeUnit", "", "UNIT_"),
     ("exemplar", "causes!", "", "CAUSE_"),
     ("exemplar", "KNOWN_ACCOUNTS", "KNOWN_", "KNOWN_"),
     ("exemplar", "missing!", "", "MISSING_"),

@@ -9,7 +9,9 @@ use libfuzzer_sys::fuzz_target;
 use picollo_core::counters::Metric;
 use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
 use picollo_core::{Options, SharedHistogram};
-use picollo_export::{Exemplar, Exposition, Family, Otlp, OtlpExport, Registry, Temporality, write_otlp};
+use picollo_export::{
+    Exposition, Family, MetricExemplar, Otlp, OtlpExport, Registry, Temporality, write_otlp,
+};
 
 fn varint(bytes: &mut &[u8]) -> u64 {
     let (mut value, mut shift) = (0, 0);
@@ -70,7 +72,7 @@ fuzz_target!(|data: &[u8]| {
     for id in added.into_iter().flatten() {
         let (trace, span) =
             ((u128::from(word(5)) << 64 | u128::from(word(6))).to_be_bytes(), word(7).to_be_bytes());
-        let exemplar = Exemplar::with_trace(f64::from_bits(word(3)), word(4), trace, span, &labels);
+        let exemplar = MetricExemplar::with_trace(f64::from_bits(word(3)), word(4), trace, span, &labels);
         // An exemplar that is too large after the division is refused.
         let _ = registry.set_exemplars(id, exemplar.into_iter().collect());
     }

@@ -99,7 +99,7 @@ fn apply(setting: &Setting, patches: &[[u8; 8]], undo: &mut Vec<u64>) {
     }
 }
 
-fn read(path: &std::path::Path, between: impl FnOnce()) -> Result<(), picollo_native::Error> {
+fn read(path: &std::path::Path, between: impl FnOnce()) -> Result<(), picollo_native::ExplainedError> {
     let mut viewer = Viewer::open(path)?;
     between();
     for index in 0..viewer.length() {

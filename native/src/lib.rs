@@ -1,8 +1,8 @@
 //! The system below the other crates: clocks, known work, errors.
 //!
-//! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
+//! - [`Clock`] and [`TimeUnit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
 //! - [`work`]: known work to check clocks and counters against.
-//! - [`Error`], [`Status`]: why a call failed, with its explanation.
+//! - [`ExplainedError`], [`Status`]: why a call failed, with its explanation.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 // An error carries its explanation by value: code that builds one must not allocate, and none of it is hot.
@@ -15,8 +15,8 @@ mod clock;
 mod os;
 pub mod work;
 
-pub use base::error::{Error, Result, Status};
-pub use clock::{Clock, Scope, Unit, unix_nanos};
+pub use base::error::{ExplainedError, Result, Status};
+pub use clock::{Clock, Scope, TimeUnit, unix_nanos};
 pub use os::cancel::Uncancelled;
 
 /// What the crates around this one need of it. None of it is part of the interface; it changes without notice.

@@ -42,14 +42,14 @@ fn add_256() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{Clock, Unit};
+    use crate::clock::{Clock, TimeUnit};
 
     /// The fastest of many runs, in picoseconds.
     fn best_of(runs: u32, repetitions: u64) -> u64 {
         let one = |_| {
             let start = Clock::Tsc.ticks_ordered();
             add_chain_256(repetitions);
-            Clock::Tsc.convert(Clock::Tsc.ticks_ordered().saturating_sub(start), Unit::Picos)
+            Clock::Tsc.convert(Clock::Tsc.ticks_ordered().saturating_sub(start), TimeUnit::Picos)
         };
         (0..runs).map(one).min().unwrap_or(0)
     }

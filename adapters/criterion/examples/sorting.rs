@@ -15,7 +15,7 @@ fn values(length: u64) -> Vec<u64> {
     (0..length).map(|at| at * 7919 % 1009).collect()
 }
 
-fn main() -> Result<ExitCode, picollo_native::Error> {
+fn main() -> Result<ExitCode, picollo_native::ExplainedError> {
     let picollo = Picollo::new(&["instructions", "page-faults"])?;
     let mut criterion = Criterion::default()
         .with_measurement(picollo.clone())

@@ -15,7 +15,7 @@
 //!     picollo.iter(bencher, "sort", || std::hint::black_box([3, 1, 2]).sort());
 //! });
 //! let is_slower = picollo.finish()?;          // PICOLLO_SAVE=main, PICOLLO_AGAINST=main
-//! # Ok::<(), picollo_native::Error>(())
+//! # Ok::<(), picollo_native::ExplainedError>(())
 //! ```
 
 mod formatter;

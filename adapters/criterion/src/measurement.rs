@@ -7,7 +7,7 @@ use std::rc::Rc;
 use criterion::Bencher;
 use criterion::measurement::{Measurement, ValueFormatter};
 use picollo_core::Snapshot;
-use picollo_native::{Clock, Error, Result, Status, Unit};
+use picollo_native::{Clock, ExplainedError, Result, Status, TimeUnit};
 use picollo_perf::{Event, ReadMode, Reading, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions};
 
 use crate::formatter::Formatter;
@@ -66,14 +66,14 @@ impl Picollo {
     /// here, with the reason.
     pub fn show(mut self, event: &str) -> Result<Picollo> {
         let Some(at) = self.inner.events.iter().position(|name| name == event) else {
-            return Err(Error::new(
+            return Err(ExplainedError::new(
                 Status::InvalidArgument,
                 format_args!("{event} is not among the events that are counted"),
             ));
         };
         let info = self.inner.session.borrow().as_ref().map(|session| session.event_info(at)).transpose()?;
         if let Some(info) = info.filter(|info| info.status != 0) {
-            return Err(Error::new(Status::NoSuchEvent, format_args!("{}", info.message())));
+            return Err(ExplainedError::new(Status::NoSuchEvent, format_args!("{}", info.message())));
         }
         self.formatter = Formatter::Count(at);
         Ok(self)
@@ -156,7 +156,7 @@ impl Measurement for Picollo {
 
     fn end(&self, started: Started) -> Taken {
         let end = self.inner.clock.ticks_ordered();
-        let picos = self.inner.clock.convert(end.saturating_sub(started.0), Unit::Picos);
+        let picos = self.inner.clock.convert(end.saturating_sub(started.0), TimeUnit::Picos);
         let mut counts = vec![None; self.inner.events.len()];
         if self.read()
             && let Some(session) = &*self.inner.session.borrow()

@@ -17,7 +17,7 @@ use picollo_stats::{
 };
 
 use super::Benchmark;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// Share of the chance of error for the looks before the last.
 const EARLY: f64 = 0.2;
@@ -105,7 +105,7 @@ impl Benchmark {
     /// Finds out which of the blocks so far were disturbed.
     pub(super) fn find_disturbed(&self, disturbed: &mut Vec<bool>) -> Result<()> {
         let room = self.spans.len().saturating_sub(disturbed.len());
-        disturbed.try_reserve(room).map_err(|_| Error::from(Status::OutOfMemory))?;
+        disturbed.try_reserve(room).map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
         disturbed.clear();
         disturbed.extend(self.spans.iter().map(|&span| self.trace.is_disturbed(span)));
         Ok(())
@@ -135,7 +135,7 @@ impl Benchmark {
         let room = if lost == 0 { length } else { 3 * length };
         scratch
             .try_reserve(room.saturating_sub(scratch.len()))
-            .map_err(|_| Error::from(Status::OutOfMemory))?;
+            .map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
         scratch.resize(room, 0.0);
         let (scratch, sides) = scratch.split_at_mut(length);
         let of_all = compare(of_a, of_b, scratch)?;

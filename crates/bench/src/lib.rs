@@ -46,7 +46,7 @@ mod tests;
 pub use figures::BenchmarkFigure;
 pub use noise::NoiseWatch;
 pub use options::BenchmarkOptions;
-pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side, Step};
+pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Sample, Side};
 
 use picollo_core::recorders::SharedWriter;
 use picollo_core::{SingleWriterHistogram, Snapshot};
@@ -63,8 +63,8 @@ use self::report::Totals;
 use self::schedule::{BLOCK, Phase, Schedule};
 use picollo_native::seam::valgrind;
 use picollo_native::seam::vectors::{push, with_room};
-use picollo_native::{Clock, Unit};
-use picollo_native::{Error, Result, Status};
+use picollo_native::{Clock, TimeUnit};
+use picollo_native::{ExplainedError, Result, Status};
 use picollo_perf::Event;
 use picollo_perf::Reading;
 use picollo_perf::Session;
@@ -73,7 +73,7 @@ use picollo_perf::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
 /// A sample that has started.
 #[derive(Clone, Copy)]
 struct Running {
-    step: Step,
+    step: Sample,
     start: u64,
 }
 
@@ -182,7 +182,7 @@ impl Benchmark {
     ///
     /// A sample that was started but not finished is discarded.
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
-    pub fn next(&mut self) -> Result<Option<Step>> {
+    pub fn next(&mut self) -> Result<Option<Sample>> {
         self.running = None;
         let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
         if self.schedule.is_between_blocks() {
@@ -202,14 +202,14 @@ impl Benchmark {
         let end = self.clock.ticks_ordered();
         self.is_simulated |= self.running.is_some() && valgrind::is_running();
         let start = self.running.map_or(end, |running| running.start);
-        let picos = self.clock.convert(end.saturating_sub(start), Unit::Picos);
+        let picos = self.clock.convert(end.saturating_sub(start), TimeUnit::Picos);
         self.done_after(picos)
     }
 
     /// Ends a sample that the caller timed by other means, in picoseconds. Otherwise like [`Benchmark::done`].
     pub fn done_after(&mut self, picos: u64) -> Result<()> {
         let Some(Running { step, .. }) = self.running.take() else {
-            return Err(Error::new(
+            return Err(ExplainedError::new(
                 Status::InvalidArgument,
                 format_args!("no sample was begun: ask what is next before telling that it is done"),
             ));
@@ -243,7 +243,7 @@ impl Benchmark {
         if let Some(now) = self.simulated {
             return now;
         }
-        self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos)
+        self.clock.convert(self.clock.ticks().saturating_sub(self.began), TimeUnit::Picos)
     }
 
     /// Looks at the machine if that is due, and starts the next block.
@@ -280,7 +280,7 @@ impl Benchmark {
     }
 
     /// Handles a sample of a block.
-    fn took(&mut self, step: Step, picos: u64) -> Result<()> {
+    fn took(&mut self, step: Sample, picos: u64) -> Result<()> {
         let at = self.schedule.taken();
         self.block[at] = (step.side as usize % 2, picos as f64 / step.repetitions as f64);
         if at + 1 == BLOCK {
@@ -389,7 +389,7 @@ impl Benchmark {
 /// done.write_markdown(&mut text, "ps a call", "ten", "twenty").unwrap();
 /// println!("{text}");
 /// assert!(done.result()?.blocks.median_b > done.result()?.blocks.median_a);
-/// # Ok::<(), picollo_native::Error>(())
+/// # Ok::<(), picollo_native::ExplainedError>(())
 /// ```
 pub fn benchmark<A, B>(
     options: &BenchmarkOptions,
@@ -398,7 +398,7 @@ pub fn benchmark<A, B>(
     mut b: impl FnMut() -> B,
 ) -> Result<Benchmark> {
     let mut benchmark = Benchmark::create(options, events)?;
-    while let Some(Step { side, repetitions }) = benchmark.next()? {
+    while let Some(Sample { side, repetitions }) = benchmark.next()? {
         match side {
             Side::A => repeat(repetitions, &mut a),
             Side::B => repeat(repetitions, &mut b),

@@ -17,7 +17,7 @@ use super::result::BenchmarkNoise;
 use crate::load::{Load, Watch};
 use picollo_native::Result;
 use picollo_native::seam::vectors::{push, with_room};
-use picollo_native::{Clock, Unit};
+use picollo_native::{Clock, TimeUnit};
 
 const SECOND: f64 = 1e12;
 /// Minimum length of a window, in picoseconds: ten ticks of most kernels.
@@ -266,7 +266,7 @@ impl NoiseWatch {
     }
 
     fn now(&self) -> u64 {
-        self.clock.convert(self.clock.ticks().saturating_sub(self.made), Unit::Picos)
+        self.clock.convert(self.clock.ticks().saturating_sub(self.made), TimeUnit::Picos)
     }
 
     fn look(&mut self) {

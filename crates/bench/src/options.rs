@@ -1,6 +1,6 @@
 //! How long to measure, and how well.
 
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// Options of a benchmark. Zero, and false, mean the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -58,7 +58,7 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn of(options: &BenchmarkOptions) -> Result<Limits> {
-        let invalid = |why: &str| Error::new(Status::InvalidArgument, format_args!("{why}"));
+        let invalid = |why: &str| ExplainedError::new(Status::InvalidArgument, format_args!("{why}"));
         let seconds = |asked: f64, default: f64| {
             if asked == 0.0 {
                 Ok((default * 1e12) as u64)

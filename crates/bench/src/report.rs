@@ -9,7 +9,7 @@ use picollo_text::{Conditions, CounterRow, Format, Unit, write_blocks, write_blo
 use super::schedule::Phase;
 use super::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Side};
 use picollo_native::seam::text::{get, set};
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 use picollo_perf::Event;
 use picollo_perf::{READING_SCALED, Reading};
 
@@ -65,7 +65,7 @@ impl Benchmark {
         let mut judged = self.judged;
         let length = self.blocks[0].len();
         if length == 0 {
-            return Err(Error::new(Status::Empty, format_args!("no block has been measured yet")));
+            return Err(ExplainedError::new(Status::Empty, format_args!("no block has been measured yet")));
         }
         if self.judged_of != length {
             let mut disturbed = super::with_room(length)?;
@@ -124,7 +124,9 @@ impl Benchmark {
     pub fn event(&self, index: usize) -> Result<Event> {
         match &self.session {
             Some(session) => session.event(index),
-            None => Err(Error::new(Status::InvalidArgument, format_args!("the benchmark has no events"))),
+            None => {
+                Err(ExplainedError::new(Status::InvalidArgument, format_args!("the benchmark has no events")))
+            }
         }
     }
 
@@ -132,7 +134,7 @@ impl Benchmark {
     pub fn counter(&self, index: usize) -> Result<BenchmarkCounter> {
         let totals = self.totals.get(index).ok_or_else(|| {
             let why = format_args!("there is no event {index}: the benchmark has {}", self.totals.len());
-            Error::new(Status::InvalidArgument, why)
+            ExplainedError::new(Status::InvalidArgument, why)
         })?;
         let (a, b) = (totals.per_call(Side::A), totals.per_call(Side::B));
         let is_missing = a.is_nan() || b.is_nan();
@@ -168,13 +170,13 @@ impl Benchmark {
     ) -> Result<fmt::Result> {
         if !matches!(format, Format::Markdown | Format::Human) {
             let why = format_args!("a benchmark is written as Markdown and for people");
-            return Err(Error::new(Status::Unsupported, why));
+            return Err(ExplainedError::new(Status::Unsupported, why));
         }
         let result = self.result()?;
         if self.is_simulated {
             return Ok(write_simulated(out, title, format));
         }
-        let summary = |side| Ok::<_, Error>(self.snapshot(side)?.summary(ValueSelection::Midpoint));
+        let summary = |side| Ok::<_, ExplainedError>(self.snapshot(side)?.summary(ValueSelection::Midpoint));
         let (a, b) = (summary(Side::A)?, summary(Side::B)?);
         let mut events = super::with_room(self.totals.len())?;
         for index in 0..self.totals.len() {

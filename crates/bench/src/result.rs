@@ -20,7 +20,7 @@ pub enum Side {
 
 /// A sample to take: run `side` so many times, then call [`Benchmark::done`](super::Benchmark::done).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct Sample {
     /// What to run.
     pub side: Side,
     /// Number of calls.

@@ -1,7 +1,7 @@
 //! What to run when, and how often.
 
 use super::options::Limits;
-use super::{Side, Step};
+use super::{Sample, Side};
 
 /// How far a benchmark is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,11 +129,11 @@ impl Schedule {
     }
 
     /// The sample to run now.
-    pub(super) fn step(&self, limits: &Limits) -> Option<Step> {
+    pub(super) fn step(&self, limits: &Limits) -> Option<Sample> {
         let side = match self.phase {
             Phase::WarmUp => {
                 let side = [Side::A, Side::B, Side::Empty][self.position % self.round()];
-                return Some(Step { side, repetitions: self.search[side as usize].repetitions });
+                return Some(Sample { side, repetitions: self.search[side as usize].repetitions });
             }
             Phase::Empty => Side::Empty,
             Phase::Measure if self.is_empty_due(limits) => Side::Empty,
@@ -141,7 +141,7 @@ impl Schedule {
             Phase::End => return None,
         };
         let of = if side == Side::Empty { self.empty_of() } else { side as usize };
-        Some(Step { side, repetitions: self.repetitions[of] })
+        Some(Sample { side, repetitions: self.repetitions[of] })
     }
 
     fn enter(&mut self, phase: Phase) {

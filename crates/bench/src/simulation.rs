@@ -271,7 +271,7 @@ impl Setting {
         benchmark.look();
         // The cost of calling code; for programs there are no empty samples.
         let calling = if benchmark.limits.empty_samples == 0 { 0.0 } else { 2_000.0 };
-        while let Some(Step { side, repetitions }) = benchmark.next().unwrap() {
+        while let Some(Sample { side, repetitions }) = benchmark.next().unwrap() {
             let call = [self.call, self.call * self.factor, 0.0][side as usize] + calling;
             let mut world = world.lock().unwrap();
             let work = world.sample(call * repetitions as f64);

@@ -9,7 +9,7 @@ use picollo_stats::{COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION
 const MILLI: u64 = 1_000_000_000;
 
 /// Runs a benchmark with the sample times of `time`, in picoseconds, on a clock that shows their sum.
-fn run(options: &BenchmarkOptions, mut time: impl FnMut(Step, u64) -> f64) -> (Benchmark, Vec<Step>) {
+fn run(options: &BenchmarkOptions, mut time: impl FnMut(Sample, u64) -> f64) -> (Benchmark, Vec<Sample>) {
     let mut benchmark = Benchmark::create(options, &[]).unwrap();
     benchmark.simulated = Some(0);
     let mut steps = Vec::new();
@@ -28,9 +28,9 @@ fn measured(
     options: &BenchmarkOptions,
     calls: [f64; 3],
     noise: f64,
-) -> (BenchmarkResult, Benchmark, Vec<Step>) {
+) -> (BenchmarkResult, Benchmark, Vec<Sample>) {
     let mut random = Random(3);
-    let (benchmark, steps) = run(options, |Step { side, repetitions }, _| {
+    let (benchmark, steps) = run(options, |Sample { side, repetitions }, _| {
         (calls[side as usize] + noise * random.next()) * repetitions as f64
     });
     let result = benchmark.result().unwrap();
@@ -50,7 +50,7 @@ fn markdown(benchmark: &Benchmark) -> String {
 }
 
 /// The steps as letters; whole blocks, in either order, are dots.
-fn in_blocks(steps: &[Step]) -> String {
+fn in_blocks(steps: &[Sample]) -> String {
     let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
     told.replace("ABBA", ".").replace("BAAB", ".")
 }
@@ -118,7 +118,7 @@ fn overhead_is_subtracted_and_drift_does_not_matter() {
     let (mut random, mut samples) = (Random(1), 0.0);
     let options =
         BenchmarkOptions { max_blocks: 500, min_blocks: 200, budget_seconds: 1e3, ..Default::default() };
-    let (benchmark, steps) = run(&options, |Step { side, repetitions }, _| {
+    let (benchmark, steps) = run(&options, |Sample { side, repetitions }, _| {
         if side != Side::Empty {
             samples += 1.0;
         }
@@ -307,7 +307,7 @@ fn check_rows(blocks: &BlockComparison) {
 fn an_overhead_that_changes_is_of_both() {
     for window in [18, 19, 20, 21, 22, 24, 30] {
         let mut noise = Random(window);
-        let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, now| {
+        let (benchmark, _) = run(&budget(0.2), |Sample { side, repetitions }, now| {
             let call = if now < window * MILLI { 19_639.0 } else { 23_137.0 };
             let own = if side == Side::Empty { 0.0 } else { 5_000.0 };
             30_000.0 + (call + own + 40.0 * noise.next()) * repetitions as f64
@@ -380,7 +380,7 @@ fn times_below_nothing_are_not_cut_off() {
 fn interrupted_calibration() {
     for interrupted in 0..40 {
         let mut taken = 0;
-        let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, _| {
+        let (benchmark, _) = run(&budget(0.2), |Sample { side, repetitions }, _| {
             let own = if side == Side::Empty { 0.0 } else { 10_000.0 };
             taken += 1;
             // Another program takes 3 ms.
@@ -403,7 +403,7 @@ fn numbers_of_calls() {
         let (result, _, steps) = measured(&budget(0.2), [20_000.0 + a, 20_000.0 + b, 20_000.0], 10.0);
         assert_eq!(result.repetitions_a == result.repetitions_b, is_alike, "{result:?}");
         let overhead = |calls: u64| {
-            steps.iter().filter(|step| **step == Step { side: Side::Empty, repetitions: calls }).count()
+            steps.iter().filter(|step| **step == Sample { side: Side::Empty, repetitions: calls }).count()
         };
         assert!(overhead(result.repetitions_a) >= 16 && overhead(result.repetitions_b) >= 16);
         let per_call = result.overhead_a / result.repetitions_a as f64;
@@ -418,7 +418,7 @@ fn numbers_of_calls() {
 fn what_takes_no_time_ends_in_time() {
     for overhead in [0.0, 0.3, 300.0] {
         let mut longest = 0.0f64;
-        let (benchmark, _) = run(&budget(0.2), |Step { side, repetitions }, _| {
+        let (benchmark, _) = run(&budget(0.2), |Sample { side, repetitions }, _| {
             let took = if side == Side::Empty { overhead * repetitions as f64 } else { 0.0 } + 20_000.0;
             longest = longest.max(took);
             took
@@ -434,7 +434,7 @@ fn what_takes_no_time_ends_in_time() {
 /// If a call exceeds the budget, there is one block, and the result says so.
 #[test]
 fn longer_than_the_budget() {
-    let (benchmark, steps) = run(&budget(0.1), |Step { side, repetitions }, _| match side {
+    let (benchmark, steps) = run(&budget(0.1), |Sample { side, repetitions }, _| match side {
         Side::Empty => 30_000.0,
         _ => 1000.0 * MILLI as f64 * repetitions as f64,
     });
@@ -448,7 +448,7 @@ fn longer_than_the_budget() {
 
     // Code gets a thousand times slower when measured: the running sample ends, and all later ones have one call each.
     let mut empties = 0;
-    let (benchmark, steps) = run(&budget(0.1), |Step { side, repetitions }, _| {
+    let (benchmark, steps) = run(&budget(0.1), |Sample { side, repetitions }, _| {
         empties = if side == Side::Empty { empties + 1 } else { empties * u64::from(empties >= 16) };
         match side {
             Side::Empty => 30_000.0,

@@ -38,8 +38,8 @@ impl Display for Failure {
     }
 }
 
-impl From<picollo_native::Error> for Failure {
-    fn from(error: picollo_native::Error) -> Failure {
+impl From<picollo_native::ExplainedError> for Failure {
+    fn from(error: picollo_native::ExplainedError) -> Failure {
         Failure::Told(error.to_string())
     }
 }

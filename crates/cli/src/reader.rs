@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, value_parser};
 use picollo_core::{Since, Snapshot};
-use picollo_native::{Error, Status, unix_nanos};
+use picollo_native::{ExplainedError, Status, unix_nanos};
 use picollo_segment::{SegmentEntry, SegmentInfo, SegmentKind, Viewer};
 
 use crate::failure::Failure;
@@ -385,7 +385,7 @@ impl Open {
 }
 
 impl Entry {
-    fn take(&mut self, index: usize, viewer: &mut Viewer) -> Result<(), Error> {
+    fn take(&mut self, index: usize, viewer: &mut Viewer) -> Result<(), ExplainedError> {
         match (&mut self.reading, self.about.kind) {
             (Some(Reading::Histogram(snapshot)), _) => viewer.update(index, snapshot, Since::PreviousUpdate),
             (Some(Reading::Counter { added, total }), _) => {

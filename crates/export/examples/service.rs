@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use picollo_core::counters::Metric;
 use picollo_core::{Options, SharedHistogram};
 use picollo_export::http::{Server, exposition};
-use picollo_export::{Exemplar, Registry};
+use picollo_export::{MetricExemplar, Registry};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let latency = SharedHistogram::create(&Options { relative_error: 0.01, ..Options::default() })?;
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_nanos() as u64;
         let mut registry = registry.lock().map_err(|_| "poisoned")?;
         for id in ids {
-            let slow = Exemplar::new(993e6, now, &[("trace_id", "0af7651916cd43dd8448eb211c80319c")])?;
+            let slow = MetricExemplar::new(993e6, now, &[("trace_id", "0af7651916cd43dd8448eb211c80319c")])?;
             registry.set_exemplars(id, vec![slow])?;
         }
     }

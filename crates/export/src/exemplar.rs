@@ -8,27 +8,27 @@ use picollo_core::{Error, Result};
 
 /// One observation that stands for others: its value, its time, and labels that lead further, such as `trace_id`.
 #[derive(Clone, Debug)]
-pub struct Exemplar {
+pub struct MetricExemplar {
     pub(super) value: f64,
     pub(super) unix_nanos: u64,
     pub(super) labels: Labels,
 }
 
-impl Exemplar {
+impl MetricExemplar {
     /// Makes an exemplar. The value is as recorded: its metric's divisor applies to it. A time of 0 means unknown.
     ///
     /// Returns [`Error::InvalidArgument`] for a value that is not finite, and for labels that no metric could have.
     /// Names and values may have 128 characters in total, the standard's limit. Also returns [`Error::OutOfMemory`].
-    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
+    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<MetricExemplar> {
         let characters: usize =
             labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
         if !value.is_finite() || characters > 128 {
             return Err(Error::InvalidArgument);
         }
-        Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
+        Ok(MetricExemplar { value, unix_nanos, labels: Labels::new(labels)? })
     }
 
-    /// Like [`Exemplar::new`], with the identifiers of a trace and of a span in it, as in W3C's `traceparent`. They
+    /// Like [`MetricExemplar::new`], with the identifiers of a trace and of a span in it, as in W3C's `traceparent`. They
     /// become the labels `trace_id` and `span_id`: together 63 of the 128 characters. A zero identifier is omitted.
     pub fn with_trace(
         value: f64,
@@ -36,7 +36,7 @@ impl Exemplar {
         trace_id: [u8; 16],
         span_id: [u8; 8],
         labels: &[(&str, &str)],
-    ) -> Result<Exemplar> {
+    ) -> Result<MetricExemplar> {
         let (mut trace, mut span) = ([0; 32], [0; 16]);
         let mut all = Vec::new();
         for &label in labels {
@@ -49,7 +49,7 @@ impl Exemplar {
                 push(&mut all, (name, hex))?;
             }
         }
-        Exemplar::new(value, unix_nanos, &all)
+        MetricExemplar::new(value, unix_nanos, &all)
     }
 }
 
@@ -64,7 +64,7 @@ fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
 }
 
 /// Divides values. Returns [`Error::InvalidArgument`] if a result is not finite.
-pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
+pub(super) fn divided(mut exemplars: Vec<MetricExemplar>, divisor: f64) -> Result<Vec<MetricExemplar>> {
     for exemplar in &mut exemplars {
         exemplar.value /= divisor;
         if !exemplar.value.is_finite() {
@@ -75,6 +75,6 @@ pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<
 }
 
 /// The latest one; if several have the same time, the last of these.
-pub(super) fn latest<'a>(exemplars: impl Iterator<Item = &'a Exemplar>) -> Option<&'a Exemplar> {
+pub(super) fn latest<'a>(exemplars: impl Iterator<Item = &'a MetricExemplar>) -> Option<&'a MetricExemplar> {
     exemplars.max_by_key(|exemplar| exemplar.unix_nanos)
 }

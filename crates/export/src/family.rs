@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::distribution::Distribution;
-use super::exemplar::Exemplar;
+use super::exemplar::MetricExemplar;
 use super::memory::{push, text};
 use super::name;
 use super::output::Output;
@@ -50,7 +50,7 @@ pub struct Point {
     pub(super) native: bool,
     pub(super) value: Value,
     /// In the order of their addition.
-    pub(super) exemplars: Vec<Exemplar>,
+    pub(super) exemplars: Vec<MetricExemplar>,
 }
 
 /// A metric's value.

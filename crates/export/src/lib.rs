@@ -34,7 +34,7 @@ mod roots;
 mod text;
 
 pub use distribution::{Distribution, MAX_BOUNDS};
-pub use exemplar::Exemplar;
+pub use exemplar::MetricExemplar;
 pub use family::{Family, MetricKind, Point, Value};
 pub use format::Exposition;
 pub use negotiate::{Negotiated, negotiate};

@@ -1,7 +1,7 @@
 //! OpenTelemetry's protocol, OTLP: one `ExportMetricsServiceRequest` in Protocol Buffers, with exponential histograms.
 
 use super::distribution::Distribution;
-use super::exemplar::{Exemplar, latest};
+use super::exemplar::{MetricExemplar, latest};
 use super::exponential::{Numbered, ZERO_THRESHOLD, coarser};
 use super::family::{Family, Label, MetricKind, Point, Value};
 use super::output::Output;
@@ -197,7 +197,11 @@ fn write_attribute(field: u32, key: &str, value: &str, out: &mut Output) {
 }
 
 /// Writes exemplars; labels with the identifiers of their trace and span go into fields.
-fn write_exemplars<'a>(field: u32, exemplars: impl IntoIterator<Item = &'a Exemplar>, out: &mut Output) {
+fn write_exemplars<'a>(
+    field: u32,
+    exemplars: impl IntoIterator<Item = &'a MetricExemplar>,
+    out: &mut Output,
+) {
     for exemplar in exemplars {
         out.message(field, |out| {
             out.fixed64(2, exemplar.unix_nanos);

@@ -4,7 +4,7 @@
 //! unless they are configured to keep both, and Prometheus 2.42 finds exemplars only in the classic ones.
 
 use super::distribution::Distribution;
-use super::exemplar::{Exemplar, latest};
+use super::exemplar::{MetricExemplar, latest};
 use super::exponential::{Exponential, Numbered, ZERO_THRESHOLD};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::output::Output;
@@ -92,7 +92,7 @@ fn write_time(field: u32, unix_nanos: u64, out: &mut Output) {
     }
 }
 
-fn write_exemplar(exemplar: &Exemplar, out: &mut Output) {
+fn write_exemplar(exemplar: &MetricExemplar, out: &mut Output) {
     write_labels(&exemplar.labels, out);
     out.double(2, exemplar.value);
     write_time(3, exemplar.unix_nanos, out);

@@ -6,7 +6,7 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use super::distribution::{Distribution, powers_of_four};
-use super::exemplar::{Exemplar, divided};
+use super::exemplar::{MetricExemplar, divided};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
 use super::keys::Keys;
@@ -289,7 +289,7 @@ impl Registry {
     ///
     /// Returns [`Error::InvalidArgument`] if there is no such metric, or a value divided by the metric's divisor is too
     /// large; [`Error::Unsupported`] for gauges, which have no exemplars. Nothing has changed then.
-    pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<Exemplar>) -> Result<()> {
+    pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<MetricExemplar>) -> Result<()> {
         let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
         if self.families[family].kind == MetricKind::Gauge {
             return Err(Error::Unsupported);

@@ -3,7 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use super::distribution::Distribution;
-use super::exemplar::{Exemplar, latest};
+use super::exemplar::{MetricExemplar, latest};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::number::Number;
 
@@ -168,13 +168,13 @@ fn write_totals(
 impl Point {
     /// The latest exemplar above one value and up to another.
     #[inline]
-    pub(super) fn exemplar_in(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
+    pub(super) fn exemplar_in(&self, lower: f64, upper: f64) -> Option<&MetricExemplar> {
         // Called for each bucket, and most metrics have no exemplars.
         if self.exemplars.is_empty() { None } else { self.search_exemplars(lower, upper) }
     }
 
     #[inline(never)]
-    fn search_exemplars(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
+    fn search_exemplars(&self, lower: f64, upper: f64) -> Option<&MetricExemplar> {
         latest(self.exemplars.iter().filter(|exemplar| lower < exemplar.value && exemplar.value <= upper))
     }
 }
@@ -193,7 +193,7 @@ fn write_created(
 
 /// Ends the line, with an exemplar if there is one.
 fn write_exemplar(
-    exemplar: Option<&Exemplar>,
+    exemplar: Option<&MetricExemplar>,
     dialect: Dialect,
     out: &mut (impl Write + ?Sized),
 ) -> fmt::Result {

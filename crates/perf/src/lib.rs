@@ -25,7 +25,7 @@
 //!     }
 //! }
 //! assert!(readings[0].value > 0);
-//! # Ok::<(), picollo_native::Error>(())
+//! # Ok::<(), picollo_native::ExplainedError>(())
 //! ```
 
 #![cfg_attr(not(feature = "std"), no_std)]

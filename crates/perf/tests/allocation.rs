@@ -90,7 +90,7 @@ fn clocks() {
     let count = allocations(|| {
         Clock::init();
         for clock in [Clock::Monotonic, Clock::Tsc] {
-            std::hint::black_box(clock.convert(clock.ticks(), Unit::Picos));
+            std::hint::black_box(clock.convert(clock.ticks(), TimeUnit::Picos));
         }
     });
     assert_eq!(count, 0);

@@ -349,17 +349,17 @@ fn a_machine_in_memory_is_tried_in_no_child() {
 fn no_scope_waits_for_the_clock() {
     let sleeps = [libc::SYS_clock_nanosleep, libc::SYS_nanosleep];
     let of_scopes = without(&sleeps, &|| {
-        for unit in [Unit::Nanos, Unit::Micros, Unit::Picos, Unit::Ticks] {
+        for unit in [TimeUnit::Nanos, TimeUnit::Micros, TimeUnit::Picos, TimeUnit::Ticks] {
             let outer = Scope::begin(Clock::Tsc, unit);
             let inner = Scope::begin(Clock::Tsc, unit);
             let (inner, outer) = (inner.elapsed(), outer.elapsed());
             // Each is converted by clocks that are read anew, which may be off by a few hundred nanoseconds.
-            let slack = if unit == Unit::Picos { 1_000_000 } else { 1000 };
-            assert!(unit == Unit::Ticks || inner <= outer + slack, "{inner} of {outer} {unit:?}");
+            let slack = if unit == TimeUnit::Picos { 1_000_000 } else { 1000 };
+            assert!(unit == TimeUnit::Ticks || inner <= outer + slack, "{inner} of {outer} {unit:?}");
         }
         // Longer than it takes to settle the frequency.
         let began = std::time::Instant::now();
-        let scope = Scope::begin(Clock::Tsc, Unit::Nanos);
+        let scope = Scope::begin(Clock::Tsc, TimeUnit::Nanos);
         while began.elapsed().as_millis() < 30 {}
         let (elapsed, outer) = (scope.elapsed(), began.elapsed().as_nanos() as u64);
         assert!(elapsed >= 29_990_000 && elapsed <= outer + 3000, "{elapsed} of {outer}");
@@ -382,7 +382,7 @@ fn a_program_of_one_operation_takes_no_longer() {
         let times = (0..20).map(|_| {
             let began = std::time::Instant::now();
             let code = child_exit_code(|| {
-                let scope = with_scope.then(|| Scope::begin(Clock::Tsc, Unit::Nanos));
+                let scope = with_scope.then(|| Scope::begin(Clock::Tsc, TimeUnit::Nanos));
                 std::hint::black_box(format!("{began:?}"));
                 scope.map_or(0, |scope| i32::from(scope.elapsed() == 0))
             });

@@ -305,7 +305,8 @@ fn a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why_once() {
         return skipped("the TSC is not used here");
     }
     let reading = readings(&session, true)[1];
-    let expected = Clock::Monotonic.convert(reading.time_running, Unit::Nanos) as f64 * hertz as f64 / 1e9;
+    let expected =
+        Clock::Monotonic.convert(reading.time_running, TimeUnit::Nanos) as f64 * hertz as f64 / 1e9;
     assert!((reading.value as f64 / expected - 1.0).abs() < 0.05, "{reading:?}, expected {expected}");
 }
 

@@ -8,9 +8,9 @@ use picollo_core::{Options, SharedHistogram, Since, Snapshot};
 
 use crate::description::{SegmentEntry, SegmentInfo, SegmentOptions};
 use picollo_native::seam::failure;
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
-fn refusal() -> Error {
+fn refusal() -> ExplainedError {
     failure!(Unsupported, "segments are there on Linux only; registries and logs work here")
 }
 

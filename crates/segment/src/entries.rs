@@ -19,7 +19,7 @@ use super::writer::Segment;
 use picollo_native::seam::failure;
 use picollo_native::seam::thread::kernel_id;
 use picollo_native::unix_nanos;
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 /// The histogram that all names share after the directory has no entry left.
 const OVERFLOW: &str = "picollo_overflow";
@@ -201,7 +201,7 @@ impl Segment {
         }
     }
 
-    fn broken(&self, index: u32, why: &str) -> Error {
+    fn broken(&self, index: u32, why: &str) -> ExplainedError {
         failure!(Corrupt, "{}: entry {index} {why}", shown(&self.0.path))
     }
 
@@ -327,7 +327,7 @@ impl Segment {
         Ok(offset)
     }
 
-    pub(super) fn full(&self, what: &str, remedy: &str) -> Error {
+    pub(super) fn full(&self, what: &str, remedy: &str) -> ExplainedError {
         failure!(OutOfMemory, "{}: the {what} is full; {remedy}", shown(&self.0.path))
     }
 }
@@ -378,18 +378,18 @@ impl Plan {
     }
 }
 
-fn other(name: &str) -> Error {
+fn other(name: &str) -> ExplainedError {
     failure!(Incompatible, "{name}: there is a histogram of that name with another range, error or mode")
 }
 
-fn taken(name: &str) -> Error {
+fn taken(name: &str) -> ExplainedError {
     failure!(
         Incompatible,
         "{name}: is the histogram of another thread; give each its own label, or use the default mode"
     )
 }
 
-pub(crate) fn too_long() -> Error {
+pub(crate) fn too_long() -> ExplainedError {
     failure!(
         InvalidArgument,
         "name, unit, help and labels of a histogram in a segment have {} bytes together",

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 /// A path in printable form, since others may have chosen it.
 pub(crate) fn shown(path: &Path) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// The error for a failed file operation.
-pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) -> Error {
+pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) -> ExplainedError {
     let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
     let status = match errno {
         libc::EACCES | libc::EPERM => Status::Permission,
@@ -26,7 +26,7 @@ pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) ->
     };
     let why = format!("{error}");
     let why = why.split(" (os error").next().unwrap_or_default();
-    Error::new(status, format_args!("{}: {what}: {why}", shown(path))).with_errno(errno)
+    ExplainedError::new(status, format_args!("{}: {what}: {why}", shown(path))).with_errno(errno)
 }
 
 fn checked(answer: c_int) -> io::Result<c_int> {

@@ -13,7 +13,7 @@ use super::file::{self, Directory, Lock, shown};
 use super::format::{self, DIRECTORY_BYTE, Header, LIFE_BYTE, Slot};
 use picollo_native::seam::failure;
 use picollo_native::seam::sys::page_size;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// A mapped segment. It is never unmapped.
 #[derive(Debug)]
@@ -290,7 +290,7 @@ fn watch_process() {
 
 /// Opens a segment by path for writing, and checks that this build can use it.
 pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
-    let refuse = |status, why: &str| Error::new(status, format_args!("{}: {why}", shown(path)));
+    let refuse = |status, why: &str| ExplainedError::new(status, format_args!("{}: {why}", shown(path)));
     let failed = |what| move |error| file::refused(path, what, error);
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(refuse(Status::InvalidArgument, "is no path of a segment"));

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use picollo_core::seam::{BaselineWord, PerCpuImage};
-use picollo_core::{Error as CoreError, Layout, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
+use picollo_core::{Error, Layout, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
 
 use super::check::{self, Image, Shape};
 use super::description::{SegmentEntry, SegmentInfo, SegmentKind};
@@ -15,7 +15,7 @@ use super::format::{
     self, Body, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, Slot, mode, state, structure,
 };
 use picollo_native::seam::failure;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// Where an entry lies.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,9 @@ impl Viewer {
                     // Everything written before publication is visible after the state was read.
                     match self.take(index, &self.read_slot(index)?.body) {
                         Ok(entry) => {
-                            self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+                            self.entries
+                                .try_reserve(1)
+                                .map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
                             self.entries.push(entry);
                         }
                         Err(why) => self.note(index, why)?,
@@ -133,7 +135,7 @@ impl Viewer {
     fn note(&mut self, index: usize, why: &str) -> Result<()> {
         let fault = format!("{}: {}", shown(&self.path), check::of_entry(index, why));
         if !self.faults.contains(&fault) {
-            self.faults.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+            self.faults.try_reserve(1).map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
             self.faults.push(fault);
         }
         Ok(())
@@ -242,8 +244,8 @@ impl Viewer {
         })
     }
 
-    pub(super) fn doubt(&self, (status, why): check::Doubt) -> Error {
-        Error::new(status, format_args!("{}: {why}", shown(&self.path)))
+    pub(super) fn doubt(&self, (status, why): check::Doubt) -> ExplainedError {
+        ExplainedError::new(status, format_args!("{}: {why}", shown(&self.path)))
     }
 }
 
@@ -300,7 +302,7 @@ impl Viewer {
             snapshot = Some(made);
             Ok(())
         })?;
-        let mut snapshot = snapshot.ok_or(Error::from(Status::Corrupt))?;
+        let mut snapshot = snapshot.ok_or(ExplainedError::from(Status::Corrupt))?;
         snapshot.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         Ok(snapshot)
     }
@@ -317,7 +319,7 @@ impl Viewer {
     fn with_histogram(
         &mut self,
         index: usize,
-        use_it: impl FnOnce(&SharedHistogram) -> core::result::Result<(), CoreError>,
+        use_it: impl FnOnce(&SharedHistogram) -> core::result::Result<(), Error>,
     ) -> Result<()> {
         let (entry, place) = self.at(index)?;
         let place = *place;
@@ -341,7 +343,7 @@ impl Viewer {
                 || histogram.counter_bits() != 64
                 || ![1, WITH_BANKS].iter().any(|&copies| dense_size(histogram.layout(), copies) == size)
             {
-                return Err(self.broken(index, CoreError::Corrupt));
+                return Err(self.broken(index, Error::Corrupt));
             }
             use_it(&histogram).map_err(|error| self.broken(index, error))
         });
@@ -355,7 +357,7 @@ impl Viewer {
         image.resize(place.size)?;
         let words = image.words();
         if words.len() * 8 != place.size as usize || words.len() < HEADER_WORDS {
-            return Err(self.broken(index, CoreError::Corrupt));
+            return Err(self.broken(index, Error::Corrupt));
         }
         for _ in 0..RETRIES {
             let (mut then, mut now) = ([0], [0]);
@@ -368,14 +370,14 @@ impl Viewer {
                 return Ok(());
             }
         }
-        Err(self.broken(index, CoreError::Busy))
+        Err(self.broken(index, Error::Busy))
     }
 
     /// Copies the sums of all shards as the image of an interlocked histogram. Returns its size.
     fn copy_shards(&self, index: usize, place: &Place, image: &mut Image) -> Result<u64> {
         let broken = |error| self.broken(index, error);
         if place.size <= PAGE {
-            return Err(broken(CoreError::Corrupt));
+            return Err(broken(Error::Corrupt));
         }
         image.resize(PerCpuImage::HEADER_SIZE as u64)?;
         let header = image.words();
@@ -383,7 +385,7 @@ impl Viewer {
         let shape = PerCpuImage::of_copy(header).map_err(broken)?;
         let layout = PerCpuImage::make_dense(header).map_err(broken)?;
         if shape.size() as u64 != place.size {
-            return Err(broken(CoreError::Corrupt));
+            return Err(broken(Error::Corrupt));
         }
         let kept: [u64; HEADER_WORDS] = core::array::from_fn(|at| header[at]);
         let size = dense_size(&layout, 1);
@@ -440,18 +442,18 @@ impl Viewer {
     }
 
     /// The error for an image that the core rejects.
-    fn broken(&self, index: usize, error: CoreError) -> Error {
+    fn broken(&self, index: usize, error: Error) -> ExplainedError {
         let (status, why) = match error {
-            CoreError::OutOfMemory => (Status::OutOfMemory, "finds no memory here"),
-            CoreError::Incompatible => {
+            Error::OutOfMemory => (Status::OutOfMemory, "finds no memory here"),
+            Error::Incompatible => {
                 (Status::Incompatible, "has another layout than before, or is of another version")
             }
-            CoreError::Unsupported => {
+            Error::Unsupported => {
                 (Status::Unsupported, "goes into no snapshot that was decoded, copied or made of a layout")
             }
-            CoreError::Busy => (Status::Busy, "changes too fast to be read"),
+            Error::Busy => (Status::Busy, "changes too fast to be read"),
             _ => (Status::Corrupt, "is no histogram that can lie in a segment"),
         };
-        Error::new(status, format_args!("{}: {}", shown(self.path()), check::of_entry(index, why)))
+        ExplainedError::new(status, format_args!("{}: {}", shown(self.path()), check::of_entry(index, why)))
     }
 }

@@ -12,7 +12,7 @@ use super::checkpoints::Remembered;
 use super::count::{Count, Counted};
 use super::exemplar::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
 use picollo_native::seam::wall::clock_nanos;
-use picollo_native::{Clock, Unit};
+use picollo_native::{Clock, TimeUnit};
 
 /// Maximum number of attempts if a context switch comes between readings.
 const ATTEMPTS: usize = 8;
@@ -73,7 +73,7 @@ impl Accounts {
         };
         Evidence {
             known: KNOWN_ACCOUNTS | if run_delay.is_some() { KNOWN_RUN_DELAY } else { 0 },
-            window_nanos: Clock::Tsc.convert(ticks, Unit::Nanos),
+            window_nanos: Clock::Tsc.convert(ticks, TimeUnit::Nanos),
             cpu_nanos,
             run_delay_nanos: run_delay.unwrap_or(0),
             voluntary: self.voluntary.wrapping_sub(earlier.voluntary),

@@ -9,7 +9,7 @@
 
 use picollo_native::seam::wall::{NANOS_PER_SECOND, clock_nanos};
 use picollo_native::seam::{convert_ticks, tsc};
-use picollo_native::{Clock, Unit};
+use picollo_native::{Clock, TimeUnit};
 
 /// Wider brackets are rejected. Half of this, 2.5 µs, is a quarter of a percent of a millisecond, the shortest time
 /// that evidence is for. A bracket is usually about 50 ns wide, or 500 ns with a clock that is read by system calls.
@@ -89,7 +89,7 @@ impl Bracket {
             let raw_ns = clocks.raw();
             let Some(ticks) = clocks.ticks().checked_sub(before) else { continue };
             // Adds one and rounds up: the next tick may have been imminent.
-            let width = convert_ticks(ticks.saturating_add(1), hertz, Unit::Nanos).saturating_add(1);
+            let width = convert_ticks(ticks.saturating_add(1), hertz, TimeUnit::Nanos).saturating_add(1);
             // An unreadable clock returns 0.
             if raw_ns != 0 && best.is_none_or(|best| width < best.width) {
                 best = Some(Bracket { tsc: before + ticks / 2, raw_ns, width, hertz, parts });
@@ -105,7 +105,7 @@ impl Bracket {
     /// thousandth of the distance, and usually by far less. The machine must not have slept in between: the counter may
     /// continue during sleep, and this clock does not.
     pub(crate) fn raw(&self, ticks: u64) -> RawNanos {
-        let distance = convert_ticks(ticks.abs_diff(self.tsc), self.hertz, Unit::Nanos);
+        let distance = convert_ticks(ticks.abs_diff(self.tsc), self.hertz, TimeUnit::Nanos);
         let at = match ticks >= self.tsc {
             true => self.raw_ns.saturating_add(distance),
             false => self.raw_ns.saturating_sub(distance),

@@ -19,8 +19,8 @@ use super::usual::Usual;
 use super::waiting::Places;
 use picollo_native::Uncancelled;
 use picollo_native::seam::thread::process;
-use picollo_native::{Clock, Unit, unix_nanos};
-use picollo_native::{Error, Result, Status};
+use picollo_native::{Clock, TimeUnit, unix_nanos};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// Do not use the kernel's records of context switches, which make some times more precise.
 pub const EXEMPLARS_NO_RING: u32 = 1 << 0;
@@ -42,7 +42,7 @@ pub struct ExemplarOptions {
     /// Observations above this are slow, in recorded units; 0: the 99th percentile of the previous interval.
     pub threshold: u64,
     /// The unit that scopes record; nanoseconds by default.
-    pub unit: Option<Unit>,
+    pub unit: Option<TimeUnit>,
     /// How many of the slowest are kept, up to 65,536; 16 by default.
     pub slowest: Option<u32>,
     /// Number of threads in the process that may have descriptors, rings and counters; 0: 64.
@@ -103,7 +103,7 @@ pub struct Inner {
     /// skipping, it would be the scope after a long one, which in a repeating order is always of the same kind.
     pub(super) control_passes: AtomicU64,
     pub(super) histogram: SharedHistogram,
-    pub(super) unit: Unit,
+    pub(super) unit: TimeUnit,
     /// In units of values: values above it are slow; `u64::MAX` while it is unknown.
     pub(super) slow: AtomicU64,
     /// In units of values: the smallest of the slowest; 0 while there is room for more.
@@ -118,7 +118,7 @@ pub struct Inner {
     pub(super) places: Places,
     pub(super) shared: Lock<Shared>,
     /// Why the counters of one thread, or of all, are unavailable although requested.
-    pub(super) uncounted: Lock<Option<Error>>,
+    pub(super) uncounted: Lock<Option<ExplainedError>>,
     counts: Lock<Counts>,
 }
 
@@ -138,15 +138,15 @@ impl Collector {
 
     #[inline(never)]
     fn with(histogram: &SharedHistogram, mut options: ExemplarOptions, quota: Quota) -> Result<Collector> {
-        let unit = options.unit.unwrap_or(Unit::Nanos);
+        let unit = options.unit.unwrap_or(TimeUnit::Nanos);
         if options.flags & !(EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS) != 0 {
-            return Err(Error::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
+            return Err(ExplainedError::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
         }
         if options.slowest.is_some_and(|slowest| slowest > MAX_SLOWEST) || options.controls > 1_000_000 {
             let why = format_args!(
                 "at most {MAX_SLOWEST} of the slowest are kept, and 1,000,000 controls a second"
             );
-            return Err(Error::new(Status::InvalidArgument, why));
+            return Err(ExplainedError::new(Status::InvalidArgument, why));
         }
         let or = |number: &mut u32, default| *number = if *number == 0 { default } else { *number };
         or(&mut options.threads, 64);
@@ -245,7 +245,7 @@ impl Collector {
         });
         match opened {
             Some((true, counters)) => counters,
-            Some((false, _)) => Err(Error::new(
+            Some((false, _)) => Err(ExplainedError::new(
                 Status::Unsupported,
                 format_args!(
                     "/proc/thread-self/schedstat cannot be read, or as many threads as wanted have it open: what this \
@@ -289,9 +289,9 @@ impl Collector {
 }
 
 /// The error for a lock that nobody will release.
-pub(super) fn forked() -> Error {
+pub(super) fn forked() -> ExplainedError {
     let why = format_args!("this process was forked while another thread was at work on the collector");
-    Error::new(Status::Forked, why)
+    ExplainedError::new(Status::Forked, why)
 }
 
 fn shared_least(slowest: u32) -> u64 {
@@ -363,7 +363,7 @@ impl Inner {
         });
         let (kept, began) = taken.ok_or_else(forked)??;
         let (sums, ended) = (Sums::read(), Clock::Tsc.ticks());
-        let lasted = Clock::Tsc.convert(ended.saturating_sub(counts.began), Unit::Nanos);
+        let lasted = Clock::Tsc.convert(ended.saturating_sub(counts.began), TimeUnit::Nanos);
         let hints = sums.since(&counts.sums, lasted);
         (counts.sums, counts.began) = (sums, ended);
         let snapshot = &counts.snapshot;

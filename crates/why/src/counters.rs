@@ -14,7 +14,7 @@ use super::exemplar::{Evidence, KNOWN_COUNTERS};
 use picollo_native::Clock;
 use picollo_native::seam::kernel::kind;
 use picollo_native::work::add_chain_256;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 use picollo_perf::Event;
 use picollo_perf::Session;
 use picollo_perf::seam::counts_in_kernel;
@@ -122,16 +122,17 @@ impl ThreadCounters {
 
 impl Counters {
     fn open(most: usize) -> Result<Counters> {
-        let too_many =
-            || Error::new(Status::Busy, format_args!("as many threads as wanted have counters open"));
+        let too_many = || {
+            ExplainedError::new(Status::Busy, format_args!("as many threads as wanted have counters open"))
+        };
         let counted = OPEN.add(most).ok_or_else(too_many)?;
-        let checkpoints = Checkpoints::new().ok_or(Error::from(Status::OutOfMemory))?;
+        let checkpoints = Checkpoints::new().ok_or(ExplainedError::from(Status::OutOfMemory))?;
         let events = [Event::new(kind::HARDWARE, INSTRUCTIONS), Event::new(kind::HARDWARE, CYCLES)];
         // Nothing is recorded into the histograms of this session.
         let options = SessionOptions { relative_error: 0.1, counter_bits: 32, ..SessionOptions::default() };
         let session = Session::create(&options, &events)?;
         if counts_in_kernel(&session) {
-            return Err(Error::new(
+            return Err(ExplainedError::new(
                 Status::Unsupported,
                 format_args!("this processor's counters do not tell user space from the kernel"),
             ));

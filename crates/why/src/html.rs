@@ -101,8 +101,8 @@ fn write_bar(
     out.write_str("</svg>")
 }
 
-/// Writes the cell of a column for an observation with its verdict.
-type Cell<'a> = &'a dyn Fn(&mut dyn Write, &Exemplar, &Verdict) -> fmt::Result;
+/// Writes the cell of a column for an observation with its diagnosis.
+type Cell<'a> = &'a dyn Fn(&mut dyn Write, &Exemplar, &Diagnosis) -> fmt::Result;
 
 impl Interval {
     /// Writes HTML: a section with a heading, the answer, the causes, the slowest, and unknown things. It suits any
@@ -173,11 +173,11 @@ impl Interval {
             (true, "Began (UTC)", ["", ""], &|out, one, _| {
                 write!(out, "{}", moment(one.unix_nanos, has_days))
             }),
-            (true, "Cause, beyond the usual", [LEFT, PROSE], &|out, _, verdict| {
-                write!(out, "{}", cause_and_excess(verdict, ";"))
+            (true, "Cause, beyond the usual", [LEFT, PROSE], &|out, _, diagnosis| {
+                write!(out, "{}", cause_and_excess(diagnosis, ";"))
             }),
-            (true, "Where its time went", [LEFT, PROSE], &|out, one, verdict| {
-                write_parts(out, one, verdict, longest)
+            (true, "Where its time went", [LEFT, PROSE], &|out, one, diagnosis| {
+                write_parts(out, one, diagnosis, longest)
             }),
             (true, "Page faults", ["", ""], &|out, one, _| {
                 let evidence = &one.evidence;
@@ -196,7 +196,7 @@ impl Interval {
                 has(&|one| one.evidence.ipc().is_some()),
                 "Instructions a cycle",
                 ["", ""],
-                &|out, one, verdict| match (one.evidence.ipc(), verdict.usual_ipc) {
+                &|out, one, diagnosis| match (one.evidence.ipc(), diagnosis.usual_ipc) {
                     (None, _) => out.write_str("–"),
                     (Some(ipc), 0.0) => write!(out, "{ipc:.2}"),
                     (Some(ipc), usual) => write!(out, "{ipc:.2}<br>usually {usual:.2}"),
@@ -227,11 +227,11 @@ impl Interval {
             write!(out, "<th scope=\"col\"{style}>{name}</th>")?;
         }
         out.write_str("</tr></thead>\n<tbody>\n")?;
-        for (exemplar, verdict) in shown() {
+        for (exemplar, diagnosis) in shown() {
             out.write_str("<tr>")?;
             for (_, _, [_, style], cell) in columns() {
                 write!(out, "<td{style}>")?;
-                cell(out, exemplar, verdict)?;
+                cell(out, exemplar, diagnosis)?;
                 out.write_str("</td>")?;
             }
             out.write_str("</tr>\n")?;
@@ -241,11 +241,11 @@ impl Interval {
 }
 
 /// A bar with the parts of an observation, relative to the longest, and the parts in words.
-fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict, longest: u64) -> fmt::Result {
-    let parts = Causes::of(&verdict.parts);
-    let share = |cause| verdict.parts.get(cause) as f64;
-    // Without a verdict, its accounts may describe what came before it.
-    if parts.is_empty() || verdict.cause == Cause::NotKnown {
+fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, diagnosis: &Diagnosis, longest: u64) -> fmt::Result {
+    let parts = Causes::of(&diagnosis.parts);
+    let share = |cause| diagnosis.parts.get(cause) as f64;
+    // Without a diagnosis, its accounts may describe what came before it.
+    if parts.is_empty() || diagnosis.cause == Cause::NotKnown {
         return out.write_str("not known");
     }
     let mut drawn = parts.iter().map(|&cause| (cause.color(), share(cause) / longest.max(1) as f64));
@@ -257,7 +257,7 @@ fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict, long
         let between = if at == 0 { "" } else { "; " };
         // Most of this time is usual and needs no cause.
         let name = if cause == Cause::OnCpu { "on CPU" } else { cause.name() };
-        write!(out, "{between}{name} {}", time(verdict.parts.get(cause)))?;
+        write!(out, "{between}{name} {}", time(diagnosis.parts.get(cause)))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 use super::super::tests::interval;
 use super::*;
 use crate::{Context, Evidence, KNOWN_COUNTERS, Share};
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 fn html(interval: &Interval) -> String {
     let mut text = String::new();
@@ -40,10 +40,10 @@ fn shown(html: &str) -> String {
     text + rest
 }
 
-fn one(value: u64, parts: [u64; PARTS]) -> (Exemplar, Verdict) {
+fn one(value: u64, parts: [u64; PARTS]) -> (Exemplar, Diagnosis) {
     let exemplar = Exemplar { value, wall_nanos: value, cpu: NO_CPU, ..Exemplar::default() };
     let (parts, excess) = (Parts(parts), Parts(parts));
-    (exemplar, Verdict { cause: Cause::Several, parts, excess, ..Verdict::of(&exemplar, None) })
+    (exemplar, Diagnosis { cause: Cause::Several, parts, excess, ..Diagnosis::of(&exemplar, None) })
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn bars_are_as_long_as_what_they_show() {
 /// Values that are not times, a whole context, counters, and a text from anywhere.
 #[test]
 fn columns_are_there_for_what_is_known() {
-    let (exemplar, verdict) = one(123_456, [0; PARTS]);
+    let (exemplar, diagnosis) = one(123_456, [0; PARTS]);
     let context = Context { span_id: [1; 8], words: [0, 7], ..Context::default() };
     let (thread, cpu, unix_nanos) = (12, 3, 951_868_799_987_000_000);
     let exemplar = Exemplar { wall_nanos: 0, thread, cpu, unix_nanos, context, ..exemplar };
-    let uncounted = Error::new(Status::Os, format_args!("<em>alert('1')</em> & \"quoted\"\u{7} é"));
+    let uncounted = ExplainedError::new(Status::Os, format_args!("<em>alert('1')</em> & \"quoted\"\u{7} é"));
     let told = Interval {
         threshold: 5000,
         observations: 9,
@@ -115,11 +115,11 @@ fn columns_are_there_for_what_is_known() {
         uncounted: Some(uncounted),
         ..Interval::default()
     };
-    let plain = Interval { exemplars: vec![(exemplar, verdict)], ..told.clone() };
+    let plain = Interval { exemplars: vec![(exemplar, diagnosis)], ..told.clone() };
     let evidence = Evidence { known: KNOWN_COUNTERS, instructions: 500, cycles: 1000, ..Evidence::default() };
-    let counted = (Exemplar { evidence, label: 1, ..exemplar }, Verdict { usual_ipc: 2.0, ..verdict });
-    let unusual = (Exemplar { evidence, ..exemplar }, verdict);
-    let whole = Interval { exemplars: vec![counted, unusual, (exemplar, verdict)], ..told };
+    let counted = (Exemplar { evidence, label: 1, ..exemplar }, Diagnosis { usual_ipc: 2.0, ..diagnosis });
+    let unusual = (Exemplar { evidence, ..exemplar }, diagnosis);
+    let whole = Interval { exemplars: vec![counted, unusual, (exemplar, diagnosis)], ..told };
     let [plain, whole] = [plain, whole].map(|interval| html(&interval));
     for (found, parts) in [
         (
@@ -151,7 +151,7 @@ fn columns_are_there_for_what_is_known() {
 
 #[test]
 fn pages_are_bounded_and_bars_within_them() {
-    let (exemplar, verdict) = one(u64::MAX, [u64::MAX / 10; PARTS]);
+    let (exemplar, diagnosis) = one(u64::MAX, [u64::MAX / 10; PARTS]);
     let context = Context { trace_id: [255; 16], span_id: [255; 8], words: [u64::MAX; 2] };
     let evidence =
         Evidence { known: u32::MAX, minor_faults: u32::MAX, major_faults: u32::MAX, ..Evidence::default() };
@@ -166,7 +166,7 @@ fn pages_are_bounded_and_bars_within_them() {
     let counts =
         Interval { known: 1 << 53, shares: [share; 12], missing: [1 << 50; 8], ..Interval::default() };
     let overlong = one(u64::MAX, [u64::MAX; PARTS]);
-    let mut exemplars = vec![(longest, verdict); 50_000];
+    let mut exemplars = vec![(longest, diagnosis); 50_000];
     exemplars[3] = overlong;
     let html = html(&Interval { observations: 1 << 53, slow: 1 << 53, exemplars, ..counts });
     assert!(html.contains("<p class=\"note\">16 of 50,000 observations that were kept.</p>"));

@@ -148,7 +148,7 @@ pub(super) fn split(exemplar: &Exemplar, ordinary: &Ordinary, excess: &mut Parts
     let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
     let spread: f64 =
         ordinary.deviation[..PARTS].iter().sum::<f64>() - ordinary.deviation[Cause::OnCpu as usize - 1];
-    // Uses the rule for verdicts: more than half, even if it is as small, and all others are as large, as they may be.
+    // Uses the rule for diagnoses: more than half, even if it is as small, and all others are as large, as they may be.
     let is_cause = |own: f64, error: f64, deviation: f64, other: f64| {
         own * 2.0 > all && own - error - deviation > all - own + error + other + spread
     };

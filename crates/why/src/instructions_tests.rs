@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
+use super::super::diagnosis::Diagnosis;
+use super::super::diagnosis::tests::{diagnosis, usual_of as usual_of_exemplars};
 use super::super::exemplar::{Evidence, KNOWN_RUN_DELAY};
 use super::super::usual::Usual;
-use super::super::verdict::Verdict;
-use super::super::verdict::tests::{usual_of as usual_of_exemplars, verdict};
 use super::*;
 use crate::testing::Random;
 
@@ -65,11 +65,11 @@ fn ordinary(of: Work) -> Usual {
     )
 }
 
-/// The verdict without counters, which gives the sum of the parts.
-fn without(exemplar: &Exemplar, usual: &Usual) -> Verdict {
+/// The diagnosis without counters, which gives the sum of the parts.
+fn without(exemplar: &Exemplar, usual: &Usual) -> Diagnosis {
     let mut uncounted = *exemplar;
     uncounted.evidence.known &= !KNOWN_COUNTERS;
-    verdict(&uncounted, usual)
+    diagnosis(&uncounted, usual)
 }
 
 fn is_near(nanos: u64, expected: f64) -> bool {
@@ -103,10 +103,10 @@ fn causes_are_told_apart() {
         // Without a timed loop, the kernel's share of the usual time is unknown.
         if name != KERNEL {
             exemplar.evidence.cycle_hertz = 0;
-            assert_eq!(verdict(&exemplar, &usual).cause, cause, "{name}, without a loop");
+            assert_eq!(diagnosis(&exemplar, &usual).cause, cause, "{name}, without a loop");
             exemplar.evidence.cycle_hertz = 3_000_000_000;
         }
-        let found = verdict(&exemplar, &usual);
+        let found = diagnosis(&exemplar, &usual);
         let old = without(&exemplar, &usual);
         let parts = [Cause::MoreInstructions, Cause::SlowerInstructions, Cause::OnCpu]
             .map(|one| found.excess.get(one));
@@ -121,7 +121,7 @@ fn causes_are_told_apart() {
 #[test]
 fn equal_ones_and_unknown_ones_are_as_before() {
     let usual = ordinary(USUAL);
-    let equal = verdict(&observed(USUAL), &usual);
+    let equal = diagnosis(&observed(USUAL), &usual);
     assert_eq!(equal.cause, Cause::Several, "{equal:?}");
     let slow = observed(Work { instructions: 6e7, ..USUAL });
     assert_eq!(without(&slow, &usual).cause, Cause::OnCpu);
@@ -133,11 +133,11 @@ fn equal_ones_and_unknown_ones_are_as_before() {
             control
         }));
         let expected = if known < LEAST { Cause::OnCpu } else { Cause::MoreInstructions };
-        assert_eq!(verdict(&slow, &some).cause, expected, "{known}");
+        assert_eq!(diagnosis(&slow, &some).cause, expected, "{known}");
     }
     // Controls whose windows contain much time before them.
     let before = usual_of((0..32).map(|_| Work { before: 0.1 * MS, ..USUAL }));
-    assert_eq!(verdict(&slow, &before).cause, Cause::OnCpu);
+    assert_eq!(diagnosis(&slow, &before).cause, Cause::OnCpu);
 }
 
 /// Causes describe the observation, whatever was before it in its window.
@@ -151,7 +151,7 @@ fn what_was_before_is_not_taken_for_its_own() {
             .flat_map(|each| [0.0, 0.1, 0.3].map(|before| (each, before)))
         {
             let with =
-                |work| verdict(&observed(Work { before: before * MS, before_each, ..work }), &usual).cause;
+                |work| diagnosis(&observed(Work { before: before * MS, before_each, ..work }), &usual).cause;
             for times in [1.3, 2.0, 3.0, 10.0, 100.0] {
                 let more = with(Work { instructions: own.instructions * times, ..own });
                 let slower = with(Work { each: own.each * times, ..own });
@@ -193,7 +193,7 @@ fn equal_things_are_named_wrongly_as_seldom_as_stated() {
             let usual = usual_of(controls);
             all.sort_by_key(|&one| core::cmp::Reverse(observed(one).value));
             for &one in &all[..20] {
-                let found = verdict(&observed(one), &usual).cause;
+                let found = diagnosis(&observed(one), &usual).cause;
                 let more = (one.instructions - instructions) * each * nanos;
                 let slower = one.instructions * (one.each - each) * nanos;
                 let clock = one.instructions * one.each * (1.0 / one.gigahertz - nanos);
@@ -225,7 +225,7 @@ proptest! {
             instructions, cycles, window_nanos: window, cpu_nanos: cpu, cycle_hertz: hertz, ..exemplar.evidence
         };
         let usual = ordinary(USUAL);
-        let (found, old) = (verdict(&exemplar, &usual), without(&exemplar, &usual));
+        let (found, old) = (diagnosis(&exemplar, &usual), without(&exemplar, &usual));
         let on_cpu = [Cause::MoreInstructions, Cause::SlowerInstructions, Cause::OnCpu].map(|one| u128::from(found.excess.get(one)));
         prop_assert_eq!(on_cpu.iter().sum::<u128>(), u128::from(old.excess.get(Cause::OnCpu)));
         let is_named = [Cause::MoreInstructions, Cause::SlowerInstructions].contains(&found.cause);

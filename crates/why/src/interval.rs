@@ -1,19 +1,19 @@
 //! An interval of a collector that has ended: why its slow observations were slow.
 
 use super::cause::{Cause, PARTS};
+use super::diagnosis::Diagnosis;
 use super::exemplar::{Exemplar, KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
 use super::hints::Hints;
 use super::usual::Usual;
-use super::verdict::Verdict;
 use picollo_native::seam::vectors::{push, with_room};
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 /// The share of a cause in the excess.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
     /// Nanoseconds beyond the usual, of all observations with known evidence.
     pub excess_nanos: u64,
-    /// Number of observations with this verdict.
+    /// Number of observations with this diagnosis.
     pub observations: u64,
     /// The median of the cause's excess in these observations.
     pub typical_nanos: u64,
@@ -43,11 +43,11 @@ pub struct Interval {
     /// Number of slow ones with counted instructions.
     pub counted: u64,
     /// Why some have no counts although counters were requested.
-    pub uncounted: Option<Error>,
+    pub uncounted: Option<ExplainedError>,
     /// What else the machine did.
     pub hints: Hints,
-    /// The slowest first, then those kept for their octaves, with their verdicts.
-    pub(super) exemplars: Vec<(Exemplar, Verdict)>,
+    /// The slowest first, then those kept for their octaves, with their diagnoses.
+    pub(super) exemplars: Vec<(Exemplar, Diagnosis)>,
     pub(super) shares: [Share; Cause::ALL.len()],
     /// Number of slow ones without accounts, by [`Missing`].
     pub(super) missing: [u64; 8],
@@ -81,9 +81,10 @@ impl Interval {
         // versa. There cannot be more slow ones than counted ones.
         let slow = counted.slow.max(of_slow).min(counted.observations);
         let of_slow = of_slow.min(slow);
-        let verdict = |exemplar: &Exemplar| Verdict::of(exemplar, usual.of(exemplar.label, most).as_ref());
+        let diagnosis =
+            |exemplar: &Exemplar| Diagnosis::of(exemplar, usual.of(exemplar.label, most).as_ref());
         let mut judged = with_room(exemplars.len())?;
-        judged.extend(exemplars.iter().map(|exemplar| (*exemplar, verdict(exemplar))));
+        judged.extend(exemplars.iter().map(|exemplar| (*exemplar, diagnosis(exemplar))));
         let mut interval = Interval { slow, controls: usual.taken(), exemplars: judged, ..counted };
         // A sample represents all slow ones.
         let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
@@ -92,12 +93,12 @@ impl Interval {
         let mut excess = [0u128; PARTS];
         let (mut known, mut counts) = (0, [0u64; Cause::ALL.len()]);
         for exemplar in sampled {
-            let verdict = verdict(exemplar);
+            let diagnosis = diagnosis(exemplar);
             interval.has_run_delay |= exemplar.evidence.knows(KNOWN_RUN_DELAY);
-            counts[verdict.cause as usize - 1] += 1;
-            if verdict.cause == Cause::NotKnown {
+            counts[diagnosis.cause as usize - 1] += 1;
+            if diagnosis.cause == Cause::NotKnown {
                 match exemplar.evidence.missing {
-                    Missing::Nothing if verdict.is_too_short => interval.too_short += 1,
+                    Missing::Nothing if diagnosis.is_too_short => interval.too_short += 1,
                     Missing::Nothing => interval.without_controls += 1,
                     why => interval.missing[why as usize] += 1,
                 }
@@ -105,11 +106,11 @@ impl Interval {
             }
             known += 1;
             interval.counted += u64::from(exemplar.evidence.knows(KNOWN_COUNTERS));
-            for (sum, nanos) in excess.iter_mut().zip(verdict.excess.0) {
+            for (sum, nanos) in excess.iter_mut().zip(diagnosis.excess.0) {
                 *sum += u128::from(nanos);
             }
-            if let Some(of_cause) = typical.get_mut(verdict.cause as usize - 1) {
-                push(of_cause, (verdict.excess.get(verdict.cause), verdict.faults))?;
+            if let Some(of_cause) = typical.get_mut(diagnosis.cause as usize - 1) {
+                push(of_cause, (diagnosis.excess.get(diagnosis.cause), diagnosis.faults))?;
             }
         }
         interval.known = scaled(known);
@@ -132,19 +133,19 @@ impl Interval {
         Ok(interval)
     }
 
-    /// The kept observations, the slowest first, with verdicts.
-    pub fn exemplars(&self) -> &[(Exemplar, Verdict)] {
+    /// The kept observations, the slowest first, with diagnoses.
+    pub fn exemplars(&self) -> &[(Exemplar, Diagnosis)] {
         &self.exemplars
     }
 
     /// The kept observations as exemplars of a registry's histogram: with traces, and causes if they are known.
-    pub fn metric_exemplars(&self) -> Result<Vec<picollo_export::Exemplar>> {
+    pub fn metric_exemplars(&self) -> Result<Vec<picollo_export::MetricExemplar>> {
         let mut metrics = with_room(self.exemplars.len())?;
-        for (exemplar, verdict) in &self.exemplars {
-            let cause = [("cause", verdict.cause.name())];
-            let labels = if verdict.cause == Cause::NotKnown { &cause[..0] } else { &cause[..] };
+        for (exemplar, diagnosis) in &self.exemplars {
+            let cause = [("cause", diagnosis.cause.name())];
+            let labels = if diagnosis.cause == Cause::NotKnown { &cause[..0] } else { &cause[..] };
             let context = &exemplar.context;
-            metrics.push(picollo_export::Exemplar::with_trace(
+            metrics.push(picollo_export::MetricExemplar::with_trace(
                 exemplar.value as f64,
                 exemplar.unix_nanos,
                 context.trace_id,

@@ -11,14 +11,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::cause::{Cause, PARTS, Parts};
+use super::diagnosis::Diagnosis;
 use super::exemplar::{
     Evidence, Exemplar, KNOWN_ACCOUNTS, KNOWN_COUNTERS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING,
     KNOWN_RUN_DELAY, Missing, NO_CPU,
 };
 use super::hints::Hints;
 use super::interval::{Interval, Share};
-use super::verdict::Verdict;
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 /// Larger counts are invalid: at a thousand million per second they take over a hundred days. Sums of valid ones fit.
 const MAX_COUNT: u64 = 1 << 53;
@@ -55,7 +55,7 @@ struct OfInterval<'a> {
     machine: Hints,
     causes: [OfShare; Cause::ALL.len()],
     #[serde(with = "kept")]
-    exemplars: Cow<'a, [(Exemplar, Verdict)]>,
+    exemplars: Cow<'a, [(Exemplar, Diagnosis)]>,
 }
 
 fn is_known() -> bool {
@@ -71,13 +71,13 @@ struct OfShare {
     typical_faults: Option<u64>,
 }
 
-/// An exemplar and its verdict form one object.
+/// An exemplar and its diagnosis form one object.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     #[serde(flatten)]
     exemplar: Exemplar,
     #[serde(flatten)]
-    verdict: Verdict,
+    diagnosis: Diagnosis,
 }
 
 /// Evidence: each number, with the bit that shows whether it is known. Numbers with the same bit are known together.
@@ -254,7 +254,9 @@ impl OfInterval<'_> {
             controls: self.controls,
             has_run_delay: self.has_run_delay,
             counted: self.counted,
-            uncounted: self.uncounted.map(|why| Error::new(Status::NotCounted, format_args!("{why}"))),
+            uncounted: self
+                .uncounted
+                .map(|why| ExplainedError::new(Status::NotCounted, format_args!("{why}"))),
             hints: self.machine,
             exemplars,
             shares: self.causes.map(|share| {
@@ -278,15 +280,15 @@ impl OfInterval<'_> {
 mod kept {
     use super::*;
 
-    type Pairs<'a> = Cow<'a, [(Exemplar, Verdict)]>;
+    type Pairs<'a> = Cow<'a, [(Exemplar, Diagnosis)]>;
 
     pub(super) fn serialize<S: Serializer>(list: &Pairs<'_>, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(list.iter().map(|&(exemplar, verdict)| Kept { exemplar, verdict }))
+        to.collect_seq(list.iter().map(|&(exemplar, diagnosis)| Kept { exemplar, diagnosis }))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Pairs<'static>, D::Error> {
         let list = Vec::<Kept>::deserialize(from)?;
-        Ok(list.into_iter().map(|kept| (kept.exemplar, kept.verdict)).collect())
+        Ok(list.into_iter().map(|kept| (kept.exemplar, kept.diagnosis)).collect())
     }
 }
 

@@ -14,11 +14,12 @@ fn written(interval: &Interval) -> Value {
 fn whole() -> Value {
     let mut whole = interval();
     whole.unix_nanos = [1, u64::MAX];
-    whole.uncounted = Some(Error::new(Status::NotCounted, format_args!("no \"PMU\" in <a> &\tmachine: ä")));
+    whole.uncounted =
+        Some(ExplainedError::new(Status::NotCounted, format_args!("no \"PMU\" in <a> &\tmachine: ä")));
     whole.hints =
         Hints { steal: Some(0.0), cpu: None, memory: Some(1.0), io: Some(0.125), swapped_in: Some(u64::MAX) };
     (whole.known, whole.counted, whole.missing[7]) = (1 << 53, 1 << 53, 1 << 52);
-    let (exemplar, verdict) = &mut whole.exemplars[0];
+    let (exemplar, diagnosis) = &mut whole.exemplars[0];
     exemplar.evidence = Evidence {
         known: KNOWN_ACCOUNTS | KNOWN_RING | KNOWN_COUNTERS,
         window_nanos: u64::MAX,
@@ -29,7 +30,7 @@ fn whole() -> Value {
         ..Evidence::default()
     };
     (exemplar.thread, exemplar.cpu, exemplar.label, exemplar.value) = (-1, 63, u32::MAX, u64::MAX);
-    (verdict.usual_ipc, verdict.excess.0[9]) = (1.5, u64::MAX);
+    (diagnosis.usual_ipc, diagnosis.excess.0[9]) = (1.5, u64::MAX);
     written(&whole)
 }
 

@@ -11,6 +11,7 @@ mod checkpoints;
 mod collector;
 mod count;
 mod counters;
+mod diagnosis;
 mod exemplar;
 mod hints;
 mod instructions;
@@ -26,7 +27,6 @@ pub(crate) mod testing;
 mod text;
 mod thread;
 mod usual;
-mod verdict;
 mod waiting;
 
 pub use cause::{Cause, Parts};
@@ -34,6 +34,7 @@ pub use collector::{
     Collector, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions,
     Inner as CollectorInner, MAX_SLOWEST,
 };
+pub use diagnosis::Diagnosis;
 pub use exemplar::{
     Context, Evidence, Exemplar, KNOWN_ACCOUNTS, KNOWN_COUNTERS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING,
     KNOWN_RUN_DELAY, Missing, NO_CPU,
@@ -41,7 +42,6 @@ pub use exemplar::{
 pub use hints::Hints;
 pub use interval::{Interval, Share};
 pub use scope::{ExemplarScope, RawScope};
-pub use verdict::Verdict;
 
 pub use picollo_core::seam::Counted;
 

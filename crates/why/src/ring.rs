@@ -36,7 +36,7 @@ use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind, record, software};
 use picollo_native::seam::sys::{Errno, Files, Kernel, Perf, Threads, page_size, persist};
 use picollo_native::seam::thread::{process, token};
 use picollo_native::seam::wall::clock_nanos;
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 use picollo_perf::seam::diagnose::{Refusal, Target};
 
 use image::Image;
@@ -305,9 +305,9 @@ pub(crate) enum Refused {
 
 impl Refused {
     /// Explains the refusal and what to do. It reads system files and is meant for the first refusal of its kind.
-    pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
+    pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> ExplainedError {
         match *self {
-            Refused::Cap => Error::new(
+            Refused::Cap => ExplainedError::new(
                 Status::Os,
                 format_args!(
                     "context switches: as many threads are watched as there may be; of the others, the time off CPU is split by accounts \
@@ -318,7 +318,7 @@ impl Refused {
                 let target = Target { pid: 0, cpu: -1 };
                 Refusal { name: "context switches", attr: &attr, target, errno }.explain(sys)
             }
-            Refused::Memory(Errno(libc::EPERM)) => Error::new(
+            Refused::Memory(Errno(libc::EPERM)) => ExplainedError::new(
                 Status::Permission,
                 format_args!(
                     "context switches: no more memory may be locked (EPERM): events of this user have taken what \
@@ -327,7 +327,7 @@ impl Refused {
                 ),
             )
             .with_errno(libc::EPERM),
-            Refused::Memory(Errno(errno)) => Error::new(
+            Refused::Memory(Errno(errno)) => ExplainedError::new(
                 if errno == libc::ENOMEM { Status::OutOfMemory } else { Status::Os },
                 format_args!(
                     "context switches: their ring cannot be mapped: {}",
@@ -335,7 +335,7 @@ impl Refused {
                 ),
             )
             .with_errno(errno),
-            Refused::Accounts(Errno(errno)) => Error::new(
+            Refused::Accounts(Errno(errno)) => ExplainedError::new(
                 Status::Os,
                 format_args!(
                     "context switches: getrusage, by which what is written of them is checked, was refused: {}",
@@ -343,7 +343,7 @@ impl Refused {
                 ),
             )
             .with_errno(errno),
-            Refused::Clock => Error::new(
+            Refused::Clock => ExplainedError::new(
                 Status::Unsupported,
                 format_args!(
                     "context switches: this process is in a time namespace with a clock of its own, and the kernel dates them by the \

@@ -16,7 +16,7 @@ use super::waiting::Pending;
 use picollo_native::Result;
 use picollo_native::Uncancelled;
 use picollo_native::seam::thread::process;
-use picollo_native::{Clock, Unit, unix_nanos};
+use picollo_native::{Clock, TimeUnit, unix_nanos};
 
 /// One of this many offered values is kept for its octave.
 const OFFERED: u64 = 1024;
@@ -224,7 +224,7 @@ impl Inner {
         {
             return 0;
         }
-        let wall_nanos = Clock::Tsc.convert(elapsed, Unit::Nanos);
+        let wall_nanos = Clock::Tsc.convert(elapsed, TimeUnit::Nanos);
         // SAFETY: as above.
         let mut exemplar = self.exemplar(value, wall_nanos, unsafe { thread.as_ref() }, evidence);
         (exemplar.cpu, exemplar.label) = (current_cpu(), scope.label);
@@ -332,7 +332,7 @@ impl Inner {
         }
         let is_slow = value > self.slow.load(Ordering::Relaxed);
         let wall_nanos = match self.unit.per_second() {
-            None => Clock::Tsc.convert(value, Unit::Nanos),
+            None => Clock::Tsc.convert(value, TimeUnit::Nanos),
             Some(per_second) => (u128::from(value) * 1_000_000_000 / u128::from(per_second)) as u64,
         };
         let evidence = Evidence::none(Missing::TimedElsewhere);

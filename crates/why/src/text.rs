@@ -7,9 +7,9 @@ use picollo_text::seam::width;
 use picollo_text::{Quantity, Unit};
 
 use super::cause::{Cause, PARTS, Parts};
+use super::diagnosis::Diagnosis;
 use super::exemplar::{Context, Exemplar, KNOWN_ACCOUNTS, Missing};
 use super::interval::Interval;
-use super::verdict::Verdict;
 
 /// Number of exemplars to show.
 const SHOWN: usize = 8;
@@ -53,18 +53,18 @@ fn words(context: &Context) -> impl Display {
     })
 }
 
-/// The verdict with its excess over the usual. For several causes, the two with the most.
-fn cause_and_excess(verdict: &Verdict, between: &str) -> impl Display {
+/// The diagnosis with its excess over the usual. For several causes, the two with the most.
+fn cause_and_excess(diagnosis: &Diagnosis, between: &str) -> impl Display {
     from_fn(move |f| {
-        f.write_str(verdict.cause.name())?;
-        if verdict.cause != Cause::Several {
-            let excess = Some(verdict.excess.get(verdict.cause)).filter(|&nanos| nanos > 0);
+        f.write_str(diagnosis.cause.name())?;
+        if diagnosis.cause != Cause::Several {
+            let excess = Some(diagnosis.excess.get(diagnosis.cause)).filter(|&nanos| nanos > 0);
             return excess.map_or(Ok(()), |nanos| write!(f, " {}", time(nanos)));
         }
-        let excess = Causes::of(&verdict.excess);
+        let excess = Causes::of(&diagnosis.excess);
         excess.iter().take(2).enumerate().try_for_each(|(at, &cause)| {
             let before = if at == 0 { ":" } else { between };
-            write!(f, "{before} {} {}", cause.name(), time(verdict.excess.get(cause)))
+            write!(f, "{before} {} {}", cause.name(), time(diagnosis.excess.get(cause)))
         })
     })
 }
@@ -108,7 +108,7 @@ impl Interval {
         time((value as f64 * self.unit_nanos).round() as u64)
     }
 
-    /// The causes that have a share of the excess or are verdicts, the largest first.
+    /// The causes that have a share of the excess or are diagnoses, the largest first.
     fn rows(&self) -> Causes {
         let has_row = |cause| self.share(cause).observations > 0 || self.percent(cause) >= 0.5;
         Causes::sorted(has_row, |cause| {
@@ -161,9 +161,9 @@ impl Interval {
         if !self.exemplars().is_empty() {
             write!(out, "\n\nThe slowest")?;
         }
-        for (exemplar, verdict) in self.exemplars().iter().take(SHOWN) {
+        for (exemplar, diagnosis) in self.exemplars().iter().take(SHOWN) {
             write!(out, "\n  {}  ", right(self.shown(exemplar.value), 8))?;
-            self.write_exemplar(out, exemplar, verdict)?;
+            self.write_exemplar(out, exemplar, diagnosis)?;
         }
         self.write_hints(out)?;
         self.write_unknown(out)
@@ -203,8 +203,8 @@ impl Interval {
         write!(out, "causes are known of {known}.")
     }
 
-    fn write_exemplar(&self, out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict) -> fmt::Result {
-        write!(out, "{}", cause_and_excess(verdict, ","))?;
+    fn write_exemplar(&self, out: &mut dyn Write, exemplar: &Exemplar, diagnosis: &Diagnosis) -> fmt::Result {
+        write!(out, "{}", cause_and_excess(diagnosis, ","))?;
         let (minor, major) = (exemplar.evidence.minor_faults, exemplar.evidence.major_faults);
         if major > 0 {
             write!(out, ", {} faults from disk", Grouped(major.into()))?;
@@ -213,8 +213,8 @@ impl Interval {
         }
         if let Some(ipc) = exemplar.evidence.ipc() {
             write!(out, ", IPC {ipc:.2}")?;
-            if verdict.usual_ipc != 0.0 {
-                write!(out, " against {:.2}", verdict.usual_ipc)?;
+            if diagnosis.usual_ipc != 0.0 {
+                write!(out, " against {:.2}", diagnosis.usual_ipc)?;
             }
         }
         let context = &exemplar.context;
@@ -282,11 +282,11 @@ impl Interval {
             let slowest = "\n\n| The slowest | Cause | Excess | Page faults |";
             write!(out, "{slowest}{head} Trace | Words |\n| --: | :-- | --: | --: |{rule} :-- | --: |")?;
         }
-        for (exemplar, verdict) in self.exemplars().iter().take(SHOWN) {
+        for (exemplar, diagnosis) in self.exemplars().iter().take(SHOWN) {
             let (context, evidence) = (&exemplar.context, &exemplar.evidence);
-            let excess = Some(verdict.excess.get(verdict.cause)).filter(|&nanos| nanos > 0).map(time);
+            let excess = Some(diagnosis.excess.get(diagnosis.cause)).filter(|&nanos| nanos > 0).map(time);
             let faults = evidence.knows(KNOWN_ACCOUNTS).then(|| Grouped::from(evidence.faults()));
-            let (value, cause) = (self.shown(exemplar.value), verdict.cause.name());
+            let (value, cause) = (self.shown(exemplar.value), diagnosis.cause.name());
             write!(out, "\n| {value} | {cause} | {} | {} | ", maybe(excess), maybe(faults))?;
             if has_ipc {
                 write!(

@@ -2,7 +2,7 @@ use super::super::exemplar::{Evidence, KNOWN_COUNTERS, KNOWN_RUN_DELAY, NO_CPU};
 use super::super::hints::Hints;
 use super::super::usual::Usual;
 use super::*;
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 const MS: u64 = 1_000_000;
 
@@ -155,7 +155,7 @@ fn what_was_executed_is_shown() {
     let counted = Interval { observations: 100, slow: 3, ..above(5) };
     let mut interval = Interval::new(counted, &slow, 3, &slow, 3, &usual).unwrap();
     assert_eq!((interval.known, interval.counted), (3, 2));
-    interval.uncounted = Some(Error::new(Status::Permission, format_args!("not allowed.")));
+    interval.uncounted = Some(ExplainedError::new(Status::Permission, format_args!("not allowed.")));
     let (mut text, mut markdown) = (String::new(), String::new());
     interval.write_text(&mut text).unwrap();
     interval.write_markdown(&mut markdown).unwrap();

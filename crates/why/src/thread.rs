@@ -14,7 +14,7 @@ use picollo_native::Result;
 use picollo_native::seam::sys::Kernel;
 use picollo_native::seam::thread::{kernel_id, process};
 use picollo_native::seam::vectors::with_room;
-use picollo_native::{Clock, Unit};
+use picollo_native::{Clock, TimeUnit};
 
 /// A checkpoint is taken if the last one is older than this.
 const INTERVAL_NANOS: u64 = 100_000;
@@ -217,7 +217,7 @@ impl Thread {
         let (Some(ring), Some(bracket)) = (&self.ring, Bracket::take()) else { return };
         let (from, to) = (bracket.raw(begin), bracket.raw(end));
         // If the error exceeds a hundredth of the observation, the ring adds no precision.
-        if (from.error + to.error) * 100 > Clock::Tsc.convert(end.saturating_sub(begin), Unit::Nanos) {
+        if (from.error + to.error) * 100 > Clock::Tsc.convert(end.saturating_sub(begin), TimeUnit::Nanos) {
             return;
         }
         let window = ring.window(from.at, to.at);

@@ -100,8 +100,8 @@ fn what_ends_on_another_thread_is_recorded_and_not_known() {
         });
     });
     let interval = collector.collect().unwrap();
-    let (exemplar, verdict) = interval.exemplars()[0];
-    assert_eq!((exemplar.evidence.missing, verdict.cause), (Missing::OtherThread, Cause::NotKnown));
+    let (exemplar, diagnosis) = interval.exemplars()[0];
+    assert_eq!((exemplar.evidence.missing, diagnosis.cause), (Missing::OtherThread, Cause::NotKnown));
     assert_eq!(interval.observations, 21);
 }
 

@@ -51,9 +51,9 @@ fn nothing_is_given() {
         let collector = collector(threshold());
         observe(&collector);
         let interval = collector.collect().unwrap();
-        let (exemplar, verdict) = interval.exemplars()[0];
+        let (exemplar, diagnosis) = interval.exemplars()[0];
         assert!(exemplar.evidence.knows(KNOWN_ACCOUNTS) && !exemplar.evidence.knows(KNOWN_RUN_DELAY));
-        assert_eq!(verdict.cause, Cause::OffCpu, "that it was off the CPU is known, and no more");
+        assert_eq!(diagnosis.cause, Cause::OffCpu, "that it was off the CPU is known, and no more");
         let mut text = String::new();
         interval.write_text(&mut text).unwrap();
         assert!(text.contains("Waiting and the run queue are not told apart"), "{text}");
@@ -66,8 +66,8 @@ fn nothing_is_given() {
         let collector = collector(threshold());
         collector.prepare_thread().ok();
         observe(&collector);
-        let (_, verdict) = collector.collect().unwrap().exemplars()[0];
-        assert!([Cause::OwnWaiting, Cause::OffCpu].contains(&verdict.cause), "{verdict:?}");
+        let (_, diagnosis) = collector.collect().unwrap().exemplars()[0];
+        assert!([Cause::OwnWaiting, Cause::OffCpu].contains(&diagnosis.cause), "{diagnosis:?}");
         0
     };
     assert_eq!(child_exit_code(without_locked_memory), 0);

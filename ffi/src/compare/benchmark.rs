@@ -41,7 +41,7 @@
 use core::ffi::c_char;
 
 use picollo_bench::{Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult, Side};
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 use picollo_stats::BlockComparison;
 use picollo_text::Format;
 
@@ -238,11 +238,13 @@ unsafe impl options::Options for picollo_benchmark_options {
 
 /// # Safety
 /// As for [`options::read`].
-unsafe fn read_options(options: *const picollo_benchmark_options) -> Result<BenchmarkOptions, Error> {
+unsafe fn read_options(
+    options: *const picollo_benchmark_options,
+) -> Result<BenchmarkOptions, ExplainedError> {
     // SAFETY: passed on.
     let Some(asked) = (unsafe { options::read(options) })? else { return Ok(BenchmarkOptions::default()) };
     if asked.flags & !(PICOLLO_BENCHMARK_NO_OVERHEAD | PICOLLO_BENCHMARK_KEEP_DISTURBED) != 0 {
-        return Err(Error::new(Status::Unsupported, format_args!("unknown benchmark flags")));
+        return Err(ExplainedError::new(Status::Unsupported, format_args!("unknown benchmark flags")));
     }
     Ok(BenchmarkOptions {
         no_overhead: asked.flags & PICOLLO_BENCHMARK_NO_OVERHEAD != 0,

@@ -9,7 +9,7 @@
 //! OpenMetrics has the latest in each bucket. Prometheus' Protocol Buffers have these and, in native histograms, all
 //! that have a time. OTLP has all of them, and Prometheus' older text has no exemplars.
 
-use picollo_export::Exemplar;
+use picollo_export::MetricExemplar;
 
 use crate::argument::slice;
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ fn picollo_registry_set_exemplars(
     copies.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
     for of in given {
         let labels = labels_of(of.labels, of.labels_length)?;
-        copies.push(Exemplar::with_trace(of.value, of.unix_nanos, of.trace_id, of.span_id, &labels)?);
+        copies.push(MetricExemplar::with_trace(of.value, of.unix_nanos, of.trace_id, of.span_id, &labels)?);
     }
     with(registry, |registry| Ok(registry.set_exemplars(id, copies)?))
 }

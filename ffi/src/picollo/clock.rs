@@ -14,7 +14,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use picollo_native::{Clock, Unit};
+use picollo_native::{Clock, TimeUnit};
 
 use crate::argument::output;
 use crate::counted::borrow;
@@ -79,7 +79,7 @@ fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
 /// Cost: at most a division of 128 bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_clock_convert(clock: u32, ticks: u64, unit: u32) -> u64 {
-    guard_value(0, || match (Clock::from_raw(clock), Unit::from_raw(unit)) {
+    guard_value(0, || match (Clock::from_raw(clock), TimeUnit::from_raw(unit)) {
         (Some(clock), Some(unit)) => clock.convert(ticks, unit),
         _ => 0,
     })
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn picollo_scope_end(scope: *mut picollo_scope) -> u64 {
         let Ok(scope) = crate::argument::exclusive(scope) else { return 0 };
         let Some(clock) = Clock::from_raw(scope.clock) else { return 0 };
         let now = clock.ticks();
-        let Some(unit) = Unit::from_raw(scope.unit) else { return 0 };
+        let Some(unit) = TimeUnit::from_raw(scope.unit) else { return 0 };
         // Should the clock appear to run backwards, no time has passed.
         let elapsed = clock.convert(now.saturating_sub(scope.start), unit);
         // SAFETY: NULL, or a histogram that outlives the scope.

@@ -2,7 +2,7 @@
 
 use picollo_core::layouts::Storage;
 use picollo_core::{Mode, Options, SharedHistogram};
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 use crate::failure::{Failure, Outcome};
 use crate::options;
@@ -141,7 +141,7 @@ fn without(asked: &picollo_histogram_options, field: usize) -> (picollo_histogra
 /// Reports why a histogram with these options would be refused: names the field whose default would be accepted.
 ///
 /// # Safety As for [`options::read`].
-pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), Error> {
+pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), ExplainedError> {
     let asked = match options::read(options) {
         Ok(None) => return Ok(()),
         Ok(Some(asked)) => asked,
@@ -149,7 +149,7 @@ pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), E
             let why = format_args!(
                 "struct_size: not that of picollo_histogram_options; begin with PICOLLO_HISTOGRAM_OPTIONS_INIT"
             );
-            return Err(Error::new(status_of(failure), why));
+            return Err(ExplainedError::new(status_of(failure), why));
         }
     };
     let estimate = |asked: &picollo_histogram_options| -> Outcome {
@@ -161,10 +161,16 @@ pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), E
     for (field, (name, allowed)) in FIELDS.into_iter().enumerate() {
         let (changed, was) = without(&asked, field);
         if was != 0 && estimate(&changed).is_ok() {
-            return Err(Error::new(status, format_args!("{name} is {was}, and has to be {allowed}")));
+            return Err(ExplainedError::new(
+                status,
+                format_args!("{name} is {was}, and has to be {allowed}"),
+            ));
         }
     }
-    Err(Error::new(status, format_args!("several of the options are out of range, or not offered together")))
+    Err(ExplainedError::new(
+        status,
+        format_args!("several of the options are out of range, or not offered together"),
+    ))
 }
 
 fn status_of(failure: Failure) -> Status {

@@ -7,7 +7,7 @@
 
 use core::ffi::c_char;
 
-pub use picollo_native::Error as picollo_error;
+pub use picollo_native::ExplainedError as picollo_error;
 use picollo_native::Status;
 
 /// 0 is success. Negative numbers mean that the call delivered nothing.

@@ -32,7 +32,7 @@ use core::fmt::{self, Write};
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use picollo_native::Unit;
+use picollo_native::TimeUnit;
 use picollo_text::Format;
 use picollo_why::{
     self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
@@ -95,7 +95,7 @@ fn picollo_exemplars_create(
         }
         let unit = match asked.unit {
             0 => None,
-            raw => Some(Unit::from_raw(raw).ok_or(Failure::INVALID_ARGUMENT)?),
+            raw => Some(TimeUnit::from_raw(raw).ok_or(Failure::INVALID_ARGUMENT)?),
         };
         let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
         given = ExemplarOptions {

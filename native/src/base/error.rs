@@ -93,7 +93,7 @@ impl fmt::Display for Status {
 /// allocates. Same layout as `picollo_error` in C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
-pub struct Error {
+pub struct ExplainedError {
     /// The number of its [`Status`].
     status: i32,
     /// The errno of the system call that failed; 0: none.
@@ -107,13 +107,18 @@ pub struct Error {
 }
 
 /// The result of a call that can fail with an explanation.
-pub type Result<T> = core::result::Result<T, Error>;
+pub type Result<T> = core::result::Result<T, ExplainedError>;
 
-impl Error {
+impl ExplainedError {
     /// An error with this message. A longer message is cut after a word to 495 bytes, with an ellipsis.
     pub fn new(status: Status, message: fmt::Arguments<'_>) -> Self {
-        let mut error =
-            Error { status: status.code(), os_errno: 0, event_index: -1, reserved: 0, message: [0; 496] };
+        let mut error = ExplainedError {
+            status: status.code(),
+            os_errno: 0,
+            event_index: -1,
+            reserved: 0,
+            message: [0; 496],
+        };
         text::set_sentences(&mut error.message, message);
         error
     }
@@ -156,13 +161,13 @@ impl Error {
 #[macro_export]
 macro_rules! failure {
     ($status:ident, $($words:tt)+) => {
-        $crate::Error::new($crate::Status::$status, format_args!($($words)+))
+        $crate::ExplainedError::new($crate::Status::$status, format_args!($($words)+))
     };
 }
 
-impl From<Status> for Error {
+impl From<Status> for ExplainedError {
     fn from(status: Status) -> Self {
-        Error::new(status, format_args!("{}", status.as_str()))
+        ExplainedError::new(status, format_args!("{}", status.as_str()))
     }
 }
 
@@ -183,15 +188,15 @@ impl From<picollo_core::Error> for Status {
     }
 }
 
-impl From<picollo_core::Error> for Error {
+impl From<picollo_core::Error> for ExplainedError {
     fn from(error: picollo_core::Error) -> Self {
-        Error::new(error.into(), format_args!("{}", error.as_str()))
+        ExplainedError::new(error.into(), format_args!("{}", error.as_str()))
     }
 }
 
-impl fmt::Debug for Error {
+impl fmt::Debug for ExplainedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
+        f.debug_struct("ExplainedError")
             .field("status", &self.status())
             .field("os_errno", &self.os_errno)
             .field("event_index", &self.event_index)
@@ -200,15 +205,16 @@ impl fmt::Debug for Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ExplainedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.message())
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for ExplainedError {}
 
-const _: () = assert!(size_of::<Error>() == 512 && core::mem::offset_of!(Error, message) == 16);
+const _: () =
+    assert!(size_of::<ExplainedError>() == 512 && core::mem::offset_of!(ExplainedError, message) == 16);
 
 #[cfg(test)]
 mod tests {
@@ -216,7 +222,8 @@ mod tests {
 
     #[test]
     fn carries_everything() {
-        let error = Error::new(Status::Permission, format_args!("no {}", 1)).with_errno(13).with_event(4);
+        let error =
+            ExplainedError::new(Status::Permission, format_args!("no {}", 1)).with_errno(13).with_event(4);
         assert_eq!(error.status(), Status::Permission);
         assert_eq!((error.os_errno(), error.event_index(), error.message()), (13, 4, "no 1"));
         assert_eq!(error.to_string(), "no 1");
@@ -235,7 +242,7 @@ mod tests {
             (Core::Empty, Status::Empty),
             (Core::Busy, Status::Busy),
         ];
-        assert!(all.into_iter().all(|(error, status)| Error::from(error).status() == status));
-        assert_eq!(Error::from(Status::Forked).status(), Status::Forked);
+        assert!(all.into_iter().all(|(error, status)| ExplainedError::from(error).status() == status));
+        assert_eq!(ExplainedError::from(Status::Forked).status(), Status::Forked);
     }
 }

@@ -1,17 +1,17 @@
 //! Vectors that report a lack of memory as an error instead of ending the process.
 
-use crate::base::error::{Error, Result, Status};
+use crate::base::error::{ExplainedError, Result, Status};
 
 /// An empty vector with room for `count` elements, or an error.
 pub fn with_room<T>(count: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
-    vector.try_reserve_exact(count).map_err(|_| Error::from(Status::OutOfMemory))?;
+    vector.try_reserve_exact(count).map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
     Ok(vector)
 }
 
 /// Appends an element, or returns an error.
 pub fn push<T>(vector: &mut Vec<T>, one: T) -> Result<()> {
-    vector.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+    vector.try_reserve(1).map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
     vector.push(one);
     Ok(())
 }

@@ -21,7 +21,7 @@ pub enum Clock {
 /// The units that ticks are converted to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Unit {
+pub enum TimeUnit {
     /// The clock's own ticks.
     Ticks = 0,
     /// Nanoseconds.
@@ -34,15 +34,15 @@ pub enum Unit {
     Picos = 4,
 }
 
-impl Unit {
+impl TimeUnit {
     /// The unit with this number in the C ABI.
-    pub const fn from_raw(raw: u32) -> Option<Unit> {
+    pub const fn from_raw(raw: u32) -> Option<TimeUnit> {
         Some(match raw {
-            0 => Unit::Ticks,
-            1 => Unit::Nanos,
-            2 => Unit::Micros,
-            3 => Unit::Millis,
-            4 => Unit::Picos,
+            0 => TimeUnit::Ticks,
+            1 => TimeUnit::Nanos,
+            2 => TimeUnit::Micros,
+            3 => TimeUnit::Millis,
+            4 => TimeUnit::Picos,
             _ => return None,
         })
     }
@@ -50,17 +50,17 @@ impl Unit {
     /// Units per second; `None` for ticks, whose length depends on the clock.
     pub const fn per_second(self) -> Option<u64> {
         match self {
-            Unit::Ticks => None,
-            Unit::Nanos => Some(1_000_000_000),
-            Unit::Micros => Some(1_000_000),
-            Unit::Millis => Some(1_000),
-            Unit::Picos => Some(1_000_000_000_000),
+            TimeUnit::Ticks => None,
+            TimeUnit::Nanos => Some(1_000_000_000),
+            TimeUnit::Micros => Some(1_000_000),
+            TimeUnit::Millis => Some(1_000),
+            TimeUnit::Picos => Some(1_000_000_000_000),
         }
     }
 }
 
 /// `⌊ticks · units / hertz⌋` in 128 bits, saturating.
-pub const fn convert_ticks(ticks: u64, hertz: u64, unit: Unit) -> u64 {
+pub const fn convert_ticks(ticks: u64, hertz: u64, unit: TimeUnit) -> u64 {
     let Some(units) = unit.per_second() else { return ticks };
     if hertz == 0 {
         return 0;
@@ -137,8 +137,8 @@ impl Clock {
 
     /// Converts a difference of ticks without waiting: `⌊ticks · units per second / frequency⌋`, saturating. In the
     /// first 20 ms after the first use of [`Clock::Tsc`], it uses the system's clock instead, accurate to about 100 ns.
-    pub fn convert(self, ticks: u64, unit: Unit) -> u64 {
-        if unit == Unit::Ticks {
+    pub fn convert(self, ticks: u64, unit: TimeUnit) -> u64 {
+        if unit == TimeUnit::Ticks {
             return ticks;
         }
         let hertz = match self {
@@ -154,13 +154,13 @@ impl Clock {
 pub struct Scope {
     start: u64,
     clock: Clock,
-    unit: Unit,
+    unit: TimeUnit,
 }
 
 impl Scope {
     /// Starts measuring.
     #[inline]
-    pub fn begin(clock: Clock, unit: Unit) -> Scope {
+    pub fn begin(clock: Clock, unit: TimeUnit) -> Scope {
         // The first use decides which clock to read, and the measurement must not include that cost.
         Scope { start: clock.ticks(), clock, unit }
     }
@@ -188,8 +188,8 @@ mod tests {
         #[test]
         fn conversion_is_exact(ticks: u64, shift in 0u32..64, hertz in 1u64.., hertz_shift in 0u32..64, raw in 1u32..5) {
             let (ticks, hertz) = (ticks >> shift, (hertz >> hertz_shift).max(1));
-            let unit = Unit::from_raw(raw).unwrap();
-            prop_assert_eq!(convert_ticks(ticks, hertz, Unit::Ticks), ticks);
+            let unit = TimeUnit::from_raw(raw).unwrap();
+            prop_assert_eq!(convert_ticks(ticks, hertz, TimeUnit::Ticks), ticks);
             // The result is the largest whole number that is not above the exact value, unless it does not fit.
             let found = u128::from(convert_ticks(ticks, hertz, unit));
             let (product, hertz) = (u128::from(ticks) * u128::from(unit.per_second().unwrap()), u128::from(hertz));
@@ -201,14 +201,14 @@ mod tests {
     #[test]
     fn a_second_is_a_second() {
         for hertz in [1, 24_000_000, 999_999_999, 2_299_998_512, 2_300_000_001, u64::MAX] {
-            assert_eq!(convert_ticks(hertz, hertz, Unit::Nanos), NANOS_PER_SECOND);
-            assert_eq!(convert_ticks(hertz, hertz, Unit::Picos), NANOS_PER_SECOND * 1000);
-            assert_eq!(convert_ticks(hertz - 1, hertz, Unit::Millis), if hertz == 1 { 0 } else { 999 });
+            assert_eq!(convert_ticks(hertz, hertz, TimeUnit::Nanos), NANOS_PER_SECOND);
+            assert_eq!(convert_ticks(hertz, hertz, TimeUnit::Picos), NANOS_PER_SECOND * 1000);
+            assert_eq!(convert_ticks(hertz - 1, hertz, TimeUnit::Millis), if hertz == 1 { 0 } else { 999 });
         }
-        assert_eq!(convert_ticks(u64::MAX, 1, Unit::Picos), u64::MAX);
-        assert_eq!(convert_ticks(u64::MAX, NANOS_PER_SECOND, Unit::Picos), u64::MAX);
-        assert_eq!(convert_ticks(1, 0, Unit::Nanos), 0);
-        assert_eq!(Unit::from_raw(5), None);
+        assert_eq!(convert_ticks(u64::MAX, 1, TimeUnit::Picos), u64::MAX);
+        assert_eq!(convert_ticks(u64::MAX, NANOS_PER_SECOND, TimeUnit::Picos), u64::MAX);
+        assert_eq!(convert_ticks(1, 0, TimeUnit::Nanos), 0);
+        assert_eq!(TimeUnit::from_raw(5), None);
         assert_eq!(Clock::from_raw(2), None);
     }
 
@@ -218,7 +218,7 @@ mod tests {
         for clock in [Clock::Monotonic, Clock::Tsc] {
             // The scope encloses the inner measurement. A busy machine may stretch it, but not every time.
             let closest = (0..3).map(|_| {
-                let scope = Scope::begin(clock, Unit::Micros);
+                let scope = Scope::begin(clock, TimeUnit::Micros);
                 let before = monotonic_nanos();
                 std::thread::sleep(std::time::Duration::from_millis(10));
                 let middle = (monotonic_nanos() - before) / 1000;
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_runs_backwards_gives_zero() {
-        assert_eq!(Scope { start: u64::MAX, clock: Clock::Monotonic, unit: Unit::Nanos }.elapsed(), 0);
+        assert_eq!(Scope { start: u64::MAX, clock: Clock::Monotonic, unit: TimeUnit::Nanos }.elapsed(), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use picollo_codec::log::{Header, Reader, write_header, write_interval};
 use picollo_core::{Layout, Snapshot};
 
 use super::{Environment, MOST_RUNS, Median, Run, SavedRun};
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// Prefix of the keys in comments.
 const KEY: &str = "picollo.";
@@ -19,10 +19,10 @@ const UNIT: &str = "unit";
 /// Maximum length of a value; a line of a comment has 117 characters.
 const VALUE: usize = 80;
 
-fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
+fn failed(path: &Path, what: &str, error: &io::Error) -> ExplainedError {
     let status =
         if error.kind() == io::ErrorKind::PermissionDenied { Status::Permission } else { Status::Os };
-    Error::new(status, format_args!("{}: {what}: {error}", path.display()))
+    ExplainedError::new(status, format_args!("{}: {what}: {error}", path.display()))
 }
 
 /// Encodes a name as a tag. Commas, spaces, line ends, control characters and `%` become `%` and two hexadecimal digits
@@ -69,7 +69,10 @@ fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
     let highest = snapshot.highest_recorded().ok_or(Status::Empty)?.upper;
     let counts = snapshot.counts();
     if counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0 || highest >> 62 != 0 {
-        return Err(Error::new(Status::InvalidArgument, format_args!("values that a log has no room for")));
+        return Err(ExplainedError::new(
+            Status::InvalidArgument,
+            format_args!("values that a log has no room for"),
+        ));
     }
     let layout = Layout::with_significant_digits(3, 0, highest.max(1))?.with_whole_array();
     let mut fitting = Snapshot::boxed_alone(layout)?;
@@ -95,14 +98,15 @@ fn text_of(run: &Run, path: &Path, seconds: f64) -> Result<String> {
         let written = fitting(snapshot)
             .and_then(|fitting| Ok(write_interval(&mut text, &fitting, seconds, 0.0, Some(&tag_of(name)))?));
         written.map_err(|error| {
-            Error::new(error.status(), format_args!("{}: {name}: {error}", path.display()))
+            ExplainedError::new(error.status(), format_args!("{}: {name}: {error}", path.display()))
         })?;
     }
     Ok(text)
 }
 
 pub(super) fn save(directory: &Path, run: &Run) -> Result<PathBuf> {
-    let invalid = |why: &str| Error::new(Status::InvalidArgument, format_args!("a run to save {why}"));
+    let invalid =
+        |why: &str| ExplainedError::new(Status::InvalidArgument, format_args!("a run to save {why}"));
     if run.histograms.is_empty() {
         return Err(invalid("has no benchmark in it"));
     }
@@ -155,16 +159,19 @@ fn read(path: &Path) -> Result<SavedRun> {
     let mut run = SavedRun { path: path.into(), environment, medians: Vec::new() };
     let mut reader = Reader::new(&bytes);
     while let Some(interval) = reader.next() {
-        let median = interval.map_err(Error::from).and_then(|interval| {
+        let median = interval.map_err(ExplainedError::from).and_then(|interval| {
             let name = name_of(interval.tag.unwrap_or_default());
             if run.medians.iter().any(|median| median.name == name) {
-                return Err(Error::new(Status::Corrupt, format_args!("{name:?} is in this run already")));
+                return Err(ExplainedError::new(
+                    Status::Corrupt,
+                    format_args!("{name:?} is in this run already"),
+                ));
             }
             Median::of(name, &interval.decode(0)?)
         });
         run.medians.push(median.map_err(|error| {
             let line = reader.line();
-            Error::new(Status::Corrupt, format_args!("{}, line {line}: {error}", path.display()))
+            ExplainedError::new(Status::Corrupt, format_args!("{}, line {line}: {error}", path.display()))
         })?);
     }
     let why = if super::value_of(&run.environment, UNIT) != "ps" {
@@ -175,7 +182,7 @@ fn read(path: &Path) -> Result<SavedRun> {
     } else {
         return Ok(run);
     };
-    Err(Error::new(Status::Corrupt, format_args!("{} {why}", path.display())))
+    Err(ExplainedError::new(Status::Corrupt, format_args!("{} {why}", path.display())))
 }
 
 /// The key and the value in a comment, if it has them.

@@ -20,7 +20,7 @@ use picollo_core::layouts::ValueSelection;
 use picollo_stats::{CompareOptions, RunComparison, compare_runs};
 
 use file::clean;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 /// Facts about a run besides its histograms: pairs of key and text, such as `kernel` and `6.1.0`.
 pub type Environment = Vec<(String, String)>;
@@ -81,7 +81,7 @@ impl Baseline {
     pub fn new(directory: &Path, name: &str) -> Result<Baseline> {
         let is_odd = |c: char| c == '/' || c == '\\' || c.is_control();
         if name.is_empty() || name.starts_with('.') || name.contains(is_odd) || name.len() > 200 {
-            return Err(Error::new(
+            return Err(ExplainedError::new(
                 Status::InvalidArgument,
                 format_args!(
                     "a baseline's name must be that of a directory, and not begin with a dot: {name:?}"

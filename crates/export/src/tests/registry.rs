@@ -165,13 +165,13 @@ fn exemplars_are_in_text() {
     let id = registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[10, 100]).unwrap();
     let (total, _) = registry.add_counter(&Metric { name: "y", ..Metric::default() }).unwrap();
     let exemplar = |value, millis: u64, trace| {
-        Exemplar::new(value, millis * 1_000_000, &[("trace_id", trace), ("who", "a\"b")]).unwrap()
+        MetricExemplar::new(value, millis * 1_000_000, &[("trace_id", trace), ("who", "a\"b")]).unwrap()
     };
     let planted = std::vec![
         exemplar(10.0, 2_500, "late"),
         exemplar(3.0, 1_500, "early"),
         exemplar(1e6, 1_000, "far"),
-        Exemplar::new(5.5, 0, &[]).unwrap(),
+        MetricExemplar::new(5.5, 0, &[]).unwrap(),
     ];
     registry.set_exemplars(id, planted.clone()).unwrap();
     registry.set_exemplars(total, planted).unwrap();
@@ -187,13 +187,13 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
 # EOF
 ";
     assert_eq!(text(&registry), expected);
-    registry.set_exemplars(id, std::vec![Exemplar::new(5.5, 0, &[]).unwrap()]).unwrap();
+    registry.set_exemplars(id, std::vec![MetricExemplar::new(5.5, 0, &[]).unwrap()]).unwrap();
     assert!(text(&registry).contains("x_bucket{le=\"10.0\"} 0 # {} 5.5\n"));
     assert!(!plain_text(&mut registry).contains(" # "));
     // Names and values have at most 128 characters, regardless of their bytes.
-    assert!(Exemplar::new(1.0, 0, &[("trace", &"\u{e9}".repeat(123))]).is_ok());
+    assert!(MetricExemplar::new(1.0, 0, &[("trace", &"\u{e9}".repeat(123))]).is_ok());
     for (value, label) in [(1.0, ("trace", &*"e".repeat(124))), (f64::NAN, ("a", "")), (1.0, ("le", ""))] {
-        assert_eq!(Exemplar::new(value, 0, &[label]).err(), Some(Error::InvalidArgument));
+        assert_eq!(MetricExemplar::new(value, 0, &[label]).err(), Some(Error::InvalidArgument));
     }
     let (gauge, _) = registry.add_gauge(&Metric { name: "z", ..Metric::default() }).unwrap();
     assert_eq!(registry.set_exemplars(gauge, Vec::new()), Err(Error::Unsupported));
@@ -201,7 +201,7 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
     // The value becomes infinite after the division.
     let small = Metric { name: "small", divisor: 1e-300, ..Metric::default() };
     let (small, _) = registry.add_counter(&small).unwrap();
-    let large = std::vec![Exemplar::with_trace(1e300, 0, [0xab; 16], [0; 8], &[]).unwrap()];
+    let large = std::vec![MetricExemplar::with_trace(1e300, 0, [0xab; 16], [0; 8], &[]).unwrap()];
     assert_eq!(registry.set_exemplars(small, large), Err(Error::InvalidArgument));
 }
 

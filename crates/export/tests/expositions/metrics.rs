@@ -2,7 +2,7 @@
 
 use picollo_core::counters::Metric;
 use picollo_core::doubles::{DoubleOptions, SharedDoubleHistogram};
-use picollo_export::{Exemplar, Otlp, Registry, write_otlp};
+use picollo_export::{MetricExemplar, Otlp, Registry, write_otlp};
 
 use super::message::{Field, Message};
 use super::naive::histogram;
@@ -31,10 +31,12 @@ fn everything_of_a_metric_is_there() {
     counter.add(5);
     let trace = "0123456789abcdef0123456789ABCDEF";
     let labels = [("trace_id", trace), ("span_id", "00000000000000ff"), ("who", "me")];
-    let planted =
-        vec![Exemplar::new(100.0, 3_000_000_001, &labels).unwrap(), Exemplar::new(101.0, 0, &[]).unwrap()];
+    let planted = vec![
+        MetricExemplar::new(100.0, 3_000_000_001, &labels).unwrap(),
+        MetricExemplar::new(101.0, 0, &[]).unwrap(),
+    ];
     registry.set_exemplars(id, planted).unwrap();
-    registry.set_exemplars(total, vec![Exemplar::new(10.0, 3_000_000_001, &labels).unwrap()]).unwrap();
+    registry.set_exemplars(total, vec![MetricExemplar::new(10.0, 3_000_000_001, &labels).unwrap()]).unwrap();
     registry.update(9_000_000_000).unwrap();
 
     let families = prometheus_families(&mut registry);

@@ -7,10 +7,10 @@ use crate::event::info::EventInfo;
 use crate::session::options::{ReadMode, SessionOptions};
 use crate::session::reading::Reading;
 use picollo_native::seam::failure;
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 /// The error that explains what is missing.
-pub(crate) fn refusal() -> Error {
+pub(crate) fn refusal() -> ExplainedError {
     let why = if cfg!(feature = "std") {
         "performance counters are read on Linux only; histograms work here"
     } else {

@@ -5,7 +5,7 @@ use core::fmt;
 
 use picollo_native::seam::text;
 #[cfg(picollo_linux)]
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 /// Counted only in user space, though more was requested.
 pub const EVENT_INFO_USER_ONLY: u32 = 1 << 0;
@@ -83,13 +83,13 @@ impl EventInfo {
     }
 
     /// Why the event is not open.
-    pub(crate) fn reason(&self) -> Error {
+    pub(crate) fn reason(&self) -> ExplainedError {
         let status = Status::from_code(self.status).unwrap_or(Status::Os);
-        Error::new(status, format_args!("{}", self.message())).with_errno(self.os_errno)
+        ExplainedError::new(status, format_args!("{}", self.message())).with_errno(self.os_errno)
     }
 
     /// Marks the event as not open, with this reason.
-    pub(crate) fn fail(&mut self, error: &Error) {
+    pub(crate) fn fail(&mut self, error: &ExplainedError) {
         self.status = error.status().code();
         self.os_errno = error.os_errno();
         self.group = Self::NO_GROUP;

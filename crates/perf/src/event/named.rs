@@ -14,7 +14,7 @@ use picollo_native::seam::failure;
 use picollo_native::seam::kernel::{flag, kind};
 use picollo_native::seam::sys::{Files, Kernel};
 use picollo_native::seam::text;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 const NO_NAMES: &str = "libpfm4 has no names for this processor";
 
@@ -33,7 +33,8 @@ pub(crate) fn find<S: Files, L: Library>(
         }
         other => other,
     })?;
-    let refused = |why: core::fmt::Arguments<'_>| Err(Refusal::Refused(Error::new(Status::NoSuchEvent, why)));
+    let refused =
+        |why: core::fmt::Arguments<'_>| Err(Refusal::Refused(ExplainedError::new(Status::NoSuchEvent, why)));
     let pmu = text::get(&encoded.pmu);
     // The kernel's own names are known here without the library. The kernel also has better names for what counts
     // beyond a core: they come with unit and scale.

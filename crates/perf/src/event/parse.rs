@@ -13,7 +13,7 @@ use picollo_native::seam::failure;
 use picollo_native::seam::kernel::kind;
 use picollo_native::seam::sys::{Files, Kernel};
 use picollo_native::seam::text;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 impl Event {
     /// The event that a text names.
@@ -113,12 +113,12 @@ pub fn did_you_mean(name: &str) -> impl fmt::Display {
 }
 
 /// The error for text that looks like no kind of event. `hint` explains why libpfm4 does not know it.
-fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -> Error {
+fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -> ExplainedError {
     let near = nearest(sys, library, spec);
     let also = if hint.is_empty() { "" } else { ". " };
     if !near.is_empty() {
         let why = format_args!("unknown event \"{spec:.120}\"{near}{}{hint}", also.trim_start_matches('.'));
-        return Error::new(Status::NoSuchEvent, why);
+        return ExplainedError::new(Status::NoSuchEvent, why);
     }
     failure!(
         NoSuchEvent,
@@ -129,7 +129,7 @@ fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -
 }
 
 /// The error for an event that libpfm4 knows, with attributes that it does not know.
-fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> Error {
+fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> ExplainedError {
     let mut near = Near::to(spec).or_longer();
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
     let why = if why.is_empty() { "no reason given" } else { why };
@@ -139,7 +139,13 @@ fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> E
 }
 
 /// The error for `a:b`, which may have been meant as a tracepoint or as an event with attributes.
-fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, tracepoint: Error) -> Error {
+fn nobodys<S: Files, L: Library>(
+    sys: &S,
+    library: &L,
+    spec: &str,
+    hint: &str,
+    tracepoint: ExplainedError,
+) -> ExplainedError {
     // Two colons mean a name of libpfm4's.
     if spec.contains("::") {
         return unknown(sys, library, spec, hint);
@@ -157,8 +163,10 @@ fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, t
     let is_a_makers = !hint.is_empty() && spec.bytes().any(|letter| letter.is_ascii_uppercase());
     match (is_told, is_a_makers) {
         (true, false) => tracepoint,
-        (true, true) => Error::new(tracepoint.status(), format_args!("{}. {hint}", tracepoint.message()))
-            .with_errno(tracepoint.os_errno()),
+        (true, true) => {
+            ExplainedError::new(tracepoint.status(), format_args!("{}. {hint}", tracepoint.message()))
+                .with_errno(tracepoint.os_errno())
+        }
         (false, _) => failure!(NoSuchEvent, "unknown event \"{spec:.120}\"{near}"),
     }
 }

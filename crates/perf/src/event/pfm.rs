@@ -12,7 +12,7 @@ use picollo_native::seam::failure;
 use picollo_native::seam::kernel::Attr;
 use picollo_native::seam::sys::Errno;
 use picollo_native::seam::text;
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 /// `PFM_OS_PERF_EVENT_EXT`: the kernel's attributes too, as precision.
 pub(crate) const FOR_PERF: c_int = 2;
@@ -89,17 +89,17 @@ const _: () = assert!(size_of::<EncodeArguments>() == 28);
 #[allow(clippy::large_enum_variant)]
 pub enum Refusal {
     /// The library does not know the name, or there is no library. The message may be empty.
-    Unknown(Error),
+    Unknown(ExplainedError),
     /// The library knows the event, but not with these attributes. The message is the library's.
-    Wrong(Error),
+    Wrong(ExplainedError),
     /// The event cannot be used, whoever knows it.
-    Refused(Error),
+    Refused(ExplainedError),
 }
 
 impl Refusal {
     /// The refusal of an unknown name.
     pub fn unknown(why: core::fmt::Arguments<'_>) -> Refusal {
-        Refusal::Unknown(Error::new(Status::NoSuchEvent, why))
+        Refusal::Unknown(ExplainedError::new(Status::NoSuchEvent, why))
     }
 
     /// The refusal of an unknown attribute.
@@ -108,7 +108,7 @@ impl Refusal {
     }
 
     /// The error alone, for callers that need only the reason.
-    pub(crate) fn error(self) -> Error {
+    pub(crate) fn error(self) -> ExplainedError {
         let (Refusal::Unknown(error) | Refusal::Wrong(error) | Refusal::Refused(error)) = self;
         error
     }

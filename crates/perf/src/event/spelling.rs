@@ -6,7 +6,7 @@ use crate::event::modifiers::{
     ALL_MODIFIERS, EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL,
     EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
 };
-use picollo_native::Error;
+use picollo_native::ExplainedError;
 use picollo_native::seam::failure;
 use picollo_native::seam::text;
 
@@ -53,7 +53,7 @@ pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
 }
 
 /// The error for letters that are no modifiers. It names the wrong letter.
-pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> Error {
+pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> ExplainedError {
     const MEANING: &str = "u user, k kernel, h hypervisor, p to ppp precision, P the most of it, H host, G guest, I not while idle";
     let is_known = |letter: char| parse_modifiers(letter.encode_utf8(&mut [0; 4])).is_some();
     let mut why = [0; 256];
@@ -91,6 +91,6 @@ pub(crate) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Opt
 }
 
 /// An `InvalidArgument` that quotes the text.
-pub(crate) fn malformed(spec: &str, why: &str) -> Error {
+pub(crate) fn malformed(spec: &str, why: &str) -> ExplainedError {
     failure!(InvalidArgument, "malformed event \"{spec:.120}\": {why}")
 }

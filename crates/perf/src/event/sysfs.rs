@@ -9,7 +9,7 @@ use picollo_native::seam::failure;
 use picollo_native::seam::kernel::kind;
 use picollo_native::seam::sys::{Errno, Files};
 use picollo_native::seam::text;
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 /// Where the kernel lists its PMUs.
 pub(crate) const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -116,7 +116,7 @@ pub(crate) fn dynamic<S: Files>(sys: &S, spec: &str) -> Result<Event> {
     Ok(event)
 }
 
-fn unknown_pmu<S: Files>(sys: &S, pmu: &str) -> Error {
+fn unknown_pmu<S: Files>(sys: &S, pmu: &str) -> ExplainedError {
     let mut names = [0; 256];
     let mut list = text::Writer::new(&mut names);
     let _ = sys.list(DEVICES, &mut |name| {

@@ -8,7 +8,7 @@ use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind};
 use picollo_native::seam::sys::{Errno, Files, Perf};
 use picollo_native::seam::text;
 use picollo_native::seam::valgrind;
-use picollo_native::{Error, Status};
+use picollo_native::{ExplainedError, Status};
 
 /// A refused `perf_event_open`.
 pub struct Refusal<'a> {
@@ -30,7 +30,7 @@ impl Refusal<'_> {
     }
 
     /// The error to give to the caller.
-    pub fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
+    pub fn explain<S: Files + Perf>(&self, sys: &S) -> ExplainedError {
         let machine = Machine::inspect(sys);
         let mut buffer = [0 as c_char; 496];
         let mut text = text::Writer::new(&mut buffer);
@@ -38,7 +38,7 @@ impl Refusal<'_> {
         let _ = write!(text, "{}: ", self.name);
         let _ = self.write_cause(&mut text, sys, &machine);
         let message = text::get(&buffer);
-        Error::new(status_of(self.errno), format_args!("{message}")).with_errno(self.errno.0)
+        ExplainedError::new(status_of(self.errno), format_args!("{message}")).with_errno(self.errno.0)
     }
 
     fn write_cause<S: Files + Perf>(

@@ -11,7 +11,7 @@ use crate::session::reading::Reading;
 use crate::session::session::{Entry, SessionOn};
 use crate::user_read::sys::Sys;
 use picollo_native::seam::failure;
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 impl<S: Sys> SessionOn<S> {
     fn entry(&self, index: usize) -> Result<&Entry> {
@@ -127,7 +127,7 @@ impl<S: Sys> SessionOn<S> {
             match entry.histogram.histogram().reset() {
                 // Reset both together: the histogram's total and this add up to the number of records.
                 Ok(()) => entry.info.not_counted_count = 0,
-                Err(error) => result = result.and(Err(Error::from(error).with_event(position))),
+                Err(error) => result = result.and(Err(ExplainedError::from(error).with_event(position))),
             }
         }
         result

@@ -8,7 +8,7 @@ use crate::user_read::sys::Sys;
 use picollo_native::seam::kernel::{kind, request};
 use picollo_native::seam::sys::{Errno, persist};
 use picollo_native::work;
-use picollo_native::{Error, Result, Status};
+use picollo_native::{ExplainedError, Result, Status};
 
 impl<S: Sys> SessionOn<S> {
     /// [`Session::enable`].
@@ -75,7 +75,7 @@ impl<S: Sys> SessionOn<S> {
             let verb = if request == request::ENABLE { "started" } else { "stopped" };
             let error = std::io::Error::from_raw_os_error(errno);
             let why = format_args!("{name}: counting could not be {verb}: {error}");
-            self.blame(leader, Error::new(Status::Os, why).with_errno(errno))
+            self.blame(leader, ExplainedError::new(Status::Os, why).with_errno(errno))
         })
     }
 

@@ -16,7 +16,7 @@ use crate::user_read::trial::Finding;
 use picollo_native::seam::failure;
 use picollo_native::seam::sys::Errno;
 use picollo_native::seam::thread;
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 impl<S: Sys> SessionOn<S> {
     /// [`Session::read`].
@@ -199,7 +199,7 @@ impl<S: Sys> SessionOn<S> {
     }
 
     #[cold]
-    fn unreadable(&self, leader: usize, unreadable: Unreadable) -> Error {
+    fn unreadable(&self, leader: usize, unreadable: Unreadable) -> ExplainedError {
         let name = self.name_of(leader);
         let errno = match unreadable {
             Unreadable::Errno(Errno(errno)) => errno,

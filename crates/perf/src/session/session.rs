@@ -28,7 +28,7 @@ use picollo_native::seam::sys::Kernel;
 use picollo_native::seam::text;
 use picollo_native::seam::thread;
 use picollo_native::seam::vectors::{filled, with_room};
-use picollo_native::{Error, Result};
+use picollo_native::{ExplainedError, Result};
 
 /// Events opened for one target.
 ///
@@ -284,7 +284,7 @@ impl<S: Sys> SessionOn<S> {
             };
             let histogram = SingleWriterHistogram::create(&histogram_options)
                 .and_then(|histogram| histogram.writer())
-                .map_err(|error| Error::from(error).with_event(position))?;
+                .map_err(|error| ExplainedError::from(error).with_event(position))?;
             self.entries.push(Entry {
                 event: Event { scale: event.worth(), ..*event },
                 info,
@@ -394,7 +394,7 @@ impl<S: Sys> SessionOn<S> {
     }
 
     /// The error with the event that a slot belongs to, or without an event if the slot belongs to no event.
-    pub(crate) fn blame(&self, slot: usize, error: Error) -> Error {
+    pub(crate) fn blame(&self, slot: usize, error: ExplainedError) -> ExplainedError {
         match self.owner(slot) {
             Some(position) => error.with_event(position),
             None => error,
@@ -402,7 +402,7 @@ impl<S: Sys> SessionOn<S> {
     }
 
     /// Explains a refusal after the opening.
-    pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> Error {
+    pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> ExplainedError {
         // A thread that has ended is named by its id, even if the caller did not name it so.
         let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
         let target = Target { pid, ..self.target };
@@ -416,7 +416,7 @@ mod blame_tests {
     use crate::event::event::Event;
     use crate::session::options::SessionOptions;
     use crate::session::session::Session;
-    use picollo_native::{Error, Status};
+    use picollo_native::{ExplainedError, Status};
 
     #[test]
     fn what_is_nobodys_is_nobodys_fault() {
@@ -425,7 +425,7 @@ mod blame_tests {
             Ok(session) => session,
             Err(error) => return eprintln!("SKIPPED: no events at all: {error}"),
         };
-        let about = |slot| session.0.blame(slot, Error::from(Status::Os)).event_index();
+        let about = |slot| session.0.blame(slot, ExplainedError::from(Status::Os)).event_index();
         assert_eq!((about(0), about(1)), (0, 1));
         // Neither an event nor a part of one.
         assert_eq!((session.0.owner(2), about(2)), (None, -1));

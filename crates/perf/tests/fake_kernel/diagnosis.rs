@@ -35,7 +35,7 @@ fn asked(ask: Ask) -> (SessionOptions, Event) {
     }
 }
 
-fn explain(fake: &Fake, errno: i32, ask: Ask) -> Error {
+fn explain(fake: &Fake, errno: i32, ask: Ask) -> ExplainedError {
     let (options, event) = asked(ask);
     fake.refuse(move |_| Err(errno));
     let error = SessionOn::with_sys(fake, &options, &[event]).unwrap_err();

@@ -13,7 +13,7 @@ use super::usual::Ordinary;
 
 /// The conclusion about an observation.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Verdict {
+pub struct Diagnosis {
     /// Its cause, [`Cause::Several`] or [`Cause::NotKnown`].
     pub cause: Cause,
     /// Where its time went.
@@ -35,8 +35,8 @@ pub struct Verdict {
 /// Smaller shares of the excess need no doubt: parts are only this accurate.
 const LITTLE: f64 = 0.05;
 
-impl Verdict {
-    pub(super) const NOTHING: Verdict = Verdict {
+impl Diagnosis {
+    pub(super) const NOTHING: Diagnosis = Diagnosis {
         cause: Cause::NotKnown,
         parts: Parts([0; PARTS]),
         excess: Parts([0; PARTS]),
@@ -46,9 +46,11 @@ impl Verdict {
     };
 
     /// Judges an observation by the ordinary ones of its kind.
-    pub fn of(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Verdict {
-        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return Verdict::NOTHING };
-        let Some(ordinary) = ordinary else { return Verdict { parts, ..Verdict::NOTHING } };
+    pub fn of(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Diagnosis {
+        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else {
+            return Diagnosis::NOTHING;
+        };
+        let Some(ordinary) = ordinary else { return Diagnosis { parts, ..Diagnosis::NOTHING } };
         let mut usual = ordinary.mean;
         let mut deviation = ordinary.deviation;
         level(&parts, &mut usual, &mut deviation);
@@ -76,11 +78,11 @@ impl Verdict {
         // half.
         let is_in_doubt = || named(Before::NONE).is_some() || !before.has_ring && before.nanos * 2.0 > all;
         if cause == Cause::Several && before.nanos > all * LITTLE && is_in_doubt() {
-            return Verdict { parts, is_too_short: true, ..Verdict::NOTHING };
+            return Diagnosis { parts, is_too_short: true, ..Diagnosis::NOTHING };
         }
         instructions::split(exemplar, ordinary, &mut excess, &mut cause);
         let usual_ipc = ordinary.execution.map_or(0.0, |usual| usual.ipc());
-        Verdict { cause, parts, excess, faults, is_too_short: false, usual_ipc }
+        Diagnosis { cause, parts, excess, faults, is_too_short: false, usual_ipc }
     }
 }
 
@@ -127,7 +129,7 @@ fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) 
             shift(from, Cause::OffCpu);
         }
     } else {
-        // This is most likely. Otherwise, the verdict is weaker than it could be.
+        // This is most likely. Otherwise, the diagnosis is weaker than it could be.
         shift(Cause::OffCpu, Cause::OwnWaiting);
     }
     let queues = [Cause::RunQueue, Cause::RunQueueOrQuota, Cause::Throttled];
@@ -137,5 +139,5 @@ fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) 
 }
 
 #[cfg(test)]
-#[path = "verdict_tests.rs"]
+#[path = "diagnosis_tests.rs"]
 pub(super) mod tests;

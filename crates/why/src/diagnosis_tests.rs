@@ -1,4 +1,4 @@
-//! Tests verdicts with made-up evidence for which the truth is known.
+//! Tests diagnoses with made-up evidence for which the truth is known.
 
 use proptest::prelude::*;
 
@@ -41,8 +41,8 @@ fn ordinary(waiting: u64, known: u32) -> Usual {
     usual_of((0..32).map(|i| observed(MS + i * 1000, waiting, 20_000, known)))
 }
 
-pub(crate) fn verdict(exemplar: &Exemplar, usual: &Usual) -> Verdict {
-    Verdict::of(exemplar, usual.of(exemplar.label, u64::MAX).as_ref())
+pub(crate) fn diagnosis(exemplar: &Exemplar, usual: &Usual) -> Diagnosis {
+    Diagnosis::of(exemplar, usual.of(exemplar.label, u64::MAX).as_ref())
 }
 
 fn evidence() -> impl Strategy<Value = Evidence> {
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn nothing_is_said_without_evidence(evidence in evidence(), wall: u64, label in 0u32..3) {
         let exemplar = Exemplar { value: wall, wall_nanos: wall, label, evidence, ..Exemplar::default() };
-        let named = verdict(&exemplar, &ordinary(0, ALL)).cause;
+        let named = diagnosis(&exemplar, &ordinary(0, ALL)).cause;
         let knows = |bits| evidence.knows(bits);
         prop_assert!(label == 0 && knows(KNOWN_ACCOUNTS) || named == Cause::NotKnown);
         let split = [Cause::OwnWaiting, Cause::RunQueue, Cause::RunQueueOrQuota, Cause::Throttled];
@@ -111,7 +111,7 @@ fn no_more_is_on_the_cpu_than_the_threads_clock_counted() {
     assert_eq!((parts.get(Cause::OnCpu), parts.get(Cause::PageFaults)), (0, 10_690_000));
 }
 
-/// Planted observations, and the expected verdict if some evidence is withheld.
+/// Planted observations, and the expected diagnosis if some evidence is withheld.
 #[test]
 fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
     let planted = [
@@ -133,7 +133,7 @@ fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
                 };
                 // Controls with all evidence, and with as little as the observation.
                 for controls in [ALL, known] {
-                    let found = verdict(&exemplar, &ordinary(usual_waiting, controls)).cause;
+                    let found = diagnosis(&exemplar, &ordinary(usual_waiting, controls)).cause;
                     let allowed =
                         expected == found || controls & KNOWN_ACCOUNTS == 0 && found == Cause::NotKnown;
                     assert!(allowed, "{known:b} {controls:b} {exemplar:?}: {found:?}, not {expected:?}");
@@ -146,10 +146,10 @@ fn withheld_evidence_gives_a_weaker_answer_and_no_other() {
 #[test]
 fn a_request_that_always_waits_and_was_preempted_was_preempted() {
     let exemplar = observed(MS, 10 * MS, 2 * MS, ALL);
-    assert_eq!(verdict(&exemplar, &ordinary(10 * MS, ALL)).cause, Cause::RunQueue);
-    // Two kinds under one label have no usual values, and the verdict shows that.
+    assert_eq!(diagnosis(&exemplar, &ordinary(10 * MS, ALL)).cause, Cause::RunQueue);
+    // Two kinds under one label have no usual values, and the diagnosis shows that.
     let mixed = usual_of((0..64).map(|i| observed(MS, i % 2 * 10 * MS, 0, ALL)));
-    assert_eq!(verdict(&exemplar, &mixed).cause, Cause::Several);
+    assert_eq!(diagnosis(&exemplar, &mixed).cause, Cause::Several);
 }
 
 /// The thread was idle before, within the same window of accounts, and then worked a quarter of a millisecond.
@@ -159,31 +159,31 @@ fn idleness_before_a_short_one_is_not_its_own_waiting() {
     let mut short = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     short.evidence.window_nanos += 200_000;
     short.evidence.voluntary = 1;
-    let found = verdict(&short, &usual);
+    let found = diagnosis(&short, &usual);
     assert!(found.cause == Cause::NotKnown && found.is_too_short);
     // It waited for a CPU all that time, or before: the account of the run queue always covers the window.
     let mut queued = observed(50_000, 0, 200_000, ALL);
     queued.evidence.window_nanos += 200_000;
     queued.evidence.run_delay_nanos += 150_000;
-    assert_eq!(verdict(&queued, &usual).cause, Cause::NotKnown);
+    assert_eq!(diagnosis(&queued, &usual).cause, Cause::NotKnown);
     // Like the other, but the kernel recorded that it waited within the observation.
     let mut waited = observed(50_000, 200_000, 0, ALL);
     waited.evidence.window_nanos += 200_000;
-    assert_eq!(verdict(&waited, &usual).cause, Cause::OwnWaiting);
+    assert_eq!(diagnosis(&waited, &usual).cause, Cause::OwnWaiting);
     // It worked all the time, before and during the observation.
     let mut worked = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     worked.evidence.window_nanos += 200_000;
     worked.evidence.cpu_nanos += 200_000;
-    assert_eq!(verdict(&worked, &usual).cause, Cause::OnCpu);
+    assert_eq!(diagnosis(&worked, &usual).cause, Cause::OnCpu);
     // In a long observation, such a short time does not matter.
     let mut long = observed(MS, 20 * MS, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     long.evidence.window_nanos += 200_000;
-    assert_eq!(verdict(&long, &usual).cause, Cause::OwnWaiting);
+    assert_eq!(diagnosis(&long, &usual).cause, Cause::OwnWaiting);
     // Nor does it matter if the run queue has a little more than half only with the doubtful time.
     let mut halves = observed(20 * MS, 0, 20 * MS + 400_000, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     halves.evidence.window_nanos += 300_000;
     halves.evidence.cpu_nanos += 300_000;
-    let found = verdict(&halves, &usual);
+    let found = diagnosis(&halves, &usual);
     assert!(found.cause == Cause::Several && !found.is_too_short, "{found:?}");
 }
 
@@ -191,8 +191,8 @@ fn idleness_before_a_short_one_is_not_its_own_waiting() {
 fn too_few_controls_say_nothing() {
     let exemplar = observed(MS, 30 * MS, 0, ALL);
     let few = |number| usual_of((0..number).map(|_| observed(MS, 0, 0, ALL)));
-    assert_eq!(verdict(&exemplar, &few(LEAST - 1)).cause, Cause::NotKnown);
-    assert_eq!(verdict(&exemplar, &few(LEAST)).cause, Cause::OwnWaiting);
+    assert_eq!(diagnosis(&exemplar, &few(LEAST - 1)).cause, Cause::NotKnown);
+    assert_eq!(diagnosis(&exemplar, &few(LEAST)).cause, Cause::OwnWaiting);
     // Controls that were slow themselves do not count.
     let slow = usual_of((0..64).map(|_| observed(MS, 20 * MS, 0, ALL)));
     assert!(slow.of(0, 10 * MS).is_none());
@@ -202,11 +202,11 @@ fn too_few_controls_say_nothing() {
 fn a_quota_is_said_where_it_was_used_up() {
     let mut exemplar = observed(MS, 0, 50 * MS, ALL);
     exemplar.evidence.known |= KNOWN_QUOTA;
-    assert_eq!(verdict(&exemplar, &ordinary(0, ALL)).cause, Cause::RunQueue);
+    assert_eq!(diagnosis(&exemplar, &ordinary(0, ALL)).cause, Cause::RunQueue);
     exemplar.evidence.throttled = 1;
-    assert_eq!(verdict(&exemplar, &ordinary(0, ALL)).cause, Cause::RunQueueOrQuota);
+    assert_eq!(diagnosis(&exemplar, &ordinary(0, ALL)).cause, Cause::RunQueueOrQuota);
     exemplar.evidence.is_throttled_within = true;
-    assert_eq!(verdict(&exemplar, &ordinary(0, ALL)).cause, Cause::Throttled);
+    assert_eq!(diagnosis(&exemplar, &ordinary(0, ALL)).cause, Cause::Throttled);
 }
 
 /// All parts vary by chance alike. Each named cause must be more than half of the excess over the true means, except in
@@ -228,7 +228,7 @@ fn verdicts_of_equal_things_are_wrong_as_seldom_as_stated() {
             let usual = usual_of(all[..64].iter().copied());
             all.sort_by_key(|one| one.value);
             for one in &all[1980..] {
-                let found = verdict(one, &usual).cause;
+                let found = diagnosis(one, &usual).cause;
                 let excess = [0, 1, 2].map(|at| (parts(one)[at] - mean[at]).max(0.0));
                 let causes = [Cause::OnCpu, Cause::RunQueue, Cause::OwnWaiting];
                 if let Some(at) = causes.iter().position(|&cause| cause == found) {

@@ -168,3 +168,8 @@ pub mod seam {
     pub use crate::statistics::short::{CountsInWords, Rank, SHORT, outside, supports};
     pub use crate::statistics::summary::{position_of, write_at};
 }
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

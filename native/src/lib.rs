@@ -39,3 +39,8 @@ pub mod seam {
     #[cfg(feature = "std")]
     pub use crate::os::{pressure, valgrind};
 }
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

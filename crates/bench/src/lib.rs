@@ -428,6 +428,11 @@ fn align() {
     }
 }
 
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;
+
 /// The Rust example of the README, kept working.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -242,3 +242,8 @@ fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
     plan.write(&mut stored)?;
     stored.finish()
 }
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

@@ -44,3 +44,8 @@ pub use registry::Registry;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

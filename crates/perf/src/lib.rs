@@ -92,3 +92,8 @@ pub mod seam {
     pub use crate::user_read::sys::{Cpu, PmcSource, Policy, Sys, UserReads};
     pub use crate::user_read::trial::Finding;
 }
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

@@ -55,3 +55,8 @@ pub use picollo_why as why;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/llms.txt")]
 pub struct Snippets;
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

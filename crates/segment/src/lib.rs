@@ -36,3 +36,8 @@ pub use elsewhere::{Listed, Segment, Viewer, list_segments, prune_segments, segm
 pub use viewer::Viewer;
 #[cfg(target_os = "linux")]
 pub use writer::Segment;
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

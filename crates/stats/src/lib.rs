@@ -34,3 +34,8 @@ pub use figures::{
     FIGURE_EVENTS, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FIGURES, Figure, FigureCounts, FigureEstimate, Unknown,
     estimate_figure, estimate_figure_difference, event_of_figure,
 };
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

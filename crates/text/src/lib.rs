@@ -232,3 +232,8 @@ fn names<'a>(name_a: &'a str, name_b: &'a str) -> (&'a str, &'a str) {
 mod tests;
 #[cfg(all(test, feature = "alloc"))]
 mod wire_tests;
+
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;

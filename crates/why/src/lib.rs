@@ -51,6 +51,11 @@ pub fn switch_records() -> picollo_native::Result<()> {
     ring::Ring::open(sys, usize::MAX).map(drop).map_err(|refused| refused.explain(&sys))
 }
 
+/// The example of the package.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Package;
+
 /// The examples of the page on why observations are slow.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/why-slow.md")]

@@ -45,6 +45,9 @@ dist: setup      ## what can be handed out, for glibc 2.17 and later: tarball, w
 nuget: stage      ## the NuGet package, under target/nuget: packed where there is a .NET SDK, else its libraries only
 	@packaging/nuget.sh
 
+version:         ## check that all files have one version; with V=X.Y.Z, change them
+	@packaging/version.py $(V)
+
 bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.md and a plot
 	benches/run.sh
@@ -61,4 +64,4 @@ setup-tests:     ## the same, and what the tests need
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo demo-slow demos stage install install-capi uninstall deb dist nuget bench site setup setup-tests clean
+.PHONY: help demo demo-slow demos stage install install-capi uninstall deb dist nuget version bench site setup setup-tests clean

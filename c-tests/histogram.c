@@ -54,7 +54,9 @@ static picollo_histogram *few(void)
 static void versions(void)
 {
     CHECK_U64(PICOLLO_ABI_VERSION, picollo_abi_version());
-    CHECK_TEXT("0.1.0", picollo_version());
+    char version[16];
+    snprintf(version, sizeof version, "%d.%d.%d", PICOLLO_VERSION_MAJOR, PICOLLO_VERSION_MINOR, PICOLLO_VERSION_PATCH);
+    CHECK_TEXT(version, picollo_version());
     for (picollo_status status = 1; status >= -17; status--) say("%d %s\n", (int)status, picollo_status_str(status));
     say("%s %s %s\n", picollo_status_str(PICOLLO_END), picollo_status_str(PICOLLO_ERR_PANIC), picollo_status_str(INT32_MIN));
 }

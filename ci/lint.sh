@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 . ci/tools/checks.sh
 check() { if "${@:2}"; then pass "$1"; else fail "$1"; fi; }
 check "formatted" cargo fmt --all --check
+check "all files have one version" packaging/version.py
 # ci/adapters.sh checks the adapters, which have other dependencies; the fuzz targets need a C++ compiler.
 check "clippy, all but the adapters" cargo clippy --workspace --exclude=picollo-{criterion,metrics,tracing,fuzz,fuzz-library} --all-targets --quiet -- -D warnings
 check "clippy, without features" cargo clippy --package=picollo-{core,codec,stats,text} --no-default-features --quiet -- -D warnings

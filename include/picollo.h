@@ -1116,7 +1116,7 @@ PICOLLO_STATUS picollo_snapshot_init_in(void *memory, size_t size, const picollo
  * time. It cannot fail. */
 uint32_t picollo_abi_version(void);
 
-/** Returns the version of the library at run time, such as "0.1.0": a static string, never NULL, not to be freed. */
+/** Returns the version of the library at run time, such as "1.2.3": a static string, never NULL, not to be freed. */
 const char *picollo_version(void);
 
 /* ----------------------------------------------------------------------------------------------------------

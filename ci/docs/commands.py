@@ -70,8 +70,8 @@ ELSEWHERE = {
 }
 # Not runnable here, with the reason.
 NOWHERE = {
-    "pip install picollo-0.1.0-py3-none-manylinux_2_17_x86_64.whl": "ci/dist/test.sh installs it by its path",
-    "tar xzf picollo-0.1.0-linux-x86_64.tar.gz": "ci/dist/test.sh unpacks it elsewhere",
+    "pip install picollo-*-manylinux_2_17_x86_64.whl": "ci/dist/test.sh installs it by its path",
+    "tar xzf picollo-*-linux-x86_64.tar.gz": "ci/dist/test.sh unpacks it elsewhere",
     'dotnet add package Picollo.Native --source "$PWD/target/nuget"': "there is no .NET SDK",
 }
 PAGES = ["README.md", "benches/README.md", "python/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]

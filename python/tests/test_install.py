@@ -72,11 +72,11 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
         pytest.skip("this Python has no venv to install into")
     names = build(PROJECT, tmp_path, PICOLLO_LIBRARY=LIBRARY, PICOLLO_COMMAND=native_command())
     (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name.startswith("picollo-0.1.0-py3-none-") and wheel.stem.split("-", 4)[4] != "any"
+    assert wheel.name.startswith(f"picollo-{picollo.__version__}-py3-none-") and wheel.stem.split("-", 4)[4] != "any"
     with zipfile.ZipFile(wheel) as archive:
         assert archive.read(f"picollo/{Path(picollo._library._file_name()).name}") == Path(LIBRARY).read_bytes()
         assert archive.read("picollo/bin/picollo") == Path(native_command()).read_bytes()
-        assert "Root-Is-Purelib: false" in archive.read("picollo-0.1.0.dist-info/WHEEL").decode()
+        assert "Root-Is-Purelib: false" in archive.read(f"picollo-{picollo.__version__}.dist-info/WHEEL").decode()
     assert {f"picollo/{path.name}" for path in (SOURCES / "picollo").iterdir() if path.suffix in (".py", ".typed")} <= set(names)
     assert not [name for name in names if name.startswith(("tests", "demos", "build")) or name.endswith((".c", ".o"))]
     assert ("picollo/_speed.abi3.so" in names) == can_compile()

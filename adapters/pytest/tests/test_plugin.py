@@ -35,9 +35,9 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     pyproject = (PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
     found = re.search(r"^\[project\.entry-points\.pytest11\]\n((?:\w+ = .*\n)+)", pyproject, re.MULTILINE)
     assert found is not None
-    installed = pytester.path / "installed" / "pytest_picollo-0.1.0.dist-info"
+    installed = pytester.path / "installed" / "pytest_picollo-1.2.3.dist-info"
     installed.mkdir(parents=True)
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-picollo\nVersion: 0.1.0\n")
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-picollo\nVersion: 1.2.3\n")
     (installed / "entry_points.txt").write_text("[pytest11]\n" + found[1].replace('"', ""))
     paths = [str(installed.parent), str(PACKAGE), str(Path(picollo.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))

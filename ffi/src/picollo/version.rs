@@ -36,7 +36,7 @@ pub extern "C" fn picollo_abi_version() -> u32 {
     PICOLLO_ABI_VERSION
 }
 
-/// Returns the version of the library at run time, such as "0.1.0": a static string, never NULL, not to be freed.
+/// Returns the version of the library at run time, such as "1.2.3": a static string, never NULL, not to be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn picollo_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -12,6 +12,10 @@ library was named, the wheel includes the command of an earlier build, if any; w
 The wheel includes the extension module for fast single calls if there are a C compiler, Python's headers and a GIL.
 
 An editable install includes neither: the package finds the repository's builds.
+
+A source distribution includes the repository's crates, in ``rust``, so that it needs cargo and a C compiler only.
+
+To build for another machine, name the library, and the machine in ``_PYTHON_HOST_PLATFORM``, as Python's own build does.
 """
 
 from __future__ import annotations
@@ -33,9 +37,11 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent
+#: The crates: those of a source distribution, or of the repository around this directory.
+REPOSITORY = HERE / "rust" if (HERE / "rust").is_dir() else HERE.parent
 NAMES = {"darwin": "libpicollo.dylib", "win32": "picollo.dll"}
 NAME = NAMES.get(sys.platform, "libpicollo.so")
 
@@ -94,6 +100,8 @@ def find_library() -> Path:
 
 def check_library(path: Path) -> None:
     """Rejects a library for another machine or of another version, which would otherwise only fail at import."""
+    if "_PYTHON_HOST_PLATFORM" in os.environ:
+        return
     try:
         version = ctypes.CDLL(str(path.resolve())).picollo_abi_version()
     except (OSError, AttributeError) as error:
@@ -137,6 +145,23 @@ class BuildUnlessEditable(build_ext):
             super().run()
 
 
+class WithCrates(sdist):
+    """The source distribution, with the crates of the library and the command as a workspace of their own."""
+
+    def make_release_tree(self, base_dir: str, files: Any) -> None:
+        super().make_release_tree(base_dir, [name for name in files if not name.startswith("tests/")])
+        rust = Path(base_dir) / "rust"
+        for folder in ("core", "crates", "ffi", "native"):
+            # Links are followed: some lead out of the folder.
+            shutil.copytree(REPOSITORY / folder, rust / folder)
+        shutil.copy(REPOSITORY / "Cargo.lock", rust)
+        manifest = (REPOSITORY / "Cargo.toml").read_text(encoding="utf-8")
+        members = 'members = ["core", "crates/*", "ffi", "native"]'
+        manifest = re.sub(r"^members = .*$", members, manifest, flags=re.MULTILINE)
+        manifest = re.sub(r"^(#.*\n)*default-members = .*\n", "", manifest, flags=re.MULTILINE)
+        (rust / "Cargo.toml").write_text(manifest, encoding="utf-8")
+
+
 class PlatformWheel(bdist_wheel):
     """For one platform and every Python: ctypes does not depend on Python's ABI. The extension module is for
     versions from 3.9 on with the stable ABI; others ignore it."""
@@ -170,7 +195,12 @@ def extensions() -> list[Extension]:
 
 
 setup(
-    cmdclass={"build_ext": BuildUnlessEditable, "build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    cmdclass={
+        "build_ext": BuildUnlessEditable,
+        "build_py": BuildWithLibrary,
+        "bdist_wheel": PlatformWheel,
+        "sdist": WithCrates,
+    },
     ext_modules=extensions(),
     distclass=WithLibrary,
     options=options(),

@@ -61,7 +61,7 @@ def can_compile() -> bool:
 
 def copy_of_the_package(to: Path) -> Path:
     to.mkdir(parents=True)
-    for name in ("src", "setup.py", "pyproject.toml", "README.md"):
+    for name in ("src", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
         path = PROJECT / name
         shutil.copytree(path, to / name) if path.is_dir() else shutil.copy(path, to / name)
     return to

@@ -1,61 +1,60 @@
 #!/usr/bin/env bash
-# Builds the distribution: one library and command that run on any Linux from glibc 2.17 on, with a tarball, a wheel,
-# the libraries of the NuGet package, and checksums.
+# Builds what is handed out, for x86-64 and arm64, on an x86-64 machine:
 #
-#   packaging/dist.sh [DIRECTORY]      default: target/dist
+#   gnu       for any Linux from glibc 2.17 on: a tarball with library and command, a wheel, the library for NuGet
+#   musl      the command as one static file; on x86-64 also a wheel and the library for NuGet, for musl
+#   sources   the source distribution for PyPI, the installer, the Containerfile
 #
-# PICOLLO_MACHINE=aarch64 makes the tarball and library for arm64 on x86-64, with the Rust compiler of
-# ci/tools/debian.sh, which has that machine's standard library. It makes no wheel, whose extension module needs that
-# machine's Python.
+#   packaging/dist.sh [DIRECTORY] [TARGET]...      default: target/dist, and all of x86_64-gnu aarch64-gnu x86_64-musl
+#                                                  aarch64-musl sources; SHA256SUMS is of all files that are there
 #
-# The same sources give the same bytes in any directory: times are SOURCE_DATE_EPOCH, or that of the last commit.
+# The installed Rust compiler builds for its own target. For others that it has no standard library for, the compiler of
+# ci/tools/cross-rust.sh builds that library, too. The same sources give the same bytes in any directory: times are
+# SOURCE_DATE_EPOCH, or that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=$(realpath -m "${1:-target/dist}")
-machine=${PICOLLO_MACHINE:-$(uname -m)}
+shift || true
+[ $# -gt 0 ] || set -- x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl sources
 glibc=2.17
-triple=$machine-unknown-linux-gnu
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-name=picollo-$version-linux-$machine
 tools=$(packaging/portable.sh)
 export PATH=$tools/bin:$PATH
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.toml)}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$out/build}
-# Paths of the sources, and of cargo's packages, would differ.
-export RUSTFLAGS="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+# Paths of the sources, of cargo's packages and of the standard library would differ.
+flags="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
-strip=strip
-if [ "$machine" != "$(uname -m)" ]; then
-    root=$(ci/tools/debian.sh aarch64)
-    libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
-    mkdir -p "$out/bin"
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$root/usr/bin/rustc --sysroot $root/usr" >"$out/bin/rustc"
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$root/usr/bin/$machine-linux-gnu-strip" >"$out/bin/strip"
-    chmod +x "$out/bin/rustc" "$out/bin/strip"
-    export RUSTC=$out/bin/rustc
-    strip=$out/bin/strip
-fi
+mkdir -p "$out/nuget"
 
-# One after the other: together, each would be built with the other's features.
-# zig strips all symbols if it is to strip debug information, so that is done below.
-CARGO_PROFILE_RELEASE_STRIP=none cargo zigbuild --quiet --locked --release -p picollo-ffi --target "$triple.$glibc"
-CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release -p picollo-cli --target "$triple.$glibc"
-built=$CARGO_TARGET_DIR/$triple/release
-"$strip" --strip-debug "$built/libpicollo.so"
+# build PACKAGE TRIPLE [RUSTFLAGS]: with zig as the linker, and with the standard library if it is not installed.
+build() {
+    local target=$2 standard=() compiler sysroot
+    export RUSTFLAGS="$flags ${3:-}"
+    # zig strips all symbols if it is to strip debug information.
+    if [ "$1" = picollo-ffi ]; then export CARGO_PROFILE_RELEASE_STRIP=none; else export CARGO_PROFILE_RELEASE_STRIP=symbols; fi
+    case $target in *-gnu) target=$target.$glibc ;; esac
+    sysroot=$(rustc --print sysroot)
+    if [ -d "$sysroot/lib/rustlib/$2" ]; then
+        cargo zigbuild --quiet --locked --release -p "$1" --target "$target"
+    else
+        compiler=$(ci/tools/cross-rust.sh)
+        RUSTFLAGS="$RUSTFLAGS --remap-path-prefix=${compiler%/*}=rust" RUSTC=$compiler RUSTC_BOOTSTRAP=1 \
+            cargo zigbuild --quiet --locked --release -Zbuild-std=std,panic_unwind -p "$1" --target "$target"
+    fi
+    built=$CARGO_TARGET_DIR/$2/release
+}
 
-mkdir -p "$out"
-rm -rf "${out:?}/$name" "$out/$name.tar.gz" "$out"/picollo-*_"$machine".whl "$out/SHA256SUMS"
-PICOLLO_BUILT=$built ci/stage.sh "$out/$name"
-# A build for another machine does not run here: its manual and completions come from this machine's build.
-if [ "$machine" != "$(uname -m)" ]; then
-    (unset CARGO_TARGET_DIR RUSTC RUSTFLAGS && cargo build --quiet --locked -p picollo-cli)
-    export PICOLLO_HOST=$PWD/target/debug/picollo
-fi
-PICOLLO_BUILT=$built packaging/command.sh "$out/$name"
-install -m 644 LICENSE "$out/$name/LICENSE"
-cat >"$out/$name/README" <<END
-Picollo $version for Linux on $machine, glibc $glibc or later.
+# tarball MACHINE BUILT
+tarball() {
+    local name=picollo-$version-linux-$1
+    rm -rf "${out:?}/$name"
+    PICOLLO_BUILT=$2 ci/stage.sh "$out/$name"
+    PICOLLO_BUILT=$2 PICOLLO_HOST=$(host_command) packaging/command.sh "$out/$name"
+    install -m 644 LICENSE "$out/$name/LICENSE"
+    cat >"$out/$name/README" <<END
+Picollo $version for Linux on $1, glibc $glibc or later.
 
   bin/picollo                the command: picollo --help; its manual and completions are in share/
   include/, lib/             for C and C++; shared and static
@@ -65,26 +64,78 @@ Picollo $version for Linux on $machine, glibc $glibc or later.
 Unpack it anywhere: nothing in it knows where it lies. A program that is linked to the shared library finds it by
 -Wl,-rpath,DIRECTORY or LD_LIBRARY_PATH; the static one also needs -lpthread -lm -ldl (pkg-config --static).
 END
-# Sorted names, one time, no owner.
-tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
-    -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+    # Sorted names, one time, no owner.
+    tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
+        -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+}
 
-STAGE=$out/$name NUGET=$out/nuget packaging/nuget.sh "$machine"
-if [ "$machine" != "$(uname -m)" ]; then
-    (cd "$out" && sha256sum "$name.tar.gz")
-    exit
-fi
+# A command that runs here, for the manual and the completions.
+host_command() {
+    local command
+    command=$CARGO_TARGET_DIR/$(uname -m)-unknown-linux-gnu/release/picollo
+    if [ ! -x "$command" ]; then
+        (unset RUSTFLAGS CFLAGS && cargo build --quiet --locked -p picollo-cli)
+        command=$CARGO_TARGET_DIR/debug/picollo
+    fi
+    echo "$command"
+}
 
-# The extension module is compiled for the same C library.
-compiler="zig-cc -target $machine-linux-gnu.$glibc"
-(
-    cd python
-    CC=$compiler LDSHARED="$compiler -shared" PICOLLO_LIBRARY=$built/libpicollo.so PICOLLO_COMMAND=$built/picollo \
-        "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "manylinux_${glibc/./_}_$machine" --dist-dir "$out"
-)
-(
-    cd "$out"
-    sha256sum picollo-*.tar.gz picollo-*.whl nuget/runtimes/*/native/* >SHA256SUMS
-    cat SHA256SUMS
-    ls -l picollo-*.tar.gz picollo-*.whl
-)
+# wheel PLATFORM ZIG_TARGET BUILT: the extension module is compiled for the same C library. Its interface is stable, and the
+# headers of this machine's Python serve all machines of 64 bits.
+wheel() {
+    (
+        cd python
+        export CC="zig-cc -target $2" LDSHARED="zig-cc -target $2 -shared" _PYTHON_HOST_PLATFORM=linux-${2%%-*}
+        PICOLLO_LIBRARY=$3/libpicollo.so PICOLLO_COMMAND=$3/picollo \
+            "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "$1" --dist-dir "$out"
+    )
+}
+
+nuget() {
+    mkdir -p "$out/nuget/runtimes/$1/native"
+    cp "$2/libpicollo.so" "$out/nuget/runtimes/$1/native/"
+}
+
+for target in "$@"; do
+    machine=${target%-*}
+    rid=${machine/x86_64/x64} && rid=${rid/aarch64/arm64}
+    case $target in
+    *-gnu)
+        triple=$machine-unknown-linux-gnu
+        # One after the other: together, each would be built with the other's features.
+        build picollo-ffi "$triple"
+        # What is built for another machine has no debug information, also of the standard library.
+        if [ "$machine" = "$(uname -m)" ]; then strip --strip-debug "$built/libpicollo.so"; fi
+        build picollo-cli "$triple"
+        rm -f "$out"/picollo-*manylinux*_"$machine".whl
+        tarball "$machine" "$built"
+        wheel "manylinux_${glibc/./_}_$machine" "$machine-linux-gnu.$glibc" "$built"
+        nuget "linux-$rid" "$built"
+        ;;
+    *-musl)
+        triple=$machine-unknown-linux-musl
+        build picollo-cli "$triple"
+        install -m 755 "$built/picollo" "$out/picollo-$version-linux-$machine-static"
+        if [ "$machine" = x86_64 ]; then
+            build picollo-ffi "$triple" "-C target-feature=-crt-static"
+            rm -f "$out"/picollo-*musllinux*_"$machine".whl
+            wheel "musllinux_1_2_$machine" "$machine-linux-musl" "$built"
+            nuget "linux-musl-$rid" "$built"
+        fi
+        ;;
+    sources)
+        rm -f "$out/picollo-$version.tar.gz"
+        (cd python && "$tools/bin/python" setup.py --quiet sdist --dist-dir "$out")
+        install -m 755 packaging/get.sh "$out/install.sh"
+        install -m 644 packaging/Containerfile "$out/"
+        ;;
+    *) echo "no such target: $target" >&2; exit 2 ;;
+    esac
+done
+
+cd "$out"
+files=$(find . -maxdepth 1 -type f \( -name 'picollo-*' -o -name install.sh -o -name Containerfile \) -printf '%P\n' | sort)
+# shellcheck disable=SC2086 # several names, without spaces
+sha256sum $files nuget/runtimes/*/native/* >SHA256SUMS
+# shellcheck disable=SC2086
+ls -l $files nuget/runtimes/*/native/*

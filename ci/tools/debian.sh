@@ -8,6 +8,7 @@
 #   ci/tools/debian.sh rust-src   the sources of Rust's libraries, of that compiler's version
 #   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here
 #   ci/tools/debian.sh s390x      the same for a big-endian machine, and an emulator of it
+#   ci/tools/debian.sh arm64-python      Python for arm64 with its C library, and an emulator of programs
 #   ci/tools/debian.sh cmake, ...: any other package by its name
 set -euo pipefail
 
@@ -26,6 +27,11 @@ aarch64)
 rust-src) packages="rust-web-src" ;;
 i386) packages="gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
 s390x) packages="gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user" ;;
+arm64-python)
+    architectures+=(arm64)
+    packages="qemu-user"
+    alone=({libc6,libgcc-s1,libstdc++6,{,lib}python3.11-minimal,libpython3.11-stdlib,libexpat1,zlib1g,libffi8,libbz2-1.0,liblzma5,libuuid1}:arm64)
+    ;;
 *) packages="$set" ;;
 esac
 

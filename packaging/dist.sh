@@ -104,7 +104,7 @@ for target in "$@"; do
         triple=$machine-unknown-linux-gnu
         # One after the other: together, each would be built with the other's features.
         build picollo-ffi "$triple"
-        # What is built for another machine has no debug information, also of the standard library.
+        # A standard library that is built here has no debug information.
         if [ "$machine" = "$(uname -m)" ]; then strip --strip-debug "$built/libpicollo.so"; fi
         build picollo-cli "$triple"
         rm -f "$out"/picollo-*manylinux*_"$machine".whl

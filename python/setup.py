@@ -146,7 +146,7 @@ class BuildUnlessEditable(build_ext):
 
 
 class WithCrates(sdist):
-    """The source distribution, with the crates of the library and the command as a workspace of their own."""
+    """The source distribution, with a workspace of the crates for the library and the command."""
 
     def make_release_tree(self, base_dir: str, files: Any) -> None:
         super().make_release_tree(base_dir, [name for name in files if not name.startswith("tests/")])

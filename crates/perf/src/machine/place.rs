@@ -23,19 +23,23 @@ impl fmt::Debug for Place {
 }
 
 impl Place {
-    /// This process, here and now. Cost: it reads four small files and allocates nothing.
+    /// This process, here and now. If the environment variable `PICOLLO_NO_ARGUMENTS` is set and not empty, the command
+    /// is the program without its arguments, which may contain secrets. Cost: it reads four small files.
     pub fn here() -> Place {
         let mut place =
             Place { date: [0; 24], host: [0; 72], command: [0; 320], kernel: [0; 136], cpu: [0; 136] };
         // Text that does not fit is cut.
         let _ = write_date(&mut text::Writer::new(&mut place.date), picollo_native::seam::wall::unix_nanos());
         #[cfg(picollo_linux)]
-        place.read(&picollo_native::seam::sys::Kernel);
+        place.read(
+            &picollo_native::seam::sys::Kernel,
+            std::env::var_os("PICOLLO_NO_ARGUMENTS").is_none_or(|set| set.is_empty()),
+        );
         place
     }
 
     #[cfg(picollo_linux)]
-    fn read(&mut self, files: &impl picollo_native::seam::sys::Files) {
+    fn read(&mut self, files: &impl picollo_native::seam::sys::Files, arguments: bool) {
         let mut buffer = [0; 2048];
         let mut read = |path: &str, each: &mut dyn FnMut(&[u8])| {
             let length = files.read_file(path, &mut buffer).unwrap_or(0);
@@ -43,7 +47,10 @@ impl Place {
         };
         read("/proc/sys/kernel/hostname", &mut |line| write_words(&mut self.host, line));
         read("/proc/sys/kernel/osrelease", &mut |line| write_words(&mut self.kernel, line));
-        read("/proc/self/cmdline", &mut |words| write_words(&mut self.command, words));
+        read("/proc/self/cmdline", &mut |words| {
+            let program = words.split(|&byte| byte == 0).next().unwrap_or_default();
+            write_words(&mut self.command, if arguments { words } else { program });
+        });
         read("/proc/cpuinfo", &mut |info| {
             let lines = info.split(|&byte| byte == b'\n');
             let mut values = lines.filter_map(|line| {
@@ -141,5 +148,14 @@ mod tests {
         let [date, host, command, kernel, _] = place.facts().map(|(_, fact)| fact);
         assert!(date.ends_with(" UTC") && !host.is_empty() && !kernel.is_empty(), "{place:?}");
         assert!(command.contains("picollo"), "{command}");
+    }
+
+    #[test]
+    #[cfg(picollo_linux)]
+    fn without_arguments() {
+        let mut place = Place::here();
+        place.read(&picollo_native::seam::sys::Kernel, false);
+        let program = std::env::args().next().unwrap_or_default();
+        assert!(place.facts()[2].1 == program || place.facts()[2].1.ends_with('…'), "{place:?}");
     }
 }

@@ -130,7 +130,10 @@ python_example() {
 }
 
 # Arm64.
-arm() { "$arm_root/usr/bin/qemu-aarch64" -L "$arm_root" "$@"; }
+arm() {
+    LD_LIBRARY_PATH=$arm_root/usr/lib/x86_64-linux-gnu:$arm_root/lib/x86_64-linux-gnu \
+        "$arm_root/usr/bin/qemu-aarch64" -U LD_LIBRARY_PATH -L "$arm_root" "$@"
+}
 arm_tarball() {
     readme c example.c && "$tools/bin/zig-cc" -target aarch64-linux-gnu.2.17 -I"$arm_tree/include" example.c "$arm_tree/lib/libpicollo.so" -o arm-shared &&
         arm -E LD_LIBRARY_PATH="$arm_tree/lib" ./arm-shared | grep -q '1,000 values' &&
@@ -153,8 +156,7 @@ alone() {
     if [ "$(id -u)" -eq 0 ]; then chroot empty /picollo --version && chroot empty /picollo list; else empty/picollo list; fi
 }
 musl_library() {
-    local loader=$musl_root/usr/lib/x86_64-linux-musl/libc.so
-    [ -e "$loader" ] || loader=$(find "$musl_root" -name libc.so | head -n 1)
+    local loader=$musl_root/lib/x86_64-linux-musl/libc.so
     mkdir -p musl-wheel && python3 -m zipfile -e "$out"/picollo-*musllinux*.whl musl-wheel &&
         cmp musl-wheel/picollo/libpicollo.so "$out/nuget/runtimes/linux-musl-x64/native/libpicollo.so" &&
         readme c example.c && "$tools/bin/zig-cc" -target x86_64-linux-musl -dynamic -I"$root/include" example.c musl-wheel/picollo/libpicollo.so -o musl-shared &&

@@ -39,7 +39,7 @@ deb: setup       ## Debian packages, under target/deb
 	rm -rf target/deb && mkdir -p target/deb && cp -r packaging/debian target/deb/
 	cd target/deb && ROOT=../.. WORK=tree OUT=. debian/rules binary
 
-dist: setup      ## what can be handed out, for glibc 2.17 and later: tarball, wheel, NuGet's libraries, checksums, under target/dist
+dist: setup      ## what can be handed out, under target/dist: docs/releasing.md; packaging/dist.sh makes a part of it
 	packaging/dist.sh
 
 nuget: stage      ## the NuGet package, under target/nuget: packed where there is a .NET SDK, else its libraries only

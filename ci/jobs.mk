@@ -10,13 +10,13 @@ STRESS := cargo test --quiet --release -p picollo-core --test stress
 # What every commit has to pass.
 TEST := lint test-python test-rust test-command test-cpp test-c test-docs test-ci
 # All other checks that need no release. The longest begin first, so that no long one is left at the end.
-CHECK := check-fuzz check-install check-portable check-asan check-dist check-tsan check-python check-command check-loom check-bare-metal check-services \
+CHECK := check-fuzz check-install check-portable check-asan check-dist check-crates check-tsan check-python check-command check-loom check-bare-metal check-services \
     check-adapters check-cost check-manual check-valgrind check-windows check-aarch64 check-stopping check-engines check-dotnet check-killed \
     check-observe check-interop check-abi check-abi-fuzz check-prometheus check-explorer check-stress check-deny check-workflows
 # They measure times.
 ALONE := check-simulated-pmu check-dotnet-pmu check-verdicts check-why-slow
 # What takes long and seldom changes, and the long forms. Each uses both cores.
-RELEASE := check-coverage check-dist-twice check-planted-bugs check-install-capi check-semver check-32-bit check-big-endian check-asan-all \
+RELEASE := check-coverage check-dist-twice check-packages check-planted-bugs check-install-capi check-semver check-32-bit check-big-endian check-asan-all \
     check-tsan-long check-valgrind-long check-stress-long check-abi-fuzz-long check-why-slow-long check-fuzz-long check-site
 # Needs a .NET SDK.
 SDK := test-dotnet
@@ -92,7 +92,9 @@ check-install: stage
 	$(JOB) 720 registers release -- ci/install.sh
 # Library and command, recompiled for an older C library.
 check-dist:
-	$(JOB) 720 -- 'packaging/dist.sh && ci/dist/test.sh'
+	$(JOB) 720 -- 'packaging/dist.sh target/dist x86_64-gnu sources && ci/dist/test.sh gnu'
+check-crates:
+	$(JOB) 720 debug -- ci/dist/crates.sh
 check-portable:
 	$(JOB) 720 debug -- '$(RECORDS) ci/targets/portable.sh lacking'
 check-bare-metal:
@@ -134,7 +136,10 @@ check-observe: stage
 check-coverage:
 	$(JOB) 1800 alone -- ci/coverage.sh
 check-dist-twice:
-	$(JOB) 1500 alone -- 'packaging/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice'
+	$(JOB) 1500 alone -- 'packaging/dist.sh target/dist x86_64-gnu && ci/dist/test.sh instructions twice'
+# All machines and C libraries: the standard library for some is compiled, too.
+check-packages:
+	$(JOB) 3600 alone -- 'packaging/dist.sh && ci/dist/test.sh && ci/dist/crates.sh'
 check-planted-bugs:
 	$(JOB) 3600 alone -- ci/loom.sh bugs
 # The first run compiles cargo-c.

@@ -104,8 +104,10 @@ for target in "$@"; do
         triple=$machine-unknown-linux-gnu
         # One after the other: together, each would be built with the other's features.
         build picollo-ffi "$triple"
-        # A standard library that is built here has no debug information.
-        if [ "$machine" = "$(uname -m)" ]; then strip --strip-debug "$built/libpicollo.so"; fi
+        # A standard library that is built here has no debug information, others have.
+        strip=$(command -v "$machine-linux-gnu-strip" || true)
+        if [ "$machine" = "$(uname -m)" ]; then strip=strip; fi
+        if [ -n "$strip" ]; then "$strip" --strip-debug "$built/libpicollo.so"; fi
         build picollo-cli "$triple"
         rm -f "$out"/picollo-*manylinux*_"$machine".whl
         tarball "$machine" "$built"
@@ -132,6 +134,8 @@ for target in "$@"; do
     *) echo "no such target: $target" >&2; exit 2 ;;
     esac
 done
+
+NUGET=$out/nuget packaging/nuget.sh pack
 
 cd "$out"
 files=$(find . -maxdepth 1 -type f \( -name 'picollo-*' -o -name install.sh -o -name Containerfile \) -printf '%P\n' | sort)

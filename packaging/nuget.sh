@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # The NuGet packages Picollo.Native and Picollo.Native.MeterListener.
 #
-#   packaging/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of
-#                              another one by its `uname -m`), and packs if there is an SDK
+#   packaging/nuget.sh         puts the staged library of this machine into target/nuget/runtimes/RID/native, and packs if there
+#                              is an SDK
+#   packaging/nuget.sh pack    packs the libraries that are there: those of packaging/dist.sh
 #   packaging/nuget.sh --repack FILE.nupkg      rewrites the archive: sorted, with one time for all, so that it is reproducible
 #
-# The library is that of target/stage, or of the directory in STAGE. To add other machines, first copy theirs to
-# target/nuget/runtimes/RID/native. NUGET sets another output directory. Times are SOURCE_DATE_EPOCH, or that of the
-# last commit.
+# The library is that of target/stage, or of the directory in STAGE. NUGET sets another directory than target/nuget. Times are
+# SOURCE_DATE_EPOCH, or that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,20 +42,17 @@ fi
 
 stage=$(realpath -m "${STAGE:-target/stage}")
 nuget=${NUGET:-target/nuget}
-machine=${1:-$(uname -m)}
-case $machine in
-    x86_64) rid=linux-x64 ;;
-    aarch64) rid=linux-arm64 ;;
-    *)
-        echo "there is no name of .NET's for $machine here" >&2
-        exit 1
-        ;;
-esac
-native=$nuget/runtimes/$rid/native
-mkdir -p "$native"
-# The file itself: a package cannot contain links.
-cp -L "$stage/lib/libpicollo.so" "$native/libpicollo.so"
-echo "$native/libpicollo.so"
+if [ "${1:-}" != pack ]; then
+    case $(uname -m) in
+    x86_64) native=$nuget/runtimes/linux-x64/native ;;
+    aarch64) native=$nuget/runtimes/linux-arm64/native ;;
+    *) echo "there is no name of .NET's for $(uname -m) here" >&2; exit 1 ;;
+    esac
+    mkdir -p "$native"
+    # The file itself: a package cannot contain links.
+    cp -L "$stage/lib/libpicollo.so" "$native/libpicollo.so"
+    echo "$native/libpicollo.so"
+fi
 
 if ! command -v dotnet >/dev/null || [ -z "$(dotnet --list-sdks 2>/dev/null)" ]; then
     echo "no .NET SDK here: nothing was packed"

@@ -40,7 +40,8 @@ build() {
         cargo zigbuild --quiet --locked --release -p "$1" --target "$target"
     else
         compiler=$(ci/tools/cross-rust.sh)
-        RUSTFLAGS="$RUSTFLAGS --remap-path-prefix=${compiler%/*}=rust" RUSTC=$compiler RUSTC_BOOTSTRAP=1 \
+        # zig has the objects that begin a program.
+        RUSTFLAGS="$RUSTFLAGS -C link-self-contained=no --remap-path-prefix=${compiler%/*}=rust" RUSTC=$compiler RUSTC_BOOTSTRAP=1 \
             cargo zigbuild --quiet --locked --release -Zbuild-std=std,panic_unwind -p "$1" --target "$target"
     fi
     built=$CARGO_TARGET_DIR/$2/release

@@ -73,7 +73,7 @@ impl Blocked {
                 None => unsafe { libc::sigwaitinfo(&raw const self.0, null_mut()) },
                 Some(time) => {
                     let time = libc::timespec {
-                        tv_sec: time.as_secs() as libc::time_t,
+                        tv_sec: time.as_secs() as _,
                         tv_nsec: time.subsec_nanos() as libc::c_long,
                     };
                     // SAFETY: as above; the time is on the stack.

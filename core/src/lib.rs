@@ -115,7 +115,7 @@ pub mod recorders {
     #[cfg(feature = "alloc")]
     pub use crate::handle::atomic_recorder::AtomicRecorder;
     pub use crate::handle::recorder::Recorder;
-    pub use crate::handle::single_writer::{Handle, SharedWriter};
+    pub use crate::handle::single_writer::Handle;
     pub use crate::histograms::record::Record;
 }
 

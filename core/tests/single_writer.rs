@@ -67,46 +67,46 @@ fn shared_handles_refuse_the_mode() {
 }
 
 #[test]
-fn the_writer_is_handed_out_once() {
+fn the_recorder_is_handed_out_once() {
     for storage in [Storage::Dense, Storage::Sparse] {
         let histogram = SingleWriterHistogram::create(&Options { storage, ..options() }).unwrap();
         let other = histogram.clone();
-        let mut writer = histogram.writer().unwrap();
-        assert_eq!(other.writer().err(), Some(Error::Busy));
+        let mut recorder = histogram.recorder().unwrap();
+        assert_eq!(other.recorder().err(), Some(Error::Busy));
         // Readers and resets run at the same time.
         thread::scope(|scope| {
-            scope.spawn(|| (0..1000).for_each(|value| writer.record(value)));
+            scope.spawn(|| (0..1000).for_each(|value| recorder.record(value)));
             scope.spawn(|| other.footprint());
         });
         assert_eq!(total_of(|snapshot| other.update(snapshot, Since::Reset)), 1000);
         other.reset().unwrap();
         drop(histogram);
-        // The writer keeps the histogram alive, and the next writer can follow it.
+        // The recorder keeps the histogram alive, and the next one can follow it.
         drop(other);
-        writer.record_n(5, 2);
-        let histogram = writer.histogram().clone();
-        drop(writer);
-        let mut writer = histogram.writer().unwrap();
-        writer.record_batch(&[5, 6]);
+        recorder.record_n(5, 2);
+        let histogram = recorder.histogram().clone();
+        drop(recorder);
+        let mut recorder = histogram.recorder().unwrap();
+        recorder.record_batch(&[5, 6]);
         assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 4);
     }
 }
 
 #[test]
-fn a_recorder_is_the_writer() {
-    let histogram = SingleWriterHistogram::create(&options()).unwrap();
-    let mut recorder = histogram.writer().unwrap().into_recorder().unwrap();
-    assert_eq!(histogram.writer().err(), Some(Error::Busy));
-    (0..1000).for_each(|value| recorder.record(value));
-    recorder.record(u64::MAX);
-    drop(recorder);
-    let sparse = Options { storage: Storage::Sparse, ..options() };
-    assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1000);
-    assert!(histogram.writer().is_ok());
-    // A histogram without a recorder returns the writer.
-    let sparse = SingleWriterHistogram::create(&sparse).unwrap();
-    assert_eq!(sparse.writer().unwrap().into_recorder().err(), Some(Error::Unsupported));
-    assert!(sparse.writer().is_ok());
+fn a_recorder_has_the_cells_that_the_histogram_lends() {
+    for (storage, is_lent) in [(Storage::Dense, true), (Storage::Sparse, false)] {
+        let histogram = SingleWriterHistogram::create(&Options { storage, ..options() }).unwrap();
+        let mut recorder = histogram.recorder().unwrap();
+        assert_eq!(
+            recorder.length() > 0,
+            is_lent && (histogram.counter_bits() == 32 || cfg!(target_has_atomic = "64"))
+        );
+        (0..1000).for_each(|value| recorder.record(value));
+        recorder.record(u64::MAX);
+        drop(recorder);
+        assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1000);
+        assert!(histogram.recorder().is_ok());
+    }
 }
 
 /// The writer of narrow cells counts their wraps and the values out of range, as the histogram's own `record` does.
@@ -137,7 +137,7 @@ fn the_writers_record_all_that_others_do() {
     let mut mutable: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
     let mut split = Histogram::<[AtomicU64], SingleWriter>::boxed(LAYOUT, true).unwrap();
     let shared = SingleWriterHistogram::create(&options()).unwrap();
-    let mut by_handle = shared.writer().unwrap();
+    let mut by_handle = shared.recorder().unwrap();
     let (mut by_split, reader) = split.split();
     macro_rules! all_of_it {
         ($writer:expr) => {{
@@ -187,9 +187,9 @@ fn memory_of_the_caller_says_what_is_in_it() {
         let histogram = SingleWriterHistogram::init_in(base, size, &options()).unwrap();
         assert_eq!(SharedHistogram::attach(base, size).err(), Some(Error::InvalidArgument));
         let attached = SingleWriterHistogram::attach(base, size).unwrap();
-        assert_eq!(attached.writer().err(), Some(Error::Unsupported), "another process may have it");
-        let mut writer = attached.writer_unchecked();
-        writer.record(5);
+        assert_eq!(attached.recorder().err(), Some(Error::Unsupported), "another process may have it");
+        let mut recorder = attached.recorder_unchecked();
+        recorder.record(5);
         assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1);
         // Images still number modes as before the default had number 0. (The adjacent width of a cell is the target's
         // default.)

@@ -164,16 +164,14 @@ fn lowest_discernible_values_become_powers_of_two() {
 }
 
 #[test]
-fn writers() {
+fn recorders() {
     let options = Options { unit: 1000, significant_digits: 3, max_trackable: 1 << 30, ..Options::default() };
     let single = SingleWriterHistogram::create(&options).unwrap();
-    let mut writer = single.writer().unwrap();
-    writer.record(5000);
-    writer.record_batch(&[5000; 100]);
-    let mut recorder = writer.into_recorder().unwrap();
+    let mut recorder = single.recorder().unwrap();
     recorder.record(5000);
+    recorder.record_batch(&[5000; 100]);
     let taken = single.snapshot().unwrap();
-    assert_eq!(taken.bucket_of(5000).unwrap().count, 102);
+    assert_eq!(taken.bucket_of(5000).unwrap().count, 101);
 }
 
 /// Histograms in memory that processes share. Builds that do not know units find another version there.

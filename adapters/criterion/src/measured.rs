@@ -1,6 +1,6 @@
 //! The histograms of a benchmark.
 
-use picollo_core::recorders::SharedWriter;
+use picollo_core::recorders::Recorder;
 use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
 
 use crate::measurement::Taken;
@@ -26,19 +26,19 @@ impl Per {
 pub(crate) struct Measured {
     pub(crate) name: String,
     pub(crate) per: Per,
-    times: SharedWriter,
-    counts: Vec<SharedWriter>,
+    times: Recorder<SingleWriterHistogram>,
+    counts: Vec<Recorder<SingleWriterHistogram>>,
 }
 
 /// A histogram with room for any value, at an error of a thousandth.
-fn histogram() -> SharedWriter {
+fn histogram() -> Recorder<SingleWriterHistogram> {
     let histogram =
-        SingleWriterHistogram::create(&Options::default()).and_then(|histogram| histogram.writer());
+        SingleWriterHistogram::create(&Options::default()).and_then(|histogram| histogram.recorder());
     histogram.expect("the defaults are right, and there is memory")
 }
 
-fn snapshot(writer: &SharedWriter) -> Box<Snapshot> {
-    let histogram = writer.histogram();
+fn snapshot(recorder: &Recorder<SingleWriterHistogram>) -> Box<Snapshot> {
+    let histogram = recorder.histogram();
     let mut snapshot = Snapshot::boxed(*histogram.layout()).expect("there is memory");
     histogram.update(&mut snapshot, Since::Reset).expect("nobody resets it");
     snapshot
@@ -56,9 +56,9 @@ impl Measured {
         }
         let mean = |value: u64| (value + iterations / 2) / iterations;
         self.times.record_n(mean(taken.picos), iterations);
-        for (writer, count) in self.counts.iter_mut().zip(&taken.counts) {
+        for (recorder, count) in self.counts.iter_mut().zip(&taken.counts) {
             if let Some(count) = count {
-                writer.record_n(mean(*count), iterations);
+                recorder.record_n(mean(*count), iterations);
             }
         }
     }

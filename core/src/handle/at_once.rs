@@ -63,7 +63,7 @@ mod tests {
         let options = Options { relative_error: 0.01, max_trackable: 1_000, ..Options::default() };
         let shared = SharedHistogram::create(&options).unwrap();
         let alone = SingleWriterHistogram::create(&options).unwrap();
-        let mut writer = alone.writer().unwrap();
+        let mut recorder = alone.recorder().unwrap();
         // With loom, no cell can be in a static.
         #[cfg(not(loom))]
         static COUNTS: Static = Histogram::new(LAYOUT);
@@ -75,7 +75,7 @@ mod tests {
             shared.reset().and_then(|()| alone.reset()).and_then(|()| dense.reset()).unwrap();
             for value in values {
                 shared.record(value);
-                writer.record(value);
+                recorder.record(value);
                 dense.record(value);
             }
         }

@@ -1,30 +1,36 @@
-//! Records without a lookup.
+//! The right to record into a histogram, held by one thread at a time.
 
 use core::ffi::c_void;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use crate::cells::cell::Counter;
 use crate::cells::cell::Place;
 use crate::cells::header::Header;
 use crate::error::Result;
 use crate::handle::shared::SharedHistogram;
-use crate::handle::single_writer::Claim;
+use crate::handle::single_writer::sealed::{Inside, Sealed};
+use crate::handle::single_writer::{Claim, Handle, SingleWriterHistogram};
+use crate::histograms::dense::single_writer::{directly, record_in_all_ways};
 use crate::platform::atomics::{AtomicU32, AtomicU64};
+use crate::snapshot::merge::Merged;
+use crate::snapshot::snapshot::Snapshot;
 
-/// A direct handle for recording into a thread-local or single-writer histogram, by one thread at a time. It keeps the
-/// histogram alive. For a thread-local histogram it owns a shard until it is dropped, even if threads end. For a
-/// single-writer histogram it is the writer.
+/// Records into a thread-local or single-writer histogram, by one thread at a time. It keeps the histogram alive. You
+/// can send it to another thread, not clone it. For a thread-local histogram it owns a shard until it is dropped, even
+/// if threads end. A single-writer histogram has only one.
+///
+/// [`Recorder::record`] adds to a cell directly; the other methods go through the histogram.
 ///
 /// Code that records without [`Recorder::record`] (a binding, inlined C) must do the same. With
 /// `index = layout.storage_index(value)`, if `index <` [`Recorder::length`], it adds one to the cell by a relaxed load
 /// and store. For other indices, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
 #[derive(Debug)]
-pub struct Recorder {
-    /// Single-writer mode, if types ensure one writer: proof that this is the writer. This is the first field, so that
+pub struct Recorder<H: Handle = SharedHistogram> {
+    /// Single-writer mode, if types ensure one recorder: proof that this is the one. This is the first field, so that
     /// it is dropped while the histogram exists.
     #[allow(dead_code, reason = "it is for being dropped")]
     claim: Option<Claim>,
-    histogram: SharedHistogram,
+    histogram: H,
     counters: NonNull<u8>,
     length: u64,
     /// Returned to the histogram when the recorder is dropped; NULL in single-writer mode.
@@ -32,22 +38,18 @@ pub struct Recorder {
 }
 
 // SAFETY: the cells are atomic and alive as long as the histogram, which is counted; the owner is returned once.
-unsafe impl Send for Recorder {}
+unsafe impl<H: Handle + Send> Send for Recorder<H> {}
 
-impl Recorder {
-    /// # Safety
-    /// As for [`SharedHistogram::create_unguarded`], for a single-writer histogram without a claim here.
-    pub(crate) unsafe fn of(histogram: &SharedHistogram, claim: Option<Claim>) -> Result<Recorder> {
-        let (counters, owner) = histogram.lend_cells()?;
-        Ok(Recorder { claim, histogram: histogram.clone(), counters, length: length_of(histogram), owner })
-    }
+impl<H: Handle> Recorder<H> {
+    record_in_all_ways!([mut] self, directly(*self.unguarded()), inline);
 
-    /// Returns how many cells can be used without a call: [`crate::Layout::length`], or 0 if the layout has a unit.
+    /// Returns how many cells can be used without a call: [`crate::Layout::length`], or 0 if the layout has a unit or the
+    /// histogram has no cells to lend.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Returns the cells: [`crate::Layout::length`] cells of [`SharedHistogram::counter_bits`] each.
+    /// Returns the cells, [`Recorder::length`] of [`SharedHistogram::counter_bits`] each.
     pub fn counters(&self) -> NonNull<u8> {
         self.counters
     }
@@ -55,17 +57,27 @@ impl Recorder {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        let layout = self.histogram.layout();
-        let index = layout.recording_index(value);
+        let histogram = self.unguarded();
+        let index = histogram.layout().recording_index(value);
         if index < self.length {
-            if self.histogram.counter_bits() == 64 {
+            if histogram.counter_bits() == 64 {
                 self.count::<AtomicU64>(index as usize);
             } else if self.count::<AtomicU32>(index as usize) != 0 {
-                self.histogram.add_wrap();
+                histogram.add_wrap();
             }
             return;
         }
-        self.histogram.record(value);
+        histogram.record(value);
+    }
+
+    /// Returns the histogram, for reading and resetting.
+    pub fn histogram(&self) -> &H {
+        &self.histogram
+    }
+
+    #[inline(always)]
+    fn unguarded(&self) -> &SharedHistogram {
+        self.histogram.unguarded(Inside(()))
     }
 
     /// Adds to a cell of this type, at a valid index.
@@ -74,9 +86,29 @@ impl Recorder {
         // SAFETY: the cells live as long as the histogram, and `record` has checked the index.
         C::count_alone::<false>(unsafe { Place::new(self.counters.cast::<C>().as_ptr(), index) })
     }
+}
 
-    /// Converts this recorder to its parts, the histogram and the owner, which then own it. A single-writer histogram
-    /// cannot get another writer.
+impl Recorder<SingleWriterHistogram> {
+    /// Returns a recorder. If the histogram has no cells to lend, it records through the histogram.
+    pub(crate) fn of_single_writer(histogram: &SingleWriterHistogram, claim: Option<Claim>) -> Self {
+        let shared = histogram.unguarded(Inside(()));
+        // One writer has no shard, so nothing owns its cells.
+        let (counters, length) = match shared.lend_cells() {
+            Ok((counters, _)) => (counters, length_of(shared)),
+            Err(_) => (NonNull::dangling(), 0),
+        };
+        Recorder { claim, histogram: histogram.clone(), counters, length, owner: ptr::null_mut() }
+    }
+}
+
+impl Recorder {
+    pub(crate) fn of(histogram: &SharedHistogram) -> Result<Recorder> {
+        let (counters, owner) = histogram.lend_cells()?;
+        let length = length_of(histogram);
+        Ok(Recorder { claim: None, histogram: histogram.clone(), counters, length, owner })
+    }
+
+    /// Converts this recorder to its parts, the histogram and the owner, which then own it.
     pub fn into_raw(self) -> (NonNull<Header>, *mut c_void) {
         let parts = (self.histogram.as_raw(), self.owner);
         core::mem::forget(self);
@@ -103,9 +135,9 @@ pub(crate) fn length_of(histogram: &SharedHistogram) -> u64 {
     if layout.unit() == 0 { layout.length() as u64 } else { 0 }
 }
 
-impl Drop for Recorder {
+impl<H: Handle> Drop for Recorder<H> {
     fn drop(&mut self) {
         // SAFETY: it was taken with the recorder, and is not used any more.
-        unsafe { self.histogram.give_back(self.owner) };
+        unsafe { self.unguarded().give_back(self.owner) };
     }
 }

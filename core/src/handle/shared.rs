@@ -214,12 +214,11 @@ impl SharedHistogram {
     }
 
     /// Returns a direct handle for recording into a thread-local histogram. Fails with [`Error::Unsupported`] for other
-    /// modes (see [`SharedWriter::into_recorder`](crate::recorders::SharedWriter::into_recorder) for a single writer),
-    /// and for cells that the target cannot load and store in one step. Fails with [`Error::OutOfMemory`] if there is
-    /// no room for a shard.
+    /// modes (see [`SingleWriterHistogram::recorder`](crate::SingleWriterHistogram::recorder) for a single writer), and
+    /// for cells that the target cannot load and store in one step. Fails with [`Error::OutOfMemory`] if there is no
+    /// room for a shard.
     pub fn recorder(&self) -> Result<Recorder> {
-        // SAFETY: it is not a single-writer histogram, unless somebody has already made the required promise.
-        unsafe { Recorder::of(self, None) }
+        Recorder::of(self)
     }
 
     /// Returns cells for a recorder, and their owner.

@@ -1,4 +1,4 @@
-//! Handles to single-writer histograms: every handle can read and reset, and one of them has the writer.
+//! Handles to single-writer histograms: every handle can read and reset, and one recorder can record.
 
 use core::ptr::NonNull;
 
@@ -9,9 +9,7 @@ use crate::handle::options::Options;
 use crate::handle::prefix::Prefix;
 use crate::handle::recorder::Recorder;
 use crate::handle::shared::SharedHistogram;
-use crate::histograms::dense::single_writer::{directly, record_in_all_ways};
 use crate::layout::layout::Layout;
-use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
 pub(crate) mod sealed {
@@ -44,15 +42,15 @@ impl sealed::Sealed for SingleWriterHistogram {
 
 /// A counted reference to a histogram with one writer, which uses plain additions. They take a third to a fifth of the
 /// time of atomic ones. It is [`SharedHistogram`]'s sibling: any thread may hold, clone and drop one, read and reset,
-/// and one of them has the [`SingleWriterHistogram::writer`].
+/// and one of them has the [`SingleWriterHistogram::recorder`].
 ///
 /// ```
 /// use picollo_core::{Error, Options, SingleWriterHistogram};
 ///
 /// let latency = SingleWriterHistogram::create(&Options::default())?;
-/// let mut writer = latency.writer()?;
-/// assert_eq!(latency.writer().err(), Some(Error::Busy));
-/// std::thread::spawn(move || writer.record(1_234)).join().unwrap();
+/// let mut recorder = latency.recorder()?;
+/// assert_eq!(latency.recorder().err(), Some(Error::Busy));
+/// std::thread::spawn(move || recorder.record(1_234)).join().unwrap();
 /// latency.reset()?;
 /// # Ok::<(), Error>(())
 /// ```
@@ -69,7 +67,7 @@ impl SingleWriterHistogram {
     /// Fails with [`Error::InvalidArgument`] for other modes; otherwise as [`SharedHistogram::create`].
     pub fn create(options: &Options) -> Result<SingleWriterHistogram> {
         let options = single_writer(options)?;
-        // SAFETY: only writers record, and there is only one.
+        // SAFETY: only recorders record, and there is only one.
         unsafe { SharedHistogram::create_unguarded(&options) }.map(SingleWriterHistogram)
     }
 
@@ -84,7 +82,7 @@ impl SingleWriterHistogram {
     /// As there.
     pub unsafe fn init_in(memory: *mut u8, size: usize, options: &Options) -> Result<SingleWriterHistogram> {
         let options = single_writer(options)?;
-        // SAFETY: passed on; only writers record, and whoever makes a writer promises that there is only one.
+        // SAFETY: passed on; only recorders record, and whoever makes one promises that it is the only one.
         unsafe { SharedHistogram::init_in_unguarded(memory, size, &options) }.map(SingleWriterHistogram)
     }
 
@@ -96,7 +94,7 @@ impl SingleWriterHistogram {
     /// # Safety
     /// As there.
     pub unsafe fn attach(memory: *mut u8, size: usize) -> Result<SingleWriterHistogram> {
-        // SAFETY: passed on; only writers record, and whoever makes a writer promises that there is only one.
+        // SAFETY: passed on; only recorders record, and whoever makes one promises that it is the only one.
         let attached = unsafe { SharedHistogram::attach_unguarded(memory, size)? };
         if attached.is_single_writer() {
             Ok(SingleWriterHistogram(attached))
@@ -105,32 +103,32 @@ impl SingleWriterHistogram {
         }
     }
 
-    /// Returns the writer. After it is dropped, you can get it again.
+    /// Returns the only recorder. After it is dropped, you can get it again.
     ///
     /// Fails with [`Error::Busy`] while there is one; with [`Error::Unsupported`] for a histogram in the caller's
-    /// memory, whose writer may be in another process: see [`SingleWriterHistogram::writer_unchecked`].
-    pub fn writer(&self) -> Result<SharedWriter> {
+    /// memory, whose recorder may be in another process: see [`SingleWriterHistogram::recorder_unchecked`].
+    pub fn recorder(&self) -> Result<Recorder<SingleWriterHistogram>> {
         if !self.0.is_counted() {
             return Err(Error::Unsupported);
         }
         // SAFETY: it is counted, so it has a prefix before it.
         let claim = unsafe { Claim::of(&self.0)? };
-        Ok(SharedWriter { claim: Some(claim), histogram: self.clone() })
+        Ok(Recorder::of_single_writer(self, Some(claim)))
     }
 
-    /// Returns the writer of a histogram in the caller's memory.
+    /// Returns the recorder of a histogram in the caller's memory.
     ///
     /// # Safety
-    /// There must be no other writer, in any process, as long as this one exists: counts get lost otherwise. (Nothing
+    /// There must be no other recorder, in any process, as long as this one exists: counts get lost otherwise. (Nothing
     /// worse happens: all accesses are atomic.)
-    pub unsafe fn writer_unchecked(&self) -> SharedWriter {
-        SharedWriter { claim: None, histogram: self.clone() }
+    pub unsafe fn recorder_unchecked(&self) -> Recorder<SingleWriterHistogram> {
+        Recorder::of_single_writer(self, None)
     }
 
     /// Converts the reference to one through which anybody can record.
     ///
     /// # Safety
-    /// As for [`SharedHistogram::create_unguarded`]; a [`SharedWriter`] counts as a thread that records.
+    /// As for [`SharedHistogram::create_unguarded`]; a [`Recorder`] counts as a thread that records.
     #[doc(hidden)]
     pub unsafe fn into_unguarded(self) -> SharedHistogram {
         self.0
@@ -170,7 +168,7 @@ pub(crate) fn single_writer(options: &Options) -> Result<Options> {
     }
 }
 
-/// Proof that a histogram on the heap has its writer, until this is dropped.
+/// Proof that a histogram on the heap has its recorder, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Claim(NonNull<Header>);
 
@@ -193,37 +191,5 @@ impl Drop for Claim {
     fn drop(&mut self) {
         // SAFETY: it is counted and alive, as promised to `of`.
         unsafe { Prefix::of(self.0).as_ref() }.release_writer();
-    }
-}
-
-/// The only writer of a [`SingleWriterHistogram`], which it keeps alive. You can send it to another thread, not clone
-/// it.
-#[derive(Debug)]
-pub struct SharedWriter {
-    /// This is the first field, so that it is dropped while the histogram exists.
-    claim: Option<Claim>,
-    histogram: SingleWriterHistogram,
-}
-
-impl SharedWriter {
-    record_in_all_ways!([mut] self, directly(self.histogram.0), inline);
-
-    /// Counts one value: a load, an add and a store of one cell.
-    #[inline(always)]
-    pub fn record(&mut self, value: u64) {
-        self.histogram.0.record(value);
-    }
-
-    /// Returns the histogram, for reading and resetting.
-    pub fn histogram(&self) -> &SingleWriterHistogram {
-        &self.histogram
-    }
-
-    /// Converts the writer to a direct handle for recording. Fails as [`SharedHistogram::recorder`], and for sparse
-    /// storage.
-    pub fn into_recorder(self) -> Result<Recorder> {
-        let SharedWriter { claim, histogram } = self;
-        // SAFETY: the recorder is the writer from here on.
-        unsafe { Recorder::of(&histogram.0, claim) }
     }
 }

@@ -48,7 +48,7 @@ pub use noise::NoiseWatch;
 pub use options::BenchmarkOptions;
 pub use result::{BenchmarkCounter, BenchmarkNoise, BenchmarkResult, Sample, Side};
 
-use picollo_core::recorders::SharedWriter;
+use picollo_core::recorders::Recorder;
 use picollo_core::{SingleWriterHistogram, Snapshot};
 use picollo_stats::BlockComparison;
 #[cfg(doc)]
@@ -90,7 +90,7 @@ pub struct Benchmark {
     readings: Vec<Reading>,
     /// Totals for each event.
     totals: Vec<Totals>,
-    histograms: [SharedWriter; 2],
+    histograms: [Recorder<SingleWriterHistogram>; 2],
     /// Side and time of each sample in the current block: picoseconds per call, including the overhead.
     block: [(usize, f64); BLOCK],
     /// Picoseconds per call, including the overhead.
@@ -138,7 +138,7 @@ impl Benchmark {
         let mut totals = with_room(events.len())?;
         totals.resize(events.len(), Totals::default());
         let looks = Looks::new(limits.confidence, limits.precision, limits.min_blocks);
-        let create = || SingleWriterHistogram::create(&picollo_core::Options::default())?.writer();
+        let create = || SingleWriterHistogram::create(&picollo_core::Options::default())?.recorder();
         #[cfg(not(test))]
         let watch = Watch::machine()?;
         // Tests simulate the noise: this machine may be busy.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use picollo_core::counters::{Metric, MetricCounter, SharedStripedCounter};
-use picollo_core::recorders::SharedWriter;
+use picollo_core::recorders::Recorder;
 use picollo_core::{Options, SharedHistogram, Since, Snapshot};
 
 use crate::description::{SegmentEntry, SegmentInfo, SegmentOptions};
@@ -27,7 +27,7 @@ impl Segment {
         pub fn create(_: &SegmentOptions<'_>) -> Result<Segment>;
         pub fn attach(_: &Path) -> Result<Segment>;
         pub fn histogram(&self, _: &Metric<'_>, _: &Options) -> Result<SharedHistogram>;
-        pub fn single_writer(&self, _: &Metric<'_>, _: &Options) -> Result<SharedWriter>;
+        pub fn single_writer(&self, _: &Metric<'_>, _: &Options) -> Result<Recorder<SingleWriterHistogram>>;
         pub fn counter(&self, _: &Metric<'_>) -> Result<MetricCounter>;
         pub fn striped_counter(&self, _: &Metric<'_>) -> Result<SharedStripedCounter>;
         pub fn retire(&self, _: &Metric<'_>) -> Result<()>;

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use picollo_core::counters::{Metric, MetricCounter, SharedStripedCounter};
 use picollo_core::layouts::Storage;
-use picollo_core::recorders::SharedWriter;
+use picollo_core::recorders::Recorder;
 use picollo_core::seam::{PerCpuImage, has_restartable_sequences};
 use picollo_core::{Mode, Options, SharedHistogram, SingleWriterHistogram};
 
@@ -47,9 +47,13 @@ impl Segment {
         unsafe { self.histogram_unguarded(metric, options) }
     }
 
-    /// Creates a histogram that one thread of one process records into, and returns its writer. Fails with
+    /// Creates a histogram that one thread of one process records into, and returns its recorder. Fails with
     /// `Incompatible` if the name and labels already exist; other errors as for [`Segment::histogram`].
-    pub fn single_writer(&self, metric: &Metric<'_>, options: &Options) -> Result<SharedWriter> {
+    pub fn single_writer(
+        &self,
+        metric: &Metric<'_>,
+        options: &Options,
+    ) -> Result<Recorder<SingleWriterHistogram>> {
         let options = Options { mode: Mode::SingleWriter, ..*options };
         let (_, body, is_new) = self.find_or_make(metric, &options)?;
         if !is_new {
@@ -58,8 +62,8 @@ impl Segment {
         let memory = self.0.object(body.offset).as_ptr();
         // SAFETY: the object was just made, and stays.
         let histogram = unsafe { SingleWriterHistogram::attach(memory, body.size as usize) }?;
-        // SAFETY: there is no other writer: later calls find the entry taken.
-        Ok(unsafe { histogram.writer_unchecked() })
+        // SAFETY: there is no other recorder: later calls find the entry taken.
+        Ok(unsafe { histogram.recorder_unchecked() })
     }
 
     /// Like [`Segment::histogram`], in any mode. The owning thread of a single-writer histogram gets it again.

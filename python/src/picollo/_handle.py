@@ -55,7 +55,7 @@ class _Closed:
         self.message = message
 
 
-class Recorder(Handle):
+class RecordingHandle(Handle):
     """A histogram. It passes its pointer to the library unchecked, as every check would cost time."""
 
     __slots__ = ("_name",)

@@ -10,7 +10,7 @@ from . import arrays
 from . import _structs as structs
 from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
-from ._handle import Handle, Recorder, ask, locked, new_lock
+from ._handle import Handle, RecordingHandle, ask, locked, new_lock
 from ._library import held, own, released
 from .errors import BufferTooSmallError, InvalidArgumentError, check
 from .summary import NamedSummary, percentiles_from_bytes, percentiles_of, ranks_and_room, with_percentiles
@@ -231,7 +231,7 @@ class DoubleSnapshot(Handle):
         raise TypeError("a snapshot cannot be pickled; its summary can")
 
 
-class DoubleHistogram(Recorder):
+class DoubleHistogram(RecordingHandle):
     """Counts finite doubles of both signs and all magnitudes, each within a relative error; zero is exact. NaN and
     infinities are counted separately.
 

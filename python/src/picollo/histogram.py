@@ -11,7 +11,7 @@ from . import _structs as structs
 from ._arguments import described, histogram_options, parameters, u64
 from ._buffers import batch_of
 from ._extension import methods_in_c
-from ._handle import Recorder
+from ._handle import RecordingHandle
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
 from .errors import InvalidArgumentError, check
@@ -39,7 +39,7 @@ _LONG_BATCH = 10_000
 
 
 @methods_in_c("record", "record_n", "nano_scope", "micro_scope", "milli_scope", "tick_scope")
-class Histogram(Recorder):
+class Histogram(RecordingHandle):
     """Counts 64-bit values in buckets of bounded relative width.
 
     ::

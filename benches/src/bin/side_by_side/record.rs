@@ -72,10 +72,9 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
     let narrow = RefCell::new(Histogram::<[AtomicU32], SingleWriter>::boxed(layout, true).unwrap());
     let interlocked = Histogram::<[AtomicU64], Interlocked>::boxed(layout, true).unwrap();
     let options = |mode| Options { mode, relative_error: ERROR, max_trackable: max, ..Options::default() };
-    let single = || SingleWriterHistogram::create(&options(Mode::SingleWriter)).unwrap().writer().unwrap();
-    let mut writer = single();
     let thread_local = SharedHistogram::create(&options(Mode::ThreadLocal)).unwrap();
-    let mut recorder = single().into_recorder().unwrap();
+    let single = SingleWriterHistogram::create(&options(Mode::SingleWriter)).unwrap();
+    let mut recorder = single.recorder().unwrap();
 
     let mut hdr_wide = hdrhistogram::Histogram::<u64>::new_with_bounds(1, max, 3).unwrap();
     let mut hdr_narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, max, 3).unwrap();
@@ -111,9 +110,6 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
         }),
         contender("picollo, single writer, recorder", || {
             opaque(values).iter().for_each(|&value| recorder.record(value));
-        }),
-        contender("picollo, single writer, kind at run time", || {
-            opaque(values).iter().for_each(|&value| writer.record(value));
         }),
         contender("picollo, thread-local", || {
             opaque(values).iter().for_each(|&value| thread_local.record(value));

@@ -1,7 +1,6 @@
 //! Runs can be saved and read back, judgments use the saved values, and errors are reported.
 
 use picollo_core::Since;
-use picollo_core::recorders::SharedWriter;
 use proptest::prelude::*;
 
 use super::*;
@@ -29,8 +28,8 @@ impl Drop for Place {
 
 fn histogram(values: &[u64]) -> Box<Snapshot> {
     let histogram = picollo_core::SingleWriterHistogram::create(&picollo_core::Options::default()).unwrap();
-    let mut writer: SharedWriter = histogram.writer().unwrap();
-    values.iter().for_each(|&value| writer.record(value));
+    let mut recorder = histogram.recorder().unwrap();
+    values.iter().for_each(|&value| recorder.record(value));
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
     histogram.update(&mut snapshot, Since::Reset).unwrap();
     snapshot

@@ -140,10 +140,10 @@ pub(super) fn is_slower(against: &Against) -> bool {
 /// Wall times of the newer command, in picoseconds, one per block: means of two runs.
 fn histogram(measured: &Measured) -> Result<Box<Snapshot>, Failure> {
     let histogram = SingleWriterHistogram::create(&Options::default())?;
-    let mut writer = histogram.writer()?;
+    let mut recorder = histogram.recorder()?;
     for block in measured.counting() {
         let wall = block[1][super::WALL].unwrap_or_default();
-        writer.record((wall * 1e12) as u64);
+        recorder.record((wall * 1e12) as u64);
     }
     let mut snapshot = Snapshot::boxed(*histogram.layout())?;
     histogram.update(&mut snapshot, Since::Reset)?;

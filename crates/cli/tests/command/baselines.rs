@@ -29,7 +29,7 @@ fn picollo(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
 /// Saves runs of a command that took this many picoseconds, as if measured on this machine.
 fn remember(directory: &Path, name: &str, benchmark: &str, picos: u64, count: usize) {
     let histogram = SingleWriterHistogram::create(&Options::default()).unwrap();
-    histogram.writer().unwrap().record(picos);
+    histogram.recorder().unwrap().record(picos);
     for _ in 0..count {
         let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
         histogram.update(&mut snapshot, Since::Reset).unwrap();

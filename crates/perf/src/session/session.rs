@@ -3,7 +3,7 @@
 use core::fmt;
 
 use picollo_core::SingleWriterHistogram;
-use picollo_core::recorders::SharedWriter;
+use picollo_core::recorders::Recorder;
 
 use crate::event::event::{Event, MAX_EVENTS};
 use crate::event::info::{EVENT_INFO_FAST, EventInfo};
@@ -283,7 +283,7 @@ impl<S: Sys> SessionOn<S> {
                 Err(error) => return Err(error),
             };
             let histogram = SingleWriterHistogram::create(&histogram_options)
-                .and_then(|histogram| histogram.writer())
+                .and_then(|histogram| histogram.recorder())
                 .map_err(|error| ExplainedError::from(error).with_event(position))?;
             self.entries.push(Entry {
                 event: Event { scale: event.worth(), ..*event },
@@ -372,7 +372,7 @@ pub(crate) struct Entry {
     pub is_skipped: bool,
     pub substitute: Option<Substitute>,
     /// Only the session records into it.
-    pub histogram: SharedWriter,
+    pub histogram: Recorder<SingleWriterHistogram>,
     /// The slots of its parts on other kinds of core, one bit each.
     pub parts: u64,
     /// One counter sees it wherever the target runs: it is not split, and not limited to one kind of core.

@@ -142,11 +142,11 @@ pub mod seam {
     pub use crate::error::from_code;
     pub use crate::format::buffer::{BufferWriter, Written, room, write_c_string};
     pub use crate::format::date::{Date, Day};
-    pub use crate::format::decimal::Decimal;
     pub use crate::format::number::{
-        Fixed, Grouped, Maybe, NOT_AVAILABLE, write_rounded, write_scientific, zigzag,
+        Decimal, Fixed, Grouped, Maybe, NOT_AVAILABLE, write_rounded, write_scientific, zigzag,
     };
     pub use crate::format::xml::write_escaped;
+    pub use crate::handle::dispatch::record_exported;
     pub use crate::handle::single_writer::sealed::Inside;
     #[cfg(feature = "alloc")]
     pub use crate::histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
@@ -165,7 +165,7 @@ pub mod seam {
     pub use crate::platform::process::process;
     pub use crate::snapshot::differences::{BLOCK, Cells};
     pub use crate::statistics::percentile::{Cursor, saturated, target_count};
-    pub use crate::statistics::short::{CountsInWords, Rank, SHORT, outside, supports};
+    pub use crate::statistics::summary::{CountsInWords, Rank, SHORT, outside, supports};
     pub use crate::statistics::summary::{position_of, write_at};
 }
 

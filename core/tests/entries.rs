@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use picollo_core::seam::record_exported;
 use picollo_core::{Mode, Options, SharedHistogram};
 
 /// Random numbers that are the same in every run.
@@ -85,7 +86,8 @@ impl Judged {
         worker.run(move || match how {
             0 => histogram.record_batch(&values),
             1 => values.iter().for_each(|&value| histogram.record_n(value, 1)),
-            2 | 3 => values.iter().for_each(|&value| histogram.record_out_of_line(value)),
+            // SAFETY: this thread holds a reference.
+            2 | 3 => values.iter().for_each(|&value| unsafe { record_exported(histogram.as_raw(), value) }),
             _ => values.iter().for_each(|&value| histogram.record(value)),
         });
     }

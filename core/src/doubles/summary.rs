@@ -7,7 +7,7 @@ use crate::doubles::DoubleBucket;
 use crate::error::{Error, Result};
 use crate::format::number::Rounded;
 use crate::statistics::percentile::saturated;
-use crate::statistics::short::{self, CountsInWords};
+use crate::statistics::summary::{CountsInWords, write_short};
 use crate::statistics::summary::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
 
 /// A percentile of doubles.
@@ -93,6 +93,6 @@ impl fmt::Display for DoubleSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outside = [("not finite", self.statistics.not_finite), ("lost", self.statistics.lost)];
         let counts = CountsInWords { total: self.statistics.count, outside: &outside };
-        short::write(f, counts, |at| Rounded(self.percentiles[at].value), Rounded(self.statistics.mean))
+        write_short(f, counts, |at| Rounded(self.percentiles[at].value), Rounded(self.statistics.mean))
     }
 }

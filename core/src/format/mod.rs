@@ -2,7 +2,6 @@
 
 pub(crate) mod buffer;
 pub(crate) mod date;
-pub(crate) mod decimal;
 #[cfg(test)]
 pub(crate) mod exact;
 pub(crate) mod number;

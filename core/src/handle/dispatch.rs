@@ -176,12 +176,12 @@ pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
 }
 
 /// Counts one value, for the exported function. A dense 64-bit single writer falls through. One comparison separates
-/// narrower kinds from other wide ones, and the first kind of either is one jump away.
+/// narrower kinds from other wide ones, and the first kind of either is one jump away, so that neither slows the other.
 ///
 /// # Safety
 /// As for [`record_inlined`].
 #[inline(always)]
-pub(crate) unsafe fn record_exported(header: NonNull<Header>, value: u64) {
+pub unsafe fn record_exported(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {

@@ -256,15 +256,6 @@ impl SharedHistogram {
         unsafe { record_inlined(self.0, value) };
     }
 
-    /// Does the same as [`SharedHistogram::record`] for a function that is called, not inlined. All kinds except the
-    /// default are one jump away, so that neither slows the other.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn record_out_of_line(&self, value: u64) {
-        // SAFETY: a reference keeps the histogram alive.
-        unsafe { record_exported(self.0, value) };
-    }
-
     record_in_all_ways!(self, as_what_records(self.0));
 
     /// See [`Histogram::reset`].

@@ -3,6 +3,5 @@
 pub(crate) mod interpolate;
 pub(crate) mod moments;
 pub(crate) mod percentile;
-pub(crate) mod short;
 pub(crate) mod steps;
 pub(crate) mod summary;

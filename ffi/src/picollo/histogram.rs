@@ -21,6 +21,7 @@
 use core::ptr::{self, NonNull};
 
 use picollo_core::SharedHistogram;
+use picollo_core::seam::record_exported;
 
 use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
@@ -87,8 +88,8 @@ picollo_core::start_on_a_line!(
 ///   mode an atomic addition more. No lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
-    // SAFETY: not NULL and not freed, as the caller promises.
-    unsafe { borrow_unchecked(histogram) }.record_out_of_line(value);
+    // SAFETY: not NULL and not freed, as the caller promises. A handle is the pointer to its header.
+    unsafe { record_exported(NonNull::new_unchecked(histogram.cast()), value) };
 }
 
 /// Counts one value count times. A count of 0 does nothing. Counts that exceed a counter are reported as lost. If 64

@@ -3,10 +3,10 @@
 use core::fmt::{self, Display, Write};
 
 use super::percent::{ratio, signed};
-use super::table::{self, Rows};
 use super::{Answer, SHORT, WIDTH, rank, supports, write_title, write_wrapped};
 use crate::blocks::Conditions;
 use crate::escape::Line;
+use crate::table::plain::{self as table, Rows};
 use crate::unit::Unit;
 use crate::{mean, value};
 use picollo_core::Summary;

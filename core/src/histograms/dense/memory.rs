@@ -86,16 +86,6 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
             Ok(alloc::boxed::Box::from_raw(Self::of_header(base.as_ptr().cast()).cast_mut()))
         }
     }
-
-    /// Returns the histogram that begins with a header, with the length from the header.
-    ///
-    /// # Safety
-    /// `header` must be the initialized header of a dense histogram of this cell type, with its cells after it.
-    unsafe fn of_header(header: *const Header) -> *const Self {
-        // SAFETY: it is readable, as the caller promises.
-        let cells = unsafe { (*header).cells() };
-        ptr::slice_from_raw_parts(header.cast::<u8>(), cells) as *const Self
-    }
 }
 
 impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {

@@ -104,6 +104,16 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// The kind in headers of this type.
     pub(super) const DENSE: Kind = Kind::new(M::MODE, Storage::Dense, C::BITS);
 
+    /// Returns the histogram that begins with a header, with the length from the header.
+    ///
+    /// # Safety
+    /// `header` must be the initialized header of a dense histogram of this cell type, with its cells after it.
+    pub(super) unsafe fn of_header(header: *const Header) -> *const Self {
+        // SAFETY: it is readable, as the caller promises.
+        let cells = unsafe { (*header).cells() };
+        core::ptr::slice_from_raw_parts(header.cast::<u8>(), cells) as *const Self
+    }
+
     /// Returns only the counters, without the baseline.
     pub(crate) fn counters(&self) -> &[C] {
         &self.cells[..self.header.layout.length()]

@@ -8,7 +8,7 @@ use crate::opening::open::Opened;
 use crate::session::history::STANDING;
 use crate::session::options::{ReadMode, SESSION_INHERIT, SESSION_ORDERED};
 use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
-use crate::session::session::SessionOn;
+use crate::session::session::{Session, SessionOn};
 use crate::user_read::page::{Mapped, View};
 use crate::user_read::pmc::{Pmcs, Rate};
 use crate::user_read::sys::{PmcSource, Policy, Sys};
@@ -18,7 +18,26 @@ use picollo_native::seam::sys::Errno;
 use picollo_native::seam::thread;
 use picollo_native::{ExplainedError, Result};
 
+impl Session {
+    /// Takes a reading of all events, or returns an error, which changes nothing.
+    pub fn read(&mut self, how: ReadMode) -> Result<()> {
+        self.0.read(how)
+    }
+
+    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading. This is the
+    /// usual case of [`ReadMode::Auto`], and its whole hot path. False changes nothing: [`Session::read`] then takes
+    /// another way, or reports why not.
+    pub fn read_unmoved(&mut self) -> bool {
+        self.0.read_unmoved()
+    }
+}
+
 impl<S: Sys> SessionOn<S> {
+    #[inline]
+    pub(crate) fn is_opener(&self) -> bool {
+        thread::token() == self.opener.0
+    }
+
     /// [`Session::read`].
     pub fn read(&mut self, how: ReadMode) -> Result<()> {
         if how == ReadMode::Auto && self.read_unmoved() {

@@ -16,7 +16,7 @@ use crate::opening::open::{Opened, Plan};
 use crate::opening::substitute::Substitute;
 use crate::session::history::Tally;
 use crate::session::options::{
-    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
+    SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
     SESSION_SKIP_UNAVAILABLE, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
 };
 use crate::session::read::{Fast, Samples, Way};
@@ -40,7 +40,7 @@ use picollo_native::{ExplainedError, Result};
 /// After a fork the child can only drop its copy: all calls return `Forked`, since the counters are the parent's.
 ///
 /// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).
-pub struct Session(SessionOn<Kernel>);
+pub struct Session(pub(super) SessionOn<Kernel>);
 
 /// A [`Session`] on a system, which is another one in tests. [`Session`] itself is not generic: a generic one would be
 /// compiled again in each crate that uses it.
@@ -56,7 +56,7 @@ pub struct SessionOn<S: Sys> {
     pub(crate) target: Target,
     pub(crate) whom: Whom,
     /// The opening thread, by its never-reused token and by its kernel id.
-    opener: (u64, i32),
+    pub(super) opener: (u64, i32),
     pub(crate) process: u32,
     policy: Policy,
     pub(crate) enabled: bool,
@@ -123,18 +123,6 @@ impl Session {
     /// any thread but the opening one.
     pub fn calibrate(&mut self) -> Result<()> {
         self.0.calibrate()
-    }
-
-    /// Takes a reading of all events, or returns an error, which changes nothing.
-    pub fn read(&mut self, how: ReadMode) -> Result<()> {
-        self.0.read(how)
-    }
-
-    /// Takes a reading in user space, if that is allowed and nothing has moved since the last reading. This is the
-    /// usual case of [`ReadMode::Auto`], and its whole hot path. False changes nothing: [`Session::read`] then takes
-    /// another way, or reports why not.
-    pub fn read_unmoved(&mut self) -> bool {
-        self.0.read_unmoved()
     }
 
     /// The last readings of all events: the counts between the last two reads, or since the base.
@@ -326,11 +314,6 @@ impl<S: Sys> SessionOn<S> {
     /// The kernel id of the opening thread if it is calling, or else -1, which no thread has. This saves a system call.
     pub(crate) fn caller(&self) -> i32 {
         if thread::token() == self.opener.0 { self.opener.1 } else { -1 }
-    }
-
-    #[inline]
-    pub(crate) fn is_opener(&self) -> bool {
-        thread::token() == self.opener.0
     }
 
     /// Whether the session counts its own opening thread.

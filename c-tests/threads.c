@@ -1,5 +1,5 @@
 /* picollo.h on many threads. They record in every mode, also in their last moments; others read, reset and free meanwhile.
- * core/tests/shards.rs tests what happens to their memory. */
+ * core/tests/threads/shards.rs tests what happens to their memory. */
 #include "test.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 JOB = @ci/job $@
 # Records of a stress test for each mode, if each costs more than usual.
 RECORDS := PICOLLO_STRESS_RECORDS=$${PICOLLO_STRESS_RECORDS:-1000000}
-STRESS := cargo test --quiet --release -p picollo-core --test stress
+STRESS := cargo test --quiet --release -p picollo-core --test threads -- stress::
 
 # What every commit has to pass.
 TEST := lint test-python test-rust test-command test-cpp test-c test-docs test-ci

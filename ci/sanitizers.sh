@@ -77,7 +77,7 @@ asan() {
         c_part
     fi
     if wants rust; then
-        rust_part --package=picollo-{core,codec,stats,text,export} --lib --test shards --test allocator --test stress --test doubles_stress --test sparse --test oracle
+        rust_part --package=picollo-{core,codec,stats,text,export} --lib --test threads --test allocator --test models
     fi
     if wants python; then python_part; fi
     echo "AddressSanitizer: $said$planted planted faults found; no error, no leak; $((SECONDS - started)) s"
@@ -148,7 +148,7 @@ tsan() {
     "$programs/planted" none >/dev/null
     plant race "data race"
     if wants c; then c_part; fi
-    if wants rust; then rust_part --package picollo-core --test stress --test shards --test doubles_stress --test sparse; fi
+    if wants rust; then rust_part --package picollo-core --test threads; fi
     echo "ThreadSanitizer: $said$planted planted fault found; no data race; $((SECONDS - started)) s"
 }
 

@@ -325,7 +325,7 @@ impl Halfway {
     /// Puts the fields in the registers of the third and fourth argument of a function. They are then in place for a
     /// call, which becomes a single jump.
     #[inline(always)]
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+    #[cfg_attr(any(not(target_arch = "x86_64"), windows, miri), allow(unused_mut))]
     pub(crate) fn in_place(mut self) -> Halfway {
         #[cfg(all(target_arch = "x86_64", not(windows), not(miri)))]
         // SAFETY: the block contains no instruction.

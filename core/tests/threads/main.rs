@@ -1,0 +1,9 @@
+//! Histograms and threads that record, read, reset, come and go.
+
+mod beside_resets;
+mod doubles;
+mod entries;
+mod shards;
+mod single_writer;
+mod sparse;
+mod stress;

@@ -66,6 +66,7 @@ class Jobs(unittest.TestCase):
         self.assertIn("Not checked here:\n  SKIPPED: not on this machine\n  SKIPPED a part\n", printed)
         self.assertEqual((self.folder / "ci/broken.log").read_text(), "2 passed, 1 failed\n")
         self.assertNotRegex(printed, "(?m)^(never|needless)")
+        self.assertLess(printed.index("---- first begins\n"), printed.index("==== first: echo"))
 
     def test_all_well_and_nothing_at_all(self):
         self.assertEqual(self.run_jobs(one="true", two="echo '1 passed in 0.01s'")[2], 0)

@@ -1,10 +1,10 @@
-/* picollo_registry.hpp: registries, counters and gauges. Compiled with exceptions and without. */
+/* picollo_registry.hpp: registries, counters, gauges and servers. Compiled with exceptions and without. */
 #include "cpp_test.hpp"
 
 #include <thread>
 #include <vector>
 
-static_assert(moves_only<picollo::registry> && moves_only<picollo::metric_counter>);
+static_assert(moves_only<picollo::registry> && moves_only<picollo::metric_counter> && moves_only<picollo::server>);
 static_assert(!std::is_copy_constructible_v<picollo::scalable_counter<>> && sizeof(picollo::scalable_counter<>) == 8);
 
 static void registries()
@@ -79,6 +79,26 @@ static void registries()
     CHECK(must(registry.text()).find("GET") == std::string::npos);
 }
 
+static void servers()
+{
+    picollo::registry registry = must(picollo::registry::create());
+    picollo::server_options how;
+    how.path = "/here";
+    how.hosts = "a.example";
+    how.connections = 2;
+    how.timeout = std::chrono::milliseconds(2500);
+    picollo::server server = must(picollo::server::start(registry, "127.0.0.1:0", how));
+    const std::string address = must(server.address());
+    CHECK(address.rfind("127.0.0.1:", 0) == 0);
+    FAILS(os, picollo::server::start(registry, address));
+    how.path = "here";
+    FAILS(invalid_argument, picollo::server::start(registry, "0", how));
+    server.stop();
+    server.stop();
+    CHECK(server.native() == nullptr);
+    must(must(picollo::server::start(registry, address)).address());
+}
+
 static void scalable_counters()
 {
     picollo::scalable_counter<> about;
@@ -93,6 +113,7 @@ static void scalable_counters()
 int main()
 {
     RUN(registries);
+    RUN(servers);
     RUN(scalable_counters);
     return report();
 }

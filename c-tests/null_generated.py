@@ -27,14 +27,21 @@ MAKERS = {
     "picollo_metric_gauge": "make_metrics(NULL, &the_picollo_metric_gauge)",
     "picollo_segment": "make_segment(&the_picollo_segment)",
     "picollo_exemplars": "picollo_exemplars_create(the_picollo_histogram, NULL, &the_picollo_exemplars, NULL)",
+    "picollo_server": "picollo_server_start(the_picollo_registry, \"0\", NULL, &the_picollo_server, NULL)",
     "picollo_benchmark": "picollo_benchmark_create(NULL, NULL, 0, &the_picollo_benchmark, NULL)",
 }
 SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1", "scopes": "1"}
 
 
 functions = description.functions
+# What frees a handle, if it is not _free.
+ENDS = {"picollo_server": "picollo_server_stop"}
 names = {one.name: one for one in functions}
 opaque = description.handles
+
+
+def ends(handle):
+    return ENDS.get(handle, f"{handle}_free")
 
 
 def is_output(one):
@@ -113,10 +120,10 @@ def call(function, null, odd=None, size=None):
     if function.name.endswith("_retain") and not null:
         # The reference that was made.
         base = function.parameters[0].base
-        lines.append(f"{base}_free(the_{base});")
+        lines.append(f"{ends(base)}(the_{base});")
     for index, one in enumerate(function.parameters):
         if one.pointers == 2 and not is_array(one) and one.base in opaque:
-            lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {one.base}_free(*({one.base} **)(void *)room[{index}]);")
+            lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {ends(one.base)}(*({one.base} **)(void *)room[{index}]);")
         # References that a call may have filled in.
         if one.base == "picollo_recorder" and is_output(one):
             lines.append(f"if (status == PICOLLO_OK) picollo_recorder_release((picollo_recorder *)(void *)room[{index}]);")
@@ -226,7 +233,7 @@ for function in functions:
                 print(call(function, [], index, 3))
                 print(call(function, [], index, 4097))
     # Last, with everything that it needs: the arguments above were valid.
-    if not function.name.endswith(("_free", "_release")):
+    if not function.name.endswith(("_free", "_release", "_stop")):
         print(call(function, []))
     print("    (void)status;\n}")
     tests.append(f"{function.name[8:]}_")
@@ -244,5 +251,5 @@ hot = [one.name for one in functions if one.is_hot]
 print(f'    printf("%d calls with NULL and misaligned for every pointer of {len(tests)} functions in turn, %d of them good ones; '
       f'{len(hot)} do not check and say so; {len(functions) - len(tests) - len(hot)} have no pointer\\n", calls, succeeded);')
 for handle in reversed(opaque):
-    print(f"    {handle}_free(the_{handle});")
+    print(f"    {ends(handle)}(the_{handle});")
 print("    return report();\n}")

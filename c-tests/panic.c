@@ -26,6 +26,7 @@ static void panics_become_a_status(void)
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_session_create(NULL, &event, 1, &session, &error));
     CHECK(error.status == PICOLLO_ERR_PANIC && error.message[0] != 0);
     CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_session_create(NULL, &event, 1, &session, NULL));
+    CHECK_STATUS(PICOLLO_ERR_PANIC, picollo_server_start(NULL, NULL, NULL, NULL, &error));
     /* Functions without a status do nothing. */
     picollo_histogram_record_corrected(histogram, 5, 1);
     CHECK_U64(0, picollo_scope_end(&scope));

@@ -58,7 +58,7 @@ run() {
 for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
-    python3 c-tests/cpp_snippets.py $kind docs/measure-latency.md docs/languages/cpp.md docs/coming-from.md docs/llms.txt >"$out/docs_$kind.cpp"
+    python3 c-tests/cpp_snippets.py $kind docs/measure-latency.md docs/languages/cpp.md docs/coming-from.md docs/llms.txt docs/export.md >"$out/docs_$kind.cpp"
     for source in c-tests/cpp_*.cpp; do
         name=$(basename "$source" .cpp)
         [ "$name" != cpp_mixed ] || continue

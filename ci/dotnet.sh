@@ -73,7 +73,7 @@ compile() {
         && python3 ci/dotnet/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
-        && python3 ci/dotnet/doc_snippets.py docs/measure-latency.md docs/languages/dotnet.md docs/coming-from.md docs/web-services.md docs/llms.txt >"$out/DocSnippets.cs" \
+        && python3 ci/dotnet/doc_snippets.py docs/measure-latency.md docs/languages/dotnet.md docs/coming-from.md docs/web-services.md docs/llms.txt docs/export.md >"$out/DocSnippets.cs" \
         && python3 ci/dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
         && python3 ci/dotnet/doc_snippets.py --program dotnet/src/Picollo/README.md >"$out/PackageReadme.cs" \
         && python3 ci/dotnet/doc_snippets.py --program "$meters/README.md" >"$out/MeterReadme.cs" || return 1

@@ -1142,12 +1142,12 @@ const char *picollo_version(void);
  * - Codes: since is PICOLLO_SINCE_..., value_selection PICOLLO_VALUE_..., placement PICOLLO_PLACEMENT_..., clock
  *   PICOLLO_CLOCK_..., unit PICOLLO_UNIT_... if it is a number, format PICOLLO_TEXT_..., encoding
  *   PICOLLO_ENCODING_..., and non_empty_only PICOLLO_BUCKETS_....
- * - Ownership: handles are opaque. The caller owns every handle that a call returns and frees it once with _free,
- *   which ignores NULL. _retain adds a reference, which needs another _free, and returns the same handle; for NULL
- *   it returns NULL. An object keeps alive what it was made from, so objects may be freed in any order. A call that
- *   ends in _ref returns a reference to an existing object, for _free. The caller frees nothing else. After a call
- *   the library keeps no pointer to the caller's memory, except after _init_in, _attach and
- *   picollo_log_reader_create.
+ * - Ownership: handles are opaque. The caller owns every handle that a call returns and frees it once with _free (a
+ *   server: with _stop), which ignores NULL. _retain adds a reference, which needs another _free, and returns the
+ *   same handle; for NULL it returns NULL. An object keeps alive what it was made from, so objects may be freed in
+ *   any order. A call that ends in _ref returns a reference to an existing object, for _free. The caller frees
+ *   nothing else. After a call the library keeps no pointer to the caller's memory, except after _init_in, _attach
+ *   and picollo_log_reader_create.
  * - Options begin with struct_size, and zero means the default. PICOLLO_..._OPTIONS_INIT sets the size and zeroes
  *   the rest. Options of older and newer headers work. A struct_size below that of the first version is
  *   PICOLLO_ERR_INVALID_ARGUMENT. A non-zero field or flag that this version does not know is

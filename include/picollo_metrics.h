@@ -7,6 +7,7 @@
  * - Export histograms: picollo_registry_create, _add, _update, _encode.
  * - Count: picollo_registry_add_counter, picollo_metric_counter_add.
  * - Set a gauge: picollo_registry_add_gauge, picollo_metric_gauge_set.
+ * - Serve them to scrapers: picollo_server_start, _stop.
  *
  * What holds for every function is at the end of picollo.h.
  */
@@ -35,7 +36,7 @@ extern "C" {
  *     metric.labels_length = 1;
  *     picollo_registry_create(&registry);
  *     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
- *     for each scrape:
+ *     for each scrape, if no picollo_server answers them:
  *         picollo_registry_update(registry);
  *         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
  *         send(bytes, length)
@@ -78,8 +79,8 @@ extern "C" {
 #define PICOLLO_METRIC_STRIPED (1 << 4)
 
 /** Histograms, counters and gauges with names and labels. The child of a fork can use it, unless another thread of
- * the parent was inside a call on it. In that case all calls except picollo_registry_free return PICOLLO_ERR_FORKED
- * from then on. */
+ * the parent was inside a call on it, or its server was answering. In that case all calls except
+ * picollo_registry_free return PICOLLO_ERR_FORKED from then on. */
 typedef struct picollo_registry picollo_registry;
 
 /** A name and a value that distinguish metrics with the same name. The name consists of letters, digits and
@@ -124,7 +125,7 @@ typedef struct picollo_metric_options {
  * Cost: an allocation. */
 PICOLLO_STATUS picollo_registry_create(picollo_registry **out);
 
-/** Frees a registry, and gives back its references to histograms. */
+/** Frees a registry, and gives back its references to histograms. If a server uses it, this happens when that stops. */
 void picollo_registry_free(picollo_registry *registry);
 
 /** Adds a histogram. It is written as empty until the next update.
@@ -299,6 +300,68 @@ typedef struct picollo_metric_exemplar {
  * Cost: allocates copies of its arguments; every write of the metric searches them for each bound. */
 PICOLLO_STATUS picollo_registry_set_exemplars(picollo_registry *registry, uint64_t id,
     const picollo_metric_exemplar *exemplars, size_t length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Servers: a registry's metrics over HTTP, for scrapers.
+ *
+ *     picollo_server *server;
+ *     if (picollo_server_start(registry, "127.0.0.1:9464", NULL, &server, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     ...
+ *     picollo_server_stop(server);
+ *
+ * GET and HEAD of /metrics update the registry and answer in the format that the request's Accept header selects. A
+ * server answers one request a connection, each in its own thread. It limits the number of connections, the size of
+ * a request (8192 bytes) and its time, and drops clients that do not take their answer. No request changes anything.
+ *
+ * On a loopback address it refuses requests for other hosts than addresses, localhost and its options' hosts: a page
+ * in a browser could send them. All users of the machine can connect to such an address; a Unix socket is for its
+ * owner (mode 0600).
+ *
+ * The threads are named picollo-serve and picollo-answer. They take no signals, except for their faults. A
+ * fork copies no threads: the parent continues to serve, and the child can only stop its copy.
+ */
+
+/** A server of a registry's metrics. */
+typedef struct picollo_server picollo_server;
+
+/** Options of a server. Strings are NUL-terminated UTF-8, and copied. */
+typedef struct picollo_server_options {
+    uint32_t struct_size;
+    /** Largest number of connections at the same time; more get a 503 at once. 0: 16. */
+    uint32_t connections;
+    /** Longest time to receive a request, up to 3600. Sending the answer may take twice as long. 0: 5. */
+    double timeout_seconds;
+    /** Path of the metrics, without a space and "#&<>?. The path / links to it. NULL: /metrics. */
+    const char *path;
+    /** Further names of a server on a loopback address, separated by commas. NULL: none. */
+    const char *hosts;
+} picollo_server_options;
+#define PICOLLO_SERVER_OPTIONS_INIT {sizeof(picollo_server_options), 0, 0, NULL, NULL}
+
+/** Starts a server. It updates the registry for each scrape.
+ *
+ * Requires: address is 127.0.0.1:9464 or another address with a port; a port, which is then one of 127.0.0.1; or
+ *   unix:PATH. NULL means 127.0.0.1:9464. The system chooses the port if it is 0: see picollo_server_address.
+ * Returns: PICOLLO_ERR_INVALID_ARGUMENT for an invalid address or option; PICOLLO_ERR_OS if the address is in use or
+ *   not of this machine, or no thread can start; PICOLLO_ERR_PERMISSION; PICOLLO_ERR_FORKED, as all calls on the
+ *   registry. error explains them.
+ * Ownership: free *out with picollo_server_stop. The server holds the registry, so you may free that first.
+ * Cost: about ten system calls, and a thread. */
+PICOLLO_STATUS picollo_server_start(picollo_registry *registry, const char *address,
+    const picollo_server_options *options, picollo_server **out, picollo_error *error);
+
+/** Reports the address of a server, with its port: 127.0.0.1:9464, or unix:PATH. */
+PICOLLO_STATUS picollo_server_address(const picollo_server *server, char *buffer, size_t capacity,
+    size_t *out_length);
+
+/** Stops a server and frees it. Afterwards nobody listens, and none of its threads runs. Requests that are still
+ * arriving get no answer. Answers that were begun have a second to arrive.
+ *
+ * In the child of a fork it only frees the child's copy: the parent continues to serve.
+ *
+ * Threads: any thread, once.
+ * Cost: waits for the threads, for a second at most if metrics are quick to write. */
+void picollo_server_stop(picollo_server *server);
 
 #ifdef __cplusplus
 }

@@ -256,6 +256,52 @@ private:
     detail::handle<picollo_registry, picollo_registry_free> handle_;
 };
 
+/** Options of a server; see picollo_server_options. Zero and empty mean the defaults. */
+struct server_options {
+    std::string path = {};
+    /** Further names of a server on a loopback address, separated by commas. */
+    std::string hosts = {};
+    std::uint32_t connections = 0;
+    /** Longest time to receive a request. */
+    std::chrono::duration<double> timeout = {};
+};
+
+/** Serves a registry's metrics over HTTP in its own threads, until it is destroyed or stopped. It keeps the registry. */
+class server {
+public:
+    explicit server(picollo_server *owned) noexcept : handle_(owned) {}
+
+    /** The address is 127.0.0.1:9464 or another with a port; a port; or unix:PATH. Port 0 is one that is free. */
+    static outcome<server> start(
+        registry &of, const std::string &address = "127.0.0.1:9464", const server_options &how = {})
+    {
+        picollo_server_options options = PICOLLO_SERVER_OPTIONS_INIT;
+        options.connections = how.connections;
+        options.timeout_seconds = how.timeout.count();
+        options.path = how.path.c_str();
+        options.hosts = how.hosts.c_str();
+        return detail::made_or_explained<server>(picollo_server_start, of.native(), address.c_str(), &options);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit server(registry &of, const std::string &address = "127.0.0.1:9464", const server_options &how = {})
+        : server(start(of, address, how))
+    {
+    }
+#endif
+
+    /** Its address with the port: 127.0.0.1:9464 or unix:PATH. */
+    outcome<std::string> address() const { return detail::written(picollo_server_address, native()); }
+
+    /** Ends it, and waits for its threads. May be called again. */
+    void stop() noexcept { handle_ = decltype(handle_)(); }
+
+    picollo_server *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_server, picollo_server_stop> handle_;
+};
+
 /** A counter of one word that many threads share. It is exact up to 2^threshold_bits. Above, it counts in random steps that
  * grow with it, so threads contend less the higher the count is. The error is 0.9 % for 13 bits. */
 template <unsigned ThresholdBits = PICOLLO_SCALABLE_THRESHOLD_BITS>

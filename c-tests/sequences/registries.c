@@ -6,6 +6,8 @@
 
 struct registered {
     picollo_registry *registry;
+    /* Of this registry, or of an earlier one, which it keeps alive. */
+    picollo_server *server;
     uint64_t next;
     struct entry {
         /* 0: the entry is empty. */
@@ -189,6 +191,25 @@ static void op_give_back(struct world *world)
     memset(entry, 0, sizeof *entry);
 }
 
+static void op_serve(struct world *world)
+{
+    struct registered *const registered = registered_of(world);
+    picollo_server *server;
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, server, picollo_server_start(registered->registry, "nowhere", NULL, &server, NULL));
+    if (registered->server == NULL) EXPECT(PICOLLO_OK, picollo_server_start(registered->registry, "0", NULL, &registered->server, NULL));
+    char address[32];
+    size_t length;
+    EXPECT(PICOLLO_OK, picollo_server_address(registered->server, address, sizeof address, &length));
+    REQUIRE(strncmp(address, "127.0.0.1:", 10) == 0 && length == strlen(address));
+}
+
+static void op_stop(struct world *world)
+{
+    struct registered *const registered = registered_of(world);
+    picollo_server_stop(registered->server);
+    registered->server = NULL;
+}
+
 static void op_free(struct world *world)
 {
     struct registered *const registered = registered_of(world);
@@ -204,6 +225,7 @@ void end_registry(struct world *world)
 {
     if (world->registered == NULL) return;
     picollo_registry_free(world->registered->registry);
+    picollo_server_stop(world->registered->server);
     for (size_t i = 0; i < ENTRIES; i++) {
         picollo_metric_counter_free(world->registered->entries[i].counter);
         picollo_metric_gauge_free(world->registered->entries[i].gauge);
@@ -218,5 +240,7 @@ const struct operation registry_operations[] = {
     {"registry_remove", op_remove, 3},
     {"counter_free or gauge_free", op_give_back, 2},
     {"registry_free", op_free, 1},
+    {"server_start", op_serve, 1},
+    {"server_stop", op_stop, 1},
     {NULL, NULL, 0},
 };

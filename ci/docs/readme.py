@@ -3,7 +3,7 @@ docs/languages/cpp.md on the staged library, like a reader. C and C++ use the co
 unset: `make` sets it, but a reader does not.
 
 Also runs the C and Python rows of docs/coming-from.md, and checks that the Rust test of its rows is current. Runs
-the C snippets of docs/llms.txt and two other pages, each as the body of a function. (ci/cpp.sh and ci/dotnet.sh run the
+the C snippets of docs/llms.txt and three other pages, each as the body of a function. (ci/cpp.sh and ci/dotnet.sh run the
 rows and snippets in C++ and
 C#, python/tests/test_docs.py those in Python, and documentation tests those in Rust.)
 
@@ -57,7 +57,7 @@ def run_python(code, folder):
     return run([sys.executable, "-c", code], cwd=folder, env=given)
 
 
-SNIPPETS = ("docs/llms.txt", "docs/measure-latency.md", "docs/languages/c.md")
+SNIPPETS = ("docs/llms.txt", "docs/measure-latency.md", "docs/languages/c.md", "docs/export.md")
 COMPILED = {"c": (run_c, "cc"), "c++": (run_cpp, "g++")}
 
 

@@ -64,6 +64,31 @@ internal static class RegistryTests
         Check.True(registry.Format().Contains("x{quantile=\"0.99\"} 99.0\n"), registry.Format());
     }
 
+    [Test]
+    public static void Servers()
+    {
+        using var client = new System.Net.Http.HttpClient();
+        MetricCounter hits;
+        MetricsServer server;
+        using (var registry = new MetricRegistry())
+        {
+            hits = registry.AddCounter(new MetricOptions { Name = "hits" });
+            server = registry.Serve("127.0.0.1:0", new MetricsServerOptions { Path = "/here", Hosts = "a.example", Connections = 2, TimeoutSeconds = 3 });
+            Check.Fails(PicolloStatus.Os, () => registry.Serve(server.Address));
+            Check.Fails(PicolloStatus.InvalidArgument, () => registry.Serve("nonsense"));
+            Check.Fails(PicolloStatus.InvalidArgument, () => registry.Serve("0", new MetricsServerOptions { Path = "here" }));
+            Check.Throws<ArgumentOutOfRangeException>(() => registry.Serve("0", new MetricsServerOptions { Connections = -1 }));
+            registry.Serve("0").Dispose();
+        }
+        // It keeps the registry, which is disposed, and reads the counter at each scrape.
+        hits.Add(3);
+        string url = $"http://{server.Address}/here";
+        Check.True(client.GetStringAsync(url).Result.Contains("\nhits_total 3"), "the counter");
+        server.Dispose();
+        server.Dispose();
+        Check.Throws<AggregateException>(() => client.GetStringAsync(url).Wait());
+    }
+
     private static bool Has(byte[] bytes, byte[] part) =>
         Enumerable.Range(0, Math.Max(0, bytes.Length - part.Length + 1)).Any(at => !part.Where((one, i) => bytes[at + i] != one).Any());
 }

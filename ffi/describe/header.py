@@ -182,7 +182,7 @@ class Header:
         """The threads that may call it: one of five words for the comment's text."""
         text = function.under("Threads", "Otherwise")
         if text is None:
-            if function.name.endswith("_free"):
+            if function.name.endswith(("_free", "_stop")):
                 return "any" if function.name.replace("_free", "_retain") in self.named else "once"
             return "one at a time" if re.match(r"(const )?picollo_session \*\w", function.found["parameters"]) else "any"
         if other := self._sent_to(text):

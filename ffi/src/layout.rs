@@ -90,6 +90,9 @@ layout!(crate::registry::picollo_metric_options, 40 + 4 * P, struct_size 0, flag
 #[cfg(feature = "std")]
 layout!(crate::metric_exemplar::picollo_metric_exemplar, 40 + 2 * P, value 0, unix_nanos 8, trace_id 16, span_id 32,
     labels 40, labels_length 40 + P);
+#[cfg(feature = "std")]
+layout!(crate::server::picollo_server_options, 16 + 2 * P, struct_size 0, connections 4, timeout_seconds 8, path 16,
+    hosts 16 + P);
 layout!(crate::event::picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40,
     bp_type 44, modifiers 48, reserved 52, unit 56, name 72);
 layout!(crate::event::picollo_perf_info, 504, pmu_available 0, user_read_available 4, fixed_counters 8,

@@ -38,7 +38,7 @@ mod accounts {
     }
 }
 
-/// Objects that live only on the heap: histograms of doubles, registries with counters and gauges, segments,
+/// Objects that live only on the heap: histograms of doubles, registries with counters, gauges and servers, segments,
 /// benchmarks.
 #[cfg(not(feature = "std"))]
 mod memory {
@@ -54,7 +54,7 @@ mod memory {
             picollo_registry_add_double picollo_registry_remove picollo_registry_update
             picollo_registry_encode picollo_registry_negotiate picollo_registry_add_counter
             picollo_registry_add_gauge picollo_registry_set_exemplars picollo_metric_counter_read
-            picollo_metric_gauge_read picollo_segment_create picollo_segment_attach picollo_segment_path
+            picollo_metric_gauge_read picollo_server_start picollo_server_address picollo_segment_create picollo_segment_attach picollo_segment_path
             picollo_segment_histogram picollo_segment_counter picollo_segment_retire
             picollo_segment_estimate picollo_figure_compute picollo_benchmark_create picollo_benchmark_next
             picollo_benchmark_done picollo_benchmark_done_after picollo_benchmark_progress
@@ -65,7 +65,7 @@ mod memory {
             picollo_double_histogram_free picollo_double_histogram_record picollo_double_histogram_record_n
             picollo_double_histogram_record_batch picollo_double_snapshot_free picollo_registry_free
             picollo_metric_counter_add picollo_metric_counter_free picollo_metric_gauge_set
-            picollo_metric_gauge_add picollo_metric_gauge_free picollo_segment_free picollo_benchmark_free
+            picollo_metric_gauge_add picollo_metric_gauge_free picollo_server_stop picollo_segment_free picollo_benchmark_free
         ]
     }
 }

@@ -51,9 +51,10 @@ pub use picollo_text as text;
 #[cfg(all(feature = "why", target_os = "linux"))]
 pub use picollo_why as why;
 
-/// The snippets of the page for language models.
+/// The snippets of the page for language models, and of that on exports.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/llms.txt")]
+#[doc = include_str!("../../../docs/export.md")]
 pub struct Snippets;
 
 /// The example of the package.

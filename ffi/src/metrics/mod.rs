@@ -5,6 +5,7 @@
 //! - Export histograms: picollo_registry_create, _add, _update, _encode.
 //! - Count: picollo_registry_add_counter, picollo_metric_counter_add.
 //! - Set a gauge: picollo_registry_add_gauge, picollo_metric_gauge_set.
+//! - Serve them to scrapers: picollo_server_start, _stop.
 //!
 //! What holds for every function is at the end of picollo.h.
 
@@ -15,3 +16,5 @@ pub mod registry;
 pub mod metric;
 
 pub mod metric_exemplar;
+
+pub mod server;

@@ -12,7 +12,7 @@
 //!     metric.labels_length = 1;
 //!     picollo_registry_create(&registry);
 //!     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
-//!     for each scrape:
+//!     for each scrape, if no picollo_server answers them:
 //!         picollo_registry_update(registry);
 //!         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
 //!         send(bytes, length)
@@ -25,25 +25,25 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use core::fmt::Write;
+use core::ptr::NonNull;
 
 use picollo_core::counters::Metric;
-use picollo_core::seam::Lock;
+use picollo_core::seam::{self, Lock};
 use picollo_export::{Exposition, Registry, negotiate};
 
-use crate::argument::{input, output, output_if_any, room, slice, text};
-use crate::counted::borrow;
+use crate::argument::{output, output_if_any, room, slice, text};
+use crate::counted::{self, Counted, borrow};
 use crate::double_histogram::picollo_double_histogram;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{exported, guard_void};
 use crate::histogram::picollo_histogram;
-use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
 use crate::text::write_text;
 
 /// Histograms, counters and gauges with names and labels. The child of a fork can use it, unless another thread of
-/// the parent was inside a call on it. In that case all calls except picollo_registry_free return PICOLLO_ERR_FORKED
-/// from then on.
+/// the parent was inside a call on it, or its server was answering. In that case all calls except
+/// picollo_registry_free return PICOLLO_ERR_FORKED from then on.
 pub struct picollo_registry(());
 
 /// OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.
@@ -122,7 +122,17 @@ unsafe impl options::Options for picollo_metric_options {
     const FIRST_SIZE: usize = 32 + 4 * size_of::<*const u8>();
 }
 
-type Shared = Lock<Registry>;
+/// What a handle leads to. Servers have references, too.
+type Shared = seam::Counted<Lock<Registry>>;
+
+impl Counted for picollo_registry {
+    type Reference = Shared;
+
+    unsafe fn reference(handle: NonNull<Self>) -> Shared {
+        // SAFETY: handles come from `into_raw`; the rest is passed on.
+        unsafe { Shared::from_raw(handle.cast()) }
+    }
+}
 
 /// Calls `work` with exclusive access to the registry behind a handle.
 ///
@@ -131,8 +141,8 @@ pub unsafe fn with<T>(
     registry: *const picollo_registry,
     work: impl FnOnce(&mut Registry) -> Outcome<T>,
 ) -> Outcome<T> {
-    // SAFETY: a handle leads to this; the rest is passed on.
-    let shared: &Shared = unsafe { input(registry.cast())? };
+    // SAFETY: passed on.
+    let shared = unsafe { borrow(registry)? };
     shared.with(work).unwrap_or(Err(Failure::FORKED))
 }
 
@@ -200,19 +210,19 @@ exported! {
 ///
 /// Cost: an allocation.
 fn picollo_registry_create(out: *mut *mut picollo_registry) -> picollo_status {
-    output(out)?.tell(memory::create(Lock::new(Registry::new()))?.as_ptr().cast())
+    output(out)?.tell(Shared::create(Lock::new(Registry::new()))?.into_raw().as_ptr().cast())
 }
 }
 
-/// Frees a registry, and gives back its references to histograms.
+/// Frees a registry, and gives back its references to histograms. If a server uses it, this happens when that stops.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) {
-    // SAFETY: a handle leads to this, which the caller gives up.
-    guard_void(|| unsafe {
-        let registry = registry.cast::<Shared>();
+    guard_void(|| {
         // A registry that a thread of the parent process was changing is left alone.
-        if registry.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
-            memory::destroy(registry);
+        // SAFETY: NULL, or a handle that the caller gives up.
+        if unsafe { with(registry, |_| Ok(())) }.is_ok() {
+            // SAFETY: as above.
+            unsafe { counted::free(registry) };
         }
     });
 }

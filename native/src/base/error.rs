@@ -111,6 +111,9 @@ pub type Result<T> = core::result::Result<T, ExplainedError>;
 
 impl ExplainedError {
     /// An error with this message. A longer message is cut after a word to 495 bytes, with an ellipsis.
+    // In one place: inlined, the half kilobyte that it fills would be code at each of hundreds of failures.
+    #[cold]
+    #[inline(never)]
     pub fn new(status: Status, message: fmt::Arguments<'_>) -> Self {
         let mut error = ExplainedError {
             status: status.code(),
@@ -166,6 +169,8 @@ macro_rules! failure {
 }
 
 impl From<Status> for ExplainedError {
+    #[cold]
+    #[inline(never)]
     fn from(status: Status) -> Self {
         ExplainedError::new(status, format_args!("{}", status.as_str()))
     }

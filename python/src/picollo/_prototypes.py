@@ -167,6 +167,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "metric_gauge_free": (None, [HANDLE]),
     # metric exemplar
     "registry_set_exemplars": (c_int32, [HANDLE, c_uint64, c_void_p, c_size_t]),
+    # server
+    "server_start": (c_int32, [HANDLE, c_char_p, c_void_p, c_void_p, ERROR]),
+    "server_address": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "server_stop": (None, [HANDLE]),
     # event
     "event_parse": (c_int32, [c_char_p, c_void_p, ERROR]),
     "perf_probe": (c_int32, [c_void_p, ERROR]),

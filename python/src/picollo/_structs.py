@@ -342,6 +342,10 @@ class MetricExemplar(ctypes.Structure):
     )
 
 
+class ServerOptions(ctypes.Structure):
+    _fields_ = _fields(c_uint32, "struct_size connections", c_double, "timeout_seconds", c_char_p, "path hosts")
+
+
 class Event(ctypes.Structure):
     _fields_ = _fields(
         c_uint64, "config config1 config2 config3", c_double, "scale", c_uint32, "type bp_type modifiers reserved",

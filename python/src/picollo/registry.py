@@ -327,11 +327,12 @@ class Registry(Handle):
         :param port: 0 selects a free port; :attr:`MetricsServer.port` returns it.
         :param host: the address to listen on. All users of this machine can reach a loopback address, but no other
             machine can. There, only requests for addresses, ``localhost`` and ``hosts`` are served: browser pages could
-            send others.
+            send others. ``unix:/run/service/metrics`` is a Unix socket that only its owner can use.
         :param limits: ``path`` (``/metrics``), ``connections`` served at once (16; others get 503), ``timeout``,
-            seconds for a whole request (5), ``hosts``, names of this endpoint.
+            seconds for a whole request (5; up to 3600), ``hosts``, names of this endpoint.
+        :raises SystemCallError: if the address is in use, or not of this machine.
         """
-        return MetricsServer(self._answer, port, host, **limits)
+        return MetricsServer(self, port, host, **limits)
 
     def wsgi_app(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> List[bytes]:
         """The metrics as a WSGI application, for a service that speaks HTTP. Accepts any path, ``GET`` and ``HEAD``."""

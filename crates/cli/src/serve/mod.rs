@@ -74,7 +74,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let signals = signals::Blocked::new();
     let exposed = Mutex::new(None);
     let source = move |accept: &str| scrape(&exposed, &|| Exposed::new(wanted.clone()), accept);
-    let server = Server::start(&address_of(address), picollo_export::http::Options::default(), source)
+    let server = Server::start(address, picollo_export::http::Options::default(), source)
         .map_err(|error| cannot_listen(address, &error))?;
     match server.address() {
         socket if socket.starts_with("unix:") => print(&format!("{socket}\n"))?,
@@ -83,11 +83,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     signals.wait(None);
     drop(server);
     Ok(0)
-}
-
-/// A port alone means this machine's loopback address.
-fn address_of(text: &str) -> String {
-    if text.parse::<u16>().is_ok() { format!("127.0.0.1:{text}") } else { text.to_owned() }
 }
 
 fn cannot_listen(address: &str, error: &std::io::Error) -> Failure {

@@ -28,7 +28,7 @@ pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
 }
 
 /// Writes everything before a deadline, in pieces if needed.
-pub(crate) fn write_all(stream: &mut TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+pub(crate) fn write_all(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         stream.set_write_timeout(Some(left(deadline)?))?;
         match stream.write(bytes) {
@@ -42,7 +42,7 @@ pub(crate) fn write_all(stream: &mut TcpStream, mut bytes: &[u8], deadline: Inst
 }
 
 /// Reads what is available, at most the size of `buffer`, before a deadline. Returns 0 if the peer has ended.
-pub(crate) fn read_some(stream: &mut TcpStream, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
+pub(crate) fn read_some(mut stream: &TcpStream, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
     loop {
         stream.set_read_timeout(Some(left(deadline)?))?;
         match stream.read(buffer) {
@@ -54,7 +54,7 @@ pub(crate) fn read_some(stream: &mut TcpStream, buffer: &mut [u8], deadline: Ins
 
 /// Reads one request and answers it. An error means that the connection failed; it is then just closed.
 pub(crate) fn answer(
-    stream: &mut TcpStream,
+    stream: &TcpStream,
     options: &Options,
     is_local: bool,
     answer: &dyn Fn(&str) -> Result<Answer, String>,
@@ -81,7 +81,7 @@ pub(crate) fn answer(
 }
 
 /// Writes an answer, reads the rest, and closes: input at a closed socket makes the kernel discard the answer.
-pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options) -> io::Result<()> {
+pub(crate) fn finish(stream: &TcpStream, response: &[u8], options: &Options) -> io::Result<()> {
     write_all(stream, response, Instant::now() + options.response_time)?;
     stream.shutdown(Shutdown::Write)?;
     let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
@@ -95,7 +95,7 @@ pub(crate) fn finish(stream: &mut TcpStream, response: &[u8], options: &Options)
 }
 
 /// Reads the head of a request, or returns why it is invalid. `None` if the peer ended first, or was answered already.
-fn read_head(stream: &mut TcpStream, options: &Options) -> io::Result<Option<Result<Request, Refusal>>> {
+fn read_head(stream: &TcpStream, options: &Options) -> io::Result<Option<Result<Request, Refusal>>> {
     let deadline = Instant::now() + options.request_time;
     let (mut head, mut buffer) = (Vec::new(), [0; 2048]);
     loop {

@@ -31,9 +31,13 @@ use crate::http::otlp::{Export, Settings};
 pub fn exposition(
     registry: Arc<Mutex<Registry>>,
 ) -> impl Fn(&str) -> Result<Answer, String> + Send + Sync + 'static {
-    move |accept| {
+    move |accept| Answer::of(&mut registry.lock().unwrap_or_else(PoisonError::into_inner), accept)
+}
+
+impl Answer {
+    /// Answers a scraper with what a registry has now, in the format that the `Accept` header selects.
+    pub fn of(registry: &mut Registry, accept: &str) -> Result<Answer, String> {
         let wanted = negotiate(accept.as_bytes());
-        let mut registry = registry.lock().unwrap_or_else(PoisonError::into_inner);
         registry.update(unix_nanos()).map_err(|error| error.to_string())?;
         let body = registry.encode_to_vec(wanted.format).map_err(|error| error.to_string())?;
         Ok(Answer { content_type: wanted.content_type.to_string(), body })

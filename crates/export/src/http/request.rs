@@ -32,7 +32,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let (mut host, mut accept) = (None, String::new());
     for header in request.headers {
         let value = str::from_utf8(header.value);
-        let value = value.map_err(|_| Refusal(400, "a header is not text"))?.trim_matches([' ', '\t']);
+        let value = value.map_err(|_| Refusal(400, "a header is not text"))?.trim_ascii();
         if header.name.eq_ignore_ascii_case("host") && host.replace(value.to_owned()).is_some() {
             return Err(Refusal(400, "there is more than one Host"));
         } else if header.name.eq_ignore_ascii_case("accept") {

@@ -1,7 +1,7 @@
 //! An endpoint for scrapers: one thread that listens, and one for each connection, up to a limit.
 
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 #[cfg(unix)]
 use std::os::{
     fd::{AsRawFd, OwnedFd},
@@ -10,10 +10,11 @@ use std::os::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::*};
-use std::thread;
+use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use picollo_core::seam::process;
 
 use crate::http::connection::{self, plain};
 
@@ -65,7 +66,9 @@ pub struct Server {
     at: Place,
     /// Closing this ends the thread that listens.
     alarm: Option<Alarm>,
-    waiting: Option<thread::JoinHandle<()>>,
+    waiting: Option<JoinHandle<()>>,
+    /// The process that has the threads. The child of a fork has none of them.
+    process: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -83,9 +86,10 @@ enum Listener {
 }
 
 impl Server {
-    /// Listens on `address`, such as `127.0.0.1:9464` or `unix:/run/service/metrics`. It answers with what `source`
-    /// returns for an `Accept` header (empty if missing). Several threads may call `source` at once. Its errors and
-    /// panics become a 500.
+    /// Listens on `address`: `127.0.0.1:9464`, which is also the meaning of an empty one, a port on 127.0.0.1, or
+    /// `unix:/run/service/metrics`. It answers with what `source` returns for an `Accept` header (empty if missing).
+    /// Several threads may call `source` at once. Its errors and panics become a 500. The threads of a server take no
+    /// signals, except for their faults.
     ///
     /// Every user of the machine can read a loopback address; a Unix socket is for its owner (mode 0600). An abandoned
     /// socket is replaced; anything else in its place is an error.
@@ -93,6 +97,11 @@ impl Server {
     where
         S: Fn(&str) -> Result<Answer, String> + Send + Sync + 'static,
     {
+        let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"#&<>?".contains(&byte);
+        if !options.path.starts_with('/') || !options.path.bytes().all(is_plain) {
+            let why = "the path of the metrics begins with a slash, and has no space and none of \"#&<>?";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let (listener, at) = listen(address)?;
         let (alarm, end) = alarm()?;
         let is_local = match at {
@@ -100,12 +109,10 @@ impl Server {
             #[cfg(unix)]
             Place::Unix(..) => false,
         };
-        let service =
-            Arc::new(Service { options, is_local, source: Box::new(source), open: AtomicUsize::new(0) });
-        let waiting = thread::Builder::new()
-            .name("picollo-serve".into())
-            .spawn(move || service.wait(&listener, &end))?;
-        Ok(Server { at, alarm: Some(alarm), waiting: Some(waiting) })
+        let service = Arc::new(Service { options, is_local, source: Box::new(source) });
+        let waiting = thread::Builder::new().name("picollo-serve".into());
+        let waiting = without_signals(|| waiting.spawn(move || service.wait(&listener, &end)))?;
+        Ok(Server { at, alarm: Some(alarm), waiting: Some(waiting), process: process() })
     }
 
     /// Address of the endpoint, with the port that the system chose if 0 was requested.
@@ -119,8 +126,15 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Waits for the thread that listens. Other threads finish the answers that were begun.
+    /// Waits for the threads of the server. Requests that are still arriving get no answer. Answers that were begun get
+    /// a second to arrive. In the child of a fork this does nothing: the server is that of the parent.
     fn drop(&mut self) {
+        let waiting = self.waiting.take();
+        if self.process != process() {
+            // Even to detach the thread would be wrong: another one may have its place in memory.
+            std::mem::forget(waiting);
+            return;
+        }
         // If somebody else put a socket in this place, it stays.
         #[cfg(unix)]
         if let Place::Unix(path, file) = &self.at
@@ -128,11 +142,39 @@ impl Drop for Server {
         {
             let _ = std::fs::remove_file(path);
         }
+        // A child that inherited the other end keeps it open, so closing this one would not be enough.
+        #[cfg(unix)]
+        let _ = self.alarm.as_ref().map(|alarm| alarm.shutdown(Shutdown::Both));
         drop(self.alarm.take());
-        if let Some(waiting) = self.waiting.take() {
+        if let Some(waiting) = waiting {
             let _ = waiting.join();
         }
     }
+}
+
+/// Starts a thread that takes no signals: handlers of the program run on its own threads. Faults of the thread itself
+/// still reach them.
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    #[cfg(unix)]
+    {
+        let (mut all, mut before) =
+            (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::<libc::sigset_t>::uninit());
+        // SAFETY: the first call fills the set that the others use, and the mask before is restored.
+        unsafe {
+            libc::sigfillset(all.as_mut_ptr());
+            for fault in
+                [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS]
+            {
+                libc::sigdelset(all.as_mut_ptr(), fault);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+            let started = start();
+            libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
+            started
+        }
+    }
+    #[cfg(not(unix))]
+    start()
 }
 
 /// Identity of the file at a path: device and number.
@@ -143,14 +185,15 @@ fn file_of(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 fn listen(address: &str) -> io::Result<(Listener, Place)> {
+    let port = if address.is_empty() { Ok(9464) } else { address.parse::<u16>() };
+    let address = &port.map_or_else(|_| address.to_owned(), |port| format!("127.0.0.1:{port}"));
     if let Some(path) = address.strip_prefix("unix:") {
         #[cfg(unix)]
         return listen_at_path(path.into());
         #[cfg(not(unix))]
         return Err(io::Error::new(io::ErrorKind::Unsupported, format!("no Unix sockets here: {path}")));
     }
-    let addresses: Vec<_> = address.to_socket_addrs()?.collect();
-    let listener = TcpListener::bind(&addresses[..])?;
+    let listener = TcpListener::bind(address)?;
     // A connection that ended a wait may be gone before it is accepted.
     listener.set_nonblocking(true)?;
     let at = Place::Tcp(listener.local_addr()?);
@@ -196,18 +239,31 @@ impl Listener {
     /// Waits until a client connects. Returns whether the server goes on.
     #[cfg(unix)]
     fn wait(&self, end: &End) -> bool {
-        let listener = match self {
-            Listener::Tcp(listener) => listener.as_raw_fd(),
-            Listener::Unix(listener) => listener.as_raw_fd(),
-        };
         let wanted = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut both = [wanted(end.as_raw_fd()), wanted(listener)];
+        let mut both = [wanted(end.as_raw_fd()), wanted(self.descriptor())];
         // SAFETY: the array has two elements on the stack, and both descriptors stay open during the call.
         while unsafe { libc::poll(both.as_mut_ptr(), 2, -1) } < 0 {
             // A signal, or too little memory, which takes longer to pass.
             thread::sleep(Duration::from_millis(1));
         }
         both[0].revents == 0
+    }
+
+    #[cfg(unix)]
+    fn descriptor(&self) -> std::os::fd::RawFd {
+        match self {
+            Listener::Tcp(listener) => listener.as_raw_fd(),
+            Listener::Unix(listener) => listener.as_raw_fd(),
+        }
+    }
+
+    /// Ends it in the children of forks too, where it stays open.
+    fn end(&self) {
+        #[cfg(unix)]
+        // SAFETY: takes numbers, and the descriptor is open. If the system cannot do this, nothing happens.
+        unsafe {
+            libc::shutdown(self.descriptor(), libc::SHUT_RDWR);
+        }
     }
 
     /// This system cannot wait for two things at once, so the thread checks from time to time.
@@ -239,57 +295,72 @@ struct Service {
     options: Options,
     is_local: bool,
     source: Box<Source>,
-    /// Number of connections being served.
-    open: AtomicUsize,
 }
 
-/// A connection that counts as open.
-struct Open(Arc<Service>);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Release);
-    }
-}
+/// A connection that is being served. Its thread closes it.
+type Served = (Weak<TcpStream>, JoinHandle<()>);
 
 impl Service {
     fn wait(self: &Arc<Self>, listener: &Listener, end: &End) {
+        let mut open: Vec<Served> = Vec::new();
         while listener.wait(end) {
             match listener.accept() {
-                Ok(stream) => self.take(stream),
+                Ok(stream) => {
+                    open.retain(|(_, thread)| !thread.is_finished());
+                    if open.len() < self.options.connections.max(1) {
+                        open.extend(self.serve(stream));
+                    } else {
+                        refuse(&stream);
+                    }
+                }
                 // The client has closed the connection already.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // Most likely out of descriptors: the connection stays queued, and an immediate retry would not help.
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
         }
+        listener.end();
+        let shut = |how| {
+            for stream in open.iter().filter_map(|(stream, _)| stream.upgrade()) {
+                let _ = stream.shutdown(how);
+            }
+        };
+        shut(Shutdown::Read);
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline && !open.iter().all(|(_, thread)| thread.is_finished()) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        shut(Shutdown::Both);
+        for (_, thread) in open {
+            let _ = thread.join();
+        }
     }
 
-    fn take(self: &Arc<Self>, mut stream: TcpStream) {
-        if self.open.fetch_add(1, Acquire) >= self.options.connections.max(1) {
-            self.open.fetch_sub(1, Release);
-            // A few bytes into an empty buffer do not block. The request is read because unread input at a close would
-            // discard the answer. This thread also accepts, so it only reads what arrives at once.
-            let deadline = Instant::now() + Duration::from_millis(20);
-            let refusal = plain(503, "too many connections", false);
-            let _ = connection::write_all(&mut stream, &refusal, deadline)
-                .and_then(|()| stream.shutdown(Shutdown::Write))
-                .and_then(|()| connection::read_some(&mut stream, &mut [0; 2048], deadline));
-            return;
-        }
-        let open = Open(self.clone());
+    /// Serves a connection in a separate thread. If none can start, the connection is closed.
+    fn serve(self: &Arc<Self>, stream: TcpStream) -> Option<Served> {
+        let (service, stream) = (self.clone(), Arc::new(stream));
+        let weak = Arc::downgrade(&stream);
         let served = thread::Builder::new().name("picollo-answer".into()).spawn(move || {
-            let service = &open.0;
             let source = |accept: &str| {
                 catch_unwind(AssertUnwindSafe(|| (service.source)(accept)))
                     .unwrap_or_else(|_| Err("the metrics could not be made: a panic".into()))
             };
             // An error of one connection does not concern the others.
-            let _ = connection::answer(&mut stream, &service.options, service.is_local, &source);
+            let _ = connection::answer(&stream, &service.options, service.is_local, &source);
+            // Children that were forked meanwhile keep it open.
+            let _ = stream.shutdown(Shutdown::Both);
         });
-        // If no thread could start, this drops the closure and the connection.
-        drop(served);
+        served.ok().map(|thread| (weak, thread))
     }
+}
+
+/// Answers that there are too many connections. A few bytes into an empty buffer do not block. The request is read because
+/// unread input at a close would discard the answer. This thread also accepts, so it only reads what arrives at once.
+fn refuse(stream: &TcpStream) {
+    let deadline = Instant::now() + Duration::from_millis(20);
+    let _ = connection::write_all(stream, &plain(503, "too many connections", false), deadline)
+        .and_then(|()| stream.shutdown(Shutdown::Write))
+        .and_then(|()| connection::read_some(stream, &mut [0; 2048], deadline));
 }
 
 #[cfg(test)]

@@ -185,6 +185,22 @@ public sealed unsafe class MetricRegistry : IDisposable
         output.Write(text);
     }
 
+    /// <summary>Serves the metrics over HTTP to scrapers until the server is disposed. Each scrape updates.</summary>
+    /// <param name="address">
+    /// <c>127.0.0.1:9464</c>, which is the default, or another with a port; a port, which is then one of 127.0.0.1; or
+    /// <c>unix:PATH</c>. Port 0 is one that is free: see <see cref="MetricsServer.Address"/>.
+    /// </param>
+    /// <param name="options">Null: the defaults.</param>
+    /// <exception cref="PicolloException">
+    /// <see cref="PicolloStatus.InvalidArgument"/>: the address or an option is invalid. <see cref="PicolloStatus.Os"/>:
+    /// the address is in use.
+    /// </exception>
+    public MetricsServer Serve(string? address = null, MetricsServerOptions? options = null)
+    {
+        lock (_gate)
+            return new MetricsServer(Live(), address, options);
+    }
+
     /// <summary>Closes the registry. The histograms stay valid.</summary>
     public void Dispose()
     {

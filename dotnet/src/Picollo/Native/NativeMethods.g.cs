@@ -340,6 +340,15 @@ internal static unsafe partial class NativeMethods
     internal static extern int picollo_registry_set_exemplars(
         RegistryHandle registry, ulong id, PicolloMetricExemplar* exemplars, UIntPtr length);
 
+    // Server.
+    [DllImport(Library)]
+    internal static extern int picollo_server_start(
+        RegistryHandle registry, byte* address, PicolloServerOptions* options, out IntPtr result, PicolloError* error);
+    [DllImport(Library)]
+    internal static extern int picollo_server_address(IntPtr server, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+    [DllImport(Library)]
+    internal static extern void picollo_server_stop(IntPtr server);
+
     // Event.
     [DllImport(Library)]
     internal static extern int picollo_event_parse(byte* spec, PicolloEvent* result, PicolloError* error);

@@ -169,6 +169,13 @@ internal unsafe struct PicolloMetricExemplar
     public UIntPtr LabelsLength;
 }
 
+internal unsafe struct PicolloServerOptions
+{
+    public uint StructSize, Connections;
+    public double TimeoutSeconds;
+    public byte* Path, Hosts;
+}
+
 internal unsafe struct PicolloEvent
 {
     public const int UnitLength = 16;

@@ -223,5 +223,67 @@ fn a_dropped_server_listens_no_more() {
     drop(server);
     assert!(TcpStream::connect(&address).is_err());
     drop(Server::start(&address, quick(), echo).unwrap());
-    assert!(Server::start("127.0.0.1:nonsense", quick(), echo).is_err());
+}
+
+#[test]
+fn nothing_of_a_dropped_server_runs() {
+    let kept = Arc::new(());
+    let of_server = kept.clone();
+    let server = Server::start("0", Options::default(), move |_| {
+        let _of_server = &of_server;
+        Ok(Answer { content_type: "text/plain".into(), body: vec![b'a'; 64 << 20] })
+    })
+    .unwrap();
+    // One sends nothing, one a part of a request, and one does not take its answer.
+    let (silent, mut half, mut stuck) = (connect(&server), connect(&server), connect(&server));
+    half.write_all(b"GET /metrics HT").unwrap();
+    stuck.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    stuck.peek(&mut [0]).unwrap();
+    drop(server);
+    assert_eq!(Arc::strong_count(&kept), 1);
+    assert_eq!((rest(silent), rest(half)), (String::new(), String::new()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_of_a_server_take_no_signals() {
+    let server = start(quick());
+    // Threads name themselves.
+    assert_eq!(status(&ask(&server, "GET /metrics HTTP/1.1\r\n\r\n")), "200");
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    // Threads of other tests may end meanwhile.
+    let statuses: Vec<String> =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok()).collect();
+    let of_servers = statuses.iter().filter(|status| {
+        ["picollo-serve", "picollo-answer"].iter().any(|name| status.starts_with(&format!("Name:\t{name}\n")))
+    });
+    let blocked: Vec<u64> = of_servers
+        .map(|status| {
+            let (_, mask) = status.split_once("SigBlk:\t").unwrap();
+            u64::from_str_radix(&mask[..16], 16).unwrap()
+        })
+        .collect();
+    assert!(!blocked.is_empty());
+    let has = |mask: u64, signal: i32| mask & 1 << (signal - 1) != 0;
+    for mask in blocked {
+        assert!([libc::SIGTERM, libc::SIGINT, libc::SIGPROF, 64].iter().all(|&signal| has(mask, signal)));
+        assert!(!has(mask, libc::SIGSEGV) && !has(mask, libc::SIGBUS));
+    }
+}
+
+#[test]
+fn invalid_addresses_and_paths_are_refused() {
+    for (address, path) in [
+        ("nonsense", "/a"),
+        ("127.0.0.1:65536", "/a"),
+        ("127.0.0.1:", "/a"),
+        ("0", "a"),
+        ("0", ""),
+        ("0", "/a b"),
+        ("0", "/a?b"),
+    ] {
+        let error = Server::start(address, Options { path: path.into(), ..quick() }, echo).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{address} {path}");
+    }
+    assert!(Server::start("0", quick(), echo).unwrap().address().starts_with("127.0.0.1:"));
 }

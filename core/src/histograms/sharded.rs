@@ -280,8 +280,11 @@ impl<C: Counter> Body for Sharded<C> {
 
     /// Takes the histogram out of the registry and frees the shards.
     unsafe fn dispose(header: NonNull<Header>) {
+        // A pointer, because a part of it is dropped below, which no shared reference allows.
         // SAFETY: it is initialized and still alive.
-        let this = unsafe { &*Self::from_header(header.as_ptr()) };
+        let whole = unsafe { Self::from_header(header.as_ptr()) }.cast_mut();
+        // SAFETY: as above.
+        let this = unsafe { &*whole };
         thread_registry::leave(this.shards.table_offset / tables::entry_offset(1) as u32);
         // From here on no thread finds the shards. Threads that end do not find the histogram in the registry. Entries
         // left in tables have an epoch that is never reused, and those in the threads' storage have an earlier key.
@@ -295,7 +298,7 @@ impl<C: Counter> Body for Sharded<C> {
             }
         }
         // SAFETY: nobody uses the lock now or later.
-        unsafe { ptr::drop_in_place((&raw const this.shards).cast_mut()) };
+        unsafe { ptr::drop_in_place(&raw mut (*whole).shards) };
     }
 
     #[inline(always)]

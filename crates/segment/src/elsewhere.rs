@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use picollo_core::counters::{Metric, MetricCounter, SharedStripedCounter};
 use picollo_core::recorders::Recorder;
-use picollo_core::{Options, SharedHistogram, Since, Snapshot};
+use picollo_core::{Options, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
 
 use crate::description::{SegmentEntry, SegmentInfo, SegmentOptions};
 use picollo_native::seam::failure;

@@ -9,6 +9,7 @@ use std::os::{
     unix::net::{UnixListener, UnixStream},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(unix)]
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};

@@ -1,5 +1,5 @@
 # The jobs: one target each, which ci/job runs, with its limit in seconds (on one of two cores, with nothing built or
-# fetched before) and what excludes it from running beside others. docs/quality.md says what each asks.
+# fetched before), whether it needs the staged library, and what excludes it from running beside others. docs/quality.md says what each asks.
 # .github/workflows/nightly.yml has one job for each of CHECK.
 
 JOB = @ci/job $@
@@ -39,57 +39,57 @@ test-rust:
 test-command:
 	$(JOB) 600 -- cargo test --quiet --no-fail-fast -p picollo-cli -- --skip counts::planted_differences_are_found
 # check-python and check-command run what takes longest.
-test-python: stage
-	$(JOB) 450 -- python/run-tests.sh -q -ra --deselect tests/test_call_leaks.py::test_nothing_leaks
-test-c: stage
-	$(JOB) 360 registers -- make --no-print-directory -j2 -C c-tests test
-test-cpp: stage
-	$(JOB) 270 -- ci/cpp.sh
-test-docs: stage
-	$(JOB) 90 -- ci/docs.sh links readme projects
+test-python:
+	$(JOB) 450 stage -- python/run-tests.sh -q -ra --deselect tests/test_call_leaks.py::test_nothing_leaks
+test-c:
+	$(JOB) 360 stage registers -- make --no-print-directory -j2 -C c-tests test
+test-cpp:
+	$(JOB) 270 stage -- ci/cpp.sh
+test-docs:
+	$(JOB) 90 stage -- ci/docs.sh links readme projects
 test-ci:
 	$(JOB) 270 -- python3 -m unittest discover -s ci/tests
 
-test-dotnet: stage
-	$(JOB) 300 dotnet -- 'LD_LIBRARY_PATH=$(STAGE)/lib dotnet run --configuration Release --project dotnet/tests'
+test-dotnet:
+	$(JOB) 300 stage dotnet -- 'LD_LIBRARY_PATH=$(STAGE)/lib dotnet run --configuration Release --project dotnet/tests'
 
-check-python: stage
-	$(JOB) 270 -- python/run-tests.sh -q -ra tests/test_call_leaks.py
+check-python:
+	$(JOB) 270 stage -- python/run-tests.sh -q -ra tests/test_call_leaks.py
 check-command:
 	$(JOB) 270 -- cargo test --quiet -p picollo-cli --test command counts::
 # It counts instructions, and measures no times.
-check-cost: stage
-	$(JOB) 360 -- ci/cost.sh
-check-abi: stage
-	$(JOB) 270 -- ci/abi.sh
+check-cost:
+	$(JOB) 360 stage -- ci/cost.sh
+check-abi:
+	$(JOB) 270 stage -- ci/abi.sh
 # Loom took 317 s while something else read files: limits leave room for that.
 check-loom:
 	$(JOB) 1080 -- ci/loom.sh
-check-asan: stage
-	$(JOB) 1080 registers -- '$(RECORDS) ci/sanitizers.sh asan'
+check-asan:
+	$(JOB) 1080 stage registers -- '$(RECORDS) ci/sanitizers.sh asan'
 check-tsan:
 	$(JOB) 630 registers -- '$(RECORDS) ci/sanitizers.sh tsan'
-check-valgrind: stage
-	$(JOB) 450 -- ci/sanitizers.sh valgrind
+check-valgrind:
+	$(JOB) 450 stage -- ci/sanitizers.sh valgrind
 check-fuzz:
 	$(JOB) 630 -- ci/fuzz.sh
-check-abi-fuzz: stage
-	$(JOB) 270 -- make --no-print-directory -C c-tests sequences
+check-abi-fuzz:
+	$(JOB) 270 stage -- make --no-print-directory -C c-tests sequences
 check-stress:
 	$(JOB) 270 release -- '$(RECORDS) $(STRESS)'
 check-killed:
 	$(JOB) 450 debug -- 'PICOLLO_KILLS=1000 cargo test --quiet -p picollo-segment --test segments killed'
 check-stopping:
 	$(JOB) 270 release -- 'PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-bench --lib simulation'
-check-simulated-pmu: stage
-	$(JOB) 240 alone -- ci/simulated-pmu.sh
-check-verdicts: stage
-	$(JOB) 240 alone -- ci/verdicts.sh
-check-why-slow: stage
-	$(JOB) 240 alone -- ci/why-slow.sh
+check-simulated-pmu:
+	$(JOB) 240 stage alone -- ci/simulated-pmu.sh
+check-verdicts:
+	$(JOB) 240 stage alone -- ci/verdicts.sh
+check-why-slow:
+	$(JOB) 240 stage alone -- ci/why-slow.sh
 
-check-install: stage
-	$(JOB) 720 registers release -- ci/install.sh
+check-install:
+	$(JOB) 720 stage registers release -- ci/install.sh
 # Library and command, recompiled for an older C library.
 check-dist:
 	$(JOB) 720 -- 'packaging/dist.sh target/dist x86_64-gnu sources && ci/dist/test.sh gnu'
@@ -109,29 +109,29 @@ check-deny:
 	$(JOB) 180 -- 'cargo fetch --quiet --locked && PATH=$$(ci/tools/cargo-tool.sh deny 0.20.2):$$PATH && \
 	    cargo-deny --offline --all-features --log-level error --config deny.toml check --hide-inclusion-graph bans licenses sources'
 
-check-dotnet: stage
-	$(JOB) 450 dotnet -- 'ci/dotnet.sh && packaging/nuget.sh'
-check-dotnet-pmu: stage
-	$(JOB) 450 alone -- 'ci/dotnet.sh --compile && ci/simulated-pmu.sh clr'
+check-dotnet:
+	$(JOB) 450 stage dotnet -- 'ci/dotnet.sh && packaging/nuget.sh'
+check-dotnet-pmu:
+	$(JOB) 450 stage alone -- 'ci/dotnet.sh --compile && ci/simulated-pmu.sh clr'
 # The first run compiles the recorders for comparison.
-check-adapters: stage
-	$(JOB) 720 -- ci/adapters.sh
+check-adapters:
+	$(JOB) 720 stage -- ci/adapters.sh
 # The first run fetches Dask and Spark.
-check-engines: stage
-	$(JOB) 720 -- ci/engines.sh
+check-engines:
+	$(JOB) 720 stage -- ci/engines.sh
 # The first run fetches the frameworks, and compiles axum.
-check-services: stage
-	$(JOB) 600 release -- 'packaging/command.sh && ci/docs/services.py'
-check-manual: stage
-	$(JOB) 630 -- ci/docs.sh commands pictures
-check-interop: stage
-	$(JOB) 270 -- ci/interop.sh
+check-services:
+	$(JOB) 600 stage release -- 'packaging/command.sh && ci/docs/services.py'
+check-manual:
+	$(JOB) 630 stage -- ci/docs.sh commands pictures
+check-interop:
+	$(JOB) 270 stage -- ci/interop.sh
 check-explorer:
 	$(JOB) 180 debug -- ci/explorer.sh
-check-prometheus: stage
-	$(JOB) 270 -- ci/prometheus.sh
-check-observe: stage
-	$(JOB) 270 dotnet -- 'ci/dotnet.sh --compile && ci/observe.sh'
+check-prometheus:
+	$(JOB) 270 stage -- ci/prometheus.sh
+check-observe:
+	$(JOB) 270 stage dotnet -- 'ci/dotnet.sh --compile && ci/observe.sh'
 
 check-coverage:
 	$(JOB) 1800 alone -- ci/coverage.sh
@@ -143,8 +143,8 @@ check-packages:
 check-planted-bugs:
 	$(JOB) 3600 alone -- ci/loom.sh bugs
 # The first run compiles cargo-c.
-check-install-capi: stage
-	$(JOB) 1200 alone -- ci/install.sh capi
+check-install-capi:
+	$(JOB) 1200 stage alone -- ci/install.sh capi
 # The first run compiles cargo-semver-checks.
 check-semver:
 	$(JOB) 1200 alone -- ci/abi.sh semver
@@ -152,18 +152,18 @@ check-32-bit:
 	$(JOB) 900 alone -- ci/targets/portable.sh i686
 check-big-endian:
 	$(JOB) 1200 alone -- ci/targets/portable.sh s390x
-check-asan-all: stage
-	$(JOB) 1800 alone -- ci/sanitizers.sh asan all
+check-asan-all:
+	$(JOB) 1800 stage alone -- ci/sanitizers.sh asan all
 check-tsan-long:
 	$(JOB) 3600 alone -- 'PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all'
-check-valgrind-long: stage
-	$(JOB) 3600 alone -- 'VALGRIND_FULL=1 ci/sanitizers.sh valgrind'
+check-valgrind-long:
+	$(JOB) 3600 stage alone -- 'VALGRIND_FULL=1 ci/sanitizers.sh valgrind'
 check-stress-long:
 	$(JOB) 1800 alone -- 'PICOLLO_STRESS_RECORDS=100000000 $(STRESS)'
-check-abi-fuzz-long: stage
-	$(JOB) 3600 alone -- make --no-print-directory -C c-tests sequences SEQUENCES=1000000
-check-why-slow-long: stage
-	$(JOB) 1800 alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'
+check-abi-fuzz-long:
+	$(JOB) 3600 stage alone -- make --no-print-directory -C c-tests sequences SEQUENCES=1000000
+check-why-slow-long:
+	$(JOB) 1800 stage alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'
 check-fuzz-long:
 	$(JOB) 3600 alone -- 'FUZZ_RUNS=1700000 ci/fuzz.sh'
 # The first run compiles mdBook.

@@ -26,7 +26,7 @@ class Jobs(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         # Limits as written here, even if these tests are part of a run with other limits.
-        ours = {"PICOLLO_JOBS": self.folder / "ci", "PICOLLO_MAKE": f"-f {self.folder}/Makefile", "PICOLLO_LIMIT_FACTOR": "1", "PICOLLO_TRIES": "1"}
+        ours = {"PICOLLO_JOBS": self.folder / "ci", "PICOLLO_MAKE": f"-f {self.folder}/Makefile", "PICOLLO_LIMIT_FACTOR": "1", "PICOLLO_TRIES": "1", "PICOLLO_STAGE": f"mkdir {self.folder}/stage"}
         self.environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"} | {name: str(value) for name, value in ours.items()}
 
     def start(self, together, single="", **jobs):
@@ -67,6 +67,13 @@ class Jobs(unittest.TestCase):
         self.assertEqual((self.folder / "ci/broken.log").read_text(), "2 passed, 1 failed\n")
         self.assertNotRegex(printed, "(?m)^(never|needless)")
         self.assertLess(printed.index("---- first begins\n"), printed.index("==== first: echo"))
+
+    def test_the_library_is_staged_once_and_needed(self):
+        verdicts, _, _ = self.run_jobs(a=("30 stage", "[ -d HERE/stage ]"), b=("30 stage", "[ -d HERE/stage ]"))
+        self.assertEqual({*verdicts.values()}, {"passed"})
+        # This time it fails: the folder is there.
+        verdicts, _, status = self.run_jobs(a=("30 stage", "true"), b="true")
+        self.assertEqual((verdicts, status), ({"a": "not run", "b": "passed"}, 1))
 
     def test_all_well_and_nothing_at_all(self):
         self.assertEqual(self.run_jobs(one="true", two="echo '1 passed in 0.01s'")[2], 0)

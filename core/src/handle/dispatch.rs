@@ -179,7 +179,7 @@ pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
 /// narrower kinds from other wide ones, and the first kind of either is one jump away, so that neither slows the other.
 ///
 /// # Safety
-/// As for [`record_inlined`].
+/// `header` must be that of a histogram that is alive.
 #[inline(always)]
 pub unsafe fn record_exported(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();

@@ -36,7 +36,7 @@ use picollo_native::{ExplainedError, Result};
 /// the last two readings, the first since the base. [`Session::record`] never reads: it records the last deltas, once per read.
 /// An event that was not counted records nothing and is tallied in its info.
 ///
-/// Threads: [`ReadMode::Auto`] works on the opening thread, the rest on any thread, one at a time, as `&mut` ensures.
+/// Threads: [`ReadMode::Auto`](crate::ReadMode::Auto) works on the opening thread, the rest on any thread, one at a time, as `&mut` ensures.
 /// After a fork the child can only drop its copy: all calls return `Forked`, since the counters are the parent's.
 ///
 /// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).

@@ -1,10 +1,8 @@
 //! Snapshots distinguish histograms by identity, not by address or by the number of resets.
 #![cfg(feature = "std")]
 
-use picollo_core::counters::Metric;
 use picollo_core::layouts::AtomicU64;
 use picollo_core::{Histogram, Layout, Options, SharedHistogram, Since, Snapshot};
-use picollo_export::Registry;
 
 const LAYOUT: Layout = Layout::new(0.1, 0, 1000);
 type OnStack = Histogram<[AtomicU64; LAYOUT.cells()]>;
@@ -163,42 +161,4 @@ fn statics_are_told_apart() {
             assert_eq!(total(snapshot, &histogram, Since::PreviousUpdate), 0);
         }
     }
-}
-
-/// The exporter of a registry: the histogram is freed, its writer restarts, and the new one is in the same place.
-#[test]
-fn a_registry_takes_no_base_from_one_histogram_to_another() {
-    let mut memory = Memory::new(&options());
-    let mut registry = Registry::new();
-    for (generation, count) in [1067, 100, 5].into_iter().enumerate() {
-        let histogram = memory.make();
-        histogram.record_n(7, count);
-        histogram.reset().unwrap();
-        histogram.record_n(7, count);
-        let metric = Metric { name: "latency", since_reset: true, ..Metric::default() };
-        let id = registry.add(&histogram, &metric, &[]).unwrap();
-        registry.update(0).unwrap();
-        let mut text = String::new();
-        registry.write_openmetrics(&mut text).unwrap();
-        assert!(text.contains(&format!("latency_count {count}\n")), "{generation}: {text}");
-        assert!(registry.remove(id));
-    }
-    // These are copies of one image with different baselines, although both were reset the same number of times.
-    let mut other = Memory::new(&options());
-    let original = memory.make();
-    // SAFETY: as above.
-    let copy = unsafe {
-        std::ptr::copy_nonoverlapping(memory.start(), other.start(), other.1);
-        SharedHistogram::attach(other.start(), other.1).unwrap()
-    };
-    for (histogram, count, name) in [(&original, 10, "original"), (&copy, 4000, "copy")] {
-        histogram.record_n(7, count);
-        histogram.reset().unwrap();
-        histogram.record_n(7, count / 2);
-        registry.add(histogram, &Metric { name, since_reset: true, ..Metric::default() }, &[]).unwrap();
-    }
-    registry.update(0).unwrap();
-    let mut text = String::new();
-    registry.write_openmetrics(&mut text).unwrap();
-    assert!(text.contains("original_count 5\n") && text.contains("copy_count 2000\n"), "{text}");
 }

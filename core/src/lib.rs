@@ -147,11 +147,17 @@ pub mod seam {
     };
     pub use crate::format::xml::write_escaped;
     pub use crate::handle::dispatch::record_exported;
+    #[cfg(feature = "alloc")]
+    pub use crate::handle::shared::{attach_per_cpu, update_since_creation};
     pub use crate::handle::single_writer::sealed::Inside;
     #[cfg(feature = "alloc")]
     pub use crate::histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
+    #[cfg(feature = "alloc")]
+    pub use crate::histograms::striped::{STRIPES_IN_MEMORY, striped_counter_at};
     pub use crate::layout::indices::BatchPath;
     pub use crate::layout::layout::SCALES_OF_DIGITS;
+    #[cfg(feature = "alloc")]
+    pub use crate::metric::counter_at;
     pub use crate::platform::banks::BaselineWord;
     #[cfg(feature = "alloc")]
     pub use crate::platform::counted::Counted;
@@ -164,6 +170,9 @@ pub mod seam {
     #[cfg(feature = "std")]
     pub use crate::platform::process::process;
     pub use crate::snapshot::differences::{BLOCK, Cells};
+    pub use crate::snapshot::snapshot::cells;
+    #[cfg(feature = "alloc")]
+    pub use crate::snapshot::snapshot::forget_source;
     pub use crate::statistics::percentile::{Cursor, saturated, target_count};
     pub use crate::statistics::summary::{CountsInWords, Rank, SHORT, outside, supports};
     pub use crate::statistics::summary::{position_of, write_at};

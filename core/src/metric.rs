@@ -54,21 +54,20 @@ impl Word {
 #[repr(transparent)]
 pub struct MetricCounter(Counted<Word>);
 
+/// Makes a reference to a counter in a segment, which is never freed. All zeros are a counter at zero.
+///
+/// # Safety
+/// `memory` must be valid for 64 bytes from the beginning of a page while any reference exists. Everybody changes its
+/// first word atomically.
+pub unsafe fn counter_at(memory: NonNull<u8>) -> MetricCounter {
+    // SAFETY: the caller promises this; a word of zeros is a counter.
+    MetricCounter(unsafe { Counted::in_segment(memory) })
+}
+
 impl MetricCounter {
     /// Creates a counter at zero. Returns [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no memory.
     pub fn create() -> Result<MetricCounter> {
         Word::create(0).map(MetricCounter)
-    }
-
-    /// Makes a reference to a counter in a segment, which is never freed. All zeros are a counter at zero.
-    ///
-    /// # Safety
-    /// `memory` must be valid for 64 bytes from the beginning of a page while any reference exists. Everybody changes
-    /// its first word atomically.
-    #[doc(hidden)]
-    pub unsafe fn attach(memory: NonNull<u8>) -> MetricCounter {
-        // SAFETY: the caller promises this; a word of zeros is a counter.
-        MetricCounter(unsafe { Counted::in_segment(memory) })
     }
 
     /// Adds, modulo 2^64, with one relaxed atomic addition.

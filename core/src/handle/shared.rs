@@ -57,7 +57,6 @@ impl SharedHistogram {
     /// # Safety
     /// In the mode [`Mode::SingleWriter`] only one thread at a time may record, through any reference; otherwise counts
     /// get lost. (Nothing worse happens: all accesses are atomic.)
-    #[doc(hidden)]
     pub unsafe fn create_unguarded(options: &Options) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
         Self::allocate(&plan)
@@ -118,7 +117,6 @@ impl SharedHistogram {
     ///
     /// # Safety
     /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
-    #[doc(hidden)]
     pub unsafe fn init_in_unguarded(
         memory: *mut u8,
         size: usize,
@@ -154,7 +152,6 @@ impl SharedHistogram {
     ///
     /// # Safety
     /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
-    #[doc(hidden)]
     pub unsafe fn attach_unguarded(memory: *mut u8, size: usize) -> Result<SharedHistogram> {
         if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
             return Err(Error::InvalidArgument);
@@ -171,18 +168,6 @@ impl SharedHistogram {
             return Err(Error::BufferTooSmall);
         }
         Ok(SharedHistogram(header))
-    }
-
-    /// Attaches to a per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::seam::PerCpuImage).
-    ///
-    /// # Safety
-    /// `memory` must be valid for `size` bytes as long as there is any reference, and contain a table of this process
-    /// alone. Users of the shared memory are trusted not to change the header.
-    #[cfg(feature = "alloc")]
-    #[doc(hidden)]
-    pub unsafe fn attach_per_cpu(memory: NonNull<u8>, size: usize) -> Result<SharedHistogram> {
-        // SAFETY: passed on.
-        unsafe { crate::histograms::per_cpu_image::PerCpuImage::attach(memory, size) }.map(SharedHistogram)
     }
 
     /// Converts this reference to a pointer, which then owns it. See [`SharedHistogram::from_raw`].
@@ -274,13 +259,6 @@ impl SharedHistogram {
         as_what_it_is!(self.0, histogram => snapshot.update(histogram, since))
     }
 
-    /// Does the same as [`SharedHistogram::update`] with everything that was ever counted.
-    #[cfg(feature = "alloc")]
-    #[doc(hidden)]
-    pub fn update_since_creation(&self, snapshot: &mut Snapshot) -> Result<()> {
-        as_what_it_is!(self.0, histogram => snapshot.update_since_creation(histogram))
-    }
-
     pub(crate) fn is_single_writer(&self) -> bool {
         // SAFETY: as for `layout`.
         unsafe { (*self.0.as_ptr()).kind }.mode() == Some(Mode::SingleWriter)
@@ -290,6 +268,23 @@ impl SharedHistogram {
         // SAFETY: as for `layout`.
         unsafe { !(*self.0.as_ptr()).is_in_callers_memory() }
     }
+}
+
+/// Attaches to a per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::seam::PerCpuImage).
+///
+/// # Safety
+/// `memory` must be valid for `size` bytes as long as there is any reference, and contain a table of this process
+/// alone. Users of the shared memory are trusted not to change the header.
+#[cfg(feature = "alloc")]
+pub unsafe fn attach_per_cpu(memory: NonNull<u8>, size: usize) -> Result<SharedHistogram> {
+    // SAFETY: passed on.
+    unsafe { crate::histograms::per_cpu_image::PerCpuImage::attach(memory, size) }.map(SharedHistogram)
+}
+
+/// Does the same as [`SharedHistogram::update`] with everything that was ever counted.
+#[cfg(feature = "alloc")]
+pub fn update_since_creation(histogram: &SharedHistogram, snapshot: &mut Snapshot) -> Result<()> {
+    as_what_it_is!(histogram.0, histogram => snapshot.update_since_creation(histogram))
 }
 
 /// Fails with [`Error::InvalidArgument`] for a mode that is not safe behind a shared reference.

@@ -129,7 +129,6 @@ impl SingleWriterHistogram {
     ///
     /// # Safety
     /// As for [`SharedHistogram::create_unguarded`]; a [`Recorder`] counts as a thread that records.
-    #[doc(hidden)]
     pub unsafe fn into_unguarded(self) -> SharedHistogram {
         self.0
     }

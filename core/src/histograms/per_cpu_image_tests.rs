@@ -1,5 +1,6 @@
 use super::*;
 use crate::handle::shared::SharedHistogram;
+use crate::handle::shared::attach_per_cpu;
 use crate::platform::pages;
 use crate::snapshot::snapshot::{Since, Snapshot};
 use std::boxed::Box;
@@ -18,7 +19,7 @@ fn made(shards: usize) -> (PerCpuImage, NonNull<u8>, SharedHistogram) {
     unsafe {
         image.init_at(memory, layout());
         image.fill_table(memory.add(PerCpuImage::TABLE), memory);
-        let histogram = SharedHistogram::attach_per_cpu(memory, image.size()).unwrap();
+        let histogram = attach_per_cpu(memory, image.size()).unwrap();
         (image, memory, histogram)
     }
 }
@@ -111,7 +112,7 @@ fn broken_headers_are_refused() {
             // SAFETY: this is our byte.
             unsafe { *header.add(at) ^= flip };
             // SAFETY: nothing is recorded through the result.
-            let attached = unsafe { SharedHistogram::attach_per_cpu(memory, image.size()) };
+            let attached = unsafe { attach_per_cpu(memory, image.size()) };
             let is_extent = (256..272).contains(&at);
             assert!(!is_extent || attached.is_err(), "byte {at}");
             // SAFETY: as above.
@@ -120,13 +121,7 @@ fn broken_headers_are_refused() {
     }
     // SAFETY: as above; the memory is too short, or not at the beginning of a page.
     unsafe {
-        assert_eq!(
-            SharedHistogram::attach_per_cpu(memory, image.size() - 1).err(),
-            Some(Error::BufferTooSmall)
-        );
-        assert_eq!(
-            SharedHistogram::attach_per_cpu(memory.add(64), image.size()).err(),
-            Some(Error::InvalidArgument)
-        );
+        assert_eq!(attach_per_cpu(memory, image.size() - 1).err(), Some(Error::BufferTooSmall));
+        assert_eq!(attach_per_cpu(memory.add(64), image.size()).err(), Some(Error::InvalidArgument));
     }
 }

@@ -66,7 +66,7 @@ impl Default for StripedCounter {
 }
 
 #[cfg(feature = "alloc")]
-pub use counted::SharedStripedCounter;
+pub use counted::{STRIPES_IN_MEMORY, SharedStripedCounter, striped_counter_at};
 
 #[cfg(feature = "alloc")]
 mod counted {
@@ -84,26 +84,24 @@ mod counted {
     #[repr(transparent)]
     pub struct SharedStripedCounter(Counted<StripedCounter>);
 
+    /// The number of words, and the bytes from one word to the next; the first word is at the beginning.
+    pub const STRIPES_IN_MEMORY: (usize, usize) = (STRIPES, size_of::<super::Stripe>());
+
+    /// Returns a reference to a counter in a segment, which is never freed. From then on the CPU selects the word.
+    ///
+    /// # Safety
+    /// `memory` must hold a [`StripedCounter`] at the beginning of a page as long as there is any reference.
+    pub unsafe fn striped_counter_at(memory: NonNull<u8>) -> SharedStripedCounter {
+        stripe::between_processes();
+        // SAFETY: the caller's promise; zeros are a valid counter.
+        SharedStripedCounter(unsafe { Counted::in_segment(memory) })
+    }
+
     impl SharedStripedCounter {
         /// Creates a counter at zero. Fails with [`crate::Error::OutOfMemory`].
         pub fn create() -> Result<SharedStripedCounter> {
             stripe::look();
             Counted::create(StripedCounter::new()).map(SharedStripedCounter)
-        }
-
-        /// The number of words, and the bytes from one word to the next; the first word is at the beginning.
-        #[doc(hidden)]
-        pub const STRIPES: (usize, usize) = (STRIPES, size_of::<super::Stripe>());
-
-        /// Returns a reference to a counter in a segment, which is never freed. From then on the CPU selects the word.
-        ///
-        /// # Safety
-        /// `memory` must hold a [`StripedCounter`] at the beginning of a page as long as there is any reference.
-        #[doc(hidden)]
-        pub unsafe fn attach(memory: NonNull<u8>) -> SharedStripedCounter {
-            stripe::between_processes();
-            // SAFETY: the caller's promise; zeros are a valid counter.
-            SharedStripedCounter(unsafe { Counted::in_segment(memory) })
         }
 
         stands_for_a_pointer!(SharedStripedCounter);
@@ -143,14 +141,13 @@ mod tests {
         let mut room = std::boxed::Box::new(Room([0; size_of::<StripedCounter>()]));
         let memory = core::ptr::NonNull::from(&mut room.0).cast();
         // SAFETY: it has this size and alignment, and outlives both references.
-        let (first, second) =
-            unsafe { (SharedStripedCounter::attach(memory), SharedStripedCounter::attach(memory)) };
+        let (first, second) = unsafe { (striped_counter_at(memory), striped_counter_at(memory)) };
         first.add(3);
         second.add(u64::MAX);
         drop(first);
         assert_eq!(second.load(), 2);
         drop(second);
-        let (number, stride) = SharedStripedCounter::STRIPES;
+        let (number, stride) = STRIPES_IN_MEMORY;
         let word = |at: usize| u64::from_ne_bytes(room.0[at..at + 8].try_into().unwrap());
         assert_eq!((0..number).fold(0, |sum: u64, at| sum.wrapping_add(word(at * stride))), 2);
     }

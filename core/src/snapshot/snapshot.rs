@@ -249,13 +249,6 @@ impl Snapshot {
         }
     }
 
-    /// Forgets the source of the counts, so that the next update reuses nothing.
-    #[cfg(feature = "alloc")]
-    #[doc(hidden)]
-    pub fn forget_source(&mut self) {
-        self.head.source = None;
-    }
-
     /// The rule that maps values to counters.
     pub fn layout(&self) -> &Layout {
         &self.head.layout
@@ -315,9 +308,8 @@ impl Snapshot {
     }
 
     /// Returns the counts by storage index.
-    #[doc(hidden)]
     #[inline]
-    pub fn cells(&self) -> Cells<'_> {
+    pub(crate) fn cells(&self) -> Cells<'_> {
         let length = self.head.layout.length();
         let (first, rest) = self.words.split_at(length);
         let second = rest.get(..length).unwrap_or_default();
@@ -333,6 +325,18 @@ impl Snapshot {
     pub(crate) fn has_base(&self) -> bool {
         self.words.len() >= self.head.layout.snapshot_words()
     }
+}
+
+/// Returns the counts of a snapshot by storage index.
+#[inline]
+pub fn cells(snapshot: &Snapshot) -> Cells<'_> {
+    snapshot.cells()
+}
+
+/// Forgets the source of the counts, so that the next update reuses nothing.
+#[cfg(feature = "alloc")]
+pub fn forget_source(snapshot: &mut Snapshot) {
+    snapshot.head.source = None;
 }
 
 impl Head {

@@ -24,7 +24,7 @@ use super::sequence::{Put, put_counts};
 use super::sink::Sink;
 use super::varint;
 use picollo_core::snapshots::Counts;
-use picollo_core::{Error, Layout, Result, Snapshot};
+use picollo_core::{Error, Layout, Result, Snapshot, seam};
 
 /// The first bytes: neither text nor the beginning of another encoding.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89Picollo";
@@ -149,7 +149,7 @@ pub(crate) struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
-        let cells = snapshot.cells();
+        let cells = seam::cells(snapshot);
         let (Measure(payload), _) = put_counts(&cells, Measure(0))?;
         Ok(Plan { snapshot, payload })
     }
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         ] {
             sink.put(&word.to_le_bytes())?;
         }
-        let (cells, mut bytes) = (self.snapshot.cells(), [0; varint::PIECE]);
+        let (cells, mut bytes) = (seam::cells(self.snapshot), [0; varint::PIECE]);
         let writer = Writer(varint::Writer::new(&mut sink, &mut bytes));
         let (writer, _) = put_counts(&cells, writer)?;
         writer.0.finish()?;

@@ -8,9 +8,7 @@ use super::hdr::{self, Header, Words};
 use super::sequence::{Put, Recorded, put_parts};
 use super::sink::Sink;
 use super::varint::{self, unzigzag, zigzag};
-use picollo_core::Layout;
-use picollo_core::Snapshot;
-use picollo_core::{Error, Result};
+use picollo_core::{Error, Layout, Result, Snapshot, seam};
 
 /// V2 cannot hold values or counts from here on.
 const TOO_LARGE: u64 = 1 << 63;
@@ -155,7 +153,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
         let layout = snapshot.layout();
         let digits = digits_of(layout)?;
-        let cells = snapshot.cells();
+        let cells = seam::cells(snapshot);
         let (measure, mut recorded) = (Measure { all: 0, length: 0 }, Recorded::UNKNOWN);
         let (mut measure, next) = put_parts(&cells, layout.first_index(), &mut recorded, measure)?;
         if next == 0 {
@@ -186,7 +184,7 @@ impl<'a> Plan<'a> {
 
     pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
         self.write_header(sink)?;
-        let (cells, first) = (self.snapshot.cells(), self.snapshot.layout().first_index());
+        let (cells, first) = (seam::cells(self.snapshot), self.snapshot.layout().first_index());
         let mut bytes = [0; varint::PIECE];
         let writer = varint::Writer::new(sink, &mut bytes);
         let (mut writer, next) = put_parts(&cells, first, &mut { self.recorded }, writer)?;
@@ -204,7 +202,7 @@ pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -
     let mut plan = Plan { snapshot, digits: digits_of(layout)?, payload: 0, recorded: Recorded::UNKNOWN };
     let start = out.len();
     plan.write_header(out)?;
-    let (cells, mut bytes) = (snapshot.cells(), [0; varint::PIECE]);
+    let (cells, mut bytes) = (seam::cells(snapshot), [0; varint::PIECE]);
     let writer = Checking { all: 0, writer: varint::Writer::new(out, &mut bytes) };
     let (mut checking, next) = put_parts(&cells, layout.first_index(), &mut plan.recorded, writer)?;
     if next == 0 {

@@ -11,7 +11,7 @@ use super::memory::{copy_of, push};
 use super::number::Number;
 use picollo_core::doubles::{DoubleEntry, DoubleSnapshot};
 use picollo_core::layouts::ValueSelection;
-use picollo_core::seam::{BLOCK, Cells, Counted};
+use picollo_core::seam::{BLOCK, Cells, Counted, cells};
 use picollo_core::{Error, Layout, Result, Snapshot};
 
 /// The largest number of bounds of a metric.
@@ -124,7 +124,7 @@ impl Distribution {
         if counts.underflow != 0 {
             push(spare, DoubleEntry { key: Keys::UNDERFLOW, count: counts.underflow })?;
         }
-        append_recorded(snapshot.cells(), spare)?;
+        append_recorded(cells(snapshot), spare)?;
         if counts.overflow != 0 {
             push(spare, DoubleEntry { key: self.keys.overflow(), count: counts.overflow })?;
         }

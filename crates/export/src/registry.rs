@@ -16,7 +16,7 @@ use super::output::Output;
 use picollo_core::counters::{Metric, MetricCounter, MetricGauge, SharedStripedCounter};
 use picollo_core::doubles::{DoubleEntry, DoubleSnapshot, SharedDoubleHistogram};
 use picollo_core::recorders::Handle;
-use picollo_core::seam::{Inside, room};
+use picollo_core::seam::{Inside, forget_source, room, update_since_creation};
 use picollo_core::{Error, Layout, Result, SharedHistogram, Since, Snapshot};
 
 /// Histograms, counters and gauges with names and labels.
@@ -413,10 +413,10 @@ impl Source {
                 let snapshot = snapshot_of(&mut scratch.snapshots, histogram.layout())?;
                 if *since_reset {
                     // Others used this snapshot: it must not be a base, even if an image and its copy look the same.
-                    snapshot.forget_source();
+                    forget_source(snapshot);
                     histogram.update(snapshot, Since::Reset)?;
                 } else {
-                    histogram.update_since_creation(snapshot)?;
+                    update_since_creation(histogram, snapshot)?;
                 }
                 distribution.take(snapshot, &mut scratch.entries)
             }

@@ -6,7 +6,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use picollo_core::counters::{Metric, MetricCounter, SharedStripedCounter};
 use picollo_core::layouts::Storage;
 use picollo_core::recorders::Recorder;
-use picollo_core::seam::{PerCpuImage, has_restartable_sequences};
+use picollo_core::seam::{
+    PerCpuImage, attach_per_cpu, counter_at, has_restartable_sequences, striped_counter_at,
+};
 use picollo_core::{Mode, Options, SharedHistogram, SingleWriterHistogram};
 
 use super::check::{self, Shape};
@@ -147,7 +149,7 @@ impl Segment {
         // single-writer histogram, the caller promised to be the only writer.
         let histogram = unsafe {
             match found.mode {
-                mode::PER_CPU => SharedHistogram::attach_per_cpu(memory, found.size as usize),
+                mode::PER_CPU => attach_per_cpu(memory, found.size as usize),
                 _ => SharedHistogram::attach_unguarded(memory.as_ptr(), found.size as usize),
             }
         }?;
@@ -510,7 +512,7 @@ impl Segment {
     /// [`Segment::histogram`].
     pub fn counter(&self, metric: &Metric<'_>) -> Result<MetricCounter> {
         // SAFETY: the counter has this mode, and lies at the beginning of a page, in a mapping that stays.
-        unsafe { Ok(MetricCounter::attach(self.counter_at(metric, mode::ONE_WORD)?)) }
+        unsafe { Ok(counter_at(self.counter_at(metric, mode::ONE_WORD)?)) }
     }
 
     /// Returns the striped counter with this name and these labels, or creates it at zero. It has sixteen words in 1
@@ -518,7 +520,7 @@ impl Segment {
     /// up. Errors as for [`Segment::histogram`], and `Incompatible` if a counter of one word exists.
     pub fn striped_counter(&self, metric: &Metric<'_>) -> Result<SharedStripedCounter> {
         // SAFETY: as above.
-        unsafe { Ok(SharedStripedCounter::attach(self.counter_at(metric, mode::STRIPED)?)) }
+        unsafe { Ok(striped_counter_at(self.counter_at(metric, mode::STRIPED)?)) }
     }
 
     /// Returns the address of the counter with these names and this mode.

@@ -4,7 +4,7 @@
 //! positions are offsets from the beginning of the file. All numbers use the byte order of the machine that created it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
-use picollo_core::counters::SharedStripedCounter;
+use picollo_core::seam::STRIPES_IN_MEMORY;
 
 pub(crate) const MAGIC: [u8; 8] = *b"PicoSegm";
 pub(crate) const IMAGE_VERSION: u32 = 1;
@@ -25,7 +25,7 @@ pub(crate) const MOST_CAPACITY: u64 = if size_of::<usize>() < 8 { 1 << 30 } else
 /// Sizes of counters by mode, in bytes: each word has its own cache line, and one more line is zero.
 pub(crate) const COUNTER_SIZES: [u64; 2] = [128, 1088];
 /// Words of a striped counter, and the bytes from one to the next.
-pub(crate) const STRIPES: (usize, usize) = SharedStripedCounter::STRIPES;
+pub(crate) const STRIPES: (usize, usize) = STRIPES_IN_MEMORY;
 /// Bytes of text in an entry.
 pub(crate) const TEXT: usize = 948;
 /// Maximum number of labels.

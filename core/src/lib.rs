@@ -21,7 +21,8 @@
 //! `picollo-export` exports to Prometheus and OpenTelemetry.
 //!
 //! A [`Layout`] decides how values are counted: a relative error and a range. A [`Mode`] decides who may write, at what
-//! cost. What fewer programs need is in modules: [`counters`], [`doubles`], [`layouts`], [`recorders`] and [`snapshots`].
+//! cost. What fewer programs need is in modules: [`counters`], [`doubles`], [`layouts`], [`recorders`] and
+//! [`snapshots`].
 //!
 //! Without features the crate only computes, with neither an operating system nor an allocator nor a platform `libm`.
 //! `alloc` adds the types on the heap. `std` adds support for threads and processes: thread-local histograms,

@@ -43,8 +43,8 @@ unsafe impl<H: Handle + Send> Send for Recorder<H> {}
 impl<H: Handle> Recorder<H> {
     record_in_all_ways!([mut] self, directly(*self.unguarded()), inline);
 
-    /// Returns how many cells can be used without a call: [`crate::Layout::length`], or 0 if the layout has a unit or the
-    /// histogram has no cells to lend.
+    /// Returns how many cells can be used without a call: [`crate::Layout::length`], or 0 if the layout has a unit or
+    /// the histogram has no cells to lend.
     pub fn length(&self) -> u64 {
         self.length
     }

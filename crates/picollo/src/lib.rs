@@ -11,8 +11,8 @@
 //! # Ok::<(), picollo::Error>(())
 //! ```
 //!
-//! The root is that of `picollo_core`: histograms, snapshots, percentiles and summaries. Each feature adds a module,
-//! which is a separate crate:
+//! The root is that of `picollo_core`: histograms, snapshots, percentiles and summaries; and in modules counters,
+//! histograms of doubles, and what fewer programs need. Each feature adds a module, which is a separate crate:
 //!
 //! | feature | module | for |
 //! |---|---|---|

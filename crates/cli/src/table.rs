@@ -39,8 +39,8 @@ fn screen() -> Option<usize> {
 }
 
 /// Formats a table. The columns `left` are left-aligned, others right-aligned. As text it fits a terminal: long names
-/// in left columns are cut in the middle. In a pipe and in other formats, names stay whole. A name too long for
-/// [`USUAL`] columns makes only its own line longer.
+/// in left columns are cut in the middle. In a pipe and in other formats, names stay whole, because a program may read
+/// them. There, a name wider than [`WIDEST`] makes only its own line longer.
 pub(crate) fn table(
     headings: &[impl AsRef<str>],
     rows: &[Vec<String>],
@@ -69,20 +69,22 @@ fn table_within(
         cell => Markdown(&cell).to_string(),
     };
     let mut lines: Vec<Vec<String>> = lines.map(|line| line.iter().map(escaped).collect()).collect();
-    let widest = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0).max(3);
+    let widest = |column: usize| {
+        let is_limited = form == Form::Text && screen.is_none() && left.contains(&column);
+        let limit = if is_limited { WIDEST } else { usize::MAX };
+        let widths = lines.iter().map(|line| line[column].width());
+        widths.filter(|&width| width <= limit).max().unwrap_or(0).max(3)
+    };
     let mut widths: Vec<usize> = (0..headings.len()).map(widest).collect();
-    if form == Form::Text {
-        let room = screen.unwrap_or(USUAL);
+    if let (Form::Text, Some(room)) = (form, screen) {
         while widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) > room {
             let names = left.iter().filter(|&&at| widths.get(at).is_some_and(|&width| width > LEAST));
             let Some(&at) = names.max_by_key(|&&at| widths[at]) else { break };
             widths[at] -= 1;
         }
-        if screen.is_some() {
-            let cut = |(cell, &width): (&mut String, &usize)| *cell = fit(cell, width);
-            // Numbers are not cut: their columns are wide enough.
-            lines.iter_mut().for_each(|line| line.iter_mut().zip(&widths).for_each(cut));
-        }
+        let cut = |(cell, &width): (&mut String, &usize)| *cell = fit(cell, width);
+        // Numbers are not cut: their columns are wide enough.
+        lines.iter_mut().for_each(|line| line.iter_mut().zip(&widths).for_each(cut));
     }
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
@@ -109,9 +111,9 @@ fn table_within(
     text
 }
 
-/// Minimum width of a column of names, and the width to assume without a terminal.
+/// Minimum width of a column of names on a terminal, and the maximum without one.
 const LEAST: usize = 16;
-const USUAL: usize = 80;
+const WIDEST: usize = 100;
 
 /// Fits a name into this many columns of a terminal, where some characters take two. It keeps two thirds from the
 /// beginning and one third from the end, because labels at the end are more useful than the middle.
@@ -188,14 +190,17 @@ mod tests {
         assert_eq!(fit("支付支付支付", 8), "支付\u{2026}付");
     }
 
-    /// A pipe gets whole names, and one long name does not widen other lines.
+    /// A pipe gets whole names in aligned columns. A name of hundreds of characters does not widen other lines.
     #[test]
-    fn one_long_name_widens_its_own_line_of_a_pipe() {
-        let name = "n".repeat(300);
-        let rows = [[name.as_str(), "10"], ["short", "1"]].map(|row| row.map(str::to_owned).to_vec());
+    fn names_stay_whole_and_aligned_in_a_pipe() {
+        let names = ["request{route=/items/{item_id}}", &"n".repeat(WIDEST), &"n".repeat(300)];
+        let rows = names.map(|name| vec![name.to_owned(), "10".into()]);
         let text = table_within(&["ENTRY", "COUNT"], &rows, &[0], Form::Text, None);
         let widths: Vec<usize> = text.lines().map(str::len).collect();
-        assert!(widths == [80, 307, 80] && text.contains(&name), "{widths:?}\n{text}");
+        assert_eq!(widths, [WIDEST + 7, WIDEST + 7, WIDEST + 7, 307], "{text}");
+        assert!(names.iter().all(|name| text.contains(name)));
+        let text = table_within(&["ENTRY", "COUNT"], &rows[..1], &[0], Form::Text, None);
+        assert!(text.lines().all(|line| line.len() == names[0].len() + 7), "{text}");
     }
 
     #[test]

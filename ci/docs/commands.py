@@ -80,7 +80,8 @@ PAGES = ["README.md", "benches/README.md", "python/README.md", "python-demo/READ
 def commands(page):
     """Lines of shell blocks, and indented lines that begin like commands; without comments."""
     fence = None
-    for line in (ROOT / page).read_text().splitlines():
+    text = re.sub(r"\\\n +", "", (ROOT / page).read_text())  # a command may have several lines
+    for line in text.splitlines():
         mark = re.match(r"```(\w*)", line)
         if mark:
             fence = None if fence is not None else mark[1]

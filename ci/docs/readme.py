@@ -7,7 +7,7 @@ the C snippets of docs/llms.txt and three other pages, each as the body of a fun
 rows and snippets in C++ and
 C#, python/tests/test_docs.py those in Python, and documentation tests those in Rust.)
 
-The Rust example is a documentation test of picollo-bench. Ends with "N passed, N failed".
+The Rust example is a documentation test of picollo. Ends with "N passed, N failed".
 """
 
 import functools

@@ -433,11 +433,6 @@ fn align() {
 #[doc = include_str!("../README.md")]
 pub struct Package;
 
-/// The Rust example of the README, kept working.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
-
 /// The examples of the manual's page on Rust.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/languages/rust.md")]

@@ -51,6 +51,11 @@ pub use picollo_text as text;
 #[cfg(all(feature = "why", target_os = "linux"))]
 pub use picollo_why as why;
 
+/// The Rust example of the README, kept working.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 /// The snippets of the page for language models, and of that on exports.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/llms.txt")]

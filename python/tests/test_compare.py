@@ -139,7 +139,7 @@ def test_blocks() -> None:
     told = picollo.compare_blocks(a, b, resolution=500)
     assert told.verdict is Verdict.NO_EVIDENCE and told.is_below_resolution and told.is_margin_resolution
     assert told.resolution == told.margin == 500
-    assert str(told).startswith("below what this measurement can tell: -") and "%" not in str(told)
+    assert str(told).startswith("below the resolution: -") and "%" not in str(told)
     assert "margin 500 (resolution)" in repr(told)
     # Relative to zero there is no percentage, and nothing is cut off.
     nothing = picollo.compare_blocks([0.0] * 40, [1.9] * 40)

@@ -336,7 +336,7 @@ fn what_placement_changes_is_below_the_resolution() {
         assert_eq!(result.blocks.block_count, 20);
         assert!(steps.len() < 500, "{}", steps.len());
         let text = markdown(&benchmark);
-        assert!(text.contains("below what this measurement can tell |"), "{text}");
+        assert!(text.contains("below the resolution |"), "{text}");
         assert!(text.contains("±500 (resolution) |") && text.contains("| Overhead "), "{text}");
         if own == 0.0 {
             let (upper, lower) = text.split_once("\n\n").unwrap();

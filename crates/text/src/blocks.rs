@@ -165,7 +165,7 @@ mod tests {
         let overhead = BlockOverhead { a: 20_100.0, b: 20_100.0, error: 0.0 };
         let compared = compare_blocks_above(&a, &b, &overhead, &mut [0.0; 40], &options).unwrap();
         assert_eq!(compared.median_b - compared.median_a, compared.difference);
-        assert_eq!(compared.to_string(), "median: -43 [-45, -41], below what this measurement can tell");
+        assert_eq!(compared.to_string(), "median: -43 [-45, -41], below the resolution");
         let conditions = Conditions {
             calls: [9_750; 2],
             overhead: [20_100.0; 2],
@@ -180,18 +180,18 @@ mod tests {
         assert_eq!(
             table,
             "\
-| Blocks      |             A |             B |                           Difference |
-| :---------- | ------------: | ------------: | -----------------------------------: |
-| Median      |          <500 |          <500 |                                  -43 |
-| 95% from    |               |               |                                  -45 |
-| 95% to      |               |               |                                  -41 |
-| Margin      |               |               |                    ±500 (resolution) |
-| Detectable  |               |               |                               ±502.9 |
-| Correlation |               |               |                                -0.33 |
-| Blocks      |               |               |                                   40 |
-| Calls       |         9,750 |         9,750 |                                      |
-| Overhead    | 20,100 ± 13.3 | 20,100 ± 13.3 |                                      |
-| Verdict     |               |               | below what this measurement can tell |
+| Blocks      |             A |             B |           Difference |
+| :---------- | ------------: | ------------: | -------------------: |
+| Median      |          <500 |          <500 |                  -43 |
+| 95% from    |               |               |                  -45 |
+| 95% to      |               |               |                  -41 |
+| Margin      |               |               |    ±500 (resolution) |
+| Detectable  |               |               |               ±502.9 |
+| Correlation |               |               |                -0.33 |
+| Blocks      |               |               |                   40 |
+| Calls       |         9,750 |         9,750 |                      |
+| Overhead    | 20,100 ± 13.3 | 20,100 ± 13.3 |                      |
+| Verdict     |               |               | below the resolution |
 
 So it is.
 "

@@ -51,7 +51,7 @@ _VERDICTS = {
 
 
 #: The text instead of "no evidence" if a difference is below the resolution.
-BELOW_RESOLUTION = "below what this measurement can tell"
+BELOW_RESOLUTION = "below the resolution"
 #: The text if others disturbed too much of a benchmark.
 NOISY = "unproven: noisy"
 

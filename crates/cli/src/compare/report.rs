@@ -81,7 +81,7 @@ fn row(Compared { metric, found }: &Compared) -> Vec<String> {
     cells
 }
 
-const BELOW_RESOLUTION: &str = "below what this measurement can tell";
+const BELOW_RESOLUTION: &str = "below the resolution";
 
 /// The data for a report.
 pub(super) struct Report<'a> {

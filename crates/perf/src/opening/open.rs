@@ -167,7 +167,7 @@ impl<S: Sys> Opened<S> {
         if opened == 0 {
             self.open(plan, position, event, info)?;
             info.say(format_args!(
-                "counted on one kind of core only: this kernel does not tell them apart (Arm before Linux 6.6)"
+                "counted on one kind of core only: this kernel cannot select one (Arm before Linux 6.6)"
             ));
         } else if opened < wanted {
             info.say(format_args!("counted on {opened} of the {wanted} kinds of core only"));

@@ -124,7 +124,7 @@ pub enum Verdict {
 }
 
 /// The text instead of *no evidence* with [`COMPARISON_BELOW_RESOLUTION`].
-pub(crate) const BELOW_RESOLUTION: &str = "below what this measurement can tell";
+pub(crate) const BELOW_RESOLUTION: &str = "below the resolution";
 
 /// The text instead of *no evidence* with [`COMPARISON_NOISY`].
 pub(crate) const NOISY: &str = "unproven: noisy";

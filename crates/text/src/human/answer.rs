@@ -219,18 +219,18 @@ impl Answer<'_> {
         if self.has(COMPARISON_NOISY) {
             return write!(
                 f,
-                "Unproven: the machine was too noisy to tell {a} and {b} apart{at} in this time: measure for longer, or when it is quieter."
+                "Unproven: the machine was too noisy to distinguish {a} from {b}{at} in this time: measure longer, or when it is quieter."
             );
         }
         if self.has(COMPARISON_TOO_FEW) {
-            return write!(f, "Too few measurements to tell {a} and {b} apart{at}.");
+            return write!(f, "Too few measurements to distinguish {a} from {b}{at}.");
         }
         let interval = Interval(self, false);
         if self.has(COMPARISON_BELOW_RESOLUTION) {
             let margin = self.unit.number(self.margin);
             return write!(
                 f,
-                "Below what this measurement can tell: {a} and {b} differ by less than {margin}{at}, if at all."
+                "Below the resolution: {a} and {b} differ by less than {margin}{at}, if at all."
             );
         }
         if self.has(COMPARISON_WITHIN_MARGIN) {

@@ -97,11 +97,11 @@ fn sentences() {
         ),
         (
             BlockComparison { flags: COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION, ..open },
-            "Below what this measurement can tell: A and B differ by less than 10.0 ns, if at all.",
+            "Below the resolution: A and B differ by less than 10.0 ns, if at all.",
         ),
         (
             BlockComparison { flags: COMPARISON_TOO_FEW, ..open },
-            "Too few measurements to tell A and B apart.",
+            "Too few measurements to distinguish A from B.",
         ),
         // The difference is not zero, but it is not proven to matter.
         (
@@ -118,7 +118,7 @@ fn sentences() {
         ),
         (
             fast.unproven(),
-            "Unproven: the machine was too noisy to tell A and B apart in this time: measure for longer, or when it is quieter.",
+            "Unproven: the machine was too noisy to distinguish A from B in this time: measure longer, or when it is quieter.",
         ),
     ] {
         assert_eq!(said(&blocks), text);

@@ -10,7 +10,7 @@ use clap::ArgMatches;
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error with a message.
-    Told(String),
+    Message(String),
     /// The reader of the output has closed it.
     NoReader,
 }
@@ -18,12 +18,12 @@ pub(crate) enum Failure {
 impl Failure {
     /// The error of a file operation.
     pub(crate) fn of_file(file: impl Display, error: &io::Error) -> Failure {
-        Failure::Told(format!("{file}: {}", plain(error)))
+        Failure::Message(format!("{file}: {}", plain(error)))
     }
 
     /// Writes the error to standard error, on one line.
-    pub(crate) fn tell(&self, command: &str) {
-        if let Failure::Told(what) = self {
+    pub(crate) fn report(&self, command: &str) {
+        if let Failure::Message(what) = self {
             let _ = writeln!(io::stderr(), "picollo {command}: {what}");
         }
     }
@@ -32,7 +32,7 @@ impl Failure {
 impl Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Failure::Told(what) => what,
+            Failure::Message(what) => what,
             Failure::NoReader => "the reader of the output has ended",
         })
     }
@@ -40,25 +40,25 @@ impl Display for Failure {
 
 impl From<picollo_native::ExplainedError> for Failure {
     fn from(error: picollo_native::ExplainedError) -> Failure {
-        Failure::Told(error.to_string())
+        Failure::Message(error.to_string())
     }
 }
 
 impl From<picollo_core::Error> for Failure {
     fn from(error: picollo_core::Error) -> Failure {
-        Failure::Told(error.to_string())
+        Failure::Message(error.to_string())
     }
 }
 
 impl From<String> for Failure {
     fn from(what: String) -> Failure {
-        Failure::Told(what)
+        Failure::Message(what)
     }
 }
 
 impl From<&str> for Failure {
     fn from(what: &str) -> Failure {
-        Failure::Told(what.into())
+        Failure::Message(what.into())
     }
 }
 

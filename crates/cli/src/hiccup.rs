@@ -167,7 +167,7 @@ fn end_of(child: &mut Child) -> Result<ExitStatus, Failure> {
 fn text_of(found: &Measured, interval: Duration) -> String {
     let seconds = number(found.seconds, 1, true);
     let mut text = format!(
-        "How late a thread was that slept for {} at a time, {seconds} s, {} observations:\n",
+        "Delays of a thread that sleeps {} at a time, for {seconds} s, {} observations:\n",
         human(interval.as_nanos() as u64, "ns"),
         count(found.snapshot.counts().total, true)
     );

@@ -37,10 +37,10 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let places = Places::of(matches);
+    let places = Places::from_matches(matches);
     let mut reader = Reader::new(Target::All, places.clone());
-    reader.look();
-    let failed = reader.tell("list");
+    reader.open_new();
+    let failed = reader.report("list");
     let good = &reader.segments;
     if matches.get_flag("json") {
         let list: Vec<Value> = good.iter().map(json_of).collect();

@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     match chosen.map_or(Ok(2), |(_, run)| run(matches)) {
         Ok(status) => ExitCode::from(status),
         Err(failure) => {
-            failure.tell(name);
+            failure.report(name);
             ExitCode::from(1)
         }
     }

@@ -31,7 +31,7 @@ pub(crate) fn arguments() -> [Arg; 2] {
 }
 
 impl Places {
-    pub(crate) fn of(matches: &ArgMatches) -> Places {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Places {
         Places { directory: matches.get_one("directory").cloned(), all: matches.get_flag("all") }
     }
 

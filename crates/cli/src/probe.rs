@@ -50,7 +50,7 @@ fn text_of(info: &PerfInfo) -> String {
     }
     let switches = picollo_why::switch_records();
     text += &format!(
-        "Context switches are written down for collectors of exemplars: {}\n",
+        "The kernel records context switches for collectors of exemplars: {}\n",
         yes(switches.is_ok().into())
     );
     let refusal = switches.as_ref().err().map_or("", |refused| refused.message());

@@ -32,14 +32,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         print(&format!("{}\n", printable(&path.to_string_lossy())))?;
     }
     for unreadable in segment_directories().into_iter().filter_map(Result::err) {
-        Failure::from(unreadable).tell("prune");
+        Failure::from(unreadable).report("prune");
         status = 1;
     }
     let is_dead = |info: &SegmentInfo| !info.is_live;
     let left = list_segments().iter().filter(|one| one.info.as_ref().is_ok_and(is_dead)).count();
     if left > 0 {
         let kept = if left == 1 { "ended segment is" } else { "ended segments are" };
-        Failure::Told(format!("{left} {kept} younger than --older and kept")).tell("prune");
+        Failure::Message(format!("{left} {kept} younger than --older and kept")).report("prune");
     }
     Ok(status)
 }

@@ -92,29 +92,29 @@ impl Export for Published {
     }
 }
 
-fn tell(what: &str) {
-    Failure::Told(printable(what)).tell("push");
+fn report(what: &str) {
+    Failure::Message(printable(what)).report("push");
 }
 
 fn tell_result(result: &Result<Outcome, PushError>) {
     match result {
         Ok(Outcome::Accepted) => {}
         Ok(Outcome::Partly { rejected, message }) => {
-            tell(&format!("the collector refused {rejected} data points: {message}"))
+            report(&format!("the collector refused {rejected} data points: {message}"))
         }
-        Err(error) => tell(&error.to_string()),
+        Err(error) => report(&error.to_string()),
     }
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let Some(settings) = settings(matches)? else {
-        tell("OTEL_SDK_DISABLED is set, so nothing is pushed");
+        report("OTEL_SDK_DISABLED is set, so nothing is pushed");
         return Ok(0);
     };
-    settings.notes.iter().for_each(|note| tell(note));
+    settings.notes.iter().for_each(|note| report(note));
     let wanted = Wanted {
         command: "push",
-        places: Places::of(matches),
+        places: Places::from_matches(matches),
         by_process: matches.get_flag("by-process"),
         is_native: true,
         ..Wanted::default()

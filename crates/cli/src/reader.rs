@@ -36,7 +36,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    pub(crate) fn of(text: Option<&str>) -> Target {
+    pub(crate) fn parse(text: Option<&str>) -> Target {
         match text {
             None => Target::All,
             Some(path) if path.contains('/') => Target::Path(path.into()),
@@ -119,11 +119,11 @@ pub(crate) struct Reader {
     pub(crate) segments: Vec<Open>,
     /// Files that need not be opened again because they are not selected or have ended.
     passed: HashMap<PathBuf, (u64, u64)>,
-    looked_at: Option<Instant>,
+    searched_at: Option<Instant>,
     /// Errors of the last reading, a sentence each.
     pub(crate) troubles: Vec<String>,
     /// Reported errors, so that each is reported once.
-    told: HashSet<String>,
+    reported: HashSet<String>,
     /// From the previous reading to the last.
     pub(crate) interval: Interval,
     read_at: Option<Instant>,
@@ -173,12 +173,12 @@ impl Reader {
 
     /// A reader for the command line, before its first reading.
     pub(crate) fn wanted(matches: &ArgMatches) -> Reader {
-        let target = Target::of(matches.get_one::<String>("target").map(String::as_str));
-        Reader { pid: matches.get_one("pid").copied(), ..Reader::new(target, Places::of(matches)) }
+        let target = Target::parse(matches.get_one::<String>("target").map(String::as_str));
+        Reader { pid: matches.get_one("pid").copied(), ..Reader::new(target, Places::from_matches(matches)) }
     }
 
     /// A reader for the command line after its first reading. Fails if there is nothing to read.
-    pub(crate) fn of(matches: &ArgMatches) -> Result<Reader, Failure> {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Result<Reader, Failure> {
         let text = |name| matches.get_one::<String>(name).map(String::as_str);
         let mut reader = Reader::wanted(matches);
         reader.wanted = text("match").unwrap_or_default().to_owned();
@@ -235,11 +235,11 @@ impl Reader {
     }
 
     /// Reports errors on standard error, each once. Returns whether there were any.
-    pub(crate) fn tell(&mut self, command: &str) -> bool {
+    pub(crate) fn report(&mut self, command: &str) -> bool {
         for trouble in &self.troubles {
             // The number is limited because the errors come from files.
-            if self.told.len() < 1000 && self.told.insert(trouble.clone()) {
-                Failure::Told(printable(trouble)).tell(command);
+            if self.reported.len() < 1000 && self.reported.insert(trouble.clone()) {
+                Failure::Message(printable(trouble)).report(command);
             }
         }
         !self.troubles.is_empty()
@@ -253,7 +253,7 @@ impl Reader {
     pub(crate) fn read(&mut self) {
         self.troubles.clear();
         self.pass();
-        self.look();
+        self.open_new();
         let (now, now_unix_nanos) = (Instant::now(), unix_nanos());
         let seconds = self.read_at.replace(now).map_or(0.0, |before| (now - before).as_secs_f64());
         let start_unix_nanos = now_unix_nanos.saturating_sub((seconds * 1e9) as u64);
@@ -264,13 +264,13 @@ impl Reader {
     }
 
     /// Opens new segments.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn open_new(&mut self) {
         // Searching all directories of a machine takes long.
         let patience = if self.places.are_others() { Duration::from_secs(5) } else { Duration::ZERO };
-        if self.looked_at.is_some_and(|before| before.elapsed() < patience) {
+        if self.searched_at.is_some_and(|before| before.elapsed() < patience) {
             return;
         }
-        self.looked_at = Some(Instant::now());
+        self.searched_at = Some(Instant::now());
         let paths = match &self.target {
             Target::Path(path) if self.segments.is_empty() => vec![path.clone()],
             Target::Path(_) => Vec::new(),
@@ -332,7 +332,7 @@ impl Reader {
                 if !like.is_empty() {
                     title += &format!("#{}", segment.info.pid);
                 }
-                if let Some(sum) = Sum::of(entry, title, &segment.info) {
+                if let Some(sum) = Sum::from_entry(entry, title, &segment.info) {
                     like.push(sums.len());
                     sums.push(sum);
                 }
@@ -417,7 +417,7 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    fn of(entry: &Entry, title: String, info: &SegmentInfo) -> Option<Sum> {
+    fn from_entry(entry: &Entry, title: String, info: &SegmentInfo) -> Option<Sum> {
         let reading = match entry.reading.as_ref()? {
             Reading::Histogram(snapshot) => Reading::Histogram(snapshot.boxed_copy().ok()?),
             &Reading::Counter { added, total } => Reading::Counter { added, total },

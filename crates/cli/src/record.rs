@@ -48,7 +48,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let blocked = Blocked::new();
     let path = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
     let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
-    let mut reader = Reader::of(matches)?;
+    let mut reader = Reader::from_matches(matches)?;
     let mut log = Log::create(
         &path,
         matches.get_flag("force"),
@@ -61,20 +61,20 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     loop {
         let is_last = pace.wait_until(end);
         reader.read();
-        reader.tell("record");
+        reader.report("record");
         for sum in reader.sums() {
             if let Reading::Histogram(snapshot) = &sum.reading {
                 let Interval { start_unix_nanos, seconds } = reader.interval;
                 log.write_snapshot(&sum.title, snapshot, start_unix_nanos, seconds)?;
             }
         }
-        log.notes().into_iter().for_each(|note| Failure::Told(note).tell("record"));
+        log.notes().into_iter().for_each(|note| Failure::Message(note).report("record"));
         match (was_live, reader.is_live()) {
             (true, false) => {
-                Failure::Told("the program has ended; waiting for another with that name".into())
-                    .tell("record")
+                Failure::Message("the program has ended; waiting for another with that name".into())
+                    .report("record")
             }
-            (false, true) => Failure::Told("the program runs again; continuing".into()).tell("record"),
+            (false, true) => Failure::Message("the program runs again; continuing".into()).report("record"),
             _ => {}
         }
         was_live = reader.is_live();
@@ -103,7 +103,7 @@ impl Log {
         options.write(true).truncate(true).create(overwrites).create_new(!overwrites);
         let file = options.open(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
-                Failure::Told(format!("{} exists; choose another name or use --force", path.display()))
+                Failure::Message(format!("{} exists; choose another name or use --force", path.display()))
             }
             _ => Failure::of_file(path.display(), &error),
         })?;

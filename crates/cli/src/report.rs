@@ -172,8 +172,8 @@ fn slow(matches: &ArgMatches) -> Result<(String, String), Failure> {
 }
 
 fn of_all(matches: &ArgMatches) -> Result<Vec<Pictured>, Failure> {
-    let mut reader = Reader::of(matches)?;
-    reader.tell("report");
+    let mut reader = Reader::from_matches(matches)?;
+    reader.report("report");
     let mut found = Vec::new();
     for Sum { about, title, reading, .. } in reader.sums() {
         let Reading::Histogram(snapshot) = reading else { continue };

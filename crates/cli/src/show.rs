@@ -52,7 +52,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if let Some(&every) = matches.get_one::<Duration>("every") {
         return lines(matches, every);
     }
-    let mut reader = Reader::of(matches)?;
+    let mut reader = Reader::from_matches(matches)?;
     let sums = reader.sums();
     if is_json {
         let segments: Vec<Value> = reader.segments.iter().map(list::json_of).collect();
@@ -67,7 +67,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         text += &table(&headings, &rows, &[0], Form::Text);
         print(&text)?;
     }
-    Ok(reader.tell("show").into())
+    Ok(reader.report("show").into())
 }
 
 /// The processes of the output, if the user selected some.
@@ -86,14 +86,14 @@ fn heading(reader: &Reader) -> String {
 /// Shows what is recorded from now on, interval by interval.
 fn lines(matches: &ArgMatches, every: Duration) -> Result<u8, Failure> {
     let blocked = Blocked::new();
-    let mut reader = Reader::of(matches)?;
+    let mut reader = Reader::from_matches(matches)?;
     let mut pace = Pace::new(blocked, every);
     for _ in 0..matches.get_one::<u64>("count").copied().unwrap_or(u64::MAX) {
         if pace.wait_until(None::<Instant>) {
             break;
         }
         reader.read();
-        reader.tell("show");
+        reader.report("show");
         let mut text = String::new();
         for sum in reader.sums() {
             if matches.get_flag("json") {
@@ -111,7 +111,7 @@ fn lines(matches: &ArgMatches, every: Duration) -> Result<u8, Failure> {
         }
         pace.blocked.released(|| print(&text))?;
         if !reader.is_live() && !matches!(reader.target, Target::All) {
-            Failure::Told("the program has ended".into()).tell("show");
+            Failure::Message("the program has ended".into()).report("show");
             break;
         }
     }

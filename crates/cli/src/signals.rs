@@ -13,10 +13,10 @@ pub(crate) struct Blocked(libc::sigset_t);
 
 impl Blocked {
     pub(crate) fn new() -> Blocked {
-        Blocked::of(&ENDING)
+        Blocked::block(&ENDING)
     }
 
-    pub(crate) fn of(signals: &[libc::c_int]) -> Blocked {
+    pub(crate) fn block(signals: &[libc::c_int]) -> Blocked {
         let mut set = MaybeUninit::uninit();
         // SAFETY: the set is initialized before use, and lives on the stack.
         unsafe {

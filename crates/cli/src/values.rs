@@ -46,7 +46,7 @@ pub(crate) fn time(text: &str) -> Result<Time, String> {
     let number = text.strip_prefix('@').unwrap_or(text);
     if let Ok(seconds) = number.parse::<f64>() {
         return match (seconds.is_finite(), number.len() < text.len()) {
-            (false, _) => Err(format!("{text} is not a time")),
+            (false, _) => Err(format!("{text} is not a finite time: use seconds, such as 60")),
             (true, true) => Ok(Time::Absolute(seconds)),
             (true, false) => Ok(Time::Relative(seconds)),
         };
@@ -64,7 +64,7 @@ pub(crate) fn time(text: &str) -> Result<Time, String> {
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match age(text)? {
         time if time >= Duration::from_millis(1) => Ok(time),
-        _ => Err(format!("{text} is not a duration from 1 ms to 30 years, such as 5m")),
+        _ => Err(format!("{text} is not a duration from 1 ms to 30 years: use one such as 5m or 250ms")),
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn events(text: &str) -> Result<Vec<String>, String> {
         .map(|event| event.trim().to_owned())
         .collect();
     if found.iter().any(String::is_empty) {
-        return Err(format!("{text} are not events: use names separated by commas"));
+        return Err(format!("{text} has an empty name: use names of events, separated by commas"));
     }
     Ok(found)
 }
@@ -134,7 +134,7 @@ pub(crate) fn scale(text: &str) -> Result<Scale, String> {
     }
     match text.parse::<f64>() {
         Ok(divisor) if divisor > 0.0 && divisor.is_finite() => Ok(Scale { divisor, unit: "" }),
-        _ => Err(format!("{text} is neither a positive number nor one of ns, us, ms, s")),
+        _ => Err(format!("{text} is not a scale: use a positive number, or ns, us, ms or s")),
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct OfBoth {
 }
 
 /// All figures, known or not, with intervals of the final look's confidence.
-pub(super) fn of(measured: &Measured, arguments: &Arguments) -> Vec<OfBoth> {
+pub(super) fn compute(measured: &Measured, arguments: &Arguments) -> Vec<OfBoth> {
     let (blocks, confidence) = (measured.counting(), measured.look_confidence);
     let [a, b] = [0, 1].map(|side: usize| -> Vec<Measure> {
         let of = |at: usize| blocks.iter().map(|block| block[side][at]).collect();
@@ -22,7 +22,7 @@ pub(super) fn of(measured: &Measured, arguments: &Arguments) -> Vec<OfBoth> {
         metrics.map(|(at, metric)| Measure::new(metric, of(at), confidence)).collect()
     });
     let differences = figures::differences(&a, &b, confidence).into_iter();
-    let sides = figures::of(&a, confidence).into_iter().zip(figures::of(&b, confidence));
+    let sides = figures::compute(&a, confidence).into_iter().zip(figures::compute(&b, confidence));
     sides.zip(differences).map(|((a, b), difference)| OfBoth { sides: [a, b], difference }).collect()
 }
 

@@ -41,7 +41,7 @@ impl Memory {
         let earlier = baseline.runs()?;
         match missing(&earlier, &self.benchmark, &environment()) {
             None => Ok(()),
-            Some(why) => Err(Failure::Told(format!(
+            Some(why) => Err(Failure::Message(format!(
                 "--fail-if-slower has no run to compare with: {}, {why}. Use --allow-missing for the first run, or --name for another name.",
                 self.unknown()
             ))),
@@ -123,7 +123,7 @@ impl Memory {
                 "smallest_detectable": found.smallest_detectable / 1e12,
                 "alarm_rate": 1.0 - found.confidence,
                 "alarm_rate_at_most": found.alarm_bound,
-                "verdict": super::report::said(found.verdict, found.flags),
+                "verdict": super::report::verdict_text(found.verdict, found.flags),
             })
         });
         let looks = 1 + u32::from(is_second_look);

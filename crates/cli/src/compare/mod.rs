@@ -111,7 +111,7 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|number| number.is_finite())
-        .ok_or_else(|| format!("{text} is not a number"))
+        .ok_or_else(|| format!("{text} is not a finite number: use one such as 0.01"))
 }
 
 /// Parses a budget in seconds, within the limits of a benchmark.
@@ -126,7 +126,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     finite(text)
         .ok()
         .filter(|&number| 0.0 < number && number < 1.0)
-        .ok_or(format!("must be between 0 and 1: {text}"))
+        .ok_or_else(|| format!("{text} is not between 0 and 1: use a share such as 0.95"))
 }
 
 /// The options of the command.
@@ -219,7 +219,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let with_shell = matches.get_flag("shell");
     let commands = vec![split(a, with_shell)?, split(b, with_shell)?];
-    let mut runner = Runner::of(commands, matches, &arguments.events)?;
+    let mut runner = Runner::new(commands, matches, &arguments.events)?;
     let why = matches.get_flag("why").then(|| Why::count(matches, &arguments.names, &runner.commands, false));
     let why = why.transpose()?;
     let began = Instant::now();
@@ -270,7 +270,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             text += &format!("{}\n", report::sentence(&arguments, wall));
             text += &report.text(took);
             if arguments.has_all || matches.contains_id("event") {
-                text += &figures::text(&figures::of(&measured, &arguments), &arguments);
+                text += &figures::text(&figures::compute(&measured, &arguments), &arguments);
             }
         }
         text += &against.as_ref().map(|against| memory.text(against, is_second_look)).unwrap_or_default();

@@ -38,7 +38,7 @@ fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
 }
 
 /// A verdict in words.
-pub(super) fn said(verdict: u32, flags: u32) -> &'static str {
+pub(super) fn verdict_text(verdict: u32, flags: u32) -> &'static str {
     match Verdict::from_code(verdict) {
         Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => "unproven: noisy",
         verdict => verdict.as_str(),
@@ -47,7 +47,9 @@ pub(super) fn said(verdict: u32, flags: u32) -> &'static str {
 
 fn verdict(metric: &Metric, found: &BlockComparison) -> &'static str {
     match Verdict::from_code(found.verdict) {
-        verdict if metric.key == "wall" || verdict == Verdict::NoEvidence => said(found.verdict, found.flags),
+        verdict if metric.key == "wall" || verdict == Verdict::NoEvidence => {
+            verdict_text(found.verdict, found.flags)
+        }
         Verdict::Slower => "more",
         _ => "less",
     }
@@ -161,7 +163,7 @@ impl Report<'_> {
             "metrics": metrics,
             "events": runner.events_json(&arguments.events),
             "noise": noise,
-            "figures": figures::json(&figures::of(measured, arguments)),
+            "figures": figures::json(&figures::compute(measured, arguments)),
         });
         for (key, value) in [("against", against), ("why", why)] {
             if let Some(value) = value {

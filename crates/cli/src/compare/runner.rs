@@ -30,9 +30,11 @@ pub(crate) fn split(command: &str, with_shell: bool) -> Result<Vec<String>, Fail
         return Ok(vec!["sh".into(), "-c".into(), command.into()]);
     }
     match shlex::split(command) {
-        Some(parts) if parts.is_empty() => Err("a command is empty".into()),
+        Some(parts) if parts.is_empty() => {
+            Err("a command is empty: give a program with its arguments".into())
+        }
         Some(parts) => Ok(parts),
-        None => Err(format!("{command}: a quotation mark has no partner; close the quotation").into()),
+        None => Err(format!("{command}: a quotation mark has no partner: add the closing one").into()),
     }
 }
 
@@ -50,7 +52,7 @@ pub(crate) struct Runner {
 
 impl Runner {
     /// Creates a runner for commands that are split into words.
-    pub(crate) fn of(
+    pub(crate) fn new(
         commands: Vec<Vec<String>>,
         matches: &ArgMatches,
         events: &[String],
@@ -198,18 +200,18 @@ pub(crate) fn check(status: ExitStatus, parts: &[String], ignores_failure: bool)
         return Ok(());
     }
     let how = match status.signal() {
-        Some(signal) => format!("was ended by signal {signal}"),
+        Some(signal) => format!("was killed by signal {signal}"),
         None => format!("failed with status {}", status.code().unwrap_or(-1)),
     };
     Err(format!(
         "{}: {how}; use --show-output to see its output, or --ignore-failure to continue",
-        shown(parts)
+        display_command(parts)
     )
     .into())
 }
 
 /// A command in the syntax of a shell.
-pub(crate) fn shown(parts: &[String]) -> String {
+pub(crate) fn display_command(parts: &[String]) -> String {
     shlex::try_join(parts.iter().map(String::as_str)).unwrap_or_else(|_| parts[0].clone())
 }
 

@@ -43,7 +43,7 @@ fn noise_proves_nothing() {
     let wall = BlockComparison { flags: COMPARISON_NOISY, ..BlockComparison::default() };
     let noisy = compare(&measured((10..20).collect(), wall), &arguments()).unwrap();
     let wall = noisy[WALL].found.unwrap();
-    assert_eq!(report::said(wall.verdict, wall.flags), "unproven: noisy");
+    assert_eq!(report::verdict_text(wall.verdict, wall.flags), "unproven: noisy");
     assert!(report::sentence(&arguments(), &wall).starts_with("Unproven: "));
     assert_eq!(noisy[1].found.unwrap().verdict(), Verdict::Slower, "CPU time");
     let told = noise(&measured(Vec::new(), wall).noise);

@@ -36,7 +36,7 @@ pub(super) struct Part {
 fn invalid(what: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        format!("Callgrind's file is not whole ({what}): is the file system full?"),
+        format!("Callgrind's file is incomplete or damaged ({what}): check whether the file system is full"),
     )
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Difference {
 
 impl Difference {
     /// Of some runs of A and of B; the first of each is compared, the others show what varies.
-    pub(super) fn of(a: &[Source], b: &[Source]) -> Difference {
+    pub(super) fn between(a: &[Source], b: &[Source]) -> Difference {
         let names = renamed(&a[0], &b[0]);
         let a: Vec<Source> = a.iter().map(|run| run.with_names(&names)).collect();
         let olds: BTreeMap<&String, &String> = names.iter().map(|(old, new)| (new, old)).collect();
@@ -249,8 +249,8 @@ mod tests {
         source
     }
 
-    fn of(a: &Source, b: &Source) -> Difference {
-        Difference::of(std::slice::from_ref(a), std::slice::from_ref(b))
+    fn compare(a: &Source, b: &Source) -> Difference {
+        Difference::between(std::slice::from_ref(a), std::slice::from_ref(b))
     }
 
     fn differing(a: &Function, b: &Function) -> Vec<LineDifference> {
@@ -294,18 +294,18 @@ mod tests {
                 source(&functions, &[("main", name, 1, 100 + cost), (name, "leaf", calls, cost)])
             });
         // A function that is called more often has other callees than before, and is not taken for the old one.
-        assert!(of(&a, &b).parts.iter().all(|part| part.was.is_none()));
-        let found = of(&a, &same);
+        assert!(compare(&a, &b).parts.iter().all(|part| part.was.is_none()));
+        let found = compare(&a, &same);
         assert_eq!((found.total, found.parts.len(), found.parts[0].function.as_str()), (10, 1, "leaf"));
         // A leaf that takes about as much is another one, unless it takes just as much.
         for (cost, parts) in [(99, 2), (100, 0)] {
             let with =
                 |name, cost| source(&[("main", &[(1, 10)]), (name, &[(5, cost)])], &[("main", name, 1, 100)]);
-            assert_eq!(of(&with("f", 100), &with("g", cost)).parts.len(), parts);
+            assert_eq!(compare(&with("f", 100), &with("g", cost)).parts.len(), parts);
         }
         let mut other = a.clone();
         other.functions.get_mut("leaf").unwrap().lines.insert(("a.c".into(), 9, "".into()), 41);
-        let found = Difference::of(&[a, other], &[old]);
+        let found = Difference::between(&[a, other], &[old]);
         let part = &found.parts[0];
         assert!(part.is_only_called() && part.varies && part.caller == Some(("old".into(), 1)), "{part:?}");
         let cause = Cause { caller: "old".into(), callee: "leaf".into(), calls: 1, below: Some(10) };
@@ -320,22 +320,22 @@ mod tests {
                 [("main", &[(1, 10)]), ("loop", &[(5, cost)]), ("fib", &[(9, fib)])];
             source(&functions, &[("main", "fib", calls, 0)])
         });
-        assert_eq!(of(&a, &b).causes, []);
+        assert_eq!(compare(&a, &b).causes, []);
         let with_init = |of: &Source, calls, below| {
             let mut of = of.clone();
             of.calls.insert(("main".into(), "init".into()), (calls, below));
             of
         };
-        assert_eq!(of(&with_init(&a, 4, 5000), &with_init(&b, 2, 0)).causes, [], "of the other sign");
+        assert_eq!(compare(&with_init(&a, 4, 5000), &with_init(&b, 2, 0)).causes, [], "of the other sign");
         // One function in the place of another.
         let [f, g] = [("f", 100), ("g", 300)].map(|(name, cost)| {
             source(&[("main", &[(1, 10)]), (name, &[(5, cost)])], &[("main", name, 1, cost)])
         });
-        assert_eq!((of(&f, &g).parts.len(), of(&f, &g).causes.len()), (2, 0));
+        assert_eq!((compare(&f, &g).parts.len(), compare(&f, &g).causes.len()), (2, 0));
         // Calls that vary between runs of one program, and runs that prove nothing.
         let (few, many) = (with_init(&b, 2, 2000), with_init(&b, 3, 4000));
-        assert_eq!(of(&a, &many).causes.len(), 1);
-        assert_eq!(Difference::of(std::slice::from_ref(&a), &[many.clone(), few]).causes, []);
-        assert_eq!(Difference::of(&[a.clone(), b], &[many, a]).causes, []);
+        assert_eq!(compare(&a, &many).causes.len(), 1);
+        assert_eq!(Difference::between(std::slice::from_ref(&a), &[many.clone(), few]).causes, []);
+        assert_eq!(Difference::between(&[a.clone(), b], &[many, a]).causes, []);
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Value, json};
 
-use crate::compare::runner::shown;
+use crate::compare::runner::display_command;
 use crate::failure::{Failure, print_found, write_file};
 use crate::progress::{Progress, bar};
 use crate::table::{count, fit, printable};
@@ -26,34 +26,34 @@ use source::{Line, Source, short};
 /// Runs if counts are not the same in each, or may not be. Of two programs that are alike, seven counts of one are all below or all above seven of the
 /// other in one of 1,716 cases (2 of 14 over 7), whatever their distribution. With two runs it would be one in three.
 const RUNS_OF_UNLIKE: usize = 7;
-/// Lines of a report, the verdict above it not counted.
+/// Lines of a report without the verdict above it.
 pub(crate) const LINES: usize = 15;
 
 /// Options of commands that measure others.
 pub(crate) fn arguments() -> Vec<Arg> {
     vec![
-        option("event", "EVENT,...", "count these instead of those that are usual; may be given again")
+        option("event", "EVENT,...", "count these events instead of the default ones; repeatable")
             .short('e')
             .value_parser(values::events)
             .action(ArgAction::Append),
-        flag("counts", "count instructions under Valgrind, exactly and without times; of Python programs their lines. Some fifty times as slow")
+        flag("counts", "count instructions under Valgrind: exactly, without times, and about fifty times as slow; for Python programs, count lines")
             .conflicts_with("event")
             .group("counting"),
-        option("runs", "N", "runs: 10, or 2 where they are counted, and 7 if counts differ, unless this says otherwise")
+        option("runs", "N", "the number of runs; the default is 10, or with counts 2, and 7 if counts differ")
             .value_parser(value_parser!(u32).range(1..1000)),
-        option("env", "NAME[=VALUE]", "with counts: hand this variable on; programs get PATH only. May be given again")
+        option("env", "NAME[=VALUE]", "with counts: pass this variable on; commands otherwise get PATH and a few fixed ones; repeatable")
             .action(ArgAction::Append)
             .requires("counting"),
-        option("folded", "FILE", "with counts: write folded stacks into this file, for a flame graph")
+        option("folded", "FILE", "with counts: write folded stacks for a flame graph into this file")
             .value_parser(value_parser!(PathBuf))
             .requires("counting"),
-        option("input", "FILE", "what commands read from standard input; else nothing"),
-        flag("json", "write JSON, with the values of all runs").conflicts_with("show-output"),
-        option("export-json", "FILE", "write the JSON into this file, beside what is printed").value_parser(value_parser!(PathBuf)),
+        option("input", "FILE", "the file that commands read from standard input; by default it is empty"),
+        flag("json", "print JSON, with the values of all runs").conflicts_with("show-output"),
+        option("export-json", "FILE", "also write the JSON into this file").value_parser(value_parser!(PathBuf)),
     ]
 }
 
-/// Runs of one or of two commands, in turns. The median run of each is the first.
+/// Runs one command, or two alternately. The median run of each is the first.
 fn count_all(
     matches: &ArgMatches,
     commands: &[Vec<String>],
@@ -64,7 +64,7 @@ fn count_all(
     let units = parts.iter().map(|parts| counter.unit(parts)).collect::<Result<Vec<_>, _>>()?;
     if units.iter().any(|&of| of != units[0]) {
         return Err(
-            "one of them is a Python program, and the other is not: their counts are not of one kind".into(),
+            "one command is a Python program and the other is not, so one has counts of lines and the other of instructions: use --shell to count the instructions of both".into(),
         );
     }
     let unit = unit.unwrap_or(units[0]);
@@ -111,7 +111,7 @@ fn signed(number: i128) -> String {
 fn share(part: i128, of: u64) -> String {
     let share = part as f64 / of as f64 * 100.0;
     if !share.is_finite() {
-        return "of none".into();
+        return "from 0".into();
     }
     let is_seen =
         |&digits: &usize| format!("{:.digits$}", share.abs()).contains(|digit| "123456789".contains(digit));
@@ -122,7 +122,7 @@ fn at(line: &Line) -> String {
     named(&format!("{}:{}", short(&line.0), line.1))
 }
 
-/// A name as reports have it: they are at most some 160 columns wide.
+/// A name as reports print it. They are at most about 160 columns wide.
 fn named(name: &str) -> String {
     fit(&printable(name), 40)
 }
@@ -134,7 +134,7 @@ fn listed(names: &[String]) -> String {
     first.join(", ") + &more
 }
 
-/// What helps if a tenth of all has no functions, or no lines.
+/// What to do if a tenth of the instructions has no function, or no line.
 fn missing(source: &Source) -> Option<&'static str> {
     let sum = |is_one: &dyn Fn(&str) -> bool| -> u64 {
         let named = source.functions.iter().filter(|(name, _)| is_one(name));
@@ -150,7 +150,7 @@ fn missing(source: &Source) -> Option<&'static str> {
     )
 }
 
-/// What counts say about two commands.
+/// What the counts of two commands show.
 pub(crate) struct Why {
     names: [String; 2],
     unit: Unit,
@@ -169,7 +169,7 @@ impl Why {
         let b = runs.pop().unwrap_or_default();
         // One program is compared with one that does nothing.
         let a = runs.pop().unwrap_or_else(|| vec![Source::default()]);
-        let why = Why { difference: Difference::of(&a, &b), names: names.clone(), unit, runs: [a, b] };
+        let why = Why { difference: Difference::between(&a, &b), names: names.clone(), unit, runs: [a, b] };
         if let (Some(file), false) = (matches.get_one::<PathBuf>("folded"), with_misses) {
             write_file(file, &why.folded())?;
         }
@@ -195,7 +195,7 @@ impl Why {
         notes
     }
 
-    /// By which share of A's instructions B has more, if it certainly has more.
+    /// The share of A's instructions that B executes in addition, if that is proven.
     pub(crate) fn more(&self) -> Option<f64> {
         let (a, b) = (range(&self.runs[0]), range(&self.runs[1]));
         (b[0] > a[1]).then(|| (b[0] - a[1]) as f64 / a[1].max(1) as f64)
@@ -226,7 +226,7 @@ impl Why {
             let share = share(total, self.runs[0][0].total());
             format!("{b_name} {executes} {by} {unit} {than} than {a_name} ({share}): {a} and {b}.")
         } else if of_a[0] == of_a[1] && of_a == of_b {
-            format!("{a_name} and {b_name} {execute} equally many {unit}, {a}: +0.")
+            format!("{a_name} and {b_name} {execute} the same number of {unit}, {a}: +0.")
         } else {
             let [of_a, of_b] =
                 [of_a, of_b].map(|of| format!("{} to {}", count(of[0], true), count(of[1], true)));
@@ -234,7 +234,7 @@ impl Why {
         }
     }
 
-    /// At most so many lines.
+    /// The report, of at most this many lines.
     pub(crate) fn text(&self, most: usize) -> String {
         let runs = &self.runs;
         let mut lines = vec![self.verdict()];
@@ -355,7 +355,7 @@ fn plural(number: usize, one: &str, many: &str) -> String {
 
 /// `picollo stat --counts`: where one program's instructions go.
 pub(crate) fn stat(matches: &ArgMatches, parts: &[String]) -> Result<u8, Failure> {
-    let why = Why::count(matches, &[String::new(), shown(parts)], &[parts.to_vec()], false)?;
+    let why = Why::count(matches, &[String::new(), display_command(parts)], &[parts.to_vec()], false)?;
     print_found(matches, || format!("{:#}\n", why.json()), || why.text(LINES))?;
     Ok(0)
 }

@@ -1,4 +1,4 @@
-//! The processes of a Python program: each Python counts its own lines, and the count of no Python may be missing, whoever starts it.
+//! The processes of a Python program. Each Python counts its own lines, and none may be missing, whoever starts it.
 //!
 //! A Python that is started with `-I`, with `-E`, or with other variables does not know that it is to count, and the program that starts it
 //! may be any. So the kernel stops each process that becomes another program (`ptrace`), and each Python that counts leaves a file with its
@@ -16,7 +16,7 @@ use libc::pid_t;
 
 use super::callgrind::Profile;
 use super::run::{files, read_file};
-use crate::compare::runner::shown;
+use crate::compare::runner::display_command;
 use crate::failure::Failure;
 
 /// The Pythons of one run.
@@ -41,7 +41,7 @@ impl Pythons {
         Pythons::default()
     }
 
-    /// Takes what `waitpid` says of a process or thread, and lets it go on if it was stopped.
+    /// Handles a status from `waitpid`, and continues the process or thread if it was stopped.
     pub(super) fn go_on(&mut self, pid: pid_t, status: libc::c_int) {
         if !libc::WIFSTOPPED(status) {
             self.known.remove(&pid);
@@ -77,7 +77,7 @@ impl Pythons {
 
     /// What all of them counted, and their number. An error if one is missing.
     pub(super) fn read(mut self, place: &Path, parts: &[String]) -> Result<(Profile, usize), Failure> {
-        let refuse = |why: &str| Err(format!("{}: {why}", shown(parts)).into());
+        let refuse = |why: &str| Err(format!("{}: {why}", display_command(parts)).into());
         let (mut profile, mut processes) = (Profile::default(), 0);
         for path in files(place) {
             let kind = path.extension().unwrap_or_default();
@@ -89,9 +89,13 @@ impl Pythons {
             } else if kind == "lines" {
                 processes += 1;
                 match read_file(&mut profile, &path, &["Lines"])? {
-                    None => return refuse("a process of it was killed, or runs on, so it is not counted"),
+                    None => {
+                        return refuse(
+                            "one of its Python processes was killed or still runs, so its lines are not counted: let the program wait for it",
+                        );
+                    }
                     Some(part) if !part.trigger.is_empty() => {
-                        return refuse(&format!("{}, so it is not counted", part.trigger));
+                        return refuse(&format!("{}: use --shell to count its instructions", part.trigger));
                     }
                     Some(_) => {}
                 }
@@ -99,13 +103,13 @@ impl Pythons {
         }
         if profile.cells.is_empty() {
             return refuse(
-                "no lines were counted: is it Python 3.7 or later, started without -I, -E and -S?",
+                "no lines were counted: use Python 3.7 or later, and start it without -I, -E and -S",
             );
         }
         let Some(command) = self.commands.first() else { return Ok((profile, processes)) };
         let words = String::from_utf8_lossy(command);
         let words: Vec<String> = words.split_terminator('\0').map(str::to_owned).collect();
-        let how = "start it without -I, -E and -S, and with the variables that this program has, or count the instructions of all by --shell";
-        refuse(&format!("it starts a Python that is not counted ({}): {how}", shown(&words)))
+        let how = "start it without -I, -E and -S and with the variables of this program, or use --shell to count the instructions of all";
+        refuse(&format!("it starts a Python that is not counted ({}): {how}", display_command(&words)))
     }
 }

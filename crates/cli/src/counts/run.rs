@@ -21,7 +21,7 @@ use super::callgrind::{self, Part, Profile};
 use super::pythons::Pythons;
 use super::source::Source;
 use super::world::{self, Alike, Directory};
-use crate::compare::runner::{check, input, shown};
+use crate::compare::runner::{check, display_command, input};
 use crate::failure::{Failure, plain};
 
 /// Where a process forks, by any name that C libraries have for it, and where it becomes another program.
@@ -51,7 +51,7 @@ impl Unit {
 
     pub(super) fn about(self) -> &'static str {
         match self {
-            Unit::PythonLines => "Counted by Python: exact; what C functions execute is not in it",
+            Unit::PythonLines => "Counted by Python: exact, without what C functions execute",
             _ => {
                 "Counted by Valgrind, which simulates the processor: exact, but programs may take other paths there (3.19 has no AVX-512)"
             }
@@ -83,7 +83,7 @@ impl Counter {
     /// What can be counted of a command. An error if nothing can.
     pub(super) fn unit(&self, parts: &[String]) -> Result<Unit, Failure> {
         // A program that is missing is missed when it is run.
-        let file = world::found(&parts[0], &self.environment).unwrap_or_default();
+        let file = world::find_program(&parts[0], &self.environment).unwrap_or_default();
         let is_python = |path: &[u8]| path.windows(6).any(|part| part == b"python");
         let mut head = Vec::new();
         let _ = File::open(&file).and_then(|file| file.take(128).read_to_end(&mut head));
@@ -94,7 +94,7 @@ impl Counter {
             return Ok(Unit::PythonLines);
         }
         if fs::metadata(&file).is_ok_and(|about| about.permissions().mode() & 0o6000 != 0) {
-            let why = "it runs as another user (setuid), and Valgrind cannot count such programs: count a copy without that mode";
+            let why = "it is a setuid program, which Valgrind cannot run: count a copy without that mode";
             return Err(format!("{}: {why}", file.display()).into());
         }
         self.find_tool().map(|()| Unit::Instructions)
@@ -107,16 +107,16 @@ impl Counter {
             return Ok(());
         }
         // Debian's `valgrind` is a script around `valgrind.bin`.
-        let found = ["valgrind.bin", "valgrind"].map(|name| world::found(name, &self.environment));
+        let found = ["valgrind.bin", "valgrind"].map(|name| world::find_program(name, &self.environment));
         let Some(valgrind) = found.into_iter().flatten().next() else {
-            return Err("counting instructions needs Valgrind, which is not installed: apt install valgrind, dnf install valgrind".into());
+            return Err("counting instructions needs Valgrind, and PATH has no valgrind: apt install valgrind, or dnf install valgrind".into());
         };
         let said = Command::new(&valgrind).args(["-d", "--tool=callgrind", "--version"]).output();
         let said = said.map(|output| [output.stderr, output.stdout].concat()).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let path = said.lines().find_map(|line| line.split_once("launching ").map(|(_, path)| path.trim()));
         let Some(path) = path.filter(|path| Path::new(path).is_file()) else {
-            let why = "does not say where its tool callgrind is; is it installed completely?";
+            let why = "its tool callgrind was not found: install all of Valgrind";
             return Err(format!("{}: {why}", valgrind.display()).into());
         };
         symlink(path, &tool).map_err(|error| Failure::of_file(tool.display(), &error))
@@ -129,11 +129,12 @@ impl Counter {
         command
     }
 
-    /// A run that is not counted: it fills caches of files, and says at a hundredth of the time that a command fails.
+    /// A run that is not counted. It fills the caches of files, and finds commands that fail in a hundredth of the time.
     pub(super) fn warm_up(&self, parts: &[String]) -> Result<(), Failure> {
         let finished = self.finish(self.command(&parts[0]), &parts[0], parts, None);
-        finished
-            .map_err(|why| format!("{why}; it gets few environment variables (--env hands more on)").into())
+        finished.map_err(|why| {
+            format!("{why}; commands get few environment variables, and --env passes more on").into()
+        })
     }
 
     /// One run. A program that is alike is started by the name that all programs share.
@@ -146,10 +147,11 @@ impl Counter {
         let (directory, began) = (self.directory.run()?, SystemTime::now());
         let place = directory.path();
         let name = alike.map_or_else(|| Ok(parts[0].clone()), |alike| self.directory.link(alike))?;
-        let program = world::found(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
+        let program =
+            world::find_program(&parts[0], &self.environment).and_then(|file| file.canonicalize().ok());
         let source = |(profile, processes): (Profile, usize)| {
             let program = program.unwrap_or_default();
-            Source::of(&profile, &program.to_string_lossy(), began, processes)
+            Source::from_profile(&profile, &program.to_string_lossy(), began, processes)
         };
         if unit == Unit::PythonLines {
             fs::write(place.join("sitecustomize.py"), include_str!("trace.py"))
@@ -182,9 +184,9 @@ impl Counter {
         match (self.finish(command, &name, parts, None), refused(place)) {
             (Ok(()), None) => read_images(place, parts, unit).map(source),
             // The program survived: it has a handler, or a parent that ignored it. What it executed then is not what it executes.
-            (Ok(()), Some(why)) => Err(format!("{}: {why}", shown(parts)).into()),
+            (Ok(()), Some(why)) => Err(format!("{}: {why}", display_command(parts)).into()),
             (Err(what), why) => {
-                let alone = "it fails under Valgrind alone, which starts no setuid programs, writes nothing after chroot, and gets few variables (--env hands more on)";
+                let alone = "it fails only under Valgrind, which starts no setuid programs and writes nothing after chroot; it also gets few environment variables, and --env passes more on";
                 Err(format!("{what}; {}", why.as_deref().unwrap_or(alone)).into())
             }
         }
@@ -208,8 +210,12 @@ impl Counter {
         let follows = pythons.is_some();
         let failed = |error: io::Error| {
             let is_forbidden = follows && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
-            let why = "this system forbids to follow the processes of a Python program (ptrace); --shell counts its instructions";
-            Failure::Told(format!("{}: {}", parts[0], if is_forbidden { why.into() } else { plain(&error) }))
+            let why = "this system does not allow ptrace, which finds the processes of a Python program: use --shell to count its instructions";
+            Failure::Message(format!(
+                "{}: {}",
+                parts[0],
+                if is_forbidden { why.into() } else { plain(&error) }
+            ))
         };
         let mut child = command.process_group(0).spawn().map_err(failed)?;
         loop {
@@ -300,16 +306,16 @@ fn read_images(place: &Path, parts: &[String], unit: Unit) -> Result<(Profile, u
             *is_whole &= ends || last.is_some_and(|(_, part)| is_before(part, &EXECS));
             let Some((_, first)) = parts_of.first_key_value() else { continue };
             let Some(at) = begins.iter().position(|&begin| begin == first.time[0]) else {
-                let why = "it forks without the functions of the C library (static and stripped, or Go), and would be counted twice";
-                return Err(format!("{}: {why}", shown(parts)).into());
+                let why = "it forks without the C library (Go, or static and stripped), so what it executed before would count twice: compare its times instead";
+                return Err(format!("{}: {why}", display_command(parts)).into());
             };
             begins.swap_remove(at);
         }
     }
     let missing = processes.values().filter(|of| **of != (true, true)).count();
     if missing > 0 || processes.is_empty() {
-        let why = "of its processes were killed, run on, or changed their root, and are not counted";
-        return Err(format!("{}: {} {why}", shown(parts), missing.max(1)).into());
+        let why = "of its processes have no counts, because they were killed, still run, or changed their root: let the program wait for them";
+        return Err(format!("{}: {} {why}", display_command(parts), missing.max(1)).into());
     }
     Ok((profile, processes.len()))
 }
@@ -327,10 +333,10 @@ pub(super) fn read_file(
     read.map_err(|error| Failure::of_file(path.display(), &error))
 }
 
-/// Why the programs executed something else under Valgrind, by its own log.
+/// The reason why programs took another path under Valgrind, from its log.
 fn refused(place: &Path) -> Option<String> {
-    const UNKNOWN: &str = "this Valgrind does not know an instruction that it executes";
-    const SETUID: &str = "it starts a program that runs as another user (setuid), which Valgrind does not";
+    const UNKNOWN: &str = "Valgrind does not know one of its instructions: install a newer Valgrind, or build for an older processor";
+    const SETUID: &str = "it starts a setuid program, which Valgrind cannot run";
     const REASONS: [(&str, &str); 3] = [
         ("unhandled instruction", UNKNOWN),
         ("Unrecognised instruction", UNKNOWN),

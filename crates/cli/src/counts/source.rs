@@ -11,7 +11,7 @@ use addr2line::{Loader, demangle_auto};
 use super::callgrind::{Profile, Symbol};
 use crate::table::printable;
 
-/// A file, a line in it, and its text, which is empty where the file may not be the one that was compiled.
+/// A file, a line in it, and its text, which is empty if the file may not be the one that was compiled.
 pub(super) type Line = (String, u64, Rc<str>);
 
 /// One function of the source.
@@ -50,7 +50,12 @@ impl Source {
     }
 
     /// The counts of a run of this program that began at that time.
-    pub(super) fn of(profile: &Profile, program: &str, began: SystemTime, processes: usize) -> Source {
+    pub(super) fn from_profile(
+        profile: &Profile,
+        program: &str,
+        began: SystemTime,
+        processes: usize,
+    ) -> Source {
         let mut source = Source { processes, ..Source::default() };
         let (mut symbols, mut texts) = (HashMap::new(), Texts::default());
         for (place, &cost) in &profile.cells {
@@ -79,7 +84,7 @@ impl Source {
             stack.extend((line > 0).then(|| format!("{}:{line}", short(file))));
             let stack: Vec<String> = stack.iter().map(|name| printable(name).replace(';', ":")).collect();
             *source.stacks.entry(stack.join(";")).or_default() += cost;
-            let text = texts.of(file, line, known.as_ref().map(|&(_, built)| built));
+            let text = texts.line(file, line, known.as_ref().map(|&(_, built)| built));
             let function = source.functions.entry(name.clone()).or_default();
             *function.lines.entry((file.to_owned(), line, text)).or_default() += cost;
             if name != symbol {
@@ -122,7 +127,7 @@ struct Texts(HashMap<String, Vec<Rc<str>>>);
 
 impl Texts {
     /// A line of a file that has not changed since then.
-    fn of(&mut self, file: &str, line: u64, since: Option<SystemTime>) -> Rc<str> {
+    fn line(&mut self, file: &str, line: u64, since: Option<SystemTime>) -> Rc<str> {
         let lines = self.0.entry(file.to_owned()).or_insert_with(|| {
             let text = changed(file).filter(|&last| Some(last) <= since).and_then(|_| fs::read(file).ok());
             String::from_utf8_lossy(&text.unwrap_or_default())

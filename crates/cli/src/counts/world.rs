@@ -1,4 +1,4 @@
-//! The same world for each run, so that counts are the same twice: variables, their size, addresses, names of programs.
+//! The same environment for each run, so that counts repeat: variables and their size, addresses, names of programs.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -44,7 +44,7 @@ pub(super) fn padding(environment: &[(OsString, OsString)], name: &OsStr, argume
 }
 
 /// Where a shell would find a program.
-pub(super) fn found(name: &str, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
+pub(super) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     let is_program = |file: &PathBuf| {
         fs::metadata(file).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
     };
@@ -57,12 +57,12 @@ pub(super) fn found(name: &str, environment: &[(OsString, OsString)]) -> Option<
 /// A program, and the name that it shares with another one.
 pub(super) type Alike = (PathBuf, OsString);
 
-/// The programs of commands that are to be started by one name, that of the first, each: none where they have one already, or where a name
-/// may have a meaning, which those of links and of scripts have.
+/// The programs of commands that start under one name, that of the first. `None` if they have one name already, or if a name may have a
+/// meaning, as those of links and scripts do.
 pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]) -> Vec<Option<Alike>> {
     let are_same = commands.iter().all(|parts| parts[0] == commands[0][0]);
     let plain = |parts: &&[String]| {
-        let file = found(&parts[0], environment)?;
+        let file = find_program(&parts[0], environment)?;
         let about = fs::symlink_metadata(&file).ok()?;
         let mut head = [0; 4];
         File::open(&file).ok()?.read_exact(&mut head).ok()?;
@@ -75,8 +75,8 @@ pub(super) fn alike(commands: &[&[String]], environment: &[(OsString, OsString)]
     files.into_iter().map(|file| Some((file, name.clone()))).collect()
 }
 
-/// Programs and their stacks always at the same address. Where a sandbox refuses that, counts may differ, which runs show.
-/// They get the signals that this process lets wait.
+/// Puts programs and their stacks at the same address each time. If a sandbox refuses that, counts may differ, which the runs show.
+/// Programs get the signals that this process blocks.
 pub(super) fn same_addresses(command: &mut Command, signals: Blocked) {
     // SAFETY: between fork and exec, three system calls that take no memory.
     unsafe {
@@ -102,14 +102,14 @@ impl Directory {
     pub(super) fn new() -> Result<Directory, Failure> {
         let above = std::env::temp_dir();
         let failed = |error: io::Error| Failure::of_file(above.display(), &error);
-        let signals = Blocked::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD]);
+        let signals = Blocked::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD]);
         let mut builder = tempfile::Builder::new();
         builder.prefix("picollo-").permissions(fs::Permissions::from_mode(0o700));
         let path = builder.tempdir_in(above.canonicalize().map_err(failed)?).map_err(failed)?.keep();
         let directory = Directory { path, signals };
         // A per cent sign is a marker in names that valgrind is given.
         if directory.path.as_os_str().as_bytes().contains(&b'%') {
-            return Err(format!("{}: TMPDIR has a per cent sign", above.display()).into());
+            return Err(format!("TMPDIR is {}, and Valgrind cannot use a directory with a percent sign: set TMPDIR to another one", above.display()).into());
         }
         Ok(directory)
     }

@@ -25,7 +25,7 @@ enum Sum {
 }
 
 impl Sum {
-    fn of(first: &Snapshot) -> Result<Sum, Error> {
+    fn like(first: &Snapshot) -> Result<Sum, Error> {
         let mut sum = Snapshot::boxed_alone(*first.layout())?;
         sum.merge_low_ends(first);
         Ok(Sum::Ready(sum))
@@ -98,7 +98,7 @@ impl Groups {
                 before
             }
             None => {
-                self.sums.insert(group.clone(), Sum::of(snapshot)?);
+                self.sums.insert(group.clone(), Sum::like(snapshot)?);
                 0
             }
         };

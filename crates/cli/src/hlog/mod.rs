@@ -106,8 +106,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut groups = std::mem::replace(&mut reading.groups, Groups::new());
     if groups.ratio != 1.0 {
         let ratio = groups.ratio;
-        Failure::Told(format!("these are histograms of doubles: multiply their values by {ratio}"))
-            .tell("hlog");
+        Failure::Message(format!("these are histograms of doubles: multiply their values by {ratio}"))
+            .report("hlog");
     }
     let text = match text("format") {
         "hgrm" => hgrm_of(matches, &reading, &mut groups, HgrmFormat::Columns)?,

@@ -15,7 +15,7 @@ use crate::table::printable;
 use crate::values::Time;
 
 /// Maximum number of unreadable lines to report one by one.
-const TOLD: u64 = 10;
+const REPORTED: u64 = 10;
 /// Maximum number of tags to remember for the message if no interval was selected.
 const NAMED: usize = 100;
 /// Times are written with three decimals. Half a millisecond is the rounding error of their sums.
@@ -88,9 +88,9 @@ impl Reading {
                             );
                         }
                         self.skipped += 1;
-                        if self.skipped <= TOLD {
+                        if self.skipped <= REPORTED {
                             progress.clear();
-                            Failure::Told(what).tell("hlog");
+                            Failure::Message(what).report("hlog");
                         }
                     }
                 }
@@ -101,9 +101,10 @@ impl Reading {
                 state = reader.on(&[]);
             }
         }
-        if self.skipped > TOLD {
+        if self.skipped > REPORTED {
             progress.clear();
-            Failure::Told(format!("{} more lines could not be read", self.skipped - TOLD)).tell("hlog");
+            Failure::Message(format!("{} more lines could not be read", self.skipped - REPORTED))
+                .report("hlog");
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ impl Bounds {
     }
 
     /// The largest values of the buckets, as recorded.
-    pub(crate) fn of(&self, layout: &Layout, divisor: f64) -> Vec<u64> {
+    pub(crate) fn for_layout(&self, layout: &Layout, divisor: f64) -> Vec<u64> {
         let mut bounds: Vec<u64> = match self {
             Bounds::At(values) => values.iter().map(|value| (value * divisor).round() as u64).collect(),
             Bounds::PerPower(number) => {
@@ -81,7 +81,7 @@ mod tests {
     fn bounds_are_ends_of_buckets_and_close_together() {
         for error in [0.1, 0.05, 0.01, 0.001] {
             let layout = Layout::new(error, 1, 3_600_000_000_000);
-            let bounds = Bounds::default().of(&layout, 1e9);
+            let bounds = Bounds::default().for_layout(&layout, 1e9);
             assert!(bounds.len() < 200 && bounds.is_sorted_by(|a, b| a < b), "{bounds:?}");
             for &bound in &bounds {
                 assert_eq!(layout.bucket_of(bound).unwrap().upper, bound, "{error}");
@@ -92,8 +92,8 @@ mod tests {
             assert_eq!(far, None);
         }
         let whole = Layout::new(0.01, 0, u64::MAX);
-        assert!(Bounds::default().of(&whole, 1.0).len() <= MOST);
-        assert_eq!(Bounds::At(vec![0.001, 0.25]).of(&whole, 1e9), [1_000_000, 250_000_000]);
-        assert_eq!(Bounds::PerPower(1).of(&Layout::new(0.01, 1, 100), 1.0), [1, 3, 7, 15, 31, 63]);
+        assert!(Bounds::default().for_layout(&whole, 1.0).len() <= MOST);
+        assert_eq!(Bounds::At(vec![0.001, 0.25]).for_layout(&whole, 1e9), [1_000_000, 250_000_000]);
+        assert_eq!(Bounds::PerPower(1).for_layout(&Layout::new(0.01, 1, 100), 1.0), [1, 3, 7, 15, 31, 63]);
     }
 }

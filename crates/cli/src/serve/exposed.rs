@@ -130,7 +130,7 @@ impl Exposed {
         self.left_out[0].set(conflicts as f64);
         self.left_out[1].set(unreadable as f64);
         self.reader.segments = segments;
-        self.reader.tell(self.wanted.command);
+        self.reader.report(self.wanted.command);
     }
 
     /// Adds what was recorded since the previous scrape to its series.
@@ -172,7 +172,7 @@ impl Exposed {
     ) -> Result<u64, String> {
         let about = &entry.about;
         let key: Key = (added.to_vec(), about.name.clone(), about.labels.clone());
-        let Exported { name, unit, divisor, labels } = Exported::of(about, added);
+        let Exported { name, unit, divisor, labels } = Exported::new(about, added);
         let conflict =
             |what: &str| format!("{name} of {} (there {}): {what}", added[added.len() - 1].1, entry.title);
         if let Some(&id) = self.by_name.get(&key)
@@ -213,7 +213,7 @@ impl Exposed {
         let (id, copy) = match &entry.reading {
             Some(Reading::Histogram(snapshot)) => {
                 let copy = empty_like(snapshot).map_err(|error| conflict(&error.to_string()))?;
-                let bounds = self.wanted.bounds.of(snapshot.layout(), divisor);
+                let bounds = self.wanted.bounds.for_layout(snapshot.layout(), divisor);
                 let id = registry.add(&copy, &metric, &bounds).map_err(refused)?;
                 (id, Copied::Histogram(copy, *snapshot.layout()))
             }

@@ -56,7 +56,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let wanted = Wanted {
         command: "serve",
-        places: Places::of(matches),
+        places: Places::from_matches(matches),
         pid: matches.get_one("pid").copied(),
         by_process: matches.get_flag("by-process"),
         is_native: matches.get_flag("native"),
@@ -87,7 +87,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
 
 fn cannot_listen(address: &str, error: &std::io::Error) -> Failure {
     let why = crate::failure::plain(error);
-    Failure::Told(match error.kind() {
+    Failure::Message(match error.kind() {
         ErrorKind::AddrInUse => {
             format!("{address}: {why}; choose another with --listen: 127.0.0.1:0 takes any free port")
         }

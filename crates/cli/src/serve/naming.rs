@@ -26,7 +26,7 @@ impl Exported {
     /// Times become seconds, whatever their recorded unit: `request` in `ns` becomes `request_seconds`, so that
     /// programs in nanoseconds and in microseconds share a metric. Other units are appended unless the name ends with
     /// them.
-    pub(crate) fn of(entry: &SegmentEntry, added: &[(String, String)]) -> Exported {
+    pub(crate) fn new(entry: &SegmentEntry, added: &[(String, String)]) -> Exported {
         let divisor = if entry.divisor == 0.0 { 1.0 } else { entry.divisor };
         let (unit, divisor) = match TIMES.iter().find(|(names, _)| names.contains(&&*entry.unit)) {
             // Either the values are still to be divided, or the divisor is already set and the unit is the quotient's.
@@ -143,7 +143,7 @@ mod tests {
             ("9 lives", "items/s", 1.0, ("_9_lives_items_s", "items_s", 1.0)),
             ("jobs_total", "", 1.0, ("jobs", "", 1.0)),
         ] {
-            let found = Exported::of(&entry(name, unit, divisor), &[("segment".into(), "p".into())]);
+            let found = Exported::new(&entry(name, unit, divisor), &[("segment".into(), "p".into())]);
             assert_eq!((&*found.name, &*found.unit, found.divisor), exported, "{name} in {unit}");
             assert_eq!(found.labels[1].0, "exported_process");
             assert_eq!(found.labels[2], ("http_route".into(), "/ä".into()));

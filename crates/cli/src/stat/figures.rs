@@ -21,22 +21,22 @@ pub(crate) struct Derived {
 }
 
 /// Figures from the measures of all runs.
-pub(crate) fn of(measures: &[Measure], confidence: f64) -> Vec<Derived> {
-    let mut columns = Columns::of(measures);
+pub(crate) fn compute(measures: &[Measure], confidence: f64) -> Vec<Derived> {
+    let mut columns = Columns::new(measures);
     let value = |figure| {
         let rows = columns.rows(figure)?;
-        said(figure, estimate_figure(figure, FigureCounts::in_order(figure, &rows), confidence))
+        explain(figure, estimate_figure(figure, FigureCounts::in_order(figure, &rows), confidence))
     };
     derived(value)
 }
 
 /// The differences of B from A, from measures of the same blocks.
 pub(crate) fn differences(a: &[Measure], b: &[Measure], confidence: f64) -> Vec<Derived> {
-    let mut columns = [Columns::of(a), Columns::of(b)];
+    let mut columns = [Columns::new(a), Columns::new(b)];
     let value = |figure| {
         let (a, b) = (columns[0].rows(figure)?, columns[1].rows(figure)?);
         let [a, b] = [&a, &b].map(|rows| FigureCounts::in_order(figure, rows));
-        said(figure, estimate_figure_difference(figure, a, b, confidence))
+        explain(figure, estimate_figure_difference(figure, a, b, confidence))
     };
     derived(value)
 }
@@ -58,7 +58,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(measures: &'a [Measure]) -> Columns<'a> {
+    fn new(measures: &'a [Measure]) -> Columns<'a> {
         let events = measures.iter().skip(metric::OF_PROCESS);
         let events = events.filter_map(|measure| Some((Event::parse(&measure.metric.key).ok()?, measure)));
         Columns { measures, events: events.collect(), known: HashMap::new() }
@@ -138,7 +138,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// The value, or why it is unknown, in words.
-fn said(
+fn explain(
     figure: &Figure,
     found: picollo_core::Result<Result<FigureEstimate, Unknown>>,
 ) -> Result<FigureEstimate, String> {

@@ -9,7 +9,7 @@ use picollo_perf::probe;
 use picollo_stats::{Figure, FigureCounts, FigureEstimate, estimate_figure};
 
 use crate::compare::metric::{self, Metric};
-use crate::compare::runner::{Run, Runner, shown, split};
+use crate::compare::runner::{Run, Runner, display_command, split};
 use crate::counts;
 use crate::failure::{Failure, print_found};
 use crate::progress::{Progress, bar};
@@ -115,7 +115,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let events = events(matches, true);
     let confidence = matches.get_one::<f64>("confidence").copied().unwrap_or(0.95);
     let has_pmu = probe().pmu_available == 1;
-    let mut runner = Runner::of(vec![parts.clone()], matches, &events)?;
+    let mut runner = Runner::new(vec![parts.clone()], matches, &events)?;
     let warm_up = matches.get_one::<u32>("warm-up").copied().unwrap_or(1);
     let number = matches.get_one::<u32>("runs").copied().unwrap_or(10);
     let mut runs: Vec<Run> = Vec::new();
@@ -137,7 +137,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         .enumerate()
         .map(|(at, metric)| Measure::new(metric, runs.iter().map(|run| run.values[at]).collect(), confidence))
         .collect();
-    let derived = figures::of(&measures, confidence);
+    let derived = figures::compute(&measures, confidence);
     let mut notes = runner.missing();
     notes.extend(runner.multiplexed());
     if !has_pmu {
@@ -152,7 +152,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         notes.push(format!("{disturbed} of {of} runs {were} disturbed{}.", noise.causes()));
     }
     let report = report::Report {
-        command: shown(&parts),
+        command: display_command(&parts),
         parts: &parts,
         runs: runs.len(),
         measures,

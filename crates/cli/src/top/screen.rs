@@ -75,7 +75,7 @@ fn draw_colored(buffer: &mut Buffer, watch: &mut Watch, state: &mut State) {
         put(buffer, area, 0, "too small", PLAIN);
         return;
     }
-    let shown = state.shown(&watch.rows);
+    let shown = state.visible_rows(&watch.rows);
     if state.selected_row(&watch.rows).is_none() {
         state.selected = shown.first().copied();
         state.is_open &= state.selected.is_some();

@@ -93,7 +93,7 @@ impl State {
     }
 
     /// Numbers of the shown rows, in order.
-    pub(crate) fn shown(&self, rows: &Rows) -> Vec<u64> {
+    pub(crate) fn visible_rows(&self, rows: &Rows) -> Vec<u64> {
         let wanted = self.filter.to_lowercase();
         let is_wanted = |row: &Row| wanted.is_empty() || row.title.to_lowercase().contains(&wanted);
         let mut shown: Vec<u64> =
@@ -205,7 +205,7 @@ impl State {
     }
 
     fn move_by(&mut self, by: isize, rows: &Rows) {
-        let shown = self.shown(rows);
+        let shown = self.visible_rows(rows);
         let Some(last) = shown.len().checked_sub(1) else { return };
         let at = (self.place(&shown) as isize).saturating_add(by).clamp(0, last as isize);
         self.selected = Some(shown[at as usize]);

@@ -128,7 +128,7 @@ fn lost(error: io::Error) -> Failure {
 }
 
 pub(crate) fn run(watch: &mut Watch) -> Result<(), Failure> {
-    let signals = Blocked::of(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGTSTP]);
+    let signals = Blocked::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGTSTP]);
     // As in <https://no-color.org>: set and not empty.
     let has_colors = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut state = State::new();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{Place, command, told};
+use crate::common::{Place, command, outcome};
 
 use picollo_bench::baseline::{Baseline, Run, environment};
 use picollo_core::{Options, Since, SingleWriterHistogram, Snapshot};
@@ -20,7 +20,7 @@ fn picollo(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
         .args(arguments)
         .output()
         .unwrap();
-    let (status, out, errors) = told(&output);
+    let (status, out, errors) = outcome(&output);
     // These tests ignore what the command reports about disturbances.
     let is_of_noise = |line: &&str| !line.contains(" disturbed: ");
     (status, out.split_inclusive('\n').filter(is_of_noise).collect(), errors)
@@ -51,9 +51,9 @@ fn a_missing_baseline_fails() {
     };
     let missing = |why: &str| {
         let (status, out, error) = checked(&[]);
-        let told = "picollo compare: --fail-if-slower has no run to compare with: main: no earlier run of this machine has it, ";
+        let start = "picollo compare: --fail-if-slower has no run to compare with: main: no earlier run of this machine has it, ";
         assert_eq!((status, out.as_str()), (1, ""), "{error}");
-        assert!(error.starts_with(&format!("{told}{why}. Use --allow-missing")), "{error}");
+        assert!(error.starts_with(&format!("{start}{why}. Use --allow-missing")), "{error}");
         assert!(!place.join("runs").exists());
     };
     missing("the baseline has no run yet");

@@ -137,7 +137,7 @@ pub fn picollo(directory: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Status, output and errors.
-pub fn told(output: &Output) -> (i32, String, String) {
+pub fn outcome(output: &Output) -> (i32, String, String) {
     let (shown, errors) = text(output);
     (output.status.code().unwrap(), shown, errors)
 }

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Place, picollo, told};
+use crate::common::{Place, outcome, picollo};
 use picollo_core::counters::Metric;
 use picollo_core::{Options, SharedHistogram};
 use picollo_why::{Collector, Context, ExemplarOptions, Interval};
 
 /// Status, and the output on standard error.
 fn report(place: &Place, arguments: &[&str]) -> (i32, String) {
-    let (status, shown, errors) = told(&picollo(&place.0, &[&["report"], arguments].concat()));
+    let (status, shown, errors) = outcome(&picollo(&place.0, &[&["report"], arguments].concat()));
     assert_eq!(shown, "");
     (status, errors)
 }
@@ -48,7 +48,7 @@ fn collected() -> picollo_why::Counted<Interval> {
 }
 
 #[test]
-fn a_page_says_what_the_collector_says() {
+fn a_page_shows_what_the_collector_found() {
     let place = Place::new("exemplars-page");
     let interval = collected();
     let file = place.write("slow <b>&.json", json(&interval) + "\n" + &json(&interval) + "\n");
@@ -77,7 +77,7 @@ fn a_page_says_what_the_collector_says() {
 }
 
 #[test]
-fn a_page_needs_something_to_be_of() {
+fn a_report_without_data_fails() {
     let place = Place::new("exemplars-usage");
     let page = place.path("page.html");
     let interval = json(&collected());

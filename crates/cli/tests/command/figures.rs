@@ -17,7 +17,7 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn figures_are_of_the_sums_of_both() {
+fn figures_use_the_sums_of_both_sides() {
     let turns = |number| format!("sh -c 'i=0; while [ $i -lt {number} ]; do i=$((i+1)); done'");
     let found = json(&[&turns(2000), &turns(6000)]);
     let sum = |key: &str, side: usize| -> f64 {
@@ -39,7 +39,7 @@ fn figures_are_of_the_sums_of_both() {
 }
 
 #[test]
-fn what_is_not_counted_is_no_zero_and_not_shown() {
+fn figures_without_counts_are_absent() {
     // The kernel of this machine does not count such events.
     let options = ["--event=L1-icache-load-misses", "true", "true"];
     let never = &json(&options)["figures"]["zen4-retiring"];

@@ -299,7 +299,7 @@ fn workers_that_were_spawned_are_one_service() {
 }
 
 #[test]
-fn what_nobody_holds_is_removed() {
+fn prune_removes_what_nobody_holds() {
     let place = Place::new("prune");
     let (kept, mut dead) = (Service::start(&place, "kept", ""), Service::start(&place, "dead", ""));
     dead.0.kill().unwrap();

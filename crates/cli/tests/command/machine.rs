@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{Place, command, json, read_log, run, text};
 
 #[test]
-fn what_can_be_counted_is_said_as_the_library_says_it() {
+fn probe_prints_what_the_library_found() {
     let info = picollo_perf::probe();
     let output = run(&["probe", "--json"]);
     let object = json(&output);
@@ -114,7 +114,7 @@ fn stalls_are_found_and_corrected() {
     }
     assert_eq!(Some(total), object["count"].as_u64());
     let text = text(&run(&["hiccup", "--for", "0.1"])).0;
-    assert!(text.contains("How late a thread was that slept for 1.00 ms at a time"), "{text}");
+    assert!(text.contains("Delays of a thread that sleeps 1.00 ms at a time"), "{text}");
     assert!(text.contains("run queue: "), "{text}");
     // A stall of half a second represents sleeps of 1 ms that were late by 499 ms, 498 ms, and so on.
     assert!(late >= 300, "{late} of {object}");

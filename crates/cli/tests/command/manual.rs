@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{run, told};
+use crate::common::{outcome, run};
 
 #[test]
 fn every_command_has_a_page_and_completions() {
     let share = Path::new(env!("CARGO_TARGET_TMPDIR")).join("share");
     let _ = std::fs::remove_dir_all(&share);
-    let picollo = |arguments: &[&str]| told(&run(arguments));
+    let picollo = |arguments: &[&str]| outcome(&run(arguments));
     assert_eq!(picollo(&["manual", share.to_str().unwrap()]), (0, String::new(), String::new()));
     let (_, help, _) = picollo(&["--help"]);
     let named: Vec<&str> = help
@@ -51,7 +51,7 @@ fn every_command_has_a_page_and_completions() {
          COMP_WORDS=(picollo hlog --by); COMP_CWORD=2; _picollo picollo --by hlog; echo \"${{COMPREPLY[*]}}\"",
         share.join(scripts[0]).display()
     );
-    let (_, offered, errors) = told(&Command::new("bash").args(["-c", &ask]).output().unwrap());
+    let (_, offered, errors) = outcome(&Command::new("bash").args(["-c", &ask]).output().unwrap());
     assert_eq!(offered.lines().collect::<Vec<_>>(), ["prune probe", "--by-tag"], "{errors}");
 
     let (status, _, errors) = picollo(&["manual", "/proc/no/such"]);

@@ -9,7 +9,7 @@ use picollo_core::counters::Metric;
 use picollo_segment::{Segment, SegmentOptions};
 
 #[test]
-fn who_publishes_and_what() {
+fn list_shows_who_publishes() {
     let place = Place::new("what");
     let segment = place.segment("checkout");
     for (route, value) in [("/pay", 3_290_000), ("/list", 45_600)] {
@@ -55,7 +55,7 @@ fn who_publishes_and_what() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_told_in_one_line() {
+fn errors_have_one_line() {
     let place = Place::new("told");
     for command in ["list", "show"] {
         assert_eq!(
@@ -153,7 +153,7 @@ fn a_directory_of_two_names_is_one() {
 
 /// If a directory of this user is rejected, the commands must not report that nobody publishes.
 #[test]
-fn a_directory_that_is_not_looked_into_is_told() {
+fn a_skipped_directory_is_reported() {
     let place = Place::new("closed");
     let directory = place.0.join("picollo");
     std::fs::create_dir_all(&directory).unwrap();
@@ -171,7 +171,7 @@ fn a_directory_that_is_not_looked_into_is_told() {
 }
 
 #[test]
-fn what_others_publish() {
+fn segments_of_other_users() {
     let place = Place::new("others");
     let segment = place.segment("elsewhere");
     // The directory is not in this command's environment, but in that of a running service of this user.
@@ -210,7 +210,7 @@ fn what_others_publish() {
 }
 
 #[test]
-fn what_a_container_publishes() {
+fn segments_of_a_container() {
     // SAFETY: a query without arguments.
     let is_root = unsafe { libc::geteuid() } == 0;
     let try_it = || {

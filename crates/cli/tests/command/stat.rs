@@ -22,7 +22,7 @@ fn error(arguments: &[&str]) -> String {
 
 /// Figures match the sums over the runs, and are consistent.
 #[test]
-fn figures_are_of_what_was_measured() {
+fn figures_use_what_was_measured() {
     let found = json(&["--runs=5", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]);
     assert_eq!((&found["run_count"], &found["confidence"]), (&Value::from(5), &Value::from(0.95)));
     let [wall, cpu] = ["wall", "cpu"].map(|key| {
@@ -57,7 +57,7 @@ fn memory_of_a_small_program_is_a_bound() {
 
 /// An uncounted event is never 0. Without a PMU, that is reported once.
 #[test]
-fn what_is_not_counted_is_not_known() {
+fn a_count_that_is_missing_is_unknown() {
     let has_pmu = picollo_perf::probe().pmu_available == 1;
     let found = json(&["--runs=2", "-e", "cycles,page-faults", "--event=context-switches", "true"]);
     assert!(found["metrics"]["context-switches"]["mean"].is_number(), "{found}");
@@ -74,7 +74,7 @@ fn what_is_not_counted_is_not_known() {
 }
 
 #[test]
-fn commands_fail_and_read_and_are_of_a_shell() {
+fn commands_fail_read_input_and_run_in_a_shell() {
     assert!(error(&["--runs=2", "false"]).contains("false: failed with status 1"));
     assert!(error(&["--runs=2", "/no/such/program"]).contains("No such file"));
     assert!(error(&["--shell", "a", "b"]).contains("one argument"));

@@ -86,7 +86,7 @@ fn signals_end_it_while_nobody_reads() {
 
 /// A shell with job control takes the terminal while it is stopped, and returns it afterwards.
 #[test]
-fn it_stops_and_goes_on() {
+fn it_suspends_and_resumes() {
     let place = Place::new("top-stopped");
     let mut bash = command(&place, "bash");
     let script =

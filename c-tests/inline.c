@@ -125,7 +125,7 @@ static void atomic_additions(void)
     }
 }
 
-static void wraps_are_told_of(void)
+static void wraps_are_reported(void)
 {
     const picollo_histogram_options options = narrow(PICOLLO_MODE_SINGLE_WRITER, 32);
     picollo_histogram *const called = create_from(&options), *const inlined = create_from(&options);
@@ -208,7 +208,7 @@ static void refused(void)
 int main(void)
 {
     RUN(same_counts_as_the_call);
-    RUN(wraps_are_told_of);
+    RUN(wraps_are_reported);
     RUN(atomic_additions);
     RUN(keeps_its_histogram);
     RUN(refused);

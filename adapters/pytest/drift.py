@@ -70,12 +70,12 @@ def judged(earlier: list[SavedRun], now: SavedRun, name: str) -> Verdict:
 
 def say_live(path: Path) -> None:
     """Prints the runs' own results."""
-    said = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    total, first = sum(one["judged"] for one in said), sum(one["first"] for one in said)
-    alarms = [name for one in said for name in one["alarms"]]
+    results = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    total, first = sum(one["judged"] for one in results), sum(one["first"] for one in results)
+    alarms = [name for one in results for name in one["alarms"]]
     if total:
         print(
-            f"in {len(said)} runs by pytest itself, {total} verdicts: {first + len(alarms)} slower at a first look "
+            f"in {len(results)} runs by pytest itself, {total} verdicts: {first + len(alarms)} slower at a first look "
             f"({(first + len(alarms)) / total:.2%}), alarms {len(alarms)} ({len(alarms) / total:.2%})"
         )
     for name in alarms:

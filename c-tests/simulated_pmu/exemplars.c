@@ -204,7 +204,7 @@ static void *ask(void *argument)
     return NULL;
 }
 
-static void causes_are_told_apart(void)
+static void causes_are_distinguished(void)
 {
     for (unsigned i = 0; i < sizeof plants / sizeof *plants; i++)
         for (uint32_t user_reads = 0; user_reads < 2; user_reads++) {
@@ -349,7 +349,7 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("PICOLLO_RDPMC", "force", 1);
-    RUN(causes_are_told_apart);
+    RUN(causes_are_distinguished);
     RUN(what_is_usual_is_known_soon);
     RUN(only_as_many_threads_have_them);
     RUN(lost_ones_say_nothing);

@@ -58,24 +58,24 @@ def test_the_verdict_is_that_of_the_medians(tmp_path: Path) -> None:
         baseline.judge("sort", histogram())
 
 
-def test_other_machines_are_not_compared_with_and_changes_are_said(tmp_path: Path) -> None:
+def test_other_machines_are_left_out_and_changes_are_noted(tmp_path: Path) -> None:
     medians = {"sort": picollo.Median(1e5, 64)}
     earlier = [SavedRun(tmp_path, HERE, medians)] * 5 + [SavedRun(tmp_path, {**HERE, "cpu": "another"}, medians)]
     now = {**HERE, "kernel": "6.2", "governor": "powersave"}
     found = Baseline("main").judge("sort", histogram(100_000), earlier=earlier, environment=now)
     assert found.comparison is not None and found.comparison.run_count == 5
     assert found.notes == [
-        "1 earlier run was left out, of a machine with another processor",
+        "1 earlier run was left out, because the machine had another processor",
         "kernel was 6.1 in 5 of 5 earlier runs and is 6.2",
         "governor was unknown in 5 of 5 earlier runs and is powersave",
     ]
     found = Baseline("main").judge("sort", histogram(100_000), earlier=earlier, environment={"cpu": "one", "cpus": "4"})
-    assert found == (None, ["6 earlier runs were left out, of a machine with another processor"])
+    assert found == (None, ["6 earlier runs were left out, because the machine had another processor"])
     here = environment()
     assert here["cpus"] and here["kernel"] and "Py" in here["compiler"]
 
 
-def test_what_cannot_be_saved_or_read_is_said(tmp_path: Path) -> None:
+def test_runs_that_cannot_be_saved_or_read_are_errors(tmp_path: Path) -> None:
     for name in ("", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", "x" * 201):
         with pytest.raises(ValueError, match="a baseline's name"):
             Baseline(name)

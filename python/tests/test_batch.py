@@ -109,7 +109,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("make", "error", "advice"), REFUSED)
-def test_what_is_refused_says_what_to_do(make: Callable[[], Any], error: type[Exception], advice: str) -> None:
+def test_refusals_explain_what_to_do(make: Callable[[], Any], error: type[Exception], advice: str) -> None:
     histogram = Histogram()
     with pytest.raises(error, match=advice):
         histogram.record_many(make())

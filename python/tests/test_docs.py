@@ -14,7 +14,7 @@ DOCS = REPOSITORY / "docs"
 
 
 @pytest.mark.parametrize("page", ["measure-latency.md", "languages/python.md", "is-it-faster.md", "counters.md", "interchange.md", "export.md", "llms.txt"])
-def test_the_page_tells_what_is(page: str, tmp_path: Path) -> None:
+def test_examples_of_the_page_run(page: str, tmp_path: Path) -> None:
     for module in ("numpy", "pandas", "matplotlib"):
         pytest.importorskip(module)
     text = (DOCS / page).read_text(encoding="utf-8")

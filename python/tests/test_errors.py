@@ -67,7 +67,7 @@ def test_closed_objects_are_errors_of_the_package() -> None:
     assert (error.status, error.errno, error.event) == (0, None, None) and type(errors.from_status(0)) is picollo.PicolloError
 
 
-def test_a_failing_call_says_what_and_why() -> None:
+def test_a_failing_call_explains_what_and_why() -> None:
     with pytest.raises(picollo.EmptyError, match="nothing was recorded") as caught:
         picollo.Histogram().percentile(50)
     assert caught.value.status == -8

@@ -126,7 +126,7 @@ def test_the_slow_and_the_large_are_shed(server: MetricsServer) -> None:
     assert status(talk(server, b"GET /metrics HTTP/1.1\r\n\r\n")) == 200
 
 
-def test_more_than_the_cap_are_told_so() -> None:
+def test_connections_above_the_cap_are_refused() -> None:
     with picollo.Registry().serve(0, connections=2, timeout=30) as server:
         held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2)]
         # Connections are accepted in their order.

@@ -22,7 +22,7 @@ def test_mypy() -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_the_package_says_that_it_is_typed() -> None:
+def test_the_package_is_marked_as_typed() -> None:
     assert (PACKAGE / "py.typed").is_file()
 
 

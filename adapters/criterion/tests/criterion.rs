@@ -109,7 +109,7 @@ fn values_add_up() {
 }
 
 #[test]
-fn events_that_cannot_be_shown_are_refused() {
+fn events_without_values_are_refused() {
     let picollo = Picollo::new(&["page-faults"]).unwrap();
     assert_eq!(picollo.clone().show("cycles").err().unwrap().status(), Status::InvalidArgument);
     assert!(Picollo::new(&["no-such-event"]).is_err());

@@ -93,8 +93,8 @@ class Benchmarks:
                 text += "  not measured, as the machine is too busy: neither judged nor saved"
             elif one.against is not None:
                 found = one.against.comparison
-                said = "no earlier run of this machine has it" if found is None else f"{_time(found.mean):>10} before  {found}"
-                text += f"  {said}"
+                earlier = "no earlier run of this machine has it" if found is None else f"{_time(found.mean):>10} before  {found}"
+                text += f"  {earlier}"
                 notes.update(dict.fromkeys(one.against.notes))
             if one.is_second_look and not one.is_slower:
                 text += " (slower at a first look, not at a second one)"
@@ -145,7 +145,7 @@ class Picollo:
         benchmarks = self._benchmarks
         full = self._node.nodeid if name is None else f"{self._node.nodeid} {name}"
         if full in benchmarks.measured:
-            pytest.fail(f"{full}: a second benchmark in a test needs a name of its own: picollo(function, name=...)", pytrace=False)
+            pytest.fail(f"{full}: a test with two benchmarks needs a name for each: picollo(function, name=...)", pytrace=False)
         if benchmarks.is_off:
             function()
             return None

@@ -45,11 +45,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Rejects impossible options before any test runs."""
     budget, threshold, alarms = (config.getoption(f"picollo_{name}") for name in ("budget", "threshold", "alarms"))
     if not 0 < budget <= 1e6:
-        raise pytest.UsageError(f"--picollo-budget must be seconds above 0, not {budget}")
+        raise pytest.UsageError(f"--picollo-budget must be more than 0 and at most 1000000 seconds, such as 0.5; got {budget}")
     if not 0 <= threshold < 1e6:
-        raise pytest.UsageError(f"--picollo-threshold must be 0 or more, not {threshold}")
+        raise pytest.UsageError(f"--picollo-threshold must be a share from 0 on, such as 0.02; got {threshold}")
     if not 0 < alarms < 1:
-        raise pytest.UsageError(f"--picollo-alarms must be between 0 and 1, not {alarms}")
+        raise pytest.UsageError(f"--picollo-alarms must be between 0 and 1, such as 0.01; got {alarms}")
     if config.getoption("picollo_save") is not None or config.getoption("picollo_against") is not None:
         from .benchmarks import Benchmarks
 

@@ -94,7 +94,7 @@ def test_runs_are_saved_and_judged(project: pytest.Pytester) -> None:
         assert list(saved.medians) == [NAME] and saved.medians[NAME].value > 1000
         assert saved.environment["cpus"] and saved.environment["kernel"] and saved.environment["load"]
     result = run(project, "--picollo-against", "main")
-    result.stdout.fnmatch_lines([f"{NAME} * before * against 5 earlier runs, not interleaved with them*"])
+    result.stdout.fnmatch_lines([f"{NAME} * before * against 5 earlier runs, which did not alternate with this one*"])
 
 
 def test_what_is_slower_fails(project: pytest.Pytester) -> None:
@@ -170,12 +170,12 @@ def test_a_reference_decides_by_a_second_look(project: pytest.Pytester) -> None:
 
         verdicts = [getattr(picollo.Verdict, name) for name in os.environ["VERDICTS"].split()]
 
-        def said(function, reference, settings):
+        def record_times(function, reference, settings):
             histogram = picollo.Histogram()
             histogram.record(1_000_000)
             return SimpleNamespace(verdict=verdicts.pop(0), blocks="as planted"), histogram.snapshot()
 
-        ours._measure = said
+        ours._measure = record_times
 
         def pytest_unconfigure():
             assert verdicts == [], "one look only"
@@ -248,7 +248,7 @@ def test_other_machines(project: pytest.Pytester) -> None:
     result.assert_outcomes(failed=1)
     here = environment()["host"]
     notes = [
-        "5 earlier runs were left out, of a machine with another processor",
+        "5 earlier runs were left out, because the machine had another processor",
         f"host was elsewhere in 5 of 5 earlier runs and is {here}",
     ]
     # With the failure, and again at the end.
@@ -282,7 +282,7 @@ def test_names(project: pytest.Pytester) -> None:
     )
     result = run(project, "--picollo-save", "main")
     result.assert_outcomes(passed=5, failed=1)
-    result.stdout.fnmatch_lines(["*a second benchmark in a test needs a name of its own*"])
+    result.stdout.fnmatch_lines(["*a test with two benchmarks needs a name for each*"])
     (saved,) = Baseline("main", project.path / ".picollo").runs()
     assert {"test_it.py::test_odd[a b]", "test_it.py::test_odd[c,d]", "test_it.py::test_odd[100%]"} < saved.medians.keys()
     assert {"test_it.py::test_two one", "test_it.py::test_two two", "test_it.py::test_unnamed"} < saved.medians.keys()

@@ -387,7 +387,7 @@ fn short(noise: Noise, factor: f64, precision: f64) -> Setting {
 /// Equal programs without a margin differ at most as often as stated, however the benchmark ends: by finding something,
 /// by its precision, or with the budget.
 #[test]
-fn equals_are_told_apart_as_often_as_stated() {
+fn equals_differ_as_often_as_stated() {
     let (mut table, runs) = (String::from("\n"), runs());
     for noise in NOISES {
         for precision in [0.0, 0.005, -1.0] {

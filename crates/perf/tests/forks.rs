@@ -20,7 +20,7 @@ fn main() {
         a_page_that_cannot_be_wiped_is_asked_for_once,
         descriptors_run_out,
         descriptors_are_closed_on_exec,
-        a_foreign_reset_is_told,
+        a_foreign_reset_is_reported,
         paranoia_as_another_user,
         seccomp_is_named,
         a_machine_in_memory_is_tried_in_no_child,
@@ -79,7 +79,7 @@ fn descriptors_are_closed_on_exec() {
     assert!(counters().is_empty());
 }
 
-fn a_foreign_reset_is_told() {
+fn a_foreign_reset_is_reported() {
     let cell = Cell::new();
     // In a separate child, so that no other test opens descriptors at the same time.
     let code = child_exit_code(|| {

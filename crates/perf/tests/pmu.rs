@@ -239,7 +239,7 @@ fn moving_to_another_cpu_is_noticed_and_counts_on() {
 
 /// Somebody else who holds the descriptors resets them: this is reported, and readings are right again from there.
 #[test]
-fn a_reset_by_another_holder_is_told() {
+fn a_reset_by_another_holder_is_reported() {
     if user_reads("a foreign reset").is_none() {
         return;
     }

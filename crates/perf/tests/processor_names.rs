@@ -245,7 +245,7 @@ fn other_processors_are_refused() {
     let refused: Vec<&String> = lines.iter().filter(|line| line.starts_with("NoSuchEvent: ")).collect();
     assert!(!refused.is_empty(), "{lines:?}");
     for line in refused {
-        assert!(line.contains("libpfm4 says that this processor is no "), "{line}");
+        assert!(line.contains("libpfm4 reports that this processor is not a "), "{line}");
         assert!(line.contains("LIBPFM_FORCE_PMU="), "{line}");
     }
     // Only the named PMU is forced, and no other.

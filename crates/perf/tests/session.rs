@@ -282,13 +282,13 @@ fn hardware_events_count_or_say_why_not() {
 }
 
 #[test]
-fn a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why() {
+fn a_pmu_beside_the_core_takes_a_separate_group_or_explains() {
     on_a_busy_machine(|| {
-        a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why_once();
+        a_pmu_beside_the_core_explains_once();
     });
 }
 
-fn a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why_once() {
+fn a_pmu_beside_the_core_explains_once() {
     let Ok(tsc) = Event::parse("msr/tsc/") else { return skipped("this machine has no msr PMU") };
     let cell = Cell::new();
     let options = SessionOptions { flags: SESSION_SKIP_UNAVAILABLE, ..SessionOptions::default() };
@@ -311,7 +311,7 @@ fn a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why_once() {
 }
 
 #[test]
-fn a_pmu_of_the_package_says_that_it_counts_whole_cpus() {
+fn a_pmu_of_the_package_reports_that_it_counts_whole_cpus() {
     let Ok(energy) = Event::parse("power/energy-pkg/").or(Event::parse("power/energy-psys/")) else {
         return skipped("this machine has no power PMU");
     };

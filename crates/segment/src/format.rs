@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_on_terminals_is_not_shown() {
+    fn control_characters_are_replaced() {
         assert_eq!(quiet("a\u{1b}[1m\u{202e}é"), "a\u{fffd}[1m\u{fffd}é");
     }
 

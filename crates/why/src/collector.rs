@@ -290,7 +290,7 @@ impl Collector {
 
 /// The error for a lock that nobody will release.
 pub(super) fn forked() -> ExplainedError {
-    let why = format_args!("this process was forked while another thread was at work on the collector");
+    let why = format_args!("this process was forked while another thread was using the collector");
     ExplainedError::new(Status::Forked, why)
 }
 

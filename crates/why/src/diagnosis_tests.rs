@@ -83,7 +83,7 @@ proptest! {
 
     /// No cause is named without evidence, for any duration and any usual values.
     #[test]
-    fn nothing_is_said_without_evidence(evidence in evidence(), wall: u64, label in 0u32..3) {
+    fn no_verdict_without_evidence(evidence in evidence(), wall: u64, label in 0u32..3) {
         let exemplar = Exemplar { value: wall, wall_nanos: wall, label, evidence, ..Exemplar::default() };
         let named = diagnosis(&exemplar, &ordinary(0, ALL)).cause;
         let knows = |bits| evidence.knows(bits);
@@ -199,7 +199,7 @@ fn too_few_controls_say_nothing() {
 }
 
 #[test]
-fn a_quota_is_said_where_it_was_used_up() {
+fn a_quota_is_a_cause_if_it_was_used_up() {
     let mut exemplar = observed(MS, 0, 50 * MS, ALL);
     exemplar.evidence.known |= KNOWN_QUOTA;
     assert_eq!(diagnosis(&exemplar, &ordinary(0, ALL)).cause, Cause::RunQueue);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_is_told() {
+    fn growth_is_a_hint() {
         let hints = sums(100).since(&sums(0), 1_000_000_000);
         assert_eq!(hints.steal, Some(1000.0 / 1100.0));
         assert_eq!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_nothing() {
+    fn nothing_gives_no_hint() {
         let same = sums(5).since(&sums(5), 1_000_000_000);
         assert_eq!((same.steal, same.memory, same.swapped_in), (None, Some(0.0), Some(0)));
         assert_eq!(text(&same), "");

@@ -47,7 +47,7 @@ fn one(value: u64, parts: [u64; PARTS]) -> (Exemplar, Diagnosis) {
 }
 
 #[test]
-fn pages_say_what_people_are_told() {
+fn pages_show_what_the_text_shows() {
     let expected = "
 Why observations above 8.00 ms were slow
 Mostly run queue (53%): what was slow was ready to run, and others had the CPU.

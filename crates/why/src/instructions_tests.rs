@@ -77,7 +77,7 @@ fn is_near(nanos: u64, expected: f64) -> bool {
 }
 
 #[test]
-fn causes_are_told_apart() {
+fn causes_are_distinguished() {
     const KERNEL: &str = "the kernel's, usually";
     use Cause::{MoreInstructions as More, OnCpu, OwnWaiting, Several, SlowerInstructions as Slower};
     let heavy = Work { kernel: 4.0 * MS, instructions: 6e5, ..USUAL };

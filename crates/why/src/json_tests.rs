@@ -52,7 +52,7 @@ fn what_is_read_is_written_again() {
 }
 
 #[test]
-fn programs_are_told_exactly() {
+fn json_is_exact() {
     let told = written(&interval());
     for (pointer, expected) in [
         ("/threshold", json!(8_000_000)),

@@ -73,7 +73,7 @@ fn the_nearest_groups_are_read() {
 }
 
 #[test]
-fn growth_is_told_of_what_it_may_have_been_in() {
+fn growth_is_reported_for_each_possible_window() {
     Clock::init();
     let mut quota =
         Quota { group: None, throttled: None, read: 0, is_readable: false, grown: Growth::default() };

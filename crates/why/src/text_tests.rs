@@ -54,7 +54,7 @@ Not known of 1: too few ordinary ones of their kind.
 Not known of 1: ended on another thread than they were begun on.";
 
 #[test]
-fn people_are_told_the_answer_first() {
+fn text_begins_with_the_answer() {
     let mut text = String::new();
     interval().write_text(&mut text).unwrap();
     let expected = "\
@@ -124,7 +124,7 @@ fn no_more_are_slow_than_there_are() {
 }
 
 #[test]
-fn nothing_is_said_of_nothing() {
+fn no_observations_give_no_text() {
     // The hints do not matter here.
     let hints = Hints { steal: Some(0.5), ..Hints::default() };
     let fast = Interval { observations: 12_345, hints, ..above(8) };
@@ -142,7 +142,7 @@ fn nothing_is_said_of_nothing() {
 }
 
 #[test]
-fn what_was_executed_is_shown() {
+fn executed_instructions_are_visible() {
     let one = |millis: u64, instructions, cycles| {
         let mut one = one(0, [millis * MS, 0, 0], 0);
         one.evidence.known |= if cycles > 0 { KNOWN_COUNTERS } else { 0 };

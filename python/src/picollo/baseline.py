@@ -171,7 +171,7 @@ class Baseline:
         notes = [] if values or others else [_unknown(runs)]
         if others:
             were = "runs were" if others > 1 else "run was"
-            notes.append(f"{others} earlier {were} left out, of a machine with another processor")
+            notes.append(f"{others} earlier {were} left out, because the machine had another processor")
         for key in _OF_SYSTEM:
             # From all runs, not only the last: each of them takes part in the judgment.
             after = _of(now, key)
@@ -299,14 +299,14 @@ def _read(path: Path) -> SavedRun:
         for interval in log:
             name = _name(interval.tag)
             if name in medians:
-                raise LogError(message=f"{name!r} is in this run already", source=str(path), line=interval.line)
+                raise LogError(message=f"{name!r} occurs twice in this run: each benchmark needs its own name", source=str(path), line=interval.line)
             try:
                 medians[name] = _median(interval.snapshot)
             except EmptyError as error:
                 raise LogError(message=str(error), source=str(path), line=interval.line) from None
     if any(noted.get(key) != value for key, value in _UNIT.items()):
-        raise LogError(message=f"{path} is no run of a baseline: it does not say `picollo.unit: ps`")
+        raise LogError(message=f"{path} is not a run of a baseline: the comment `#[picollo.unit: ps]` is missing")
     if not text.endswith(b"\n"):
         # Readers of growing logs would wait for the rest of such a line.
-        raise LogError(message=f"{path} is cut off in its last line")
+        raise LogError(message=f"{path} is incomplete: its last line has no end")
     return SavedRun(path, noted, medians)

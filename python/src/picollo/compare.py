@@ -362,9 +362,9 @@ class RunComparison(_Judged):
         lowest, highest = self.spread
         warning = "; runs depend on those before them" if self.is_autocorrelated else ""
         return (
-            f"{self.verdict_text}: {self.difference / base:+.1%} [{lower / base:+.1%}, {upper / base:+.1%}] against {runs}, not "
-            f"interleaved with them, which spread over {(highest - lowest) / base:.1%}; a change of "
-            f"{self.smallest_detectable / base:.1%} would most likely be seen{warning}"
+            f"{self.verdict_text}: {self.difference / base:+.1%} [{lower / base:+.1%}, {upper / base:+.1%}] against {runs}, which did "
+            f"not alternate with this one and spread over {(highest - lowest) / base:.1%}; a change of "
+            f"{self.smallest_detectable / base:.1%} would most likely be found{warning}"
         )
 
     def __repr__(self) -> str:

@@ -71,7 +71,7 @@ fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
     if counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0 || highest >> 62 != 0 {
         return Err(ExplainedError::new(
             Status::InvalidArgument,
-            format_args!("values that a log has no room for"),
+            format_args!("a value is out of range, or too large for a log"),
         ));
     }
     let layout = Layout::with_significant_digits(3, 0, highest.max(1))?.with_whole_array();
@@ -164,7 +164,7 @@ fn read(path: &Path) -> Result<SavedRun> {
             if run.medians.iter().any(|median| median.name == name) {
                 return Err(ExplainedError::new(
                     Status::Corrupt,
-                    format_args!("{name:?} is in this run already"),
+                    format_args!("{name:?} occurs twice in this run: each benchmark needs its own name"),
                 ));
             }
             Median::of(name, &interval.decode(0)?)
@@ -175,10 +175,10 @@ fn read(path: &Path) -> Result<SavedRun> {
         })?);
     }
     let why = if super::value_of(&run.environment, UNIT) != "ps" {
-        "is no run of a baseline: it does not say `picollo.unit: ps`"
+        "is not a run of a baseline: the comment `#[picollo.unit: ps]` is missing"
     } else if bytes.last() != Some(&b'\n') {
         // Readers of growing logs wait for the rest of such a line.
-        "is cut off in its last line"
+        "is incomplete: its last line has no end"
     } else {
         return Ok(run);
     };

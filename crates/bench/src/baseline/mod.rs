@@ -84,7 +84,7 @@ impl Baseline {
             return Err(ExplainedError::new(
                 Status::InvalidArgument,
                 format_args!(
-                    "a baseline's name must be that of a directory, and not begin with a dot: {name:?}"
+                    "the name of a baseline must be that of a directory, without a dot at its start, such as main; got {name:?}"
                 ),
             ));
         }
@@ -221,7 +221,7 @@ impl<'a> Earlier<'a> {
 
 fn left_out(others: usize) -> String {
     let plural = if others == 1 { " was" } else { "s were" };
-    format!("{others} earlier run{plural} left out, of a machine with another processor")
+    format!("{others} earlier run{plural} left out, because the machine had another processor")
 }
 
 /// Why earlier runs cannot judge a run of a benchmark in this environment. `None` if one of them is of this machine, so

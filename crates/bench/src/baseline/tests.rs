@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn equal_buckets_are_below_what_can_be_told() {
+fn equal_buckets_are_below_the_resolution() {
     let now = run(1).environment;
     let earlier: Vec<SavedRun> = [1_000_000; 6].map(saved).into();
     let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
@@ -118,7 +118,7 @@ fn equal_buckets_are_below_what_can_be_told() {
 }
 
 #[test]
-fn what_cannot_be_saved_or_read_is_said() {
+fn runs_that_cannot_be_saved_or_read_are_errors() {
     for name in ["", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", &"x".repeat(201)] {
         assert_eq!(Baseline::new(Path::new("/nowhere"), name).unwrap_err().status(), Status::InvalidArgument);
     }

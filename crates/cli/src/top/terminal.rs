@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_panic_says_is_seen() {
+    fn the_message_of_a_panic_is_visible() {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let name = "top::terminal::tests::panics_where_it_is_asked_to";
         command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(PANICS, "1");

@@ -64,7 +64,7 @@ fn a_missing_baseline_fails() {
     let saved = std::fs::read_dir(shared).unwrap().next().unwrap().unwrap().path();
     let saved = std::fs::read_to_string(saved).unwrap().replace("Tag=test_it.py::test_sort,", "Tag=it,");
     std::fs::write(&unlike, saved).unwrap();
-    missing("1 earlier run was left out, of a machine with another processor");
+    missing("1 earlier run was left out, because the machine had another processor");
     std::fs::remove_file(unlike).unwrap();
     // The first run, which is declared as such; and a second one, with too few runs for a verdict.
     for (more, runs) in [(&["--allow-missing"][..], 2), (&[], 3)] {
@@ -103,7 +103,7 @@ fn runs_are_saved_and_judged() {
     remember(place, "short", "true", 1_000_000, 5);
     remember(place, "long", "true", 3_600_000_000_000_000, 5);
     let (status, out, _) = picollo(place, &["--against", "short", "--fail-if-slower", "true"]);
-    assert!(status == 3 && out.contains("short: slower: +") && out.contains("not interleaved"), "{out}");
+    assert!(status == 3 && out.contains("short: slower: +") && out.contains("did not alternate"), "{out}");
     assert_eq!(picollo(place, &["--against", "short", "true"]).0, 0, "nobody said that it should fail");
     let (status, out, _) = picollo(place, &["--against", "long", "--fail-if-slower", "true"]);
     assert!(status == 0 && out.contains("long: faster: -100.0%"), "{out}");

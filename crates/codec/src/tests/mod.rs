@@ -360,7 +360,7 @@ fn what_v2_cannot_hold_is_refused() {
 }
 
 #[test]
-fn what_v2_leaves_out_is_told() {
+fn left_out_returns_what_v2_omits() {
     let snapshot = snapshot(
         Layout::with_significant_digits(2, 1000, 2000).unwrap(),
         &[(5, 1), (1500, 1), (5000, 1), (6000, 1)],

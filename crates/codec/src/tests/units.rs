@@ -51,7 +51,7 @@ proptest! {
 
 /// From a log of a tool that measures pauses, with Java's figures: 5000 in units of 1024.
 #[test]
-fn a_value_is_in_the_bucket_that_is_told_for_it() {
+fn a_value_is_in_the_bucket_that_is_reported_for_it() {
     let decoded = Snapshot::decode(b"HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA==", 0).unwrap();
     assert_eq!((decoded.layout().unit(), decoded.layout().significant_digits()), (10, 3));
     assert_eq!(buckets(&decoded), [(4096, 5119, 1)]);

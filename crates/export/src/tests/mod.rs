@@ -162,7 +162,7 @@ ratio_bucket{le=\"1e-08\"} 0
 }
 
 #[test]
-fn lost_counts_are_told() {
+fn lost_counts_are_reported() {
     let base = Options { mode: Mode::Interlocked, storage: Storage::Sparse, ..options() };
     let empty = histogram(&base).footprint() as u64;
     let (full, fine) = (histogram(&Options { max_bytes: empty + 100, ..base }), histogram(&base));

@@ -49,7 +49,7 @@ fn a_reset_reaches_nobody() {
 }
 
 #[test]
-fn counts_that_go_down_are_told() {
+fn decreasing_counts_are_reported() {
     let (integers, numbers) = (histogram(&options()), doubles());
     let mut registry = Registry::new();
     let metric = Metric { created_unix_nanos: 5_000_000_000, since_reset: true, ..Metric::default() };

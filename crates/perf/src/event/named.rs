@@ -53,7 +53,7 @@ pub(crate) fn find<S: Files, L: Library>(
             ))
         };
         if !encoded.is_present {
-            return here(format_args!("libpfm4 says that this processor is no {pmu}"));
+            return here(format_args!("libpfm4 reports that this processor is not a {pmu}"));
         }
         if let Some(disproof) = disproof(sys, pmu) {
             return here(format_args!("{disproof}"));

@@ -138,7 +138,7 @@ fn another_processors_names_are_refused() {
     assert_eq!(why, expected);
     let (status, why) = said(&skylake(), &Fake { is_present: false, ..Fake::of("future") }, "MEM.L1_MISS");
     assert!(
-        status == Status::NoSuchEvent && why.contains("libpfm4 says that this processor is no future"),
+        status == Status::NoSuchEvent && why.contains("libpfm4 reports that this processor is not a future"),
         "{why}"
     );
     assert!(parse(&skylake(), &Fake::of("future"), "MEM.L1_MISS").is_ok());

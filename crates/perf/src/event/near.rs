@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_that_is_told_is_one() {
+    fn every_suggested_name_exists() {
         for name in GENERIC.split(' ') {
             assert!(Event::parse(name).is_ok(), "{name}");
         }

@@ -134,7 +134,7 @@ fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> E
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
     let why = if why.is_empty() { "no reason given" } else { why };
     let mut said = [0; 400];
-    text::set(&mut said, format_args!("libpfm4 knows the event, but not so: {why}{near}"));
+    text::set(&mut said, format_args!("libpfm4 knows the event, but not in this form: {why}{near}"));
     malformed(spec, text::get(&said))
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn with<R>(work: impl FnOnce(&Functions) -> Result<R, Refusal>) -> Re
         None => work(loaded.insert(start()?)),
     });
     done.unwrap_or_else(|| {
-        Err(broken(format_args!("this process was forked while another thread was loading or asking it")))
+        Err(broken(format_args!("this process was forked while another thread was loading or using it")))
     })
 }
 
@@ -361,7 +361,7 @@ impl Library for Pfm {
                 _ => return Err(functions.failed(result, Refusal::wrong)),
             }
             let pmu = functions.info(index, None)?.and_then(|info| functions.pmu_info(info.numbers[0]));
-            let pmu = pmu.ok_or_else(|| broken(format_args!("it does not say which PMU the event is of")))?;
+            let pmu = pmu.ok_or_else(|| broken(format_args!("it does not report the PMU of the event")))?;
             (found.cpu, found.is_core, found.is_present) = (cpu, pmu.kind == CORE, pmu.is_present());
             copy(pmu.name, &mut found.pmu);
             Ok(found)

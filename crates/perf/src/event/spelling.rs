@@ -59,14 +59,14 @@ pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> ExplainedError {
     let mut why = [0; 256];
     match letters.chars().find(|&letter| !is_known(letter)) {
         None if letters.is_empty() => {
-            text::set(&mut why, format_args!("a modifier is missing behind the colon: {MEANING}"));
+            text::set(&mut why, format_args!("a modifier is missing after the colon: {MEANING}"));
         }
-        None => text::set(&mut why, format_args!("there is no more precision than ppp")),
+        None => text::set(&mut why, format_args!("the highest precision is ppp")),
         Some(':') => {
-            text::set(&mut why, format_args!("modifiers stand together, behind one colon, as in cycles:uk"));
+            text::set(&mut why, format_args!("write all modifiers after one colon, as in cycles:uk"));
         }
         Some(letter) => {
-            text::set(&mut why, format_args!("'{letter}' is no modifier. Modifiers are {MEANING}"));
+            text::set(&mut why, format_args!("'{letter}' is not a modifier. Modifiers are {MEANING}"));
         }
     }
     malformed(spec, text::get(&why))

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_reset_is_seen_and_told() {
+    fn a_foreign_reset_is_detected_and_reported() {
         let mut history = History::default();
         history.rebase(sample(1000, 0, 0));
         history.advance(sample(1500, 10, 10), 0);

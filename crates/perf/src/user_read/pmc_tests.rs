@@ -327,7 +327,7 @@ fn the_kernels_answer_stands_while_nothing_runs() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_counters_have_a_reason() {
     quiet_machine!(pages, kernel, source, 1);
     let page = &pages[0];
     let doubt = |change: &dyn Fn()| {

@@ -218,7 +218,7 @@ mod policy_tests {
     use super::*;
 
     #[test]
-    fn what_the_environment_says() {
+    fn the_environment_decides() {
         let named = |value: &str| Policy::named(Some(OsStr::new(value)));
         assert_eq!(Policy::named(None), Policy::Auto);
         for on in ["auto", "AUTO", "on", "On", "1"] {

@@ -48,7 +48,7 @@ fn ask(body: Body) -> Finding {
 }
 
 #[test]
-fn a_child_tells_by_its_end() {
+fn a_child_reports_by_its_exit() {
     assert_eq!(ask(succeed), Finding::Safe);
     assert_eq!(ask(give_up), Finding::Unknown);
     // A handler of the host would have caught this fault: Rust's own handler for stack overflows is installed here.
@@ -65,7 +65,7 @@ fn a_forbidden_counter_read_is_found_out() {
 
 /// Only a signal that the instruction raises shows that it faults.
 #[test]
-fn a_killed_child_tells_nothing() {
+fn a_killed_child_proves_nothing() {
     for (mut signal, finding) in [
         (libc::SIGKILL, Finding::Unknown),
         (libc::SIGSEGV, Finding::Faults),

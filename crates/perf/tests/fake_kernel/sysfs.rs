@@ -183,11 +183,11 @@ fn unknown_modifiers_are_named() {
     let denied: fn(&Fake) = |fake| fake.deny("/sys/kernel/");
     let absent: fn(&Fake) = |_| {};
     // A name, and a part of its error.
-    let table = "cycles:y \"cycles:y\"|cycles:y 'y' is no modifier|cycles:y u user|cycles:y I not while idle|Cycles:Y 'Y'|\
+    let table = "cycles:y \"cycles:y\"|cycles:y 'y' is not a modifier|cycles:y u user|cycles:y I not while idle|Cycles:Y 'Y'|\
         cycles:uy 'y'|cycles:us\u{e9} 's'|cycles:\u{e9} '\u{e9}'|cycles:user 's'|cycles:U 'U'|cycles: missing|cycles: u user|\
         cycles:pppp ppp|cycles:Pp ppp|cycles:u:k one colon|Hardware:CpuCycles:y 'y'|Software:TaskClock:q 'q'|\
-        L1-dcache-load-misses:x 'x'|page-faults:0 '0'|r01c2:y 'y'|cpu/event=1/y 'y' is no modifier|\
-        cpu/event=1/:y 'y' is no modifier|mem:0x1000/8:w:y 'y' is no modifier|sched:sched_switch:y 'y' is no modifier";
+        L1-dcache-load-misses:x 'x'|page-faults:0 '0'|r01c2:y 'y'|cpu/event=1/y 'y' is not a modifier|\
+        cpu/event=1/:y 'y' is not a modifier|mem:0x1000/8:w:y 'y' is not a modifier|sched:sched_switch:y 'y' is not a modifier";
     // A type is not a tracepoint's system either.
     let unknown = "Hardware:CpuCylces unknown event \"Hardware:CpuCylces\"|cache:L9 unknown event|cylces unknown event \"cylces\"";
     for (setting, name) in [(denied, "denied"), (absent, "absent")] {
@@ -253,7 +253,7 @@ fn names_that_are_nearly_right() {
 
 /// An event encoded for another processor, by request or on another machine: it is counted, and its info shows that.
 #[test]
-fn events_of_another_processor_are_told() {
+fn events_of_another_processor_are_errors() {
     let mut event = Event::new(4, 0x8d1);
     event.name =
         core::array::from_fn(|at| b"skx::MEM_LOAD_RETIRED.L1_MISS".get(at).map_or(0, |&byte| byte as _));

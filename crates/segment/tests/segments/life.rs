@@ -24,8 +24,8 @@ pub const TESTS: &[(&str, fn())] = named![
     directories_of_others_are_refused,
     files_are_their_owners_alone,
     disks_are_refused,
-    a_full_file_system_says_so,
-    a_small_control_group_says_so,
+    a_full_file_system_is_an_error,
+    a_small_control_group_is_an_error,
     descriptors_may_all_be_closed,
 ];
 
@@ -280,7 +280,7 @@ fn disks_are_refused() {
 }
 
 /// In a separate mount namespace and a small file system.
-fn a_full_file_system_says_so() {
+fn a_full_file_system_is_an_error() {
     let path = directory();
     std::fs::create_dir(&path).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -347,7 +347,7 @@ fn small_group() -> Option<std::path::PathBuf> {
 }
 
 /// If there is no room, that is an error, where it would otherwise end the process.
-fn a_small_control_group_says_so() {
+fn a_small_control_group_is_an_error() {
     let Some(group) = small_group() else {
         return skipped("a small control group: making one is not allowed here");
     };

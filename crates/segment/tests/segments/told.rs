@@ -12,14 +12,14 @@ use crate::common::named;
 use crate::setting::*;
 
 pub const TESTS: &[(&str, fn())] = named![
-    what_was_recorded_is_told,
+    recorded_values_are_visible,
     deltas_go_on_from_viewer_to_viewer,
-    names_and_labels_are_told,
+    names_and_labels_are_visible,
     one_name_is_one_histogram,
-    what_cannot_lie_there_says_what_can,
-    counters_are_told,
+    unsupported_kinds_name_an_alternative,
+    counters_are_visible,
     a_single_writer_is_one_thread,
-    a_full_segment_says_so,
+    a_full_segment_reports_it,
     retired_entries_are_not_there_any_more,
     a_segment_with_resets,
     sizes_are_known_before,
@@ -33,7 +33,7 @@ fn told(snapshot: &Snapshot) -> Naive {
     (buckets, snapshot.counts().underflow, snapshot.counts().overflow)
 }
 
-fn what_was_recorded_is_told() {
+fn recorded_values_are_visible() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for (round, (relative_error, min, max, unit)) in
         [(0.0, 0, 0, 0), (0.1, 0, u64::MAX, 0), (0.01, 1000, 1_000_000, 0), (0.05, 0, 1 << 40, 1024)]
@@ -103,7 +103,7 @@ fn deltas_go_on_from_viewer_to_viewer() {
     assert_eq!(error.status(), Status::Incompatible);
 }
 
-fn names_and_labels_are_told() {
+fn names_and_labels_are_visible() {
     let segment = small("names");
     let given = Metric {
         name: "request",
@@ -180,7 +180,7 @@ fn one_name_is_one_histogram() {
     assert_eq!(single.status(), Status::Incompatible);
 }
 
-fn what_cannot_lie_there_says_what_can() {
+fn unsupported_kinds_name_an_alternative() {
     let segment = small("cannot");
     let options = Options { mode: Mode::ThreadLocal, ..Options::default() };
     let error = segment.histogram(&metric("x"), &options).unwrap_err();
@@ -197,7 +197,7 @@ fn what_cannot_lie_there_says_what_can() {
     assert_eq!(Viewer::open(segment.path()).unwrap().length(), 0);
 }
 
-fn counters_are_told() {
+fn counters_are_visible() {
     let segment = small("counters");
     let counter = segment.counter(&metric("requests")).unwrap();
     let again = segment.counter(&metric("requests")).unwrap();
@@ -240,7 +240,7 @@ fn a_single_writer_is_one_thread() {
     assert_eq!(viewer.snapshot(0).unwrap().counts().total, 1);
 }
 
-fn a_full_segment_says_so() {
+fn a_full_segment_reports_it() {
     let segment = small("full");
     let mut made = 0;
     let error = loop {

@@ -168,8 +168,8 @@ fn sentences() {
     let earlier = [98.0, 99.0, 100.0, 101.0, 102.0];
     assert_eq!(
         format!("{}", against(&earlier, 120.0)),
-        "slower: +20.0% [+12.0%, +28.0%] against 5 earlier runs, not interleaved with them, which spread over 4.0%; a change of 10.4% would \
-         most likely be seen"
+        "slower: +20.0% [+12.0%, +28.0%] against 5 earlier runs, which did not alternate with this one and spread over 4.0%; a change \
+         of 10.4% would most likely be found"
     );
     assert_eq!(format!("{}", against(&earlier[..1], 1.0)), "1 earlier run of 5: too few for a verdict");
 }

@@ -157,8 +157,8 @@ impl core::fmt::Display for RunComparison {
         }
         write!(
             out,
-            "{}: {:+.1}% [{:+.1}%, {:+.1}%] against {runs} earlier runs, not interleaved with them, which spread over {:.1}%; a change of \
-             {:.1}% would most likely be seen",
+            "{}: {:+.1}% [{:+.1}%, {:+.1}%] against {runs} earlier runs, which did not alternate with this one and spread over \
+             {:.1}%; a change of {:.1}% would most likely be found",
             verdict_text(self.verdict, self.flags),
             share(self.difference),
             share(self.difference_lower),

@@ -184,7 +184,7 @@ fn unlike_layouts_compare_as_if_recorded_alike() {
 }
 
 #[test]
-fn what_was_left_out_is_told() {
+fn omitted_values_are_reported() {
     let histogram =
         SharedHistogram::create(&picollo_core::Options { max_trackable: 1000, ..Default::default() })
             .unwrap();

@@ -110,7 +110,7 @@ fn a_walk_holds_while_there_is_room() {
 }
 
 #[test]
-fn what_are_no_records_is_told() {
+fn unknown_records_are_reported() {
     for words in [record(14, 0, 0, 5), vec![u64::from_ne_bytes([14, 0, 0, 0, 0, 0, 12, 0])]] {
         // A length of 0, and one that is not a whole number of words.
         let image = Memory::new(8);

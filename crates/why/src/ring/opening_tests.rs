@@ -200,7 +200,7 @@ fn clocks_of_a_namespace_are_noticed() {
 
 /// The kernel's count and the records must agree.
 #[test]
-fn a_ring_that_disagrees_with_the_account_says_nothing() {
+fn a_ring_that_contradicts_the_account_is_ignored() {
     let fake = Fake::default();
     let ring = Ring::open(&fake, MANY).unwrap();
     let head = |bytes: u64| {

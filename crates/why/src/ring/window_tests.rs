@@ -369,7 +369,7 @@ fn faults_that_make_no_sense_are_not_known() {
 
 /// More is written than fits while faults are read: they are unknown.
 #[test]
-fn torn_faults_are_not_told() {
+fn torn_faults_are_dropped() {
     let fault = Deed::Fault { before: 5, off: None, after: 5, major: false };
     let history = History::of(&vec![fault; 7]);
     for (more, told) in [(0, 7), (1, 7), (2, 0), (8, 0)] {
@@ -384,7 +384,7 @@ fn torn_faults_are_not_told() {
 }
 
 #[test]
-fn a_loss_that_the_kernel_tells_is_one() {
+fn a_loss_that_the_kernel_reports_counts() {
     let mut history = History::of(&[Deed::Run(50), Deed::Off { nanos: 100, preempted: true }, Deed::Run(50)]);
     let seen = |history: &History| history.seen(&ring(16, &history.switches), history.since + 1, history.now);
     assert_eq!(numbers(&seen(&history)), (100, 100, 1));

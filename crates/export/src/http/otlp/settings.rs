@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_the_default() {
+    fn absent_settings_have_defaults() {
         assert_eq!(settings(&[]), Settings::default());
         assert_eq!(
             settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", " "), ("OTEL_SDK_DISABLED", "")]),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_an_error_and_what_is_odd_is_told() {
+    fn impossible_settings_are_errors_and_odd_ones_are_notes() {
         assert_eq!(from(&[("OTEL_SDK_DISABLED", "TRUE")]), Ok(None));
         for (variable, value, part) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),

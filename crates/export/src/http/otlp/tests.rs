@@ -36,7 +36,7 @@ fn a_request_is_as_collectors_want_it() {
 }
 
 #[test]
-fn answers_are_told_apart() {
+fn answers_are_distinguished() {
     let partial = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n\x0a\x06\x08\x05\x12\x02no";
     let chunked = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n\x0a\x06\x08\x05\x12\x02no\r\n0\r\n\r\n";
     let later =

@@ -139,7 +139,7 @@ fn those_who_take_nothing_do_not_stay() {
 }
 
 #[test]
-fn more_than_the_cap_are_told_so() {
+fn connections_above_the_cap_are_refused() {
     let server =
         start(Options { connections: 2, request_time: Duration::from_secs(30), ..Options::default() });
     let held = [connect(&server), connect(&server)];

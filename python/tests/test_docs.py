@@ -28,8 +28,9 @@ def test_examples_of_the_page_run(page: str, tmp_path: Path) -> None:
     program = tmp_path / f"{Path(page).stem}.py"
     program.write_text("\n".join(lines), encoding="utf-8")
     code = f"import os, runpy; os.chdir({str(tmp_path)!r}); runpy.run_path({str(program)!r})"
-    # If a processor changes its speed meanwhile, blocks depend on each other, and the verdict is "no evidence".
-    for _ in range(4 if page == "is-it-faster.md" else 1):
+    # If a processor changes its speed meanwhile, blocks depend on each other, and the verdict is "no evidence". Beside other
+    # programs, another request than the planted one may be the slowest.
+    for _ in range(4 if page in ("is-it-faster.md", "languages/python.md") else 1):
         result = run_python(code, environment={"MPLBACKEND": "Agg"})
         if result.returncode == 0:
             break

@@ -47,17 +47,18 @@ pub struct Exemplar {
     pub evidence: Evidence,
 }
 
-/// The accounts of the thread: [`Evidence::window_nanos`], [`Evidence::cpu_nanos`], switches and page faults.
+/// These fields of the evidence are known: [`Evidence::window_nanos`], [`Evidence::cpu_nanos`], the numbers of switches
+/// and page faults.
 pub const KNOWN_ACCOUNTS: u32 = 1 << 0;
-/// [`Evidence::run_delay_nanos`].
+/// [`Evidence::run_delay_nanos`] is known.
 pub const KNOWN_RUN_DELAY: u32 = 1 << 1;
-/// [`Evidence::throttled`]: the thread's group has a quota of CPU time.
+/// [`Evidence::throttled`] is known: the thread's group has a quota of CPU time.
 pub const KNOWN_QUOTA: u32 = 1 << 2;
-/// [`Evidence::off_nanos`] and [`Evidence::preempted_nanos`], of a window without gaps.
+/// [`Evidence::off_nanos`] and [`Evidence::preempted_nanos`] are known: the window has no gaps.
 pub const KNOWN_RING: u32 = 1 << 3;
-/// [`Evidence::fault_nanos`].
+/// [`Evidence::fault_nanos`] is known.
 pub const KNOWN_FAULT_TIMES: u32 = 1 << 4;
-/// [`Evidence::instructions`] and [`Evidence::cycles`], counted all the time.
+/// [`Evidence::instructions`] and [`Evidence::cycles`] are known: they were counted all the time.
 pub const KNOWN_COUNTERS: u32 = 1 << 5;
 
 /// Why there are no accounts: each reason with its sentence for people.

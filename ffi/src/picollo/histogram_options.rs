@@ -7,22 +7,23 @@ use picollo_native::{ExplainedError, Status};
 use crate::failure::{Failure, Outcome};
 use crate::options;
 
-/// The default: any number of threads record, also in signal handlers, each by an atomic addition. Its only recorder
-/// is picollo_atomic_recorder.
+/// The default: any number of threads record, also in signal handlers, each by an atomic addition. To record
+/// without a call, use a picollo_atomic_recorder.
 #[allow(dead_code)] // for C
 pub const PICOLLO_MODE_INTERLOCKED: u32 = Mode::Interlocked as u32;
 /// One thread records at a time, and any number of threads read. A record is a plain addition and takes a third to a
 /// fifth of the time. Two threads that record at the same time lose counts without notice.
 #[allow(dead_code)] // for C
 pub const PICOLLO_MODE_SINGLE_WRITER: u32 = Mode::SingleWriter as u32;
-/// Many threads at high rates: a plain addition into the thread's own shard.
+/// Many threads at high rates: a plain addition into the thread's own counters, its shard. A reader adds up all shards.
 #[allow(dead_code)] // for C
 pub const PICOLLO_MODE_THREAD_LOCAL: u32 = Mode::ThreadLocal as u32;
-/// Many threads at high rates, however many there are, and signal handlers. A record is a plain addition into the
-/// shard of the current CPU, in a restartable sequence. This needs Linux on x86-64 and glibc 2.35 or later.
-/// Otherwise, and in threads that are not registered for it, a record is an atomic addition, which is just as exact.
-/// Each CPU that was recorded on has a shard; threads have none. Such histograms are dense, have 64-bit counters, and
-/// live on the heap. They have no recorder (PICOLLO_ERR_UNSUPPORTED).
+/// Many threads at high rates, however many there are, and signal handlers. A record is a plain addition into the shard
+/// of the current CPU, in a restartable sequence: if the kernel interrupts it, the record becomes an atomic addition.
+/// This needs Linux on x86-64 and glibc 2.35 or later. Otherwise, and in threads that are not registered for it, a
+/// record is an atomic addition, which is just as exact. Each CPU that was recorded on has a shard; threads have none.
+/// Such histograms are dense, have 64-bit counters, and live on the heap. They have no recorder
+/// (PICOLLO_ERR_UNSUPPORTED).
 #[allow(dead_code)] // for C
 pub const PICOLLO_MODE_PER_CPU: u32 = Mode::PerCpu as u32;
 

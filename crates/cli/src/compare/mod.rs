@@ -32,14 +32,15 @@ const HELP: &str = "Shows which of two commands is faster, and by how much
 The commands A and B alternate in blocks (A B B A or B A A B, at random). The comparison ends when the answer can no longer change, or \
 when the budget is spent. The answer is about the wall time. The output also has the CPU time, the peak memory and the events of --event. \
 With --all it has everything that was measured, and the figures of both, such as instructions per cycle (see picollo stat --help). Each \
-difference has its interval. The verdict ignores differences below the resolution: 20 us, 256 KiB, or one event.
+difference has its confidence interval. Differences below the resolution (20 us, 256 KiB, one event) are not judged.
 
 A block is left out if other programs or the host took more than a twentieth of its time. If more than half of the blocks are disturbed, \
-all of them count, because A and B alternated. If the interval then decides nothing, the verdict is unproven (noisy), and a larger \
+all of them count, because A and B alternated. If the interval then proves nothing, the verdict is unproven (noisy), and a larger \
 --budget may help. --keep-disturbed always counts all blocks. Use it if other programs belong to the measurement, such as a server that \
 answers requests.
 
-On Linux a new process starts with the peak memory of this program. Smaller peaks are unknown, so the output shows a bound with a ≤.
+On Linux a new process inherits the peak memory of the program that starts it. So a peak that is not above that of picollo itself is a \
+bound, shown with a ≤.
 
   picollo compare 'gzip -1 -k -f data' 'gzip -6 -k -f data'
   picollo compare --budget 30 --threshold 0.02 './old' './new'
@@ -51,13 +52,13 @@ On Linux a new process starts with the peak memory of this program. Smaller peak
   picollo compare --against main --fail-if-slower './prog'      judge this run by five or more saved runs
 
 With --save or --against, one command is enough. An unchanged program has different times on different days. So a verdict against saved \
-runs is never finer than the spread between them, and a slower run is measured a second time. Of two commands, the new one, B, is saved \
-and judged. If B is slower than A, or slower than its saved runs, both run a second time, and --fail-if-slower uses that result. If the \
+runs is never finer than the spread between them, and a slower run is measured a second time. If there are two commands, the new one, B, is \
+saved and judged. If B is slower than A, or slower than its saved runs, both run a second time, and --fail-if-slower uses that result. If the \
 baseline has no such run of this machine, --fail-if-slower reports an error. --allow-missing allows a first run.
 
 With --why, the cause follows the verdict: the functions and source lines that execute more in B, exactly, also on machines without a PMU. \
-Valgrind counts, and is about fifty times as slow. Python programs count their own lines. All runs have the same few variables, fixed \
-addresses, and one name for both programs. If instructions do not explain the times, the output shows what else differs. --counts measures \
+Valgrind counts, and is about fifty times as slow. Python programs count their own lines. All runs get the same few environment variables, \
+fixed addresses, and one name for both programs, so that counts repeat. If instructions do not explain the times, the output shows what else differs. --counts measures \
 no times and compares instructions.
 
 The exit status is 0 for success, 1 for an error, and 2 for wrong usage. With --fail-if-slower it is 3 if B is slower or executes more \

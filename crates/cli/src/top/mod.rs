@@ -21,14 +21,14 @@ use crate::values::{option, subcommand};
 
 const HELP: &str = "Shows the histograms of running programs, live: rates and percentiles of each interval
 
-The table has a row for each published histogram and counter. A row shows how many values were recorded in the last interval, the \
-percentiles and the maximum of that interval, and the p99 of the last minute. Without TARGET, the table has the rows of all programs of \
+Programs publish histograms and counters in memory, in segments. The table has a row for each: how many values were recorded in the last \
+interval, the percentiles and the maximum of that interval, and a curve of p99 over the last minute. Without TARGET, the table has the rows of all programs of \
 this user, also of those that start later. TARGET selects a process, a file, or the segments or programs of a name. The rows of a program \
 stay on the screen after it ends. The watched programs do no extra work.
 
 In the terminal, Enter opens one histogram. It shows the percentiles of the interval beside those since the start, and a heat map of the \
 last minutes. The arrow keys move and sort, / filters, and p pauses. m marks a moment: the rows then show the change of p99 since then, \
-with its interval and verdict. r records into a .hlog file in the current directory. ? lists all keys. NO_COLOR is respected.
+with its confidence interval and a verdict. r records into a .hlog file in the current directory. ? lists all keys. NO_COLOR turns colors off.
 
 Ctrl-Z suspends the command. For pipes and programs, `picollo show --every 1s` writes lines.
 

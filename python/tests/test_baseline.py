@@ -77,7 +77,7 @@ def test_other_machines_are_left_out_and_changes_are_noted(tmp_path: Path) -> No
 
 def test_runs_that_cannot_be_saved_or_read_are_errors(tmp_path: Path) -> None:
     for name in ("", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", "x" * 201):
-        with pytest.raises(ValueError, match="a baseline's name"):
+        with pytest.raises(ValueError, match="the name of a baseline"):
             Baseline(name)
     baseline = Baseline("main", tmp_path)
     refusals: list[dict[str, picollo.Histogram]] = [{}, {"": histogram(1)}, {"one": histogram()}]

@@ -174,8 +174,8 @@ fn attributes_and_modifiers() {
         ("INST_RETIRED.ANY_P:period=1000", "InvalidArgument", "sessions decide"),
         ("INST_RETIRED.ANY_P:pinned", "InvalidArgument", "sessions decide"),
         ("INST_RETIRED.ANY_P:cpu=1", "InvalidArgument", "sessions decide"),
-        ("INST_RETIRED.ANY_P:c=1000", "InvalidArgument", "knows the event, but not so"),
-        ("INST_RETIRED.ANY_P:zz", "InvalidArgument", "knows the event, but not so"),
+        ("INST_RETIRED.ANY_P:c=1000", "InvalidArgument", "knows the event, but not in this form"),
+        ("INST_RETIRED.ANY_P:zz", "InvalidArgument", "knows the event, but not in this form"),
         ("MEM_LOAD_RETIRED", "InvalidArgument", "Did you mean MEM_LOAD_RETIRED."),
         ("MEM_LOAD_RETIRED.L1_MIS", "InvalidArgument", "Did you mean MEM_LOAD_RETIRED.L1_MISS"),
         ("MEM_LAOD_RETIRED.L1_MISS", "NoSuchEvent", "Did you mean MEM_LOAD_RETIRED.L1_MISS"),
@@ -191,7 +191,7 @@ fn attributes_and_modifiers() {
         ("skx::", "NoSuchEvent", "unknown event"),
         ("skx::skx::INST_RETIRED.ANY_P", "NoSuchEvent", "unknown event"),
         ("%s%n%x", "NoSuchEvent", "unknown event"),
-        ("INST_RETIRED.ANY_P:=", "InvalidArgument", "knows the event, but not so"),
+        ("INST_RETIRED.ANY_P:=", "InvalidArgument", "knows the event, but not in this form"),
         ("ΜΕΜ.LOAD", "NoSuchEvent", "unknown event"),
     ];
     let specs: Vec<&str> = wrong.iter().map(|(spec, _, _)| *spec).collect();

@@ -258,7 +258,7 @@ impl Collector {
 
     /// Ends the interval, returns it as [`Collector::ended`] does later, and begins the next one.
     ///
-    /// `OutOfMemory`: nothing is lost, and the next call returns the same interval, or a longer one; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
+    /// `OutOfMemory`: nothing is lost, and the next call returns the same interval, or a longer one; `Forked` in the child of a fork in whose parent another thread was using the collector.
     pub fn collect(&self) -> Result<Counted<Interval>> {
         self.0.collect()
     }

@@ -84,7 +84,7 @@ class Baseline:
 
     def __init__(self, name: str, directory: Union[str, "os.PathLike[str]"] = ".picollo") -> None:
         if not name or name.startswith(".") or len(name) > 200 or re.search(r"[/\\\x00-\x1f\x7f-\x9f]", name):
-            raise ValueError(f"a baseline's name must be that of a directory, and not begin with a dot: {name!r}")
+            raise ValueError(f"the name of a baseline must be that of a directory, without a dot at its start, such as main; got {name!r}")
         self.name = name
         self.directory = Path(directory) / name
 

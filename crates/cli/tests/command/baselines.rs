@@ -154,6 +154,6 @@ fn runs_are_saved_and_judged() {
     assert_eq!((status, runs), (0, 10));
 
     let (status, _, error) = picollo(place, &["--save", "../out", "true"]);
-    assert!(status == 1 && error.contains("a baseline's name"), "{error}");
+    assert!(status == 1 && error.contains("the name of a baseline"), "{error}");
     assert_eq!(picollo(place, &["true"]).0, 2, "one command, and nothing to compare it with");
 }

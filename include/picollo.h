@@ -165,21 +165,22 @@ const char *picollo_status_str(picollo_status status);
 /** In small chunks, on first touch. */
 #define PICOLLO_STORAGE_SPARSE 1
 
-/** The default: any number of threads record, also in signal handlers, each by an atomic addition. Its only recorder
- * is picollo_atomic_recorder. */
+/** The default: any number of threads record, also in signal handlers, each by an atomic addition. To record
+ * without a call, use a picollo_atomic_recorder. */
 #define PICOLLO_MODE_INTERLOCKED 0
 
 /** One thread records at a time, and any number of threads read. A record is a plain addition and takes a third to a
  * fifth of the time. Two threads that record at the same time lose counts without notice. */
 #define PICOLLO_MODE_SINGLE_WRITER 1
-/** Many threads at high rates: a plain addition into the thread's own shard. */
+/** Many threads at high rates: a plain addition into the thread's own counters, its shard. A reader adds up all shards. */
 #define PICOLLO_MODE_THREAD_LOCAL 2
 
-/** Many threads at high rates, however many there are, and signal handlers. A record is a plain addition into the
- * shard of the current CPU, in a restartable sequence. This needs Linux on x86-64 and glibc 2.35 or later.
- * Otherwise, and in threads that are not registered for it, a record is an atomic addition, which is just as exact.
- * Each CPU that was recorded on has a shard; threads have none. Such histograms are dense, have 64-bit counters, and
- * live on the heap. They have no recorder (PICOLLO_ERR_UNSUPPORTED). */
+/** Many threads at high rates, however many there are, and signal handlers. A record is a plain addition into the shard
+ * of the current CPU, in a restartable sequence: if the kernel interrupts it, the record becomes an atomic addition.
+ * This needs Linux on x86-64 and glibc 2.35 or later. Otherwise, and in threads that are not registered for it, a
+ * record is an atomic addition, which is just as exact. Each CPU that was recorded on has a shard; threads have none.
+ * Such histograms are dense, have 64-bit counters, and live on the heap. They have no recorder
+ * (PICOLLO_ERR_UNSUPPORTED). */
 #define PICOLLO_MODE_PER_CPU 4
 
 /** Omits the room for resets. The histogram takes a third of the memory, and picollo_histogram_reset returns

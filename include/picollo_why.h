@@ -2,8 +2,13 @@
 /*
  * Picollo: why was it slow?
  *
- * A collector keeps the slowest observations of a histogram, and where their time went. The first functions to know:
- * picollo_exemplars_create, _begin, _end, _collect, _format.
+ * A collector keeps the slowest observations of a histogram, each with the reason and with an identifier of yours:
+ *
+ * - Make it once: picollo_exemplars_create.
+ * - Around each request: picollo_exemplars_begin, _end. If _end returns PICOLLO_EXEMPLAR_KEPT, link the observation
+ *   to the request: _annotate.
+ * - From time to time: picollo_exemplars_collect ends an interval. Then _format writes its causes and its slowest
+ *   observations as text, JSON or HTML.
  *
  * What holds for every function is at the end of picollo.h.
  */
@@ -47,17 +52,19 @@ extern "C" {
 #define PICOLLO_CAUSE_SEVERAL 11
 /** There is no evidence, or nothing to compare it with. */
 #define PICOLLO_CAUSE_NOT_KNOWN 12
-/** The accounts of the thread: window_nanos, cpu_nanos, switches and page faults. */
+
+/** These fields of the evidence are known: window_nanos, cpu_nanos, the numbers of switches
+ * and page faults. */
 #define PICOLLO_KNOWN_ACCOUNTS (1 << 0)
-/** run_delay_nanos. */
+/** run_delay_nanos is known. */
 #define PICOLLO_KNOWN_RUN_DELAY (1 << 1)
-/** throttled: the thread's group has a quota of CPU time. */
+/** throttled is known: the thread's group has a quota of CPU time. */
 #define PICOLLO_KNOWN_QUOTA (1 << 2)
-/** off_nanos and preempted_nanos, of a window without gaps. */
+/** off_nanos and preempted_nanos are known: the window has no gaps. */
 #define PICOLLO_KNOWN_RING (1 << 3)
-/** fault_nanos. */
+/** fault_nanos is known. */
 #define PICOLLO_KNOWN_FAULT_TIMES (1 << 4)
-/** instructions and cycles, counted all the time. */
+/** instructions and cycles are known: they were counted all the time. */
 #define PICOLLO_KNOWN_COUNTERS (1 << 5)
 /** There is evidence (in JSON, an unreported reason). */
 #define PICOLLO_MISSING_NOTHING 0

@@ -159,6 +159,7 @@ musl_library() {
     local loader=$musl_root/lib/x86_64-linux-musl/libc.so
     mkdir -p musl-wheel && python3 -m zipfile -e "$out"/picollo-*musllinux*.whl musl-wheel &&
         cmp musl-wheel/picollo/libpicollo.so "$out/nuget/runtimes/linux-musl-x64/native/libpicollo.so" &&
+        ln -s libpicollo.so "musl-wheel/picollo/libpicollo.so.$("$root/ci/tools/abi-version.sh")" &&
         readme c example.c && "$tools/bin/zig-cc" -target x86_64-linux-musl -dynamic -I"$root/include" example.c musl-wheel/picollo/libpicollo.so -o musl-shared &&
         "$loader" --library-path musl-wheel/picollo ./musl-shared | grep -q '1,000 values' || return 1
     # Each symbol that the extension module needs is Python's or musl's.

@@ -151,7 +151,7 @@ fn claims(text: &str) -> Vec<&'static str> {
         "No difference that matters",
         "No difference found",
         "not proven to exceed",
-        "Below what",
+        "Below the resolution",
         "Too few",
         "Unproven",
     ]
@@ -177,7 +177,7 @@ proptest! {
             Verdict::Slower => "slower than",
             Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => "Unproven",
             Verdict::NoEvidence if flags & COMPARISON_TOO_FEW != 0 => "Too few",
-            Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => "Below what",
+            Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => "Below the resolution",
             Verdict::NoEvidence if flags & COMPARISON_WITHIN_MARGIN != 0 => "No difference that matters",
             Verdict::NoEvidence if lower.is_finite() && upper.is_finite() && (lower > 0.0 || upper < 0.0) => {
                 "not proven to exceed"

@@ -13,10 +13,14 @@ packages=$(realpath -m "${1:-$target/package}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What a release runs, without the upload. Crates that are not for users have `publish = false`.
+# What a release runs, without the upload, which keeps no packages. Crates that are not for users have `publish = false`.
 build_from_packages() {
+    local names
     rm -f "$target"/package/picollo*.crate
-    cargo publish --workspace --dry-run --locked --allow-dirty --quiet
+    names=$(cargo metadata --quiet --no-deps --format-version 1 |
+        python3 -c 'import json, sys; print(*("-p" + each["name"] for each in json.load(sys.stdin)["packages"] if each["publish"] is None))') &&
+        cargo publish --workspace --dry-run --locked --allow-dirty --quiet &&
+        cargo package --no-verify --locked --allow-dirty --quiet $names || return 1
     [ "$packages" = "$target/package" ] || { mkdir -p "$packages" && cp "$target"/package/picollo*.crate "$packages/"; }
 }
 

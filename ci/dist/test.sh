@@ -120,13 +120,15 @@ installer_works() {
     mkdir -p "$home" && cp "$out/install.sh" .
     HOME=$home PICOLLO_RELEASES=file://$out sh install.sh && "$home/.local/bin/picollo" list &&
         [ -e "$home/.local/lib/libpicollo.so" ] && [ -e "$home/.local/share/man/man1/picollo.1" ] &&
-        HOME=$home PICOLLO_RELEASES=file://$out sh install.sh --static --prefix "$work/static here" && "$work/static here/bin/picollo" list &&
+        if grep -q "linux-x86_64-static" "$out/SHA256SUMS"; then
+            HOME=$home PICOLLO_RELEASES=file://$out sh install.sh --static --prefix "$work/static here" && "$work/static here/bin/picollo" list
+        fi &&
         # One changed byte is noticed, and nothing is installed.
         mkdir -p forged && cp "$out"/SHA256SUMS "$out/$name.tar.gz" forged/ && printf x >>"forged/$name.tar.gz" &&
         ! HOME=$home PICOLLO_RELEASES=file://$work/forged sh install.sh --prefix "$work/none" && [ ! -e "$work/none" ]
 }
 python_example() {
-    readme python example.py && "$@" example.py | grep -q '1,000 values'
+    readme python example.py && "$@" example.py | grep '1,000 values'
 }
 
 # Arm64.
@@ -136,9 +138,9 @@ arm() {
 }
 arm_tarball() {
     readme c example.c && "$tools/bin/zig-cc" -target aarch64-linux-gnu.2.17 -I"$arm_tree/include" example.c "$arm_tree/lib/libpicollo.so" -o arm-shared &&
-        arm -E LD_LIBRARY_PATH="$arm_tree/lib" ./arm-shared | grep -q '1,000 values' &&
+        arm -E LD_LIBRARY_PATH="$arm_tree/lib" ./arm-shared | grep '1,000 values' &&
         "$tools/bin/zig-cc" -target aarch64-linux-gnu.2.17 -I"$arm_tree/include" example.c "$arm_tree/lib/libpicollo.a" -lunwind -o arm-static &&
-        arm ./arm-static | grep -q '1,000 values'
+        arm ./arm-static | grep '1,000 values'
 }
 arm_command() { [ "$(arm "$1" --version)" = "picollo $version" ] && arm "$1" list; }
 arm_wheel() {
@@ -161,7 +163,7 @@ musl_library() {
         cmp musl-wheel/picollo/libpicollo.so "$out/nuget/runtimes/linux-musl-x64/native/libpicollo.so" &&
         ln -s libpicollo.so "musl-wheel/picollo/libpicollo.so.$("$root/ci/tools/abi-version.sh")" &&
         readme c example.c && "$tools/bin/zig-cc" -target x86_64-linux-musl -dynamic -I"$root/include" example.c musl-wheel/picollo/libpicollo.so -o musl-shared &&
-        "$loader" --library-path musl-wheel/picollo ./musl-shared | grep -q '1,000 values' || return 1
+        "$loader" --library-path musl-wheel/picollo ./musl-shared | grep '1,000 values' || return 1
     # Each symbol that the extension module needs is Python's or musl's.
     nm -D --undefined-only musl-wheel/picollo/_speed.abi3.so | awk '$1 != "w" { print $2 }' | grep -vE '^_?Py' | sort -u >wanted
     nm -D --defined-only "$loader" | awk '{ print $3 }' | sort -u | comm -23 wanted - | grep . && return 1

@@ -48,6 +48,7 @@ impl AtomicU64 {
         self.update(|_| value);
     }
 
+    #[cfg(feature = "alloc")]
     pub(crate) fn swap(&self, value: u64, _: Ordering) -> u64 {
         self.update(|_| value)
     }

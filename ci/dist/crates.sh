@@ -63,14 +63,14 @@ registry() {
 # Unoptimized, which takes a quarter of the time.
 command_installs() {
     cd "$work/elsewhere" &&
-        cargo install --quiet --debug --target-dir "$target" --root "$work/installed" picollo-cli &&
+        cargo install --config .cargo/config.toml --quiet --debug --target-dir "$target" --root "$work/installed" picollo-cli &&
         [ "$("$work/installed/bin/picollo" --version)" = "picollo $(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)" ] &&
         "$work/installed/bin/picollo" list
 }
 
 example_runs() {
     mkdir -p "$work/elsewhere/example/src" && cd "$work/elsewhere/example" &&
-        printf '[package]\nname = "example"\nedition = "2024"\n[dependencies]\npicollo-core = "0"\npicollo-native = "0"\npicollo-text = "0"\n' >Cargo.toml &&
+        printf '[package]\nname = "example"\nedition = "2024"\n[dependencies]\npicollo = { version = "0", features = ["perf", "text"] }\n' >Cargo.toml &&
         sed -n '/^```rust$/,/^```$/p' "$root/README.md" | sed '/^```/d' >src/main.rs &&
         cargo run --quiet --target-dir "$target"
 }

@@ -307,7 +307,9 @@ impl Service {
         while listener.wait(end) {
             match listener.accept() {
                 Ok(stream) => {
-                    open.retain(|(_, thread)| !thread.is_finished());
+                    for (_, thread) in open.extract_if(.., |(_, thread)| thread.is_finished()) {
+                        let _ = thread.join();
+                    }
                     if open.len() < self.options.connections.max(1) {
                         open.extend(self.serve(stream));
                     } else {

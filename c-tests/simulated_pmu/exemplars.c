@@ -109,7 +109,7 @@ static simulated_pmu_options machine(uint32_t width, uint32_t user_reads)
     return options;
 }
 
-static uint64_t open_events(void)
+static uint64_t number_of_open_events(void)
 {
     simulated_pmu_statistics now;
     simulated_pmu_get_statistics(&now);
@@ -188,9 +188,9 @@ static void *ask(void *argument)
 {
     const struct plant *const plant = argument;
     picollo_exemplars *const exemplars = collector(0);
-    CHECK_U64(0, open_events());
+    CHECK_U64(0, number_of_open_events());
     CHECK_OK(picollo_exemplars_prepare_thread(exemplars, NULL));
-    CHECK_U64(2, open_events());
+    CHECK_U64(2, number_of_open_events());
     disturbed_nanos = 0;
     for (int i = 0; i < 60; i++) request(exemplars, &ORDINARY);
     int judged = 0;
@@ -265,15 +265,15 @@ static void only_as_many_threads_have_them(void)
         if (pthread_create(&first[i], NULL, have_them_first, exemplars) != 0) exit(2);
         sem_wait(&first_has);
     }
-    CHECK_U64(4, open_events());
+    CHECK_U64(4, number_of_open_events());
     CHECK(picollo_exemplars_prepare_thread(exemplars, NULL) != PICOLLO_OK);
-    CHECK_U64(4, open_events());
+    CHECK_U64(4, number_of_open_events());
     for (int i = 0; i < 2; i++) sem_post(&second_has_not);
     for (int i = 0; i < 2; i++) pthread_join(first[i], NULL);
-    CHECK_U64(0, open_events());
+    CHECK_U64(0, number_of_open_events());
     sem_post(&second_has_not);
     if (pthread_create(&first[0], NULL, have_them_first, exemplars) != 0 || pthread_join(first[0], NULL) != 0) exit(2);
-    CHECK_U64(0, open_events());
+    CHECK_U64(0, number_of_open_events());
     picollo_exemplars_free(exemplars);
 }
 
@@ -296,7 +296,7 @@ static void *lose_them(void *argument)
     CHECK_OK(picollo_exemplars_prepare_thread(exemplars, NULL));
     CHECK(is_counted(exemplars));
     for (int fd = 512; fd < 514; fd++) syscall(SYS_close, fd);
-    CHECK_U64(0, open_events());
+    CHECK_U64(0, number_of_open_events());
     picollo_exemplar exemplar;
     request(exemplars, &plants[0].work);
     CHECK_OK(picollo_exemplars_collect(exemplars, NULL));

@@ -66,7 +66,9 @@ extern "C" {
 #define PICOLLO_KNOWN_FAULT_TIMES (1 << 4)
 /** instructions and cycles are known: they were counted all the time. */
 #define PICOLLO_KNOWN_COUNTERS (1 << 5)
-/** There is evidence (in JSON, an unreported reason). */
+
+/** Nothing is missing: there is evidence. In counts read from JSON: evidence is missing, and the JSON does not
+ * name the reason. */
 #define PICOLLO_MISSING_NOTHING 0
 /** It was timed elsewhere, or by an event loop. */
 #define PICOLLO_MISSING_TIMED_ELSEWHERE 1
@@ -90,13 +92,13 @@ extern "C" {
 #define PICOLLO_EXEMPLARS_FAULT_TIMES (1 << 2)
 
 /** Let each examined thread count its instructions and cycles in user space, if it may, to distinguish more work from
- * slower work. Making a collector tries that once, which takes the time of the first session of a process. A
- * thread's first examined observation then allocates a few kilobytes and opens two descriptors; preparing the thread
- * does so earlier. */
+ * slower work. Creating a collector tries this once. It then opens a session of counters, which is slow if it is the
+ * first of the process. A thread's first examined observation then allocates a few kilobytes and opens two
+ * descriptors; preparing the thread does so earlier. */
 #define PICOLLO_EXEMPLARS_COUNTERS (1 << 3)
 
-/** Keep none of the slowest, whatever the field slowest holds: only the latest of each octave of values, and the
- * causes of slow observations. */
+/** Ignore the field slowest, and keep no list of the slowest. The collector keeps the latest observation of each
+ * octave (power of two) of values, and the causes of slow observations. */
 #define PICOLLO_EXEMPLARS_NO_SLOWEST (1 << 1)
 /** picollo_exemplars_end and _offer return this if the observation is kept. */
 #define PICOLLO_EXEMPLAR_KEPT 1
@@ -111,8 +113,8 @@ typedef struct picollo_exemplars_options {
     uint32_t struct_size;
     /** PICOLLO_EXEMPLARS_.... */
     uint32_t flags;
-    /** An observation above this is slow, as recorded. 0: the 99th percentile of the previous interval; in the first
-     * interval only the slowest are. */
+    /** An observation is slow if its recorded value is above this. 0: the 99th percentile of the previous interval.
+     * In the first interval, the slowest that are kept count as slow. */
     uint64_t threshold;
     /** Unit of what scopes record, PICOLLO_UNIT_...; 0: nanoseconds. */
     uint32_t unit;

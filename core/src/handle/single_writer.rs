@@ -40,7 +40,7 @@ impl sealed::Sealed for SingleWriterHistogram {
     }
 }
 
-/// A counted reference to a histogram with one writer, which uses plain additions. They take a third to a fifth of the
+/// A counted reference to a histogram with one writer, which uses plain additions. Inlined, they take about half the
 /// time of atomic ones. It is [`SharedHistogram`]'s sibling: any thread may hold, clone and drop one, read and reset,
 /// and one of them has the [`SingleWriterHistogram::recorder`].
 ///

@@ -29,9 +29,9 @@ pub const EXEMPLARS_NO_RING: u32 = 1 << 0;
 pub const EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
 
 /// Let each examined thread count its instructions and cycles in user space, if it may, to distinguish more work from
-/// slower work. Making a collector tries that once, which takes the time of the first session of a process. A
-/// thread's first examined observation then allocates a few kilobytes and opens two descriptors; preparing the thread
-/// does so earlier.
+/// slower work. Creating a collector tries this once. It then opens a session of counters, which is slow if it is the
+/// first of the process. A thread's first examined observation then allocates a few kilobytes and opens two
+/// descriptors; preparing the thread does so earlier.
 pub const EXEMPLARS_COUNTERS: u32 = 1 << 3;
 
 /// Options of a collector. Zeros are defaults.

@@ -83,7 +83,8 @@ macro_rules! missing {
 }
 
 missing! {
-    /// There is evidence (in JSON, an unreported reason).
+    /// Nothing is missing: there is evidence. In counts read from JSON: evidence is missing, and the JSON does not
+    /// name the reason.
     #[default]
     #[serde(rename = "not_told")]
     Nothing = 0: "";

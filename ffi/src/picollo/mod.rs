@@ -1,7 +1,7 @@
 //! Picollo: histograms.
 //!
 //! A histogram records 64-bit values and returns percentiles with a bounded relative error. A record takes a few
-//! nanoseconds, or about one if a single thread writes.
+//! nanoseconds, or less than two if it is inlined and a single thread writes.
 //!
 //!     #include <stdio.h>
 //!     #include <picollo.h>

@@ -7,8 +7,8 @@ use crate::options;
 /// Collects the slowest observations of a histogram and the reasons for their slowness.
 pub struct picollo_exemplars(());
 
-/// Keep none of the slowest, whatever the field slowest holds: only the latest of each octave of values, and the
-/// causes of slow observations.
+/// Ignore the field slowest, and keep no list of the slowest. The collector keeps the latest observation of each
+/// octave (power of two) of values, and the causes of slow observations.
 pub const PICOLLO_EXEMPLARS_NO_SLOWEST: u32 = 1 << 1;
 
 /// picollo_exemplars_end and _offer return this if the observation is kept.
@@ -24,8 +24,8 @@ pub struct picollo_exemplars_options {
     pub struct_size: u32,
     /// PICOLLO_EXEMPLARS_....
     pub flags: u32,
-    /// An observation above this is slow, as recorded. 0: the 99th percentile of the previous interval; in the first
-    /// interval only the slowest are.
+    /// An observation is slow if its recorded value is above this. 0: the 99th percentile of the previous interval.
+    /// In the first interval, the slowest that are kept count as slow.
     pub threshold: u64,
     /// Unit of what scopes record, PICOLLO_UNIT_...; 0: nanoseconds.
     pub unit: u32,

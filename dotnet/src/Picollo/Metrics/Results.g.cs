@@ -148,7 +148,8 @@ public enum Cause : uint
 /// <summary>Why nothing is known of where the time of an observation went.</summary>
 public enum MissingEvidence : uint
 {
-    /// <summary>There is evidence.</summary>
+    /// <summary>Nothing is missing: there is evidence. In counts read from JSON: evidence is missing, and the JSON does not name the
+    /// reason.</summary>
     Nothing = 0,
     /// <summary>It was timed elsewhere, or by an event loop.</summary>
     TimedElsewhere = 1,

@@ -40,9 +40,9 @@ impl sealed::Sealed for SingleWriterHistogram {
     }
 }
 
-/// A counted reference to a histogram with one writer, which uses plain additions. Inlined, they take half to a
-/// sixth of the time of atomic ones. It is [`SharedHistogram`]'s sibling: any thread may hold, clone and drop one, read and reset,
-/// and one of them has the [`SingleWriterHistogram::recorder`].
+/// A counted reference to a histogram with one writer, which uses plain additions. Inlined, they take half to a sixth
+/// of the time of atomic ones. It is [`SharedHistogram`]'s sibling: any thread may hold, clone and drop one, read and
+/// reset, and one of them has the [`SingleWriterHistogram::recorder`].
 ///
 /// ```
 /// use picollo_core::{Error, Options, SingleWriterHistogram};

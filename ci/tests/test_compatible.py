@@ -50,18 +50,13 @@ class Compatible(unittest.TestCase):
 
     def test_a_field_may_be_added_to_options_only_and_at_their_end_only(self):
         options = next(one for one in self.new["structs"] if "initialiser" in one)
-        added = {"fields": "uint64_t added", "offsets": options["size"]}
-        for key, value in added.items():
-            options[key].append(value)
-        options["size"] += 8
+        options["fields"].append("uint64_t added")
         self.assertEqual(self.breaks(), [])
         options["fields"].insert(0, options["fields"].pop())
         self.assertIn(f"{options['name']}: its fields", self.breaks()[0])
 
         self.setUp()
-        frozen = self.one("structs", "picollo_counts")
-        for key, value in added.items():
-            frozen[key].append(value)
+        self.one("structs", "picollo_counts")["fields"].append("uint64_t added")
         self.assertIn("picollo_counts: its fields", self.breaks()[0])
 
     def test_an_added_function_and_constant_pass(self):

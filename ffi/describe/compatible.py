@@ -43,10 +43,9 @@ def changes(old: Any, new: Any) -> list[str]:
         return differ("what it returns", old["returns"], new["returns"]) + differ(
             "its parameters", *([re.sub(r"\w+$", "", one) for one in function["parameters"]] for function in (old, new))
         )
-    before, after = (list(zip(one["fields"], one["offsets"], one.get("offsets_32", one["offsets"]))) for one in (old, new))
-    if "initialiser" in old:
-        return differ("its fields", before, after[: len(before)])
-    return differ("its fields", before, after) + differ("its size", old["size"], new["size"])
+    # Sizes and offsets follow from the declarations.
+    before, after = old["fields"], new["fields"]
+    return differ("its fields", before, after[: len(before)] if "initialiser" in old else after)
 
 
 def differ(what: str, old: Any, new: Any) -> list[str]:

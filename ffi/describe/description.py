@@ -15,6 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PATH = ROOT / "ffi" / "picollo.abi.json"
 HEADERS = ROOT / "include"
 
+#: Size and alignment on 64-bit targets, and on 32-bit targets.
+Room = tuple[tuple[int, int], tuple[int, int]]
+Rooms = dict[str, Room]
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -54,13 +58,15 @@ class Value:
 
 
 class Field(Value):
-    """With sizes and offsets on 64-bit targets and, with ``_32``, on 32-bit targets."""
+    """With its size and offset on 64-bit targets and, with ``_32``, on 32-bit targets."""
 
-    def __init__(self, declared: str, offset: int, offset_32: int, sizes: dict[str, tuple[int, int]]) -> None:
+    def __init__(self, declared: str, rooms: Rooms, ends: list[int]) -> None:
+        """The next field of a struct, whose fields so far end there."""
         super().__init__(declared)
-        self.offset, self.offset_32 = offset, offset_32
-        size, size_32 = sizes["*" if self.pointers else self.base]
-        self.size, self.size_32 = size * (self.length or 1), size_32 * (self.length or 1)
+        self.room: Room = rooms["*" if self.pointers else self.base]
+        (self.size, align), (self.size_32, align_32) = [(size * (self.length or 1), align) for size, align in self.room]
+        self.offset, self.offset_32 = _aligned(ends[0], align), _aligned(ends[1], align_32)
+        ends[:] = [self.offset + self.size, self.offset_32 + self.size_32]
 
 
 class Parameter(Value):
@@ -69,8 +75,8 @@ class Parameter(Value):
         #: The reaction to NULL: "refused", "allowed", "unchecked"; None: not a pointer.
         self.null: Optional[str] = None
         if self.pointers:
-            refused = "refused" if self.name in function["refuses_null"] else "allowed"
-            self.null = "unchecked" if function["hot"] else refused
+            refused = "refused" if self.name in function.get("refuses_null", []) else "allowed"
+            self.null = "unchecked" if function.get("hot") else refused
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,8 @@ class Function:
 class Description:
     def __init__(self, described: Optional[dict[str, Any]] = None) -> None:
         file: dict[str, Any] = described or json.loads(PATH.read_text(encoding="utf-8"))
+        #: The sections of each header.
+        self.headers: dict[str, list[str]] = file["headers"]
         self.aliases: dict[str, str] = file["aliases"]
         self.handles: list[str] = file["handles"]
         self.constants = [
@@ -118,21 +126,19 @@ class Description:
         #: Constant arrays of double by their names.
         self.arrays: dict[str, list[float]] = file["arrays"]
         wide = {"char": 1, "uint8_t": 1, "int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
-        sizes = {name: (size, size) for name, size in wide.items()}
-        sizes.update({"*": (8, 4), "size_t": (8, 4)})
-        sizes.update({alias: sizes[name] for alias, name in self.aliases.items()})
-        sizes.update({one["name"]: (one["size"], one.get("size_32", one["size"])) for one in file["structs"]})
-        self.structs = [
-            Struct(
-                one["name"], one["section"], *sizes[one["name"]],
-                tuple(Field(*field, sizes) for field in zip(one["fields"], one["offsets"], one.get("offsets_32", one["offsets"]))),
-                one.get("initialiser"),
-            )
-            for one in file["structs"]
-        ]  # fmt: skip
+        rooms: Rooms = {name: ((size, size), (size, size)) for name, size in wide.items()}
+        rooms |= dict.fromkeys(["*", "size_t"], ((8, 8), (4, 4))) | {alias: rooms[name] for alias, name in self.aliases.items()}
+        self.structs: list[Struct] = []
+        for one in file["structs"]:
+            ends = [0, 0]
+            fields = tuple(Field(declared, rooms, ends) for declared in one["fields"])
+            aligns = [max(field.room[at][1] for field in fields) for at in (0, 1)]
+            sizes = list(map(_aligned, ends, aligns))
+            rooms[one["name"]] = ((sizes[0], aligns[0]), (sizes[1], aligns[1]))
+            self.structs.append(Struct(one["name"], one["section"], *sizes, fields, one.get("initialiser")))
         self.functions = [
             Function(
-                one["name"], one["section"], one["returns"], one["hot"], one["threads"],
+                one["name"], one["section"], one["returns"], "hot" in one, one.get("threads", "any"),
                 tuple(Parameter(declared, one) for declared in one["parameters"]),
             )
             for one in file["functions"]
@@ -143,6 +149,10 @@ class Description:
         self.documentation: dict[tuple[str, str], str] = {}
         for header in sorted(HEADERS.glob("*.h")):
             self.documentation.update(_documentation(header.read_text(encoding="utf-8")))
+
+
+def _aligned(end: int, align: int) -> int:
+    return -(-end // align) * align
 
 
 _COMMENT = r"/\*\*(?P<{}>(?:(?!\*/).)*)\*/\s*"

@@ -17,16 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import csharp  # noqa: E402
 import header  # noqa: E402
 import python  # noqa: E402
+import rust  # noqa: E402
 from description import ROOT, Description  # noqa: E402
 
 
 def files() -> dict[str, str]:
-    declared = header.Header()
-    described = declared.description()
+    described = header.Header().description()
     description = Description(described)
     return {
         "ffi/picollo.abi.json": header.written(described),
-        "ffi/src/layout.rs": declared.rust(),
+        "ffi/src/layout.rs": rust.layout(description),
         "python/src/picollo/_structs.py": python.structs(description),
         "python/src/picollo/_prototypes.py": python.prototypes(description),
         "dotnet/src/Picollo/Native/Constants.g.cs": csharp.constants(description),

@@ -1,4 +1,4 @@
-"""Converts the declarations of the generated headers to ffi/picollo.abi.json, and to ffi/src/layout.rs for Rust's compiler.
+"""Converts the declarations of the generated headers to ffi/picollo.abi.json.
 
 This is the project's only C parser. It knows what the headers may contain, and otherwise fails with the text at fault.
 """
@@ -122,48 +122,19 @@ class Header:
             values = {one.name: self.value(one.found["value"]) for one in group}
             yield {"group": name, "kind": kind, "section": first.section, "values": values}
 
-    def fields(self, struct: Item) -> list[re.Match[str]]:
-        found = []
+    def _fields(self, struct: Item) -> Iterator[str]:
+        """The declarations of fields, with lengths as numbers."""
         for comment, declared in re.findall(r"(/\*\*(?:(?!\*/).)*\*/)?\s*([^;/]+);", struct.found["fields"], re.S):
             field = DECLARED.fullmatch(declared)
             assert field, f"{struct.name}: {declared}"
             assert comment or field["name"] in ("struct_size", "reserved"), f"{struct.name}: {field['name']} says nothing"
-            found.append(field)
-        return found
-
-    def room(self, base: str, pointer: int) -> tuple[int, int]:
-        """Size and alignment."""
-        if base in ("*", "size_t"):
-            return pointer, pointer
-        known = {"char": 1, "uint8_t": 1, "int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
-        if base in known:
-            return known[base], known[base]
-        if self.named[base].kind == "alias":
-            return self.room(self.named[base].found["of"], pointer)
-        *_, size = self.offsets(self.named[base], pointer)
-        return size, max(self.room("*" if one["pointers"] else one["base"], pointer)[1] for one in self.fields(self.named[base]))
-
-    def offsets(self, struct: Item, pointer: int) -> list[int]:
-        """The offset of each field and the size of the struct, by C's rules for this pointer size."""
-        offsets, end, most = [], 0, 1
-        for field in self.fields(struct):
-            size, align = self.room("*" if field["pointers"] else field["base"], pointer)
-            offsets.append(-(-end // align) * align)
-            end = offsets[-1] + size * (self.value(field["length"]) if field["length"] else 1)
-            most = max(most, align)
-        return [*offsets, -(-end // most) * most]
+            yield declared.replace(f"[{field['length']}]", f"[{self.value(field['length'] or '0')}]")
 
     def _struct(self, struct: Item) -> dict[str, Any]:
-        *offsets, size = self.offsets(struct, 8)
-        *narrow, size_32 = self.offsets(struct, 4)
         one: dict[str, Any] = {"name": struct.name, "section": struct.section}
         if f"{struct.name.upper()}_INIT" in self.named:
             one["initialiser"] = f"{struct.name.upper()}_INIT"
-        one.update(size=size, offsets=offsets)
-        if (narrow, size_32) != (offsets, size):
-            one.update(size_32=size_32, offsets_32=narrow)
-        declared = [field[0].replace(f"[{field['length']}]", f"[{self.value(field['length'] or '0')}]") for field in self.fields(struct)]
-        return {**one, "fields": declared}
+        return {**one, "fields": list(self._fields(struct))}
 
     def _sent_to(self, text: str) -> Optional[Item]:
         """The function whose page a text refers to."""
@@ -211,10 +182,11 @@ class Header:
         is_hot = self._is_hot(function)
         refused = [one["name"] for one in parameters if one and not is_hot and self._refuses_null(function, one)]
         returns = function.found["returns"].strip().replace("PICOLLO_STATUS", "picollo_status")
-        return {
-            "name": function.name, "section": function.section, "returns": returns, "threads": self._threads(function),
-            "hot": is_hot, "refuses_null": refused, "parameters": [one[0] for one in parameters if one],
-        }  # fmt: skip
+        one: dict[str, Any] = {"name": function.name, "section": function.section, "returns": returns}
+        if (threads := self._threads(function)) != "any":
+            one["threads"] = threads
+        one |= {"hot": True} if is_hot else {"refuses_null": refused} if refused else {}
+        return {**one, "parameters": [one[0] for one in parameters if one]}
 
     def _numbers(self, array: Item) -> list[float]:
         """The numbers of an initializer that is not that of a struct."""
@@ -232,47 +204,6 @@ class Header:
             "functions": [self._function(one) for one in self.functions],
         }
 
-    def rust(self) -> str:
-        """The offsets, which Rust's compiler compares with its own on every target."""
-        code = RUST
-        declared = "".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.rs") if path.name in ("lib.rs", "mod.rs"))
-        for struct in self._all("struct"):
-            path, definition = _definition(struct.name)
-            module = path.parent.name if path.name == "mod.rs" else path.stem
-            wide, narrow = self.offsets(struct, 8), self.offsets(struct, 4)
-            pieces = [f"layout!(crate::{module}::{struct.name}, {_bytes(wide[-1], narrow[-1])},"]
-            for field, *offsets in zip(self.fields(struct), wide, narrow):
-                # Private fields are not accessible outside their package.
-                if name := re.search(rf"^    pub ((?:r#)?{field['name']}): ", definition, re.M):
-                    pieces.append(f"{name[1]} {_bytes(*offsets)},")
-            if len(pieces) > 1:
-                pieces[-1] = pieces[-1][:-1]
-            if any(f'#[cfg(feature = "std")]\n{mod};' in declared for mod in (f"mod {path.parent.name}", f"pub mod {module}")):
-                code += '#[cfg(feature = "std")]\n'
-            code += _filled(pieces, 118, "    ") + ");\n"
-        return code
-
-
-RUST = """\
-//! The sizes and offsets that other languages rely on.
-//!
-//! Generated by ci/describe.sh, do not edit.
-
-use core::mem::offset_of;
-
-/// Asserts the offset of each field, and the size of the whole.
-macro_rules! layout {
-    ($type:ty, $size:expr, $($field:ident $offset:expr),*) => {
-        const _: () = assert!(size_of::<$type>() == $size);
-        $(const _: () = assert!(offset_of!($type, $field) == $offset);)*
-    };
-}
-
-/// Size of a pointer, which the last fields of structs are.
-const P: usize = size_of::<*const u8>();
-
-"""
-
 
 def _is_flag(constant: Item) -> bool:
     return "<<" in constant.found["value"]
@@ -282,53 +213,12 @@ def _is_status(constant: Item) -> bool:
     return constant.name in ("PICOLLO_OK", "PICOLLO_END") or constant.name.startswith("PICOLLO_ERR_")
 
 
-def _definition(name: str) -> tuple[Path, str]:
-    """The file of picollo-ffi that makes a struct public, and its definition in Rust."""
-    sources = sorted(SOURCES.rglob("*.rs"))
-    public = rf"pub struct {name} |pub use [^;]*\b{name}\b[^;]*;"
-    own = next(path for path in sources if re.search(public, path.read_text(encoding="utf-8")))
-    if taken := re.search(rf"(\w+) as {name}\b", own.read_text(encoding="utf-8")):
-        # Other packages may have the name for something else, but only this one is made for C.
-        begin = f"#[repr(C)]\npub struct {taken[1]} {{"
-        folders = [ROOT / "core", ROOT / "native", *(ROOT / "crates").glob("*")]
-        texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("src/**/*.rs")]
-        (text,) = [text for text in texts if begin in text]
-    else:
-        begin = f"pub struct {name} {{"
-        text = own.read_text(encoding="utf-8")
-    return own, text.split(begin, 1)[1].split("\n}", 1)[0]
-
-
-def _bytes(wide: int, narrow: int) -> str:
-    """A number of bytes: `wide` for 8-byte pointers, `narrow` for 4-byte pointers."""
-    pointers = (wide - narrow) // 4
-    rest = wide - 8 * pointers
-    assert rest + 4 * pointers == narrow and rest >= 0, "pointers have to be the last fields of a struct"
-    product = {0: "", 1: "P"}.get(pointers, f"{pointers} * P")
-    return " + ".join(filter(None, [str(rest) if rest or not pointers else "", product]))
-
-
-def _filled(pieces: list[str], width: int, indent: str) -> str:
-    """Pieces separated by spaces, in lines of at most this width."""
-    lines = [pieces[0]]
-    for piece in pieces[1:]:
-        if len(lines[-1]) + len(piece) + 1 > width:
-            lines.append(indent + piece)
-        else:
-            lines[-1] += f" {piece}"
-    return "\n".join(lines)
-
-
 def written(description: dict[str, Any]) -> str:
-    """As JSON, with a new line for each group of constants, struct and function."""
-
-    def filled(value: Any) -> str:
-        # Declarations contain no commas.
-        return _filled(re.split("(?<=,) ", json.dumps(value)), 136, "      ")
+    """As JSON, with one line for each group of constants, struct and function."""
 
     def item(key: str, value: Any) -> str:
         many = isinstance(value, list) and isinstance(value[0], dict)
-        text = "[\n    " + ",\n    ".join(map(filled, value)) + "\n  ]" if many else filled(value)
+        text = "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]" if many else json.dumps(value)
         return f'  "{key}": {text}'
 
     return "{\n" + ",\n".join(item(*one) for one in description.items()) + "\n}\n"

@@ -335,17 +335,17 @@ fn children_forked_beside_collections() {
         let histogram = DoubleHistogram::new(&DoubleOptions { exact, ..DoubleOptions::default() }).unwrap();
         let other = || {
             (-300..300).for_each(|power| histogram.record(f64::from(power).exp2()));
-            histogram.look(&mut DoubleSnapshot::new()).unwrap();
+            histogram.peek(&mut DoubleSnapshot::new()).unwrap();
             histogram.collect(&mut DoubleSnapshot::new()).unwrap();
         };
         fork_beside(other, || {
             let mut snapshot = DoubleSnapshot::new();
             let rest = histogram.collect(&mut snapshot);
             histogram.record(2.5);
-            let looked = histogram.look(&mut snapshot).map(|()| snapshot.count());
+            let peeked = histogram.peek(&mut snapshot).map(|()| snapshot.count());
             let is_alone = !exact || snapshot.statistics().sum == 2.5;
             let collected = histogram.collect(&mut snapshot);
-            rest.is_ok() && looked == Ok(1) && is_alone && collected.is_ok() && snapshot.count() == 1
+            rest.is_ok() && peeked == Ok(1) && is_alone && collected.is_ok() && snapshot.count() == 1
         });
     }
 }

@@ -99,7 +99,7 @@ impl Stripes {
         let (taken, shared) = self.0.split_at(TAKEN);
         for stripe in taken {
             let alone = wait_until(|| stripe.take());
-            if alone || reading == Reading::Look {
+            if alone || reading == Reading::Peek {
                 stripe.read(reading, exact);
             }
             if alone {
@@ -201,13 +201,13 @@ impl Stripe {
     fn read(&self, reading: Reading, exact: &mut Exact) {
         for (at, limb) in self.limbs.iter().enumerate() {
             if limb.load(Relaxed) != 0 {
-                exact.sum.add_to_limb(at, reading.of(limb) as i64);
+                exact.sum.add_to_limb(at, reading.take_or_load(limb) as i64);
             }
         }
         exact.sum.carry();
         let (min, max) = match reading {
             Reading::Drain => (self.min.swap(NO_MIN, Relaxed), self.max.swap(NO_MAX, Relaxed)),
-            Reading::Look => (self.min.load(Relaxed), self.max.load(Relaxed)),
+            Reading::Peek => (self.min.load(Relaxed), self.max.load(Relaxed)),
         };
         exact.min = exact.min.min(min);
         exact.max = exact.max.max(max);
@@ -271,8 +271,8 @@ mod tests {
             add(stripes, value, 1);
         }
         add(stripes, 0.5, 3);
-        let (looked, drained) = (read(stripes, Reading::Look), read(stripes, Reading::Drain));
-        for exact in [looked, drained] {
+        let (peeked, drained) = (read(stripes, Reading::Peek), read(stripes, Reading::Drain));
+        for exact in [peeked, drained] {
             assert_eq!((exact.sum.to_f64(), exact.range()), (-3.0, Some((-1e300, 1e300))));
         }
         let nothing = read(stripes, Reading::Drain);
@@ -292,7 +292,7 @@ mod tests {
             entered.add(i as f64, 1);
             entered.leave();
             // The reading leaves out writers that are in the middle of a record.
-            previous = read(stripes, Reading::Look);
+            previous = read(stripes, Reading::Peek);
         }
         let exact = read(stripes, Reading::Drain);
         assert_eq!(exact, previous);
@@ -315,7 +315,7 @@ mod tests {
     fn a_stripe_that_another_process_had_is_taken_over() {
         let stripes = &Stripes::boxed().unwrap()[0];
         add(stripes, 5.0, 1);
-        for reading in [Reading::Look, Reading::Drain] {
+        for reading in [Reading::Peek, Reading::Drain] {
             stripes.0[..TAKEN].iter().for_each(|stripe| stripe.present.store(process() + 1, Relaxed));
             let entered = stripes.enter();
             assert!(entered.alone);
@@ -336,7 +336,7 @@ mod tests {
                 limb.store((sign as i64 * (CARRY - 1)) as u64, Relaxed);
             }
             let mut expected = Exact::NOTHING;
-            stripe.read(Reading::Look, &mut expected);
+            stripe.read(Reading::Peek, &mut expected);
             for _ in 0..100 {
                 entered.add(sign * f64::MAX, u64::MAX);
                 expected.sum.add(sign * f64::MAX, u64::MAX);

@@ -202,8 +202,8 @@ impl DoubleHistogram {
 
     /// Reads what was recorded since the last collection and leaves it in place. Concurrent records may be missing.
     /// Errors as for [`DoubleHistogram::collect`].
-    pub fn look(&self, into: &mut DoubleSnapshot) -> Result<()> {
-        self.read(Reading::Look, into)
+    pub fn peek(&self, into: &mut DoubleSnapshot) -> Result<()> {
+        self.read(Reading::Peek, into)
     }
 
     /// [`DoubleHistogram::collect`], with quantiles 0 ..= 1 to `out` and the statistics. Empty intervals give NaN.
@@ -248,8 +248,8 @@ impl DoubleHistogram {
         }
         self.rows.read(self.layout, interval, reading, &mut into.entries);
         let tallies = self.rows.tallies(interval);
-        into.not_finite = into.not_finite.saturating_add(reading.of(&tallies.not_finite));
-        into.lost = into.lost.saturating_add(reading.of(&tallies.lost));
+        into.not_finite = into.not_finite.saturating_add(reading.take_or_load(&tallies.not_finite));
+        into.lost = into.lost.saturating_add(reading.take_or_load(&tallies.lost));
     }
 
     /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and

@@ -80,14 +80,14 @@ pub(super) enum Reading {
     /// The counts are taken out, so that each event is read once.
     Drain,
     /// The counts stay.
-    Look,
+    Peek,
 }
 
 impl Reading {
-    pub(super) fn of(self, cell: &AtomicU64) -> u64 {
+    pub(super) fn take_or_load(self, cell: &AtomicU64) -> u64 {
         match self {
             Reading::Drain => cell.swap(0, Relaxed),
-            Reading::Look => cell.load(Relaxed),
+            Reading::Peek => cell.load(Relaxed),
         }
     }
 }
@@ -198,7 +198,7 @@ impl Rows {
         let mut read = |key: i32, cell: &AtomicU64| {
             // Most cells are empty, and a load costs less than a swap.
             if cell.load(Relaxed) != 0 && into.try_reserve(1).is_ok() {
-                into.push(DoubleEntry { count: reading.of(cell), key });
+                into.push(DoubleEntry { count: reading.take_or_load(cell), key });
             }
         };
         for (row, cells) in self.rows(layout, interval, true).rev() {

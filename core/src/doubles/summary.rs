@@ -46,7 +46,7 @@ pub struct DoubleSummary {
 
 impl DoubleSummary {
     /// The percentiles that are known: all of them, unless a program gave this summary without some.
-    pub fn known(&self) -> impl Iterator<Item = &DoublePercentile> {
+    pub fn known_percentiles(&self) -> impl Iterator<Item = &DoublePercentile> {
         self.percentiles.iter().filter(|percentile| !percentile.rank.is_nan())
     }
 }

@@ -66,16 +66,16 @@ impl PerCpuImage {
 
     /// Returns the positions from a copy of the header and the fields after it. Fails with [`Error::Corrupt`] if it is
     /// no per-CPU histogram. It trusts nothing, and reads only numbers.
-    pub fn of_copy(header: &[u64]) -> Result<PerCpuImage> {
+    pub fn from_copy(header: &[u64]) -> Result<PerCpuImage> {
         let copy = header.as_ptr();
         if header.len() * 8 < Self::HEADER_SIZE || !copy.addr().is_multiple_of(align_of::<Fixed>()) {
             return Err(Error::InvalidArgument);
         }
         // SAFETY: it is aligned and long enough, and every bit pattern is valid.
-        unsafe { Self::of(&*copy.cast::<Fixed>()) }
+        unsafe { Self::from_fixed(&*copy.cast::<Fixed>()) }
     }
 
-    fn of(fixed: &Fixed) -> Result<PerCpuImage> {
+    fn from_fixed(fixed: &Fixed) -> Result<PerCpuImage> {
         fixed.header.check()?;
         let image = PerCpuImage::new(&fixed.header.layout, fixed.extent.placed)?;
         let is_per_cpu = fixed.header.kind.with_unit(0) == PerCpu::KIND && !fixed.header.has_baseline();
@@ -146,7 +146,7 @@ impl PerCpuImage {
         // This makes threads of this process find their CPU.
         rseq::cpus();
         // SAFETY: this is inside the first page, and aligned; every bit pattern is valid.
-        let image = unsafe { Self::of(memory.add(Self::HEADER).cast::<Fixed>().as_ref())? };
+        let image = unsafe { Self::from_fixed(memory.add(Self::HEADER).cast::<Fixed>().as_ref())? };
         if size < image.size() {
             return Err(Error::BufferTooSmall);
         }
@@ -156,8 +156,8 @@ impl PerCpuImage {
 
     /// Converts the copy of a header to that of an interlocked histogram of the sums of all shards. Returns its layout.
     pub fn make_dense(header: &mut [u64]) -> Result<Layout> {
-        Self::of_copy(header)?;
-        // SAFETY: it is the caller's, aligned and long enough, as `of_copy` checks; every bit pattern is valid.
+        Self::from_copy(header)?;
+        // SAFETY: it is the caller's, aligned and long enough, as `from_copy` checks; every bit pattern is valid.
         let fixed = unsafe { &mut *header.as_mut_ptr().cast::<Fixed>() };
         fixed.header.kind =
             Kind::new(Mode::Interlocked, Storage::Dense, 64).with_unit(fixed.header.layout.unit());

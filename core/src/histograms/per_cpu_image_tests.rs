@@ -96,10 +96,10 @@ fn a_copy_is_a_dense_histogram() {
             .cast::<u64>()
             .copy_to_nonoverlapping(NonNull::from(&mut copy.0).cast(), copy.0.len());
     }
-    assert_eq!(PerCpuImage::of_copy(&copy.0), Ok(image));
+    assert_eq!(PerCpuImage::from_copy(&copy.0), Ok(image));
     assert!(copy.0[PerCpuImage::WRAPS / 8] > 90);
     assert_eq!(PerCpuImage::make_dense(&mut copy.0), Ok(layout()));
-    assert_eq!(PerCpuImage::of_copy(&copy.0), Err(Error::Corrupt), "no longer per CPU");
+    assert_eq!(PerCpuImage::from_copy(&copy.0), Err(Error::Corrupt), "no longer per CPU");
 }
 
 /// Every byte of the header may have any value.

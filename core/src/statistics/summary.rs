@@ -74,7 +74,7 @@ impl Summary {
     }
 
     /// The percentiles that are known: all of them, unless a program gave this summary without some.
-    pub fn known(&self) -> impl Iterator<Item = &Percentile> {
+    pub fn known_percentiles(&self) -> impl Iterator<Item = &Percentile> {
         self.percentiles.iter().filter(|percentile| !percentile.rank.is_nan())
     }
 }

@@ -149,15 +149,15 @@ proptest! {
         )
     ) {
         let (histogram, whole) = (DoubleHistogram::new(&options).unwrap(), DoubleHistogram::new(&options).unwrap());
-        let (mut merged, mut looked) = (DoubleSnapshot::new(), DoubleSnapshot::new());
+        let (mut merged, mut peeked) = (DoubleSnapshot::new(), DoubleSnapshot::new());
         for interval in &intervals {
             for &(value, count) in interval {
                 histogram.record_n(value, count);
                 whole.record_n(value, count);
             }
-            histogram.look(&mut looked).unwrap();
+            histogram.peek(&mut peeked).unwrap();
             let snapshot = collected(&histogram);
-            prop_assert!(looked.buckets().eq(snapshot.buckets()));
+            prop_assert!(peeked.buckets().eq(snapshot.buckets()));
             let total: u64 = interval.iter().map(|step| step.1).sum();
             prop_assert_eq!(snapshot.count() + snapshot.not_finite(), total);
             merged.merge(&snapshot).unwrap();

@@ -70,25 +70,25 @@ fn readers_beside_resets() {
     }
 }
 
-/// Several readers only look at doubles, and one collects.
+/// Several readers only peek at doubles, and one collects.
 #[test]
 fn readers_of_doubles_beside_each_other() {
     for exact in [false, true] {
         let options = DoubleOptions { exact, ..DoubleOptions::default() };
         let histogram = DoubleHistogram::new(&options).unwrap();
         (-300..300).for_each(|power| histogram.record(f64::from(power).exp2()));
-        let look = || {
+        let peek = || {
             let mut snapshot = DoubleSnapshot::new();
-            histogram.look(&mut snapshot).unwrap();
+            histogram.peek(&mut snapshot).unwrap();
             snapshot.count()
         };
         beside(
-            || assert_eq!(look(), 600),
-            || (0..if cfg!(miri) { 1 } else { 50 }).for_each(|_| assert_eq!(look(), 600)),
+            || assert_eq!(peek(), 600),
+            || (0..if cfg!(miri) { 1 } else { 50 }).for_each(|_| assert_eq!(peek(), 600)),
         );
         let collect = || histogram.collect(&mut DoubleSnapshot::new()).unwrap();
         beside(collect, || {
-            (0..if cfg!(miri) { 1 } else { 50 }).for_each(|_| assert!(matches!(look(), 0 | 600)))
+            (0..if cfg!(miri) { 1 } else { 50 }).for_each(|_| assert!(matches!(peek(), 0 | 600)))
         });
     }
 }

@@ -81,7 +81,7 @@ picollo_core::seam::from_code!(Encoding { HdrV2, HdrV2Compressed, Native });
 impl Encoding {
     /// What this encoding omits from a snapshot: nothing, or the observations out of range or lost. (HdrHistogram's
     /// encodings also omit the smallest trackable value, the time and whether counts are estimates.)
-    pub fn left_out(&self, snapshot: &Snapshot) -> Counts {
+    pub fn omitted_counts(&self, snapshot: &Snapshot) -> Counts {
         match self {
             Encoding::HdrV2 | Encoding::HdrV2Compressed => Counts { total: 0, ..snapshot.counts() },
             Encoding::Native => Counts::default(),
@@ -97,8 +97,8 @@ pub trait Codec {
     /// Encodes into the beginning of `out` and returns the length. Returns [`Error::BufferTooSmall`], and writes
     /// nothing, if `out` is shorter than [`Codec::encoded_length`].
     ///
-    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::left_out`] returns what they
-    /// omit. They return [`Error::Incompatible`] for what they cannot hold: blocks that are not those of 0 to 5
+    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::omitted_counts`] returns what
+    /// they omit. They return [`Error::Incompatible`] for what they cannot hold: blocks that are not those of 0 to 5
     /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To pass such a snapshot to
     /// HdrHistogram anyway, merge it into a snapshot whose layout comes from
     /// [`with_significant_digits`](picollo_core::Layout::with_significant_digits).

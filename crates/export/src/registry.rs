@@ -421,7 +421,7 @@ impl Source {
                 distribution.take(snapshot, &mut scratch.entries)
             }
             (Source::Doubles(histogram), Value::Histogram(distribution)) => {
-                histogram.look(&mut scratch.doubles)?;
+                histogram.peek(&mut scratch.doubles)?;
                 distribution.take_doubles(&scratch.doubles, &mut scratch.entries)
             }
             (Source::Striped(counter), value) => {

@@ -293,7 +293,7 @@ impl Segment {
                 PerCpuImage::HEADER_SIZE / 8,
             )
         };
-        let image = PerCpuImage::of_copy(header)?;
+        let image = PerCpuImage::from_copy(header)?;
         if image.size() as u64 != body.size {
             return Err(failure!(Corrupt, "{}: has a broken histogram", shown(&self.0.path)));
         }

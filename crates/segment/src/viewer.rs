@@ -382,7 +382,7 @@ impl Viewer {
         image.resize(PerCpuImage::HEADER_SIZE as u64)?;
         let header = image.words();
         self.read_chunks(place.offset + PerCpuImage::HEADER as u64, header)?;
-        let shape = PerCpuImage::of_copy(header).map_err(broken)?;
+        let shape = PerCpuImage::from_copy(header).map_err(broken)?;
         let layout = PerCpuImage::make_dense(header).map_err(broken)?;
         if shape.size() as u64 != place.size {
             return Err(broken(Error::Corrupt));

@@ -74,7 +74,7 @@ fn write_markdown(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> 
 
 fn rows(summary: &DoubleSummary, row: Rows<'_>) -> fmt::Result {
     row([&"Percentile", &"Value", &"±", &"Count"])?;
-    for percentile in summary.known() {
+    for percentile in summary.known_percentiles() {
         let count = Grouped::from(percentile.target_count);
         row([&Fixed::rank(percentile.rank), &Shortest(percentile.value), &Margin(percentile), &count])?;
     }
@@ -114,7 +114,7 @@ fn write_line(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt:
 fn write_json(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::Result {
     write!(out, "{{\"title\":\"{}\",", Json(title))?;
     write_members(out, &fields::double_totals(&summary.statistics))?;
-    json::write_list(out, summary.known(), |out, percentile| {
+    json::write_list(out, summary.known_percentiles(), |out, percentile| {
         let bucket = fields::double_bucket(&percentile.bucket);
         let exists = percentile.target_count != 0;
         json::write_with_bucket(out, &fields::double_percentile(percentile), exists.then_some(&bucket))

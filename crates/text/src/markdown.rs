@@ -46,7 +46,7 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
 
 fn rows(summary: &Summary, row: Rows<'_>) -> fmt::Result {
     row([&"Percentile", &"Value", &"±", &"Count"])?;
-    for percentile in summary.known() {
+    for percentile in summary.known_percentiles() {
         let value = value(summary, percentile);
         let margin = value.map(|_| (summary.selection(), percentile.bucket.step));
         row([

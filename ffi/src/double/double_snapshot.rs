@@ -52,7 +52,7 @@ fn picollo_double_snapshot_create(
     let out = output(out)?;
     let mut snapshot = DoubleSnapshot::new();
     if !histogram.is_null() {
-        borrow(histogram)?.look(&mut snapshot)?;
+        borrow(histogram)?.peek(&mut snapshot)?;
     }
     out.tell(memory::create(snapshot)?.as_ptr().cast())
 }
@@ -82,7 +82,7 @@ fn picollo_double_snapshot_update(
     if either(collect, PICOLLO_INTERVAL_LOOK, PICOLLO_INTERVAL_COLLECT)? {
         histogram.collect(snapshot)?;
     } else {
-        histogram.look(snapshot)?;
+        histogram.peek(snapshot)?;
     }
     Ok(())
 }

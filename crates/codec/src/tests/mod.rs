@@ -360,14 +360,14 @@ fn what_v2_cannot_hold_is_refused() {
 }
 
 #[test]
-fn left_out_returns_what_v2_omits() {
+fn v2_omits_counts_out_of_range() {
     let snapshot = snapshot(
         Layout::with_significant_digits(2, 1000, 2000).unwrap(),
         &[(5, 1), (1500, 1), (5000, 1), (6000, 1)],
     );
-    let left_out = Counts { total: 0, underflow: 1, overflow: 2, lost: 0 };
-    assert_eq!(Encoding::HdrV2.left_out(&snapshot), left_out);
-    assert_eq!(Encoding::Native.left_out(&snapshot), Counts::default());
+    let omitted = Counts { total: 0, underflow: 1, overflow: 2, lost: 0 };
+    assert_eq!(Encoding::HdrV2.omitted_counts(&snapshot), omitted);
+    assert_eq!(Encoding::Native.omitted_counts(&snapshot), Counts::default());
     let decoded = Snapshot::decode(&snapshot.encode_to_vec(Encoding::HdrV2).unwrap(), 0).unwrap();
     assert_eq!(counts(&decoded), counts(&snapshot), "counts start at 0 there");
     assert_eq!(decoded.layout().min_trackable(), 0);

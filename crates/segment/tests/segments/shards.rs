@@ -46,7 +46,7 @@ fn shared_by_all(path: &Path) -> u64 {
     for (at, into) in header.0.iter_mut().enumerate() {
         *into = word(PerCpuImage::HEADER + 8 * at);
     }
-    let image = PerCpuImage::of_copy(&header.0).unwrap();
+    let image = PerCpuImage::from_copy(&header.0).unwrap();
     (image.shared()..image.shard(0)).step_by(8).map(word).sum()
 }
 

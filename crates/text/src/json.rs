@@ -11,7 +11,9 @@ use picollo_core::{Percentile, Summary};
 pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
     write!(out, "{{\"title\":\"{}\",", Json(title))?;
     write_totals(out, summary)?;
-    write_list(out, summary.known_percentiles(), |out, percentile| write_percentile(out, summary, percentile))?;
+    write_list(out, summary.known_percentiles(), |out, percentile| {
+        write_percentile(out, summary, percentile)
+    })?;
     out.write_char('}')
 }
 

@@ -2,7 +2,6 @@
  * messages of a machine without a PMU. */
 #include "test.h"
 
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,79 +91,6 @@ static void exact_counts(void)
     CHECK_OK(SUMMARIZE(histogram, histogram, PICOLLO_VALUE_LOWER, percentiles, &summary));
     CHECK_U64(1, summary.total_count);
     picollo_histogram_free(histogram);
-}
-
-static void stopped_and_started(void)
-{
-    const picollo_event event = watch();
-    picollo_session_options options = session_options();
-    picollo_session *session;
-    picollo_reading reading;
-    picollo_error error;
-    options.flags = PICOLLO_SESSION_DISABLED;
-    session = open_events(&options, &event, 1);
-    if (session == NULL) return;
-    CHECK_OK(picollo_session_calibrate(session, &error));
-    write_times(100);
-    CHECK_OK(picollo_session_enable(session, &error));
-    write_times(5);
-    CHECK_OK(picollo_session_disable(session, &error));
-    write_times(100);
-    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
-    CHECK_OK(readings_of(session, 1, &reading, 1));
-    CHECK_U64(5, reading.value);
-    picollo_session_free(session);
-}
-
-static void software_events(void)
-{
-    const picollo_event events[3] = {parse("page-faults"), parse("task-clock"), parse("page-faults")};
-    picollo_session *session = open_events(NULL, events, 3);
-    picollo_reading readings[3];
-    if (session == NULL) return;
-    for (size_t i = 0; i < 3; i++) {
-        picollo_event event;
-        picollo_event_info info;
-        CHECK_OK(picollo_session_event(session, i, &event));
-        CHECK(memcmp(&event, &events[i], sizeof event) == 0);
-        CHECK_OK(picollo_session_event_info(session, i, &info));
-        CHECK_STATUS(PICOLLO_OK, info.status);
-        CHECK_TEXT("", info.message);
-    }
-    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
-    picollo_work_add_chain_256(20000);
-    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
-    CHECK_OK(readings_of(session, 1, readings, 3));
-    CHECK_U64(readings[0].value, readings[2].value);
-    /* 5 million dependent additions, in ns: at most 10 GHz, and at least a tenth of that in an emulator. */
-    CHECK(readings[1].value > 500000 && readings[1].value < UINT64_C(60000000000));
-    picollo_session_free(session);
-}
-
-static picollo_status read_elsewhere[3];
-
-static void *elsewhere(void *argument)
-{
-    picollo_session *session = (picollo_session *)argument;
-    picollo_error error;
-    read_elsewhere[0] = picollo_session_read(session, PICOLLO_READ_AUTO, &error);
-    read_elsewhere[1] = picollo_session_calibrate(session, &error);
-    read_elsewhere[2] = picollo_session_read(session, PICOLLO_READ_SYSCALL, &error);
-    picollo_session_free(session);
-    return NULL;
-}
-
-static void threads(void)
-{
-    const picollo_event event = watch();
-    picollo_session *session = open_events(NULL, &event, 1);
-    pthread_t thread;
-    if (session == NULL) return;
-    CHECK(pthread_create(&thread, NULL, elsewhere, session) == 0);
-    CHECK(pthread_join(thread, NULL) == 0);
-    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, read_elsewhere[0]);
-    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, read_elsewhere[1]);
-    CHECK_STATUS(PICOLLO_OK, read_elsewhere[2]);
 }
 
 static void forks(void)
@@ -374,10 +300,7 @@ int main(void)
 {
     RUN(opened_by_name);
     RUN(exact_counts);
-    RUN(stopped_and_started);
-    RUN(software_events);
     RUN(forks);
-    RUN(threads);
     RUN(missing_counters_are_explained);
     RUN(event_names);
     RUN(bad_options);

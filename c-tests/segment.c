@@ -130,24 +130,6 @@ static void refusals_say_why(void)
     picollo_segment_free(NULL);
 }
 
-static void a_single_writer_is_its_threads(void)
-{
-    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
-    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
-    picollo_segment *const segment = segment_of("single");
-    picollo_histogram *first = NULL, *second = NULL;
-    int status = -1;
-    metric.name = "x";
-    options.mode = PICOLLO_MODE_SINGLE_WRITER;
-    CHECK_OK(picollo_segment_histogram(segment, &metric, &options, &first, &error));
-    CHECK_OK(picollo_segment_histogram(segment, &metric, &options, &second, &error));
-    CHECK(first == second);
-    const pid_t child = fork();
-    if (child == 0) _exit(picollo_segment_histogram(segment, &metric, &options, &second, NULL) == PICOLLO_ERR_INCOMPATIBLE ? 0 : 1);
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-    picollo_segment_free(segment);
-}
-
 static void what_is_retired_is_gone(void)
 {
     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
@@ -178,7 +160,6 @@ int main(void)
     /* Forked children end with _exit, and do not get here. */
     RUN(workers_share_what_is_published);
     RUN(refusals_say_why);
-    RUN(a_single_writer_is_its_threads);
     RUN(what_is_retired_is_gone);
     return report();
 }

@@ -2,8 +2,6 @@
  * counter. A reading is right, or it reports the error; and the statistics show that it was taken in the right way. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <pthread.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -264,33 +262,6 @@ static void run_matrix(void)
 
 /* ── who may read ─────────────────────────────────────────────────────────────────────────────────────── */
 
-static void *read_elsewhere(void *argument)
-{
-    struct bench *bench = (struct bench *)argument;
-    picollo_error error;
-    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, picollo_session_read(bench->session, PICOLLO_READ_AUTO, &error));
-    CHECK(strstr(error.message, "thread") != NULL);
-    count_and_read(bench, 100, 3, PICOLLO_READ_SYSCALL);
-    CHECK_OK(picollo_session_reset(bench->session, &error));
-    return NULL;
-}
-
-static void another_thread(void)
-{
-    struct bench bench;
-    open_bench(&bench, machine(48, 1), 0, GROUP, 2);
-    read_and_check(&bench, PICOLLO_READ_AUTO);
-    const uint64_t rdpmcs = statistics().rdpmcs;
-    pthread_t thread;
-    pthread_create(&thread, NULL, read_elsewhere, &bench);
-    pthread_join(thread, NULL);
-    CHECK_U64(rdpmcs, statistics().rdpmcs);
-    set_truth(&bench);
-    count_and_read(&bench, 100, 5, PICOLLO_READ_AUTO);
-    CHECK(statistics().rdpmcs > rdpmcs);
-    close_bench(&bench);
-}
-
 /* Somebody else's events: the kernel would map them, but the counter read there would be our own. */
 static void foreign_targets_are_never_read_in_user_space(void)
 {
@@ -313,26 +284,6 @@ static void foreign_targets_are_never_read_in_user_space(void)
         CHECK_U64(0, statistics().maps);
         picollo_session_free(session);
     }
-}
-
-static void a_forked_child_keeps_off(void)
-{
-    struct bench bench;
-    open_bench(&bench, machine(40, 0), 0, GROUP, 2);
-    simulated_pmu_count(11);
-    CHECK(read_and_check(&bench, PICOLLO_READ_AUTO));
-    const simulated_pmu_statistics before = statistics();
-    const pid_t child = fork();
-    if (child == 0) {
-        picollo_error error;
-        _exit(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error) != PICOLLO_ERR_FORKED || strstr(error.message, "fork") == NULL);
-    }
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    const simulated_pmu_statistics after = statistics();
-    CHECK(before.rdpmcs == after.rdpmcs && before.reads == after.reads && before.ioctls == after.ioctls);
-    count_and_read(&bench, 100, 13, PICOLLO_READ_AUTO);
-    close_bench(&bench);
 }
 
 /* ── costs ──────────────────────────────────────────────────────────────────────────────────── */
@@ -449,9 +400,7 @@ int main(void)
     RUN(off_in_a_child);
     setenv("PICOLLO_RDPMC", "force", 1);
     RUN(the_environment_is_read_once);
-    RUN(another_thread);
     RUN(foreign_targets_are_never_read_in_user_space);
-    RUN(a_forked_child_keeps_off);
     RUN(overhead_is_that_of_the_path);
     run_matrix();
     return report();

@@ -14,11 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make demo": "make demo",
     "make demo-slow": "make demo-slow",
-    "make -C c-tests bench-exemplars": "make -C c-tests bench-exemplars",
     "make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "PICOLLO_BENCH_QUICK=1 make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "PYTHONPATH=python/src python3 python/bench.py": "PYTHONPATH=python/src python3 python/bench.py",
-    "PYTHONPATH=python/src python3 python/bench_calls.py": "PYTHONPATH=python/src python3 python/bench_calls.py --processes 1",
     "python-demo/run-demos.sh": "python-demo/run-demos.sh",
     "PYTHONPATH=python/src python3 python-demo/known_work.py": "PYTHONPATH=python/src python3 python-demo/known_work.py",
     "make nuget": "make nuget",

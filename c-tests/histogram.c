@@ -410,7 +410,7 @@ static void check_garbage(const unsigned char *memory, size_t from, size_t to)
     for (size_t i = from; i < to; i++) CHECK(memory[i] == 0xa5);
 }
 
-/* In the caller's memory. What is refused writes nothing. */
+/* In the caller's memory. A refused call writes nothing. */
 static void in_place(void)
 {
     picollo_histogram_options options = default_options();

@@ -3,18 +3,12 @@
 
 #include "buffers.h"
 
-struct rule rule_of_options(const picollo_histogram_options *options)
-{
-    const struct rule rule = rule_of(options->relative_error, options->significant_digits, options->min_trackable, options->max_trackable);
-    const uint64_t unit = options->struct_size <= 56 || options->unit == 0 ? 1 : options->unit;
-    return in_units(rule, unit, options->min_trackable, options->max_trackable, (options->flags & PICOLLO_HISTOGRAM_WHOLE_ARRAY) != 0);
-}
-
 struct asked ask(struct world *world)
 {
     static const double errors[] = {0.1, 0.05, 0.01, 0.02, 1.0};
     static const uint32_t modes[] = {PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_PER_CPU};
     struct asked asked;
+    picollo_layout layout;
     picollo_histogram_options *const options = &asked.options;
     uint64_t ends[2];
     memset(&asked, 0, sizeof asked);
@@ -42,21 +36,16 @@ struct asked ask(struct world *world)
     if (options->mode == PICOLLO_MODE_PER_CPU && options->counter_bits == 32) asked.created = PICOLLO_ERR_UNSUPPORTED;
     asked.in_place = asked.created;
     if (options->storage == PICOLLO_STORAGE_SPARSE || options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.in_place = PICOLLO_ERR_UNSUPPORTED;
-    if (options->max_trackable != 0 && options->min_trackable >= options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
-    if (options->struct_size > 56 && options->unit > 0) {
-        const uint64_t block = rule_of(options->relative_error, options->significant_digits, 0, 0).block;
-        /* No room for the first two blocks, or only for zero. */
-        if (options->unit / (UINT64_C(1) << 62) > 0 || options->unit > ((UINT64_C(1) << 62) - 1) / block) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
-        if (options->max_trackable != 0 && rule_of_options(options).unit > options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
-    }
+    /* Ranges without values, and units without room for them. */
+    if (picollo_layout_of_options(options, &layout) == PICOLLO_ERR_INVALID_ARGUMENT) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
+    else REQUIRE(options->max_trackable == 0 || options->min_trackable < options->max_trackable);
     if (asked.created == PICOLLO_ERR_INVALID_ARGUMENT) asked.in_place = 1;
     return asked;
 }
 
 static struct model *model_of(struct world *world, const picollo_histogram_options *options)
 {
-    const struct rule rule = rule_of_options(options);
-    struct model *const model = new_model(world, &rule);
+    struct model *const model = new_model(world, options);
     model->mode = options->mode;
     model->storage = options->storage;
     model->bits = options->counter_bits == 0 ? 64 : options->counter_bits;
@@ -128,8 +117,8 @@ static void op_free(struct world *world)
 
 void settle(struct model *model)
 {
-    const uint64_t largest = largest_of(&model->raw);
-    if (model->bits == 32 && largest > UINT32_MAX) model->exact = 0;
+    /* One of its cells may have wrapped. */
+    if (model->bits == 32 && model->raw.in > UINT32_MAX) model->exact = 0;
 }
 
 struct job {
@@ -169,7 +158,7 @@ static void op_record(struct world *world)
     job.count = job.how != 1 ? 1 : rarely(world, 8) ? choose(world, UINT64_C(1) << 33) : choose(world, 100);
     for (size_t i = 0; i < job.length; i++) {
         job.values[i] = rarely(world, 2) ? any_value(world) : near + choose(world, 64);
-        count_value(&model->raw, &model->rule, job.values[i], job.count);
+        count_value(model, job.values[i], job.count);
     }
     if (rarely(world, 8)) {
         pthread_t thread;
@@ -195,8 +184,8 @@ static void op_record_in_range(struct world *world)
     } else if (value > max) {
         model->raw.above++;
     } else {
-        count_value(&model->raw, &model->rule, value, 1);
-        if (value >= model->rule.lowest && value <= model->rule.highest) expected = PICOLLO_OK;
+        count_value(model, value, 1);
+        if (value >= model->lowest && value <= model->highest) expected = PICOLLO_OK;
     }
     EXPECT(expected, picollo_histogram_record_in_range(world->histograms[slot], value, min, max));
     settle(model);
@@ -215,7 +204,7 @@ static void op_reset(struct world *world)
     status = picollo_histogram_reset(world->histograms[slot]);
     if (status == PICOLLO_ERR_OUT_OF_MEMORY && model->limited) return;
     EXPECT(PICOLLO_OK, status);
-    copy_counts(&model->base, &model->raw);
+    model->base = model->raw;
 }
 
 static void op_add(struct world *world)
@@ -228,9 +217,7 @@ static void op_add(struct world *world)
     if (world->histograms[slot] == NULL || other == NULL) return;
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 3 + placement, &merged));
     EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, placement, rarely(world, 2) ? NULL : &merged));
-    merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule, placement == PICOLLO_PLACEMENT_LOW_ENDS);
-    /* Only the library knows where spread counts go; none may vanish. */
-    if (placement == PICOLLO_PLACEMENT_SPREAD) model->exact = 0;
+    if (!merge_counts(&model->raw, model, other)) model->exact = 0;
     if (!other->exact) model->exact = model->conserved = 0;
     settle(model);
 }

@@ -11,12 +11,12 @@ static void keep_detached(struct world *world, picollo_snapshot *handle, const s
         return;
     }
     picollo_snapshot_free(slot->handle);
-    forget_snapshot(slot);
+    memset(slot, 0, sizeof *slot);
     slot->handle = handle;
     slot->source = copied.source;
     slot->exact = copied.exact;
     slot->detached = 1;
-    copy_counts(&slot->now, &copied.now);
+    slot->now = copied.now;
     if (slot->exact) check_snapshot(world, slot);
 }
 

@@ -1,5 +1,5 @@
 /* Random sequences of calls on stateful objects: histograms, snapshots, sessions, registries and others, checked with
- * an oracle.
+ * a model of their counts.
  *
  *   sequences [SEQUENCES [FIRST_SEED]]      default: 2000 sequences, seeds from 1 on
  *   sequences - FILE                        one sequence, decided by the bytes of a file
@@ -23,11 +23,16 @@ static const struct operation *const tables[] = {
 };
 static unsigned long long calls;
 
-struct model *new_model(struct world *world, const struct rule *rule)
+struct model *new_model(struct world *world, const picollo_histogram_options *options)
 {
     struct model *const model = (struct model *)calloc(1, sizeof *model);
+    picollo_bucket first, last;
     if (model == NULL || world->number_of_models == MODELS) abort();
-    model->rule = *rule;
+    EXPECT(PICOLLO_OK, picollo_layout_of_options(options, &model->layout));
+    EXPECT(PICOLLO_OK, picollo_layout_bucket_of(&model->layout, model->layout.min_trackable, &first));
+    EXPECT(PICOLLO_OK, picollo_layout_bucket_of(&model->layout, model->layout.max_trackable, &last));
+    model->lowest = first.lower;
+    model->highest = last.upper;
     model->bits = 64;
     model->exact = model->conserved = 1;
     world->models[world->number_of_models++] = model;
@@ -74,18 +79,13 @@ static void end(struct world *world)
                    picollo_snapshot_update(world->snapshots[i].handle, 0));
             picollo_snapshot_free(world->snapshots[i].handle);
         }
-        forget_snapshot(&world->snapshots[i]);
     }
     end_doubles(world);
     end_registry(world);
     end_segments(world);
     end_exemplars(world);
     for (size_t i = 0; i < 2; i++) picollo_session_free(world->sessions[i]);
-    for (size_t i = 0; i < world->number_of_models; i++) {
-        forget_counts(&world->models[i]->raw);
-        forget_counts(&world->models[i]->base);
-        free(world->models[i]);
-    }
+    for (size_t i = 0; i < world->number_of_models; i++) free(world->models[i]);
     for (size_t i = 0; i < world->blocks; i++) free(world->memory[i]);
 }
 

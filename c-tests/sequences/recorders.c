@@ -31,7 +31,7 @@ static void op_record_inline(struct world *world)
     for (uint64_t number = choose(world, 20); number > 0; number--) {
         const uint64_t value = any_value(world);
         picollo_writer_record(writer, value);
-        count_value(&world->recorder_models[place]->raw, &world->recorder_models[place]->rule, value, 1);
+        count_value(world->recorder_models[place], value, 1);
     }
     settle(world->recorder_models[place]);
 }
@@ -52,7 +52,7 @@ static void op_record_atomically(struct world *world)
     for (uint64_t number = choose(world, 20); number > 0; number--) {
         const uint64_t value = any_value(world);
         picollo_atomic_writer_record(writer, value);
-        count_value(&model->raw, &model->rule, value, 1);
+        count_value(model, value, 1);
     }
     settle(model);
 }

@@ -104,8 +104,8 @@ static void op_use(struct world *world)
         REQUIRE(status == PICOLLO_OK || status == info.status);
         if (status == PICOLLO_OK) {
             /* Session histograms cover all 64-bit values. */
-            const struct rule rule = rule_of(world->session_errors[slot], 0, 0, 0);
-            struct model *const model = new_model(world, &rule);
+            const picollo_histogram_options options = {.struct_size = sizeof options, .relative_error = world->session_errors[slot]};
+            struct model *const model = new_model(world, &options);
             /* Only the session writes it. */
             model->mode = PICOLLO_MODE_SINGLE_WRITER;
             model->exact = model->conserved = 0;

@@ -6,15 +6,22 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <picollo_all.h>
 
-#include "oracle.h"
+/* Observations in the range of a layout, below it, and above it. Core tests which buckets they go to. */
+struct counts {
+    uint64_t in, below, above;
+};
 
 /* The expected content of a histogram. Models live until the end of the sequence, as handles may be freed in any
  * order. */
 struct model {
-    struct rule rule;
+    picollo_layout layout;
+    /* The whole buckets at the ends are in range. */
+    uint64_t lowest, highest;
     uint32_t mode, storage, bits, flags;
     /* Memory may be limited. */
     int limited;
@@ -89,6 +96,16 @@ void end_exemplars(struct world *world);
 /* The simulated fault of the library, to check that the tests detect it; 0: none. */
 extern int planted_fault;
 #define PLANTED(number) (planted_fault == (number) && rarely(world, 4))
+
+static inline uint64_t everything(const struct counts *counts)
+{
+    return counts->in + counts->below + counts->above;
+}
+
+static inline void count_value(struct model *model, uint64_t value, uint64_t number)
+{
+    *(value < model->lowest ? &model->raw.below : value > model->highest ? &model->raw.above : &model->raw.in) += number;
+}
 
 /* A number below `limit`. */
 static inline uint64_t choose(struct world *world, uint64_t limit)
@@ -171,14 +188,14 @@ struct asked {
     picollo_status created, in_place;
 };
 struct asked ask(struct world *world);
-/* The expected rule of such valid options. */
-struct rule rule_of_options(const picollo_histogram_options *options);
 
-struct model *new_model(struct world *world, const struct rule *rule);
+/* Of a histogram with these valid options; NULL: the defaults. */
+struct model *new_model(struct world *world, const picollo_histogram_options *options);
 /* Call this after records: the model knows its limits. */
 void settle(struct model *model);
+/* Adds the counts of a snapshot. Returns whether it is still known which of them are in range. */
+int merge_counts(struct counts *to, const struct model *model, const struct snapshot *from);
 void check_snapshot(struct world *world, struct snapshot *snapshot);
-void forget_snapshot(struct snapshot *snapshot);
 /* Any existing snapshot, or NULL. */
 struct snapshot *any_snapshot(struct world *world);
 /* A snapshot with predictable counts, or NULL. */

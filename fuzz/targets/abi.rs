@@ -1,4 +1,4 @@
-//! The whole C interface: the bytes determine a sequence of calls, which c-tests/sequences compares with an oracle.
+//! The whole C interface: the bytes determine a sequence of calls, which c-tests/sequences compares with a model.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

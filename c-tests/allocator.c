@@ -4,7 +4,7 @@
  *   succeeds or returns PICOLLO_ERR_OUT_OF_MEMORY; nothing crashes, nothing leaks, and no count is lost silently.
  * - Reading allocates nothing.
  * - A malloc may record its sizes: each such record comes from inside one of the library's own allocations. */
-#include "test.h"
+#include "uses.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -114,234 +114,8 @@ void free(void *block) NOTHROW
 }
 #endif
 
-/* For a call that may lack memory; returns whether it did not. */
-static int done(picollo_status status)
-{
-    if (status != PICOLLO_OK) CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, status);
-    return status == PICOLLO_OK;
-}
-
-static picollo_histogram *made(uint32_t mode, uint32_t storage)
-{
-    picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
-    options.mode = mode;
-    options.storage = storage;
-    options.relative_error = 0.05;
-    if (!done(picollo_histogram_create(&options, &histogram))) CHECK(histogram == NULL);
-    return histogram;
-}
-
-/* If memory is missing, everything is counted, or counted as lost. */
-static void record_and_read(uint32_t mode, uint32_t storage)
-{
-    picollo_histogram *const histogram = made(mode, storage);
-    picollo_snapshot *snapshot = NULL;
-    picollo_recorder recorder;
-    picollo_summary summary;
-    picollo_counts counts;
-    uint64_t number = 0;
-    if (histogram == NULL) return;
-    for (uint64_t value = 1; value != 0; value *= 16, number++) picollo_histogram_record(histogram, value);
-    memset(&recorder, 0, sizeof recorder);
-    if (mode == PICOLLO_MODE_THREAD_LOCAL && done(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder)))
-        picollo_recorder_release(&recorder);
-    if (done(picollo_snapshot_create(histogram, &snapshot))) {
-        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-        CHECK_U64(number, counts.total + counts.lost);
-        if (storage == PICOLLO_STORAGE_DENSE) CHECK_U64(0, counts.lost);
-        (void)done(picollo_histogram_reset(histogram));
-        picollo_snapshot_free(snapshot);
-    }
-    (void)done(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, NULL, 0, NULL, &summary));
-    picollo_histogram_free(histogram);
-}
-
-static void single(void) { record_and_read(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE); }
-static void sparse(void) { record_and_read(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_SPARSE); }
-static void sparse_interlocked(void) { record_and_read(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_SPARSE); }
-static void interlocked(void) { record_and_read(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_DENSE); }
-static void thread_local_mode(void) { record_and_read(PICOLLO_MODE_THREAD_LOCAL, PICOLLO_STORAGE_DENSE); }
-static void per_cpu(void) { record_and_read(PICOLLO_MODE_PER_CPU, PICOLLO_STORAGE_DENSE); }
-
-static void copies(void)
-{
-    picollo_histogram *const histogram = made(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE);
-    picollo_snapshot *snapshot = NULL, *copy = NULL, *corrected = NULL, *empty = NULL;
-    if (histogram == NULL) return;
-    picollo_histogram_record(histogram, 100000);
-    if (done(picollo_snapshot_create(histogram, &snapshot))) {
-        picollo_comparison comparison;
-        picollo_layout layout;
-        (void)done(picollo_snapshot_copy(snapshot, &copy));
-        (void)done(picollo_snapshot_corrected(snapshot, 10000, &corrected));
-        if (done(picollo_snapshot_layout(snapshot, &layout))) (void)done(picollo_snapshot_create_from_layout(&layout, &empty));
-        (void)done(picollo_compare(snapshot, snapshot, NULL, &comparison));
-    }
-    picollo_snapshot_free(copy);
-    picollo_snapshot_free(corrected);
-    picollo_snapshot_free(empty);
-    picollo_snapshot_free(snapshot);
-    picollo_histogram_free(histogram);
-}
-
-/* Without memory, nothing is written. */
-static void encodings(void)
-{
-    static char bytes[65536], text[65536];
-    picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
-    picollo_snapshot *snapshot = NULL;
-    options.significant_digits = 3;
-    options.max_trackable = 1000000000;
-    if (!done(picollo_histogram_create(&options, &histogram))) return;
-    for (uint64_t value = 1; value < 100000; value *= 2) picollo_histogram_record(histogram, value);
-    if (done(picollo_snapshot_create(histogram, &snapshot))) {
-        picollo_log_reader *reader = NULL;
-        picollo_log_interval interval;
-        picollo_snapshot *decoded = NULL;
-        size_t length;
-        for (uint32_t encoding = 0; encoding < 3; encoding++) {
-            length = 77;
-            if (!done(picollo_snapshot_encode(snapshot, encoding, bytes, sizeof bytes, &length))) CHECK_U64(77, length);
-            else if (done(picollo_snapshot_decode(bytes, length, 0, &decoded))) picollo_snapshot_free(decoded);
-            if (done(picollo_snapshot_encode_base64(snapshot, encoding, text, sizeof text, &length)) &&
-                done(picollo_snapshot_decode(text, length, 0, &decoded)))
-                picollo_snapshot_free(decoded);
-        }
-        if (done(picollo_log_format_interval(snapshot, 1, 1, "t", text, sizeof text, &length)) && done(picollo_log_reader_create(text, length, &reader)) &&
-            done(picollo_log_reader_next(reader, &interval)) && done(picollo_log_reader_decode(reader, 0, &decoded)))
-            picollo_snapshot_free(decoded);
-        picollo_log_reader_free(reader);
-    }
-    picollo_snapshot_free(snapshot);
-    picollo_histogram_free(histogram);
-}
-
-static void doubles(void)
-{
-    picollo_double_options options = PICOLLO_DOUBLE_OPTIONS_INIT;
-    picollo_double_histogram *histogram = NULL;
-    picollo_double_snapshot *snapshot = NULL;
-    picollo_double_statistics statistics;
-    uint64_t number = 0;
-    options.relative_error = 0.05;
-    options.flags = PICOLLO_DOUBLE_EXACT_SUM;
-    if (!done(picollo_double_histogram_create(&options, &histogram))) return;
-    for (double value = 1e-9; value < 1e9; value *= -100, number++) picollo_double_histogram_record(histogram, value);
-    if (done(picollo_double_histogram_collect(histogram, NULL, 0, NULL, &statistics))) CHECK_U64(number, statistics.count + statistics.lost);
-    if (done(picollo_double_snapshot_create(NULL, &snapshot))) {
-        picollo_double_histogram_record(histogram, 5);
-        if (done(picollo_double_snapshot_update(snapshot, histogram, 1))) (void)done(picollo_double_histogram_add(histogram, snapshot));
-    }
-    picollo_double_snapshot_free(snapshot);
-    picollo_double_histogram_free(histogram);
-}
-
-static void registries(void)
-{
-    static const uint64_t bounds[] = {10, 100};
-    static const picollo_label labels[] = {{"path", "/"}};
-    picollo_metric_exemplar exemplar;
-    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
-    picollo_registry *registry = NULL;
-    picollo_histogram *histogram = made(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE);
-    static char text[8192];
-    uint64_t id = 0;
-    size_t length = 0;
-    metric.name = "request_seconds";
-    metric.labels = labels;
-    metric.labels_length = 1;
-    if (histogram != NULL && done(picollo_registry_create(&registry))) {
-        if (done(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id))) {
-            memset(&exemplar, 0, sizeof exemplar);
-            exemplar.value = 5;
-            exemplar.trace_id[3] = 1;
-            exemplar.labels = labels;
-            exemplar.labels_length = 1;
-            (void)done(picollo_registry_set_exemplars(registry, id, &exemplar, 1));
-            (void)done(picollo_registry_update(registry));
-            (void)done(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
-            CHECK_OK(picollo_registry_remove(registry, id));
-        }
-    }
-    picollo_registry_free(registry);
-    picollo_histogram_free(histogram);
-}
-
-static void sessions(void)
-{
-    picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
-    picollo_event event;
-    picollo_session *session = NULL;
-    picollo_histogram *histogram = NULL;
-    options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
-    options.relative_error = 0.05;
-    CHECK_OK(picollo_event_parse("page-faults", &event, NULL));
-    if (!done(picollo_session_create(&options, &event, 1, &session, NULL))) return;
-    CHECK_OK(picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL));
-    CHECK_OK(picollo_session_record(session, 1));
-    (void)done(picollo_session_calibrate(session, NULL));
-    CHECK_OK(picollo_session_histogram_ref(session, 0, &histogram));
-    picollo_histogram_free(histogram);
-    picollo_session_free(session);
-}
-
-/* Slow observations are counted, even if they are not kept. */
-static void collectors(void)
-{
-    static char text[65536];
-    static const uint32_t forms[] = {PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_JSON, PICOLLO_TEXT_HTML};
-    picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT;
-    picollo_exemplar_context context = {{1, 2}, {3}, {4}};
-    picollo_exemplar_interval interval;
-    picollo_exemplars *exemplars = NULL;
-    picollo_exemplar_scope scope;
-    picollo_registry *registry = NULL;
-    picollo_metric_options metric;
-    uint64_t id;
-    size_t length;
-    picollo_histogram *const histogram = made(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_DENSE);
-    if (histogram == NULL) return;
-    options.threshold = 1;
-    options.slowest = 2;
-    /* A ring takes none of the process's memory, and some systems refuse it. */
-    options.flags = PICOLLO_EXEMPLARS_NO_RING;
-    if (!done(picollo_exemplars_create(histogram, &options, &exemplars, NULL))) {
-        CHECK(exemplars == NULL);
-        picollo_histogram_free(histogram);
-        return;
-    }
-    for (int i = 0; i < 20; i++) {
-        picollo_exemplars_begin(exemplars, &scope);
-        picollo_work_add_chain_256(40);
-        if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) CHECK_OK(picollo_exemplars_annotate(exemplars, &scope, &context));
-    }
-    (void)picollo_exemplars_offer(exemplars, 12345678, &context);
-    /* The next call reports what this one could not. */
-    if (done(picollo_exemplars_collect(exemplars, NULL)) || done(picollo_exemplars_collect(exemplars, NULL))) {
-        CHECK_OK(picollo_exemplars_interval(exemplars, &interval));
-        CHECK_U64(21, interval.observations);
-        CHECK_U64(21, interval.slow);
-        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-            CHECK_OK(picollo_exemplars_format(exemplars, forms[i], text, sizeof text, &length));
-        memset(&metric, 0, sizeof metric);
-        metric.struct_size = sizeof metric;
-        metric.name = "latency";
-        if (done(picollo_registry_create(&registry)) && done(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id)))
-            (void)done(picollo_exemplars_publish(exemplars, registry, id));
-        picollo_registry_free(registry);
-    }
-    picollo_exemplars_free(exemplars);
-    picollo_histogram_free(histogram);
-}
-
-static void (*const scenarios[])(void) = {
-    collectors, single, sparse, sparse_interlocked, interlocked, thread_local_mode, per_cpu, copies, encodings, doubles, registries, sessions,
-};
-
 struct job {
-    void (*scenario)(void);
+    const struct use *use;
     /* The allocation that fails, and whether all later ones do; -1: none. */
     long fail;
     int on;
@@ -349,23 +123,23 @@ struct job {
 };
 
 /* On a separate thread, so that thread state ends with it. */
-static void *run_scenario(void *argument)
+static void *run_use(void *argument)
 {
     struct job *const job = (struct job *)argument;
     const long first = allocations;
     failing_on = job->on;
     failing = job->fail < 0 ? -1 : first + job->fail;
-    job->scenario();
+    job->use->run();
     failing = -1;
     job->allocated = allocations - first;
     return NULL;
 }
 
-static long run_apart(void (*scenario)(void), long fail, int on)
+static long run_apart(const struct use *use, long fail, int on)
 {
-    struct job job = {scenario, fail, on, 0};
+    struct job job = {use, fail, on, 0};
     pthread_t thread;
-    if (pthread_create(&thread, NULL, run_scenario, &job) != 0) abort();
+    if (pthread_create(&thread, NULL, run_use, &job) != 0) abort();
     pthread_join(thread, NULL);
     return job.allocated;
 }
@@ -373,19 +147,19 @@ static long run_apart(void (*scenario)(void), long fail, int on)
 static void every_allocation_fails(void)
 {
     long failures = 0;
-    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+    for (size_t i = 0; i < USES; i++) {
         long number;
         /* Once for permanent allocations, such as lists of the library. */
-        (void)run_apart(scenarios[i], -1, 0);
-        number = run_apart(scenarios[i], -1, 0);
+        (void)run_apart(&uses[i], -1, 0);
+        number = run_apart(&uses[i], -1, 0);
         CHECK(number > 0 && number < 1000);
         for (int on = 0; on < 2; on++) {
             for (long fail = 0; fail < number; fail++) {
                 const long before = live;
-                (void)run_apart(scenarios[i], fail, on);
+                (void)run_apart(&uses[i], fail, on);
                 failures++;
                 if (live != before) {
-                    fprintf(stderr, "scenario %zu, allocation %ld%s: %ld blocks leaked\n", i, fail, on ? " and later" : "", live - before);
+                    fprintf(stderr, "%s, allocation %ld%s: %ld blocks leaked\n", uses[i].name, fail, on ? " and later" : "", live - before);
                     test_failures++;
                 }
             }
@@ -602,6 +376,7 @@ static void whatever_is_allocated_may_be_recorded(void)
 
 int main(void)
 {
+    may_lack_memory = 1;
     RUN(every_allocation_fails);
     RUN(makers_names);
     RUN(reading_allocates_nothing);

@@ -189,7 +189,7 @@ struct asked {
 };
 struct asked ask(struct world *world);
 
-/* Of a histogram with these valid options; NULL: the defaults. */
+/* The model of a histogram with these valid options; NULL: the defaults. */
 struct model *new_model(struct world *world, const picollo_histogram_options *options);
 /* Call this after records: the model knows its limits. */
 void settle(struct model *model);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Do viewers see what runs? Starts three services, in C, in Python with four forked workers and in C#, and drives
-# `picollo top` in a terminal of 80 × 24, with tmux. Ends with "N passed, N failed".
+# `picollo top` in a terminal of 80 × 24, with tmux.
 #
 #   ci/observe.sh              the checks
-#   ci/observe.sh --picture    also updates its pictures: docs/images/picollo-top.svg and -one.svg
+#   ci/observe.sh --picture    updates docs/images/picollo-top.svg and -one.svg instead, with simulated services
 #
 # The library is that of target/stage, or of the directory in STAGE. The C# service is that of an earlier ci/dotnet.sh.
 set -euo pipefail
@@ -18,6 +18,10 @@ fi
 cargo build --quiet --release -p picollo-cli
 export PYTHONPATH=$PWD/python/src PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
 command=$PWD/target/release/picollo
+if [ "${1:-}" = --picture ]; then
+    python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q rich==14.1.0
+    exec "$work/venv/bin/python" ci/observe/picture.py "$command"
+fi
 # In memory, like segments.
 PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
 export PICOLLO_DIR
@@ -33,6 +37,4 @@ if [ -x "$dotnet" ] && [ -e "$samples" ]; then
 else
     echo "SKIPPED: the service in C#, which ci/dotnet.sh compiles"
 fi
-picture=()
-[ "${1:-}" != --picture ] || picture=(--picture docs/images/picollo-top)
-python3 ci/observe/check.py "${picture[@]}" "$command" "$work" "${services[@]}"
+python3 ci/observe/check.py "$command" "$work" "${services[@]}"

@@ -1,65 +1,95 @@
-"""A terminal's screen as SVG."""
+#!/usr/bin/env python3
+"""Makes docs/images/picollo-top.svg and -one.svg: what `picollo top` shows of three simulated services.
 
-import html
+    picture.py PICOLLO      ci/observe.sh --picture runs it; takes a minute
+
+The services record random values, because the pictures should show usual ones, and not those of a busy machine.
+"""
+
+import io
+import math
+import os
+import pathlib
+import random
 import re
-import unicodedata
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 
-#: The used ones of the terminal's eight colors, on dark.
-COLORS = {31: "#f47067", 32: "#57ab5a", 36: "#56b6c2"}
-FOREGROUND, BACKGROUND = "#d0d7de", "#0d1117"
-#: Normal spaces would be collapsed.
-NO_BREAK = "\u00a0"
-WIDTH, HEIGHT, PADDING = 8.4, 17, 10
+import picollo
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+from rich.text import Text
 
-
-def runs(line, state):
-    """Pieces of a line and their style; the style continues in the next line."""
-    for piece in re.split(r"(\x1b\[[\d;]*m)", line):
-        if not piece.startswith("\x1b"):
-            if piece:
-                yield piece, dict(state)
-            continue
-        # Palette colors are the same eight.
-        for code in re.sub(r"38;5;(\d)(?!\d)", r"3\1", piece[2:-1]).split(";"):
-            code = int(code or 0)
-            if code == 0:
-                state.clear()
-            elif code in (1, 2, 7):
-                state[code] = True
-            elif code in (22, 27):
-                state.pop(1, None)
-                state.pop(2, None) if code == 22 else state.pop(7, None)
-            elif 30 <= code <= 37:
-                state["color"] = COLORS.get(code, FOREGROUND)
-            elif code == 39:
-                state.pop("color", None)
+IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/images"
+#: For each service its routes: requests per second, median in ms, and standard deviation of the logarithm.
+SERVICES = {
+    "shop": [("/cart", 412, 3.1, 0.4), ("/items", 1870, 0.82, 0.35), ("/order", 196, 11.5, 0.5), ("/pay", 88, 43, 0.3)],
+    "web": [("/json", 940, 1.9, 0.4), ("/login", 138, 62, 0.25), ("/search", 615, 24, 0.6)],
+    "billing": [("/bill", 257, 7.4, 0.45), ("/card", 49, 9.1, 0.4), ("/tax", 530, 0.31, 0.5)],
+}
+TMUX = ["tmux", "-f", "/dev/null", "-L", f"picollo-{os.getpid()}"]
+THEME = TerminalTheme((13, 17, 23), (208, 215, 222), [(0, 0, 0), (244, 112, 103), (87, 171, 90)] + [(86, 182, 194)] * 5)
+SVG = """<svg viewBox="0 0 1090 HEIGHT" xmlns="http://www.w3.org/2000/svg">
+<style>.{unique_id}-matrix {{ font-family: DejaVu Sans Mono, Menlo, Consolas, monospace; font-size: {char_height}px; }}
+{styles}</style>
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+<g transform="translate(8, 8)">{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
+</svg>
+"""
 
 
-def svg_of(screen, columns, lines):
-    """A picture of the output of `tmux capture-pane -e -p`."""
-    out, state = [], {}
-    for row, line in enumerate(screen.split("\n")[:lines]):
-        column, pieces = 0, list(runs(line, state))
-        if pieces and 7 in pieces[-1][1]:
-            # tmux omits spaces at the end, which are visible in a bar.
-            pieces.append((" " * (columns - len(re.sub(r"\x1b\[[\d;]*m", "", line))), pieces[-1][1]))
-        for text, style in pieces:
-            length = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
-            x, y = PADDING + column * WIDTH, PADDING + row * HEIGHT
-            color = style.get("color", FOREGROUND)
-            if 7 in style:
-                out.append(f'<rect x="{x:.1f}" y="{y}" width="{length * WIDTH:.1f}" height="{HEIGHT}" fill="{color}"/>')
-                color = BACKGROUND
-            look = ' font-weight="bold"' if 1 in style else ' opacity="0.6"' if 2 in style else ""
-            if text.strip():
-                # Places every character exactly, for any width of the font.
-                shown = html.escape(text).replace(" ", NO_BREAK)
-                places = " ".join(f"{x + at * WIDTH:.1f}" for at in range(len(text)))
-                out.append(f'<text x="{places}" y="{y + 13}" fill="{color}"{look}>{shown}</text>')
-            column += length
-    width, height = columns * WIDTH + 2 * PADDING, lines * HEIGHT + 2 * PADDING
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" '
-        'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">\n'
-        f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>\n' + "\n".join(out) + "\n</svg>\n"
-    )
+def serve(name, histograms):
+    with picollo.Segment(name) as segment:
+        latencies = [segment.histogram("request", unit="ns", labels={"route": row[0]}) for row in histograms]
+    began, done = time.monotonic(), [0] * len(histograms)
+    while True:
+        now = time.monotonic() - began
+        for at, (_, rate, median, width) in enumerate(histograms):
+            # Load rises and falls, and one request in two thousand waits.
+            load = 1 + 0.3 * math.sin(now / (5 + 2 * at))
+            while done[at] < now * rate:
+                slow = 6 if random.random() < 0.0005 else load
+                latencies[at].record(round(slow * median * 1e6 * random.lognormvariate(0, width)))
+                done[at] += 1
+        time.sleep(0.02)
+
+
+def tmux(*words):
+    return subprocess.run([*TMUX, *words], check=True, capture_output=True, text=True).stdout
+
+
+def draw(name, *keys, lines):
+    tmux("resize-window", "-x", "88", "-y", str(lines))
+    tmux("send-keys", *keys)
+    time.sleep(1.5)
+    screen = tmux("capture-pane", "-p", "-e", "-N")
+    console = Console(record=True, width=88, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(screen.rstrip("\n")), no_wrap=True, crop=False)
+    svg = console.export_svg(theme=THEME, code_format=SVG.replace("HEIGHT", str(round(lines * 24.4 + 16))), unique_id="top")
+    (IMAGES / name).write_text(re.sub(r' clip-path="[^"]*"| +$', "", svg, flags=re.M))
+
+
+def main(command):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        os.environ["PICOLLO_DIR"] = folder
+        children = []
+        for name, histograms in SERVICES.items():
+            children.append(os.fork())
+            if children[-1] == 0:
+                serve(name, histograms)
+        try:
+            tmux("new-session", "-d", "-x", "88", "-y", "13", f"{os.path.abspath(command)} top")
+            tmux("set-option", "-g", "status", "off")
+            time.sleep(62)
+            draw("picollo-top.svg", "Home", lines=13)
+            draw("picollo-top-one.svg", "End", "Enter", lines=24)
+        finally:
+            subprocess.run([*TMUX, "kill-server"])
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+
+
+main(*sys.argv[1:])

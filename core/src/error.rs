@@ -51,7 +51,7 @@ impl fmt::Display for Error {
 impl core::error::Error for Error {}
 
 /// The result of a call that can fail.
-pub type Result<T> = core::result::Result<T, Error>;
+pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// Converts a code to the variant that has it; other codes fail with [`Error::InvalidArgument`].
 #[doc(hidden)]

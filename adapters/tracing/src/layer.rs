@@ -82,7 +82,7 @@ impl SpanTimes {
                     created_unix_nanos,
                     ..Metric::default()
                 };
-                match registry.add(&times.0[time as usize], &metric, &[]) {
+                match registry.add(&times.0[time as usize], &metric, &[]).map_err(Error::from) {
                     Ok(_) | Err(Error::InvalidArgument) => {}
                     Err(error) => return Err(error),
                 }

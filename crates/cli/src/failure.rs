@@ -50,6 +50,12 @@ impl From<picollo_core::Error> for Failure {
     }
 }
 
+impl From<picollo_export::MetricError> for Failure {
+    fn from(error: picollo_export::MetricError) -> Failure {
+        Failure::Message(error.to_string())
+    }
+}
+
 impl From<String> for Failure {
     fn from(what: String) -> Failure {
         Failure::Message(what)

@@ -4,10 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entries::{split_below, sum_of};
+use super::error::{MetricError, refuse};
 use super::exponential::{Edges, Exponential};
 use super::family::Family;
 use super::keys::Keys;
-use super::memory::{copy_of, push};
+use super::memory::{copy_of, push, text};
 use super::number::Number;
 use picollo_core::doubles::{DoubleEntry, DoubleSnapshot};
 use picollo_core::layouts::ValueSelection;
@@ -60,20 +61,28 @@ struct Beside {
 }
 
 impl Distribution {
-    /// An empty distribution for histograms with these buckets, next to `others`. Bounds are as recorded. Returns
-    /// [`Error::InvalidArgument`] for bounds that do not ascend as written, are not finite, or are too many.
+    /// An empty distribution for histograms with these buckets, next to `others`. Bounds are as recorded. Refuses
+    /// bounds that do not ascend as written, are not finite, or are too many.
     pub(super) fn new(
         keys: Keys,
         divisor: f64,
         bounds: &[f64],
         max_buckets: u32,
         others: &[Family],
-    ) -> Result<Distribution> {
-        let written = |bound: &f64| bound / divisor;
+    ) -> Result<Distribution, MetricError> {
         // This check comes before any memory is allocated for them.
-        let ascend = bounds.windows(2).all(|pair| written(&pair[0]) < written(&pair[1]));
-        if bounds.len() > MAX_BOUNDS || !ascend || !bounds.iter().map(written).all(f64::is_finite) {
-            return Err(Error::InvalidArgument);
+        if bounds.len() > MAX_BOUNDS {
+            refuse!("bounds must be at most {MAX_BOUNDS}; got {}", bounds.len());
+        }
+        let mut before = f64::NEG_INFINITY;
+        for &bound in bounds {
+            let written = bound / divisor;
+            if !written.is_finite() || written <= before {
+                refuse!(
+                    "bounds must be finite and ascend, also after their division by {divisor:?}; got {bounds:?}"
+                );
+            }
+            before = written;
         }
         let like = |other: &&Distribution| other.keys == keys && other.divisor == divisor;
         let edges = match others.iter().flat_map(Family::distributions).map(|(_, other)| other).find(like) {
@@ -105,7 +114,7 @@ impl Distribution {
         };
         for bound in &mut distribution.bounds {
             *bound /= divisor;
-            push(&mut distribution.bound_texts, Number(*bound).to_text()?)?;
+            push(&mut distribution.bound_texts, text(Number(*bound))?)?;
         }
         distribution.count(Beside::default());
         Ok(distribution)

@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::error::{MetricError, refuse};
 use super::family::Labels;
 use super::memory::push;
-use picollo_core::{Error, Result};
 
 /// One observation that stands for others: its value, its time, and labels that lead further, such as `trace_id`.
 #[derive(Clone, Debug)]
@@ -17,13 +17,19 @@ pub struct MetricExemplar {
 impl MetricExemplar {
     /// Makes an exemplar. The value is as recorded: its metric's divisor applies to it. A time of 0 means unknown.
     ///
-    /// Returns [`Error::InvalidArgument`] for a value that is not finite, and for labels that no metric could have.
-    /// Names and values may have 128 characters in total, the standard's limit. Also returns [`Error::OutOfMemory`].
-    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<MetricExemplar> {
+    /// Refuses a value that is not finite, and labels that no metric could have. Names and values may have 128
+    /// characters in total, the standard's limit.
+    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<MetricExemplar, MetricError> {
         let characters: usize =
             labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
-        if !value.is_finite() || characters > 128 {
-            return Err(Error::InvalidArgument);
+        if !value.is_finite() {
+            refuse!("the value of an exemplar must be finite; got {value}");
+        }
+        if characters > 128 {
+            refuse!(
+                "the labels of an exemplar must have at most 128 characters, with trace_id and span_id; got \
+                 {characters}"
+            );
         }
         Ok(MetricExemplar { value, unix_nanos, labels: Labels::new(labels)? })
     }
@@ -36,7 +42,7 @@ impl MetricExemplar {
         trace_id: [u8; 16],
         span_id: [u8; 8],
         labels: &[(&str, &str)],
-    ) -> Result<MetricExemplar> {
+    ) -> Result<MetricExemplar, MetricError> {
         let (mut trace, mut span) = ([0; 32], [0; 16]);
         let mut all = Vec::new();
         for &label in labels {
@@ -63,12 +69,18 @@ fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
     core::str::from_utf8(digits).unwrap_or_default()
 }
 
-/// Divides values. Returns [`Error::InvalidArgument`] if a result is not finite.
-pub(super) fn divided(mut exemplars: Vec<MetricExemplar>, divisor: f64) -> Result<Vec<MetricExemplar>> {
+/// Divides values, and refuses those whose results are not finite.
+pub(super) fn divided(
+    mut exemplars: Vec<MetricExemplar>,
+    divisor: f64,
+) -> Result<Vec<MetricExemplar>, MetricError> {
     for exemplar in &mut exemplars {
+        let value = exemplar.value;
         exemplar.value /= divisor;
         if !exemplar.value.is_finite() {
-            return Err(Error::InvalidArgument);
+            refuse!(
+                "the value of an exemplar must be finite after its division by {divisor:?}; got {value:?}"
+            );
         }
     }
     Ok(exemplars)

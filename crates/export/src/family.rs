@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::distribution::Distribution;
+use super::error::{MetricError, refuse};
 use super::exemplar::MetricExemplar;
 use super::memory::{push, text};
 use super::name;
-use super::output::Output;
 use super::text::Escaped;
-use picollo_core::{Error, Result};
 
 /// What kind of number a metric is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +22,17 @@ pub enum MetricKind {
     Counter,
     /// A number that goes up and down.
     Gauge,
+}
+
+impl MetricKind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            MetricKind::Histogram => "histogram",
+            MetricKind::Summary => "summary",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+        }
+    }
 }
 
 /// The metrics of one name, in the order of their addition; encoders take these.
@@ -84,38 +94,40 @@ pub(super) struct Label {
 }
 
 impl Labels {
-    /// Returns [`Error::InvalidArgument`] for names that are not allowed or occur twice.
+    /// Refuses names that are not allowed or occur twice.
     #[inline(never)]
-    pub(super) fn new(given: &[(&str, &str)]) -> Result<Labels> {
+    pub(super) fn new(given: &[(&str, &str)]) -> Result<Labels, MetricError> {
         let mut labels = Vec::new();
         for &(name, value) in given {
             let plain_name = name::plain(name)?;
-            name::check_label(&plain_name)?;
+            if !name::is_label(&plain_name) {
+                refuse!(
+                    "the name of a label must have letters, digits, underscores, dots, hyphens and slashes, begin \
+                     with neither a digit nor two underscores, and not be \"le\"; got {name:?}"
+                );
+            }
             push(&mut labels, Label { plain_name, name: text(name)?, value: text(value)? })?;
         }
         labels.sort_unstable();
-        if labels.windows(2).any(|pair| pair[0].plain_name == pair[1].plain_name) {
-            return Err(Error::InvalidArgument);
+        if let Some([one, other]) = labels.array_windows().find(|[a, b]| a.plain_name == b.plain_name) {
+            refuse!(
+                "labels must have different names, and dots, hyphens and slashes are underscores to Prometheus; got \
+                 {:?} and {:?}",
+                one.name,
+                other.name
+            );
         }
-        let mut listed = String::new();
-        listed
-            .try_reserve_exact(Output::length_of(|out| write_labels(&labels, out)))
-            .map_err(|_| Error::OutOfMemory)?;
-        write_labels(&labels, &mut listed);
+        let listed = text(fmt::from_fn(|f| {
+            labels.iter().try_for_each(|label| {
+                write!(f, "{}=\"{}\",", label.plain_name, Escaped { text: &label.value, quotes: true })
+            })
+        }))?;
         Ok(Labels { labels, listed })
     }
 
     /// As text, with a comma after each label.
     pub(super) fn listed(&self) -> &str {
         &self.listed
-    }
-}
-
-/// This cannot fail: outputs do not fail, and a text has room for it.
-fn write_labels(labels: &[Label], out: &mut impl fmt::Write) {
-    for label in labels {
-        let value = Escaped { text: &label.value, quotes: true };
-        let _ = write!(out, "{}=\"{value}\",", label.plain_name);
     }
 }
 

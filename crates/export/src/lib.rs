@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod distribution;
 mod entries;
+mod error;
 mod exemplar;
 mod exponential;
 mod family;
@@ -34,6 +35,7 @@ mod roots;
 mod text;
 
 pub use distribution::{Distribution, MAX_BOUNDS};
+pub use error::MetricError;
 pub use exemplar::MetricExemplar;
 pub use family::{Family, MetricKind, Point, Value};
 pub use format::Exposition;

@@ -2,7 +2,9 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::{Display, Write};
 
+use super::output::Output;
 use picollo_core::{Error, Result};
 
 pub(super) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
@@ -12,16 +14,25 @@ pub(super) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     Ok(copy)
 }
 
+/// Makes room for one more.
+pub(super) fn reserve<T>(list: &mut Vec<T>) -> Result<()> {
+    list.try_reserve(1).map_err(|_| Error::OutOfMemory)
+}
+
 #[inline]
 pub(super) fn push<T>(to: &mut Vec<T>, item: T) -> Result<()> {
-    to.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+    reserve(to)?;
     to.push(item);
     Ok(())
 }
 
-pub(super) fn text(text: &str) -> Result<String> {
-    let mut copy = String::new();
-    copy.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory)?;
-    copy.push_str(text);
-    Ok(copy)
+pub(super) fn text(item: impl Display) -> Result<String> {
+    let mut text = String::new();
+    // Outputs do not fail, and the text has room for it.
+    let length = Output::length_of(|out| {
+        let _ = write!(out, "{item}");
+    });
+    text.try_reserve_exact(length).map_err(|_| Error::OutOfMemory)?;
+    let _ = write!(text, "{item}");
+    Ok(text)
 }

@@ -4,11 +4,7 @@ use alloc::string::String;
 
 use super::family::MetricKind;
 use super::memory::text;
-use picollo_core::{Error, Result};
-
-fn check(allowed: bool) -> Result<()> {
-    if allowed { Ok(()) } else { Err(Error::InvalidArgument) }
-}
+use picollo_core::Result;
 
 fn is_name(name: &str, also: &[u8]) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || also.contains(&byte);
@@ -25,20 +21,21 @@ pub(super) fn plain(name: &str) -> Result<String> {
     Ok(plain)
 }
 
-/// Checks the plain name of a metric.
-pub(super) fn check_metric(name: &str) -> Result<()> {
-    check(is_name(name, b":"))
+/// Whether a metric may have this plain name.
+pub(super) fn is_metric(name: &str) -> bool {
+    is_name(name, b":")
 }
 
-/// Checks the plain name of a label. `le` is the bound of a bucket; names that begin with two underscores are reserved.
-pub(super) fn check_label(name: &str) -> Result<()> {
-    check(is_name(name, b"") && name != "le" && !name.starts_with("__"))
+/// Whether a label may have this plain name. `le` is the bound of a bucket; two underscores at the beginning are
+/// reserved.
+pub(super) fn is_label(name: &str) -> bool {
+    is_name(name, b"") && name != "le" && !name.starts_with("__")
 }
 
-/// Checks a unit; the plain name must end with it.
-pub(super) fn check_unit(name: &str, unit: &str) -> Result<()> {
+/// Whether a metric with this plain name may have this unit: the name must end with it.
+pub(super) fn is_unit(name: &str, unit: &str) -> bool {
     let ends = |unit| name.strip_suffix(unit).is_some_and(|rest| rest.len() > 1 && rest.ends_with('_'));
-    check(unit.is_empty() || (is_name(unit, b":") && ends(unit)))
+    unit.is_empty() || (is_name(unit, b":") && ends(unit))
 }
 
 /// The suffixes of a metric's samples, and of the counters beside a histogram. The latter have samples named
@@ -76,18 +73,10 @@ mod tests {
 
     #[test]
     fn names() {
-        for good in ["a", "request_seconds", "_x", ":x", "a:b", "A9"] {
-            assert_eq!(check_metric(good), Ok(()), "{good}");
-        }
-        for bad in ["", "9a", "a-b", "a b", "a\n", "ä", "a.b", "a{"] {
-            assert_eq!(check_metric(bad), Err(Error::InvalidArgument), "{bad}");
-        }
-        for good in ["a", "_a", "le_", "A9"] {
-            assert_eq!(check_label(good), Ok(()), "{good}");
-        }
-        for bad in ["", "9", "a:b", "le", "__a", "a=\"", "a,b"] {
-            assert_eq!(check_label(bad), Err(Error::InvalidArgument), "{bad}");
-        }
+        assert!(["a", "request_seconds", "_x", ":x", "a:b", "A9"].into_iter().all(is_metric));
+        assert!(!["", "9a", "a-b", "a b", "a\n", "ä", "a.b", "a{"].into_iter().any(is_metric));
+        assert!(["a", "_a", "le_", "A9"].into_iter().all(is_label));
+        assert!(!["", "9", "a:b", "le", "__a", "a=\"", "a,b"].into_iter().any(is_label));
     }
 
     #[test]
@@ -99,12 +88,12 @@ mod tests {
     #[test]
     fn units() {
         for (name, unit) in [("x", ""), ("x_seconds", "seconds"), ("a_b_bytes_per_s", "bytes_per_s")] {
-            assert_eq!(check_unit(name, unit), Ok(()));
+            assert!(is_unit(name, unit), "{name} {unit}");
         }
         for (name, unit) in
             [("x", "seconds"), ("xseconds", "seconds"), ("_seconds", "seconds"), ("x_s s", "s s")]
         {
-            assert_eq!(check_unit(name, unit), Err(Error::InvalidArgument), "{name} {unit}");
+            assert!(!is_unit(name, unit), "{name} {unit}");
         }
     }
 

@@ -1,26 +1,12 @@
 //! Numbers as text.
 
-use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
-use super::memory::text;
-use picollo_core::Result;
 use picollo_core::seam::BufferWriter;
 
 /// A number in the standard's canonical form, which is that of Go: the shortest digits that read back as the same
 /// double, with a decimal point from 0.0001 to 100000.0, and with a two-digit exponent beyond.
 pub(super) struct Number(pub(super) f64);
-
-impl Number {
-    /// The text, in newly allocated memory.
-    pub(super) fn to_text(&self) -> Result<String> {
-        let mut bytes = [0; 32];
-        let mut buffer = BufferWriter::new(&mut bytes);
-        // A buffer does not fail, and no number is longer.
-        let _ = write!(buffer, "{self}");
-        text(buffer.as_str())
-    }
-}
 
 impl Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,13 +6,15 @@ use core::fmt;
 use core::mem::MaybeUninit;
 
 use super::distribution::{Distribution, powers_of_four};
+use super::error::{MetricError, refuse};
 use super::exemplar::{MetricExemplar, divided};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
 use super::keys::Keys;
-use super::memory::{push, text};
+use super::memory::{push, reserve, text};
 use super::name;
 use super::output::Output;
+use super::text::Braced;
 use picollo_core::counters::{Metric, MetricCounter, MetricGauge, SharedStripedCounter};
 use picollo_core::doubles::{DoubleEntry, DoubleSnapshot, SharedDoubleHistogram};
 use picollo_core::recorders::Handle;
@@ -86,6 +88,25 @@ impl Members {
         Ok((self.slots[slot] == 0).then_some(slot))
     }
 
+    /// Adds a point with its source, unless there is one with these labels.
+    fn add(
+        &mut self,
+        name: &str,
+        member: Member,
+        points: &mut Vec<Point>,
+        point: Point,
+    ) -> Result<(), MetricError> {
+        let Some(slot) = self.vacancy(points, point.labels.listed())? else {
+            let labels = Braced(&point.labels);
+            refuse!("name and labels must differ from those of other metrics; got {name}{labels} twice")
+        };
+        reserve(&mut self.list)?;
+        push(points, point)?;
+        self.list.push(member);
+        self.slots[slot] = points.len() as u32;
+        Ok(())
+    }
+
     fn find_all(&mut self, points: &[Point]) {
         self.slots.fill(0);
         for (at, point) in points.iter().enumerate() {
@@ -124,11 +145,16 @@ impl Registry {
     /// `bounds` are the largest values of the buckets, ascending, as recorded, up to 500; none: one below each power of four in the
     /// range, which are exact.
     ///
-    /// Returns [`Error::InvalidArgument`] for a name, label, bound or divisor that breaks the rules of [`Metric`]; if a
-    /// metric with this name and these labels exists; if kind, help or unit differ from those of the others with this
-    /// name; and if the name is one that is written for another metric (`x_count` beside `x`, `a.b` beside `a_b`).
-    /// Returns [`Error::OutOfMemory`] if there is no memory. Nothing has changed then.
-    pub fn add(&mut self, histogram: &impl Handle, metric: &Metric, bounds: &[u64]) -> Result<u64> {
+    /// Refuses a name, label, unit, bound or divisor that breaks the rules of [`Metric`]; a name and labels that exist;
+    /// a kind, help or unit unlike those of the others with this name; and a name that is written for another metric
+    /// (`x_count` beside `x`, `a.b` beside `a_b`). The error says which, or is that of [`Error::OutOfMemory`]. Nothing
+    /// has changed then.
+    pub fn add(
+        &mut self,
+        histogram: &impl Handle,
+        metric: &Metric,
+        bounds: &[u64],
+    ) -> Result<u64, MetricError> {
         let histogram = histogram.unguarded(Inside(()));
         let layout = *histogram.layout();
         let bounds = match bounds {
@@ -156,7 +182,7 @@ impl Registry {
         histogram: &SharedDoubleHistogram,
         metric: &Metric,
         bounds: &[f64],
-    ) -> Result<u64> {
+    ) -> Result<u64, MetricError> {
         const POWERS: [f64; 13] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
         let bounds = if bounds.is_empty() { &POWERS } else { bounds };
         let keys = Keys::Doubles(histogram.layout());
@@ -167,21 +193,24 @@ impl Registry {
 
     /// Adds a new counter. Returns the number for [`Registry::remove`], and the counter, which may outlive the
     /// registry. Errors as for [`Registry::add`].
-    pub fn add_counter(&mut self, metric: &Metric) -> Result<(u64, MetricCounter)> {
+    pub fn add_counter(&mut self, metric: &Metric) -> Result<(u64, MetricCounter), MetricError> {
         let counter = MetricCounter::create()?;
         let id = self.add_source(Source::Counter(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
         Ok((id, counter))
     }
 
     /// Like [`Registry::add_counter`], for a counter of many words: 1 KB.
-    pub fn add_striped_counter(&mut self, metric: &Metric) -> Result<(u64, SharedStripedCounter)> {
+    pub fn add_striped_counter(
+        &mut self,
+        metric: &Metric,
+    ) -> Result<(u64, SharedStripedCounter), MetricError> {
         let counter = SharedStripedCounter::create()?;
         let id = self.add_source(Source::Striped(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
         Ok((id, counter))
     }
 
     /// Adds a new gauge, like [`Registry::add_counter`].
-    pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge)> {
+    pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge), MetricError> {
         let gauge = MetricGauge::create()?;
         let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_, _| Ok(Value::Gauge(0.0)))?;
         Ok((id, gauge))
@@ -191,11 +220,11 @@ impl Registry {
         &mut self,
         source: Source,
         metric: &Metric,
-        value: impl FnOnce(f64, &[Family]) -> Result<Value>,
-    ) -> Result<u64> {
+        value: impl FnOnce(f64, &[Family]) -> Result<Value, MetricError>,
+    ) -> Result<u64, MetricError> {
         let divisor = if metric.divisor == 0.0 { 1.0 } else { metric.divisor };
         if !divisor.is_finite() || divisor < 0.0 {
-            return Err(Error::InvalidArgument);
+            refuse!("divisor must be a finite number above 0, or 0 for 1; got {divisor:?}");
         }
         let value = value(divisor, &self.families)?;
         self.insert(source, metric, divisor, value)
@@ -203,7 +232,13 @@ impl Registry {
 
     /// All kinds share this function, because it is long and never hot.
     #[inline(never)]
-    fn insert(&mut self, source: Source, metric: &Metric, divisor: f64, value: Value) -> Result<u64> {
+    fn insert(
+        &mut self,
+        source: Source,
+        metric: &Metric,
+        divisor: f64,
+        value: Value,
+    ) -> Result<u64, MetricError> {
         let kind = match source.kind() {
             MetricKind::Histogram if metric.summary => MetricKind::Summary,
             kind => kind,
@@ -211,45 +246,62 @@ impl Registry {
         let given = metric.name.strip_suffix("_total").filter(|_| kind == MetricKind::Counter);
         let given = given.unwrap_or(metric.name);
         let plain_name = name::plain(given)?;
-        name::check_metric(&plain_name)?;
-        name::check_unit(&plain_name, metric.unit)?;
-        let point = Point::new(metric, divisor, value)?;
+        let &Metric { name, help, unit, .. } = metric;
+        if !name::is_metric(&plain_name) {
+            refuse!(
+                "name must have letters, digits, underscores, colons, dots, hyphens and slashes, and not begin with a \
+                 digit; got {name:?}"
+            );
+        }
+        if !name::is_unit(&plain_name, unit) {
+            refuse!(
+                "unit must have letters, digits, underscores and colons, and name must end with it, after an \
+                 underscore; got unit {unit:?} for name {name:?}"
+            );
+        }
+        let point = Point {
+            labels: Labels::new(metric.labels)?,
+            divisor,
+            created_unix_nanos: metric.created_unix_nanos,
+            native: metric.native,
+            value,
+            exemplars: Vec::new(),
+        };
         if kind == MetricKind::Summary && point.labels.iter().any(|label| label.plain_name == "quantile") {
-            return Err(Error::InvalidArgument);
+            refuse!("labels of a summary must not have the name \"quantile\", which the summary has itself");
         }
         let member = Member { id: self.last_id + 1, source };
-        match self.families.iter().position(|family| family.name == given) {
+        let at = match self.families.iter().position(|family| family.name == given) {
             Some(at) => {
                 let family = &mut self.families[at];
-                let unlike = (family.kind, &*family.help, &*family.unit) != (kind, metric.help, metric.unit);
-                let members = &mut self.sources[at];
-                if unlike {
-                    return Err(Error::InvalidArgument);
+                for (argument, value, others) in [
+                    ("kind", kind.name(), family.kind.name()),
+                    ("help", help, &family.help),
+                    ("unit", unit, &family.unit),
+                ] {
+                    if value != others {
+                        refuse!("{argument} of {name:?} must be {others:?}, as before; got {value:?}");
+                    }
                 }
-                let vacancy = members.vacancy(&family.points, point.labels.listed())?;
-                let slot = vacancy.ok_or(Error::InvalidArgument)?;
-                push(&mut family.points, point)?;
-                if let Err(error) = push(&mut members.list, member) {
-                    family.points.pop();
-                    return Err(error);
-                }
-                members.slots[slot] = family.points.len() as u32;
+                at
             }
             None => {
-                if self.families.iter().any(|family| family.clashes(&plain_name, kind)) {
-                    return Err(Error::InvalidArgument);
+                if let Some(other) = self.families.iter().find(|family| family.clashes(&plain_name, kind)) {
+                    refuse!(
+                        "name must not be written for another metric; got {name:?} beside {:?}",
+                        other.name
+                    );
                 }
-                let (mut points, mut members) = (Vec::new(), Members::default());
-                push(&mut points, point)?;
-                push(&mut members.list, member)?;
-                let (name, help, unit) = (text(given)?, text(metric.help)?, text(metric.unit)?);
-                push(&mut self.families, Family { name, plain_name, help, unit, kind, points })?;
-                if let Err(error) = push(&mut self.sources, members) {
-                    self.families.pop();
-                    return Err(error);
-                }
+                let (name, help, unit) = (text(given)?, text(help)?, text(unit)?);
+                reserve(&mut self.sources)?;
+                push(&mut self.families, Family { name, plain_name, help, unit, kind, points: Vec::new() })?;
+                self.sources.push(Members::default());
+                self.families.len() - 1
             }
-        }
+        };
+        let added = self.sources[at].add(given, member, &mut self.families[at].points, point);
+        self.drop_empty();
+        added?;
         self.last_id += 1;
         self.lengths = [None; Exposition::NUMBER];
         Ok(self.last_id)
@@ -280,6 +332,10 @@ impl Registry {
             members.list.retain(|member| keeps(member.id));
             members.find_all(&family.points);
         }
+        self.drop_empty();
+    }
+
+    fn drop_empty(&mut self) {
         self.families.retain(|family| !family.points.is_empty());
         self.sources.retain(|members| !members.list.is_empty());
     }
@@ -287,12 +343,14 @@ impl Registry {
     /// Sets the exemplars of a metric, and replaces its earlier ones. For a histogram, each bucket is written with its
     /// latest exemplar; for a counter, only the latest is written.
     ///
-    /// Returns [`Error::InvalidArgument`] if there is no such metric, or a value divided by the metric's divisor is too
-    /// large; [`Error::Unsupported`] for gauges, which have no exemplars. Nothing has changed then.
-    pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<MetricExemplar>) -> Result<()> {
-        let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
+    /// Fails if there is no such metric, or a value divided by the metric's divisor is too large; with
+    /// [`Error::Unsupported`] for gauges, which have no exemplars. Nothing has changed then.
+    pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<MetricExemplar>) -> Result<(), MetricError> {
+        let Some((family, at)) = self.position(id) else {
+            refuse!("id must be the number of a metric in this registry; got {id}")
+        };
         if self.families[family].kind == MetricKind::Gauge {
-            return Err(Error::Unsupported);
+            return Err(MetricError::new(Error::Unsupported, format_args!("a gauge has no exemplars")));
         }
         let point = &mut self.families[family].points[at];
         point.exemplars = divided(exemplars, point.divisor)?;
@@ -380,19 +438,6 @@ impl Registry {
     /// Writes what the last update has taken as OpenMetrics text. Fails only if `out` fails.
     pub fn write_openmetrics(&self, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
         super::text::write(&self.families, super::text::Dialect::OpenMetrics, out)
-    }
-}
-
-impl Point {
-    fn new(metric: &Metric, divisor: f64, value: Value) -> Result<Point> {
-        Ok(Point {
-            labels: Labels::new(metric.labels)?,
-            divisor,
-            created_unix_nanos: metric.created_unix_nanos,
-            native: metric.native,
-            value,
-            exemplars: Vec::new(),
-        })
     }
 }
 

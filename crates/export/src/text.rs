@@ -29,15 +29,10 @@ pub(super) fn write(families: &[Family], dialect: Dialect, out: &mut (impl Write
 
 fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Sized)) -> fmt::Result {
     let name = &*family.plain_name;
-    let (kind, suffix) = match family.kind {
-        MetricKind::Histogram => ("histogram", ""),
-        MetricKind::Summary => ("summary", ""),
-        MetricKind::Counter => ("counter", "_total"),
-        MetricKind::Gauge => ("gauge", ""),
-    };
     // The older format has only samples.
-    let suffix = if dialect == Dialect::Prometheus { suffix } else { "" };
-    writeln!(out, "# TYPE {name}{suffix} {kind}")?;
+    let has_suffix = dialect == Dialect::Prometheus && family.kind == MetricKind::Counter;
+    let suffix = if has_suffix { "_total" } else { "" };
+    writeln!(out, "# TYPE {name}{suffix} {}", family.kind.name())?;
     if dialect == Dialect::OpenMetrics && !family.unit.is_empty() {
         writeln!(out, "# UNIT {name} {}", family.unit)?;
     }
@@ -229,7 +224,7 @@ impl Display for Count {
 }
 
 /// All labels in braces; nothing if there are no labels.
-struct Braced<'a>(&'a Labels);
+pub(super) struct Braced<'a>(pub(super) &'a Labels);
 
 impl Display for Braced<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -145,13 +145,14 @@ impl Interval {
             let cause = [("cause", diagnosis.cause.name())];
             let labels = if diagnosis.cause == Cause::NotKnown { &cause[..0] } else { &cause[..] };
             let context = &exemplar.context;
-            metrics.push(picollo_export::MetricExemplar::with_trace(
+            let exemplar = picollo_export::MetricExemplar::with_trace(
                 exemplar.value as f64,
                 exemplar.unix_nanos,
                 context.trace_id,
                 context.span_id,
                 labels,
-            )?);
+            );
+            metrics.push(exemplar.map_err(picollo_core::Error::from)?);
         }
         Ok(metrics)
     }

@@ -13,9 +13,8 @@
 
 use core::ptr::NonNull;
 
-use picollo_core::Result;
 use picollo_core::counters::{Metric, MetricCounter, MetricGauge, SharedStripedCounter};
-use picollo_export::Registry;
+use picollo_export::{MetricError, Registry};
 
 use crate::argument::{output, output_if_any};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
@@ -85,7 +84,7 @@ unsafe fn add<H>(
     metric: *const picollo_metric_options,
     out: *mut *mut H,
     out_id: *mut u64,
-    add: impl FnOnce(&mut Registry, &Metric) -> Result<(u64, NonNull<u8>)>,
+    add: impl FnOnce(&mut Registry, &Metric) -> Result<(u64, NonNull<u8>), MetricError>,
 ) -> picollo_status {
     guard(|| {
         let (out, out_id) = (output(out)?, output_if_any(out_id)?);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use picollo_core::counters::{Metric, MetricCounter, MetricGauge};
 use picollo_core::layouts::Storage;
 use picollo_core::{Layout, Options, SharedHistogram, Snapshot};
-use picollo_export::Registry;
+use picollo_export::{MetricError, Registry};
 
 use super::bounds::Bounds;
 use super::naming::{Exported, Process, Processes, process_of};
@@ -205,11 +205,7 @@ impl Exposed {
             native: self.wanted.is_native,
             ..Metric::default()
         };
-        let refused = |_| {
-            conflict(
-                "others of this name have another kind or unit or the same labels, or it is written for another metric",
-            )
-        };
+        let refused = |error: MetricError| conflict(&error.to_string());
         let (id, copy) = match &entry.reading {
             Some(Reading::Histogram(snapshot)) => {
                 let copy = empty_like(snapshot).map_err(|error| conflict(&error.to_string()))?;

@@ -146,15 +146,15 @@ fn names_with_dots() {
         .unwrap();
     let line = "http_server_duration_seconds_bucket{http_method=\"GET\",le=\"7.0\"} 0\n";
     assert!(text(&registry).contains(line));
-    for (name, labels) in [
-        ("http_server_duration_seconds", &[][..]),
-        ("http.server_duration_seconds", &[]),
-        ("http.server.duration_seconds", &[("a.b", "1"), ("a_b", "2")]),
-        ("http.server.duration_seconds", &[("http_method", "GET"), ("l\u{e9}", "")]),
+    let taken = "name must not be written for another metric; got ";
+    for (name, labels, reason) in [
+        ("http_server_duration_seconds", &[][..], taken),
+        ("http.server_duration_seconds", &[], taken),
+        ("http.server.duration_seconds", &[("a.b", "1"), ("a_b", "2")], "; got \"a.b\" and \"a_b\""),
+        ("http.server.duration_seconds", &[("l\u{e9}", "")], "; got \"l\u{e9}\""),
     ] {
-        let bad = Metric { name, labels, ..metric };
-        let added = registry.add(&histogram(&options()), &bad, &[]);
-        assert_eq!(added, Err(Error::InvalidArgument), "{bad:?}");
+        let added = registry.add(&histogram(&options()), &Metric { name, labels, ..metric }, &[]);
+        assert!(refused(added).contains(reason), "{name}");
     }
 }
 
@@ -192,67 +192,105 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
     assert!(!plain_text(&mut registry).contains(" # "));
     // Names and values have at most 128 characters, regardless of their bytes.
     assert!(MetricExemplar::new(1.0, 0, &[("trace", &"\u{e9}".repeat(123))]).is_ok());
-    for (value, label) in [(1.0, ("trace", &*"e".repeat(124))), (f64::NAN, ("a", "")), (1.0, ("le", ""))] {
-        assert_eq!(MetricExemplar::new(value, 0, &[label]).err(), Some(Error::InvalidArgument));
+    for (value, label, reason) in [
+        (1.0, ("trace", &*"e".repeat(124)), "; got 129"),
+        (f64::NAN, ("a", ""), "the value of an exemplar must be finite; got NaN"),
+        (1.0, ("le", ""), "; got \"le\""),
+    ] {
+        assert!(refused(MetricExemplar::new(value, 0, &[label])).ends_with(reason));
     }
     let (gauge, _) = registry.add_gauge(&Metric { name: "z", ..Metric::default() }).unwrap();
-    assert_eq!(registry.set_exemplars(gauge, Vec::new()), Err(Error::Unsupported));
-    assert_eq!(registry.set_exemplars(99, Vec::new()), Err(Error::InvalidArgument));
+    let of_gauge = registry.set_exemplars(gauge, Vec::new()).unwrap_err();
+    assert_eq!((of_gauge.error(), &*of_gauge.to_string()), (Error::Unsupported, "a gauge has no exemplars"));
+    assert!(refused(registry.set_exemplars(99, Vec::new())).ends_with("in this registry; got 99"));
     // The value becomes infinite after the division.
     let small = Metric { name: "small", divisor: 1e-300, ..Metric::default() };
     let (small, _) = registry.add_counter(&small).unwrap();
     let large = std::vec![MetricExemplar::with_trace(1e300, 0, [0xab; 16], [0; 8], &[]).unwrap()];
-    assert_eq!(registry.set_exemplars(small, large), Err(Error::InvalidArgument));
+    assert!(refused(registry.set_exemplars(small, large)).ends_with(" division by 1e-300; got 1e300"));
+}
+
+/// Why an argument was refused.
+fn refused<T: std::fmt::Debug>(result: core::result::Result<T, MetricError>) -> String {
+    let error = result.unwrap_err();
+    assert_eq!(error.error(), Error::InvalidArgument, "{error}");
+    error.to_string()
 }
 
 #[test]
-fn what_is_refused() {
+fn errors_name_the_argument_the_rule_and_the_value() {
     let (histogram, doubles) = (histogram(&options()), doubles());
     let mut registry = Registry::new();
     let metric = Metric { name: "x", help: "h", labels: &[("a", "1"), ("b", "2")], ..Metric::default() };
     let id = registry.add(&histogram, &metric, &[]).unwrap();
-    for bad in [
-        metric,
-        Metric { labels: &[("b", "2"), ("a", "1")], ..metric },
-        Metric { help: "other", labels: &[], ..metric },
-        Metric { name: "x_seconds", unit: "bytes", ..metric },
-        Metric { name: "x_count", ..metric },
-        Metric { name: "x_not_finite", ..metric },
-        Metric { name: "", ..metric },
-        Metric { name: "y", labels: &[("a", "1"), ("a", "2")], ..metric },
-        Metric { name: "y", labels: &[("le", "1")], ..metric },
-        Metric { name: "y", divisor: -1.0, ..metric },
-        Metric { name: "y", divisor: f64::NAN, ..metric },
-    ] {
-        assert_eq!(registry.add(&histogram, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
-        assert_eq!(registry.add_double(&doubles, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
-    }
     let fine = Metric { name: "y", ..metric };
+    let same = "name and labels must differ from those of other metrics; got x{a=\"1\",b=\"2\"} twice";
+    let label = "the name of a label must have letters, digits, underscores, dots, hyphens and slashes, begin with \
+                 neither a digit nor two underscores, and not be \"le\"; got \"le\"";
+    let unit = "unit must have letters, digits, underscores and colons, and name must end with it, after an \
+                underscore; got unit \"bytes\" for name \"x_seconds\"";
+    let name = "name must have letters, digits, underscores, colons, dots, hyphens and slashes, and not begin with \
+                a digit; got \"\"";
+    for (bad, reason) in [
+        (metric, same),
+        (Metric { labels: &[("b", "2"), ("a", "1")], ..metric }, same),
+        (
+            Metric { help: "other", labels: &[], ..metric },
+            "help of \"x\" must be \"h\", as before; got \"other\"",
+        ),
+        (Metric { name: "x_seconds", unit: "bytes", ..metric }, unit),
+        (
+            Metric { name: "x_count", ..metric },
+            "name must not be written for another metric; got \"x_count\" beside \"x\"",
+        ),
+        (
+            Metric { name: "x_not_finite", ..metric },
+            "name must not be written for another metric; got \"x_not_finite\" beside \"x\"",
+        ),
+        (Metric { name: "", ..metric }, name),
+        (
+            Metric { labels: &[("a", "1"), ("a", "2")], ..fine },
+            "labels must have different names, and dots, hyphens and slashes are underscores to Prometheus; got \
+             \"a\" and \"a\"",
+        ),
+        (Metric { labels: &[("le", "1")], ..fine }, label),
+        (Metric { divisor: -1.0, ..fine }, "divisor must be a finite number above 0, or 0 for 1; got -1.0"),
+        (
+            Metric { divisor: f64::NAN, ..fine },
+            "divisor must be a finite number above 0, or 0 for 1; got NaN",
+        ),
+        (
+            Metric { summary: true, labels: &[("quantile", "1")], ..fine },
+            "labels of a summary must not have the name \"quantile\", which the summary has itself",
+        ),
+    ] {
+        assert_eq!(refused(registry.add(&histogram, &bad, &[])), reason);
+        assert_eq!(refused(registry.add_double(&doubles, &bad, &[])), reason);
+    }
+    let ascend = "bounds must be finite and ascend, also after their division by 1.0; got ";
     for bounds in [&[1, 1][..], &[2, 1], &[u64::MAX - 1, u64::MAX]] {
-        assert_eq!(registry.add(&histogram, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
+        assert!(refused(registry.add(&histogram, &fine, bounds)).starts_with(ascend), "{bounds:?}");
     }
     for bounds in
         [&[1.0, 1.0][..], &[2.0, 1.0], &[0.0, -0.0], &[f64::NAN], &[f64::INFINITY], &[f64::NEG_INFINITY, 1.0]]
     {
-        assert_eq!(registry.add_double(&doubles, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
+        let reason = refused(registry.add_double(&doubles, &fine, bounds));
+        assert_eq!(reason, format!("{ascend}{bounds:?}"));
     }
     for bad in ["x", "x_total", "x_lost", "x_count", "x_not_finite_total", "total", ""] {
-        let bad = Metric { name: bad, ..metric };
-        let counter = registry.add_counter(&bad);
-        assert_eq!(counter.err().is_some(), bad.name != "total", "{bad:?}");
+        let counter = registry.add_counter(&Metric { name: bad, ..metric });
+        assert_eq!(counter.err().is_some(), bad != "total", "{bad}");
     }
     for bad in ["x", "x_lost", "x_count", "x_lost_total", "total", "total_total", ""] {
-        assert_eq!(
-            registry.add_gauge(&Metric { name: bad, ..metric }).err(),
-            Some(Error::InvalidArgument),
-            "{bad}"
-        );
+        refused(registry.add_gauge(&Metric { name: bad, ..metric }));
     }
+    let of_kind = refused(registry.add_counter(&metric));
+    assert_eq!(of_kind, "kind of \"x\" must be \"histogram\", as before; got \"counter\"");
     assert!(registry.add_gauge(&Metric { name: "x_total", ..metric }).is_ok());
     let many: Vec<u64> = (1..=501).collect();
-    assert_eq!(registry.add(&histogram, &fine, &many).err(), Some(Error::InvalidArgument));
+    assert_eq!(refused(registry.add(&histogram, &fine, &many)), "bounds must be at most 500; got 501");
     let many: Vec<f64> = (1..=501).map(f64::from).collect();
-    assert_eq!(registry.add_double(&doubles, &fine, &many).err(), Some(Error::InvalidArgument));
+    refused(registry.add_double(&doubles, &fine, &many));
     assert!(registry.add_double(&doubles, &fine, &many[1..]).is_ok());
     assert_eq!(registry.len(), 4);
     assert!(registry.remove(id) && !registry.remove(id));
@@ -347,7 +385,7 @@ fn summaries() {
         Metric { labels: &[], summary: false, ..metric },
         Metric { name: "x_seconds_count", unit: "", ..metric },
     ] {
-        assert_eq!(registry.add(&other, &refused, &[]), Err(Error::InvalidArgument), "{refused:?}");
+        assert!(registry.add(&other, &refused, &[]).is_err(), "{refused:?}");
     }
     registry.update(0).unwrap();
     assert!(text(&registry).contains("x_seconds{a=\"b\",quantile=\"0.99\"} NaN\n"), "nothing yet");
@@ -386,7 +424,7 @@ fn many_of_one_name() {
     };
     let ids: Vec<u64> = (0..100_000).map(|number| add(&mut registry, number).unwrap()).collect();
     for number in (0..ids.len()).step_by(1000) {
-        assert_eq!(add(&mut registry, number), Err(Error::InvalidArgument));
+        assert!(refused(add(&mut registry, number)).contains(" twice"));
     }
     registry.retain(|id| id % 2 == 0);
     assert_eq!(registry.len(), ids.len() / 2);
@@ -396,8 +434,8 @@ fn many_of_one_name() {
     registry.retain(|_| false);
     assert!(registry.is_empty());
     // Prometheus sees underscores instead of dots, so these are the same labels twice.
-    for (name, error) in [("a.b", None), ("a_b", Some(Error::InvalidArgument))] {
+    for (name, is_new) in [("a.b", true), ("a_b", false)] {
         let metric = Metric { name: "x", labels: &[(name, "1")], ..Metric::default() };
-        assert_eq!(registry.add_gauge(&metric).err(), error);
+        assert_eq!(registry.add_gauge(&metric).is_ok(), is_new);
     }
 }

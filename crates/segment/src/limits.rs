@@ -24,7 +24,7 @@ const OWN_TREE: Version = Version {
 
 /// Fails with `OutOfMemory` if the control group of this process, or one above it, has less than this many bytes left.
 pub(crate) fn check(bytes: u64) -> Result<()> {
-    Groups::of_process("memory").map_or(Ok(()), |groups| check_in(bytes, &groups))
+    Groups::for_process("memory").map_or(Ok(()), |groups| check_in(bytes, &groups))
 }
 
 fn check_in(bytes: u64, groups: &Groups) -> Result<()> {

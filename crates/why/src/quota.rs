@@ -92,7 +92,7 @@ impl Cgroup {
     /// Finds the groups; `None` if none has counts or is readable, or without memory.
     fn open() -> Option<Cgroup> {
         let _uncancelled = Uncancelled::new();
-        Cgroup::of(&Groups::of_process("cpu")?)
+        Cgroup::of(&Groups::for_process("cpu")?)
     }
 
     fn of(groups: &Groups) -> Option<Cgroup> {

@@ -159,11 +159,7 @@ fn leaf_15_hertz() -> Option<u64> {
     }
     let leaf = cpuid(0x15);
     let (denominator, numerator, crystal) = (u64::from(leaf.eax), u64::from(leaf.ebx), u64::from(leaf.ecx));
-    if denominator == 0 || numerator == 0 || crystal == 0 {
-        None
-    } else {
-        Some(crystal * numerator / denominator)
-    }
+    (crystal * numerator).checked_div(denominator).filter(|&hertz| hertz != 0)
 }
 
 /// CPUID 4000_0010h EAX: kHz, stated by some hypervisors.
@@ -214,8 +210,8 @@ fn page_hertz() -> Option<u64> {
 /// Measuring the counter against the kernel's clock.
 #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")), allow(dead_code))]
 mod calibrate {
-    use core::sync::atomic::Ordering::Relaxed;
-    use core::sync::atomic::{AtomicU64, AtomicUsize};
+    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::OnceLock;
 
     use super::{NOT_USED, UNSETTLED};
     use crate::os::wall::clock_nanos;
@@ -232,36 +228,24 @@ mod calibrate {
 
     /// First pairs, and the stated frequencies. A thread takes one of these places and fills it in before others can
     /// see it. Only threads that arrive before the first one has published take more of them, so a few are enough.
-    struct Start {
-        pair: [AtomicU64; 4],
-        stated: [AtomicU64; 3],
-    }
-
+    type Start = (Pair, [Option<u64>; 3]);
     pub const STARTS: usize = 16;
-    static START: [Start; STARTS] = [const {
-        Start { pair: [const { AtomicU64::new(0) }; 4], stated: [const { AtomicU64::new(0) }; 3] }
-    }; STARTS];
+    static START: [OnceLock<Start>; STARTS] = [const { OnceLock::new() }; STARTS];
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     /// Reads a first pair and returns what to publish. If no place is left, the counter is not used: for that, sixteen
     /// threads must arrive at once and all be stopped there.
     pub fn start(stated: [Option<u64>; 3]) -> u64 {
         let at = TAKEN.fetch_add(1, Relaxed);
-        let Some(start) = START.get(at) else { return NOT_USED };
-        let pair = pair();
-        for (place, value) in start.pair.iter().zip([pair.ticks, pair.nanos, pair.error, pair.asleep]) {
-            place.store(value, Relaxed);
+        match START.get(at).map(|place| place.set((pair(), stated))) {
+            Some(Ok(())) => UNSETTLED + at as u64,
+            _ => NOT_USED,
         }
-        for (place, value) in start.stated.iter().zip(stated) {
-            place.store(value.unwrap_or(0), Relaxed);
-        }
-        UNSETTLED + at as u64
     }
 
-    fn started(at: usize) -> (Pair, [u64; 3]) {
-        let Start { pair, stated } = &START[at];
-        let [ticks, nanos, error, asleep] = pair.each_ref().map(|word| word.load(Relaxed));
-        (Pair { ticks, nanos, error, asleep }, stated.each_ref().map(|word| word.load(Relaxed)))
+    /// The place is filled in, since its number was published.
+    fn started(at: usize) -> Start {
+        START[at].get().copied().unwrap_or_else(|| (pair(), [None; 3]))
     }
 
     /// Reads both clocks together, several times. It returns the try in which the counter moved least around the
@@ -313,7 +297,7 @@ mod calibrate {
 
     /// The frequency that a window settles: the stated one that it confirms within 0.1 %, or else the measured one.
     /// `None` if the window is too short or too vague, or if the machine slept in it.
-    pub fn settled(from: Pair, to: Pair, stated: [u64; 3]) -> Option<u64> {
+    pub fn settled(from: Pair, to: Pair, stated: [Option<u64>; 3]) -> Option<u64> {
         let ticks = to.ticks.wrapping_sub(from.ticks);
         let is_long = to.nanos.saturating_sub(from.nanos) >= WINDOW_NANOS;
         let error = u128::from(from.error) + u128::from(to.error);
@@ -322,7 +306,7 @@ mod calibrate {
             return None;
         }
         let measured = hertz_between(from, to);
-        let confirmed = stated.into_iter().find(|&hertz| agree(hertz, measured, 1000));
+        let confirmed = stated.into_iter().flatten().find(|&hertz| agree(hertz, measured, 1000));
         confirmed.or(Some(measured)).filter(|&hertz| hertz > super::LAST_SPECIAL)
     }
 
@@ -346,7 +330,7 @@ mod calibrate {
         early(from, pair(), stated, ticks)
     }
 
-    pub fn early(from: Pair, to: Pair, stated: [u64; 3], ticks: u64) -> Early {
+    pub fn early(from: Pair, to: Pair, stated: [Option<u64>; 3], ticks: u64) -> Early {
         if let Some(hertz) = settled(from, to, stated) {
             return Early::Settled(hertz);
         }
@@ -390,22 +374,24 @@ mod tests {
 
     #[test]
     fn a_long_and_exact_window_settles_the_frequency() {
-        let to = |ticks: u64, nanos| settled(pair(5, 0), pair(5 + ticks, nanos), [0, 2_300_000_001, 0]);
+        let to = |ticks: u64, nanos| {
+            settled(pair(5, 0), pair(5 + ticks, nanos), [None, Some(2_300_000_001), None])
+        };
         assert_eq!(to(46_100_000, WINDOW_NANOS), Some(2_305_000_000), "nothing stated is as near as 0.1 %");
         assert_eq!(to(46_010_000, WINDOW_NANOS), Some(2_300_000_001), "what is stated is exact");
         assert_eq!(to(46_000_000, WINDOW_NANOS - 1), None);
         // The readings may be off by at most 50 per million of the window.
-        let vague = |error| settled(Pair { error, ..pair(0, 0) }, pair(46_000_000, WINDOW_NANOS), [0; 3]);
+        let vague = |error| settled(Pair { error, ..pair(0, 0) }, pair(46_000_000, WINDOW_NANOS), [None; 3]);
         assert_eq!((vague(2250), vague(2251)), (Some(2_300_000_000), None));
         let slept = Pair { asleep: 2_000_000, ..pair(46_000_000, WINDOW_NANOS) };
-        assert_eq!(settled(pair(0, 0), slept, [0; 3]), None);
+        assert_eq!(settled(pair(0, 0), slept, [None; 3]), None);
         // Time that stands still proves nothing.
-        assert_eq!(settled(pair(0, 5), pair(9, 5), [0; 3]), None);
+        assert_eq!(settled(pair(0, 5), pair(9, 5), [None; 3]), None);
     }
 
     #[test]
     fn differences_are_converted_before_that() {
-        let good = |ticks, from: Pair, to: Pair| match early(from, to, [0; 3], ticks) {
+        let good = |ticks, from: Pair, to: Pair| match early(from, to, [None; 3], ticks) {
             Early::Good(hertz) => Some(hertz),
             _ => None,
         };
@@ -416,7 +402,7 @@ mod tests {
         assert_eq!(good(2000, from, Pair { asleep: 2_000_000, ..to }), None);
         assert_eq!(good(0, from, pair(1000, 0)), None);
         assert!(matches!(
-            early(from, pair(46_001_000, WINDOW_NANOS), [0; 3], u64::MAX),
+            early(from, pair(46_001_000, WINDOW_NANOS), [None; 3], u64::MAX),
             Early::Settled(2_300_000_000)
         ));
     }

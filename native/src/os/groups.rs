@@ -71,7 +71,7 @@ pub struct Groups {
 impl Groups {
     /// Finds the group in the controller's tree: a separate one (version 1), or the common one (version 2). `None` if
     /// no group is visible, or memory is short.
-    pub fn of_process(controller: &str) -> Option<Groups> {
+    pub fn for_process(controller: &str) -> Option<Groups> {
         Groups::find(controller, &contents("/proc/self/cgroup")?, &contents("/proc/self/mountinfo")?)
     }
 

@@ -62,7 +62,6 @@ at!(Attr: size 4, config 8, sample_period 16, sample_type 24, read_format 32, fl
     sig_data 120, config3 128, config4 136);
 
 /// Bits of `Attr::flags`, which is a C bit-field: the first bit is the lowest on little-endian machines, the highest on others.
-#[allow(dead_code)] // the whole set that the library may come to use, so that no number is looked up twice
 pub mod flag {
     const fn bit(n: u32) -> u64 {
         field(n, 1, 1)
@@ -81,15 +80,12 @@ pub mod flag {
     pub const EXCLUDE_KERNEL: u64 = bit(5);
     pub const EXCLUDE_HV: u64 = bit(6);
     pub const EXCLUDE_IDLE: u64 = bit(7);
-    pub const ENABLE_ON_EXEC: u64 = bit(12);
     pub const SAMPLE_ID_ALL: u64 = bit(18);
     pub const EXCLUDE_HOST: u64 = bit(19);
     pub const EXCLUDE_GUEST: u64 = bit(20);
     pub const USE_CLOCKID: u64 = bit(25);
     pub const CONTEXT_SWITCH: u64 = bit(26);
     pub const WRITE_BACKWARD: u64 = bit(27);
-    pub const INHERIT_THREAD: u64 = bit(35);
-    pub const REMOVE_ON_EXEC: u64 = bit(36);
     pub const PRECISE_MASK: u64 = precise(3);
     pub const EXCLUDE_ANY: u64 =
         EXCLUDE_USER | EXCLUDE_KERNEL | EXCLUDE_HV | EXCLUDE_IDLE | EXCLUDE_HOST | EXCLUDE_GUEST;
@@ -221,9 +217,9 @@ mod tests {
         assert_eq!(request::DISABLE, 0x2401);
         assert_eq!(request::ID, 0x8008_2407);
         assert_eq!(format::WHOLE, 15);
-        assert_eq!(flag::EXCLUDE_KERNEL, 32);
+        let flags = flag::DISABLED | flag::INHERIT | flag::PINNED | flag::EXCLUDE_USER | flag::EXCLUDE_HV;
+        assert_eq!((flags, flag::EXCLUDE_KERNEL, flag::EXCLUDE_GUEST), (0b101_0111, 32, 1 << 20));
         assert_eq!(flag::PRECISE_MASK, 3 << 15);
-        assert_eq!(flag::REMOVE_ON_EXEC, 1 << 36);
         assert_eq!(flag::CONTEXT_SWITCH | flag::WRITE_BACKWARD, 3 << 26);
         assert_eq!(CAP_USER_READ, 4);
     }

@@ -284,9 +284,8 @@ typedef struct picollo_reading {
  * Threads: any thread, which becomes the opening thread.
  * Cost: a few system calls and the allocation of a histogram per event. If counters can be read in user space, the
  *   first session of a process also starts a child process that tries it. This takes a few hundred microseconds,
- *   because the child shares the memory. In a sandbox that refuses this it is forked, which takes about 0.1 s per GB
- *   in small pages. Another 2 to 50 ms are necessary if neither the kernel nor the processor reports the rate of its
- *   clock. Neither happens with PICOLLO_SESSION_SYSCALL_ONLY. */
+ *   because the child shares the memory. Another 2 to 50 ms are necessary if neither the kernel nor the processor
+ *   reports the rate of its clock. Neither happens with PICOLLO_SESSION_SYSCALL_ONLY. */
 PICOLLO_STATUS picollo_session_create(const picollo_session_options *options, const picollo_event *events,
     size_t length, picollo_session **out, picollo_error *error);
 

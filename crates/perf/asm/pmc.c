@@ -4,13 +4,12 @@
  * register that the kernel does not open to user code raises SIGSEGV on x86 and SIGILL on aarch64.
  *
  * The asm statements are volatile and clobber memory: the read must stay between the two looks at the page's lock. Neither
- * instruction waits for earlier ones; the fence does, and it holds back later ones. */
+ * instruction waits for earlier ones; the fence of the clock does, and it holds back later ones. */
 #include <stdint.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
 HIDDEN uint64_t picollo_asm_pmc_read(uint32_t index);
-HIDDEN void picollo_asm_pmc_fence(void);
 HIDDEN int picollo_asm_pmc_has(uint32_t index);
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -20,9 +19,6 @@ uint64_t picollo_asm_pmc_read(uint32_t index) {
     __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1) : "memory");
     return ((uint64_t)high << 32) | low;
 }
-
-/* LFENCE serializes execution on Intel, and on AMD because Linux sets the MSR that makes it so. */
-void picollo_asm_pmc_fence(void) { __asm__ volatile("lfence" : : : "memory"); }
 
 /* Accepts the general counters 0 to 63, and the fixed counters, which have bit 30 set. Bit 29 would be PERF_METRICS, which
  * holds packed 8-bit fractions and no count. */
@@ -63,8 +59,6 @@ static uint64_t (*const REGISTERS[32])(void) = {
 
 uint64_t picollo_asm_pmc_read(uint32_t index) { return REGISTERS[(index - 1) & 31](); }
 
-void picollo_asm_pmc_fence(void) { __asm__ volatile("isb" : : : "memory"); }
-
 int picollo_asm_pmc_has(uint32_t index) { return index != 0 && index - 1 < 32; }
 
 #else
@@ -74,7 +68,6 @@ uint64_t picollo_asm_pmc_read(uint32_t index) {
     (void)index;
     return 0;
 }
-void picollo_asm_pmc_fence(void) {}
 int picollo_asm_pmc_has(uint32_t index) {
     (void)index;
     return 0;

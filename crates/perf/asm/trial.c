@@ -7,9 +7,7 @@
  * continue meanwhile.
  *
  * Faults: handlers are per process here (no CLONE_SIGHAND), so the child installs its own, which end it. It must not die of the
- * signal's default action: that would be a core dump, for which kernels before 5.16 end every process of the address space.
- *
- * If no such child is possible (another architecture, or a refusing sandbox), the same functions run in an ordinary child. */
+ * signal's default action: that would be a core dump, for which kernels before 5.16 end every process of the address space. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,7 +28,6 @@ struct trial {
 };
 
 HIDDEN int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argument);
-HIDDEN void picollo_asm_trial_run(int (*body)(void *), void *argument);
 HIDDEN int picollo_asm_trial_counter(void *trial);
 
 uint64_t picollo_asm_pmc_read(uint32_t index);
@@ -99,7 +96,7 @@ PLAIN static void handle(int signal, void (*handler)(int)) {
     call(ACTION, signal, (long)&action, 0, sizeof action.mask, 0, 0);
 }
 
-void PLAIN picollo_asm_trial_run(int (*body)(void *), void *argument) {
+PLAIN static void run(int (*body)(void *), void *argument) {
     struct action before = {0, 0, 0, 0};
     handle(SIGNAL_SEGV, on_fault);
     handle(SIGNAL_BUS, on_fault);
@@ -118,7 +115,7 @@ PLAIN int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argu
     register long r8 __asm__("r8") = 0;
     register int (*r12)(void *) __asm__("r12") = body;
     register void *r13 __asm__("r13") = argument;
-    register void (*r14)(int (*)(void *), void *) __asm__("r14") = picollo_asm_trial_run;
+    register void (*r14)(int (*)(void *), void *) __asm__("r14") = run;
     /* The child has its parent's registers, except rax and the stack. A zero frame pointer marks the outermost frame. */
     __asm__ volatile("syscall\n\t"
                      "testq %%rax, %%rax\n\t"
@@ -142,7 +139,7 @@ PLAIN int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argu
     register long x4 __asm__("x4") = 0;
     register int (*x9)(void *) __asm__("x9") = body;
     register void *x10 __asm__("x10") = argument;
-    register void (*x11)(int (*)(void *), void *) __asm__("x11") = picollo_asm_trial_run;
+    register void (*x11)(int (*)(void *), void *) __asm__("x11") = run;
     __asm__ volatile("svc 0\n\t"
                      "cbnz x0, 1f\n\t"
                      "mov x29, xzr\n\t"
@@ -169,47 +166,6 @@ static PLAIN void *map_page(uint64_t bytes, long fd) {
 
 static PLAIN int start_event(long fd, uint64_t enable) { return call(CONTROL, fd, (long)enable, 0, 0, 0, 0) == 0; }
 
-#else
-
-/* An ordinary child may use the C library. */
-#define _GNU_SOURCE
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-long syscall(long number, ...);
-
-static void on_fault(int signal) {
-    (void)signal;
-    _exit(FAULTED);
-}
-
-void picollo_asm_trial_run(int (*body)(void *), void *argument) {
-    signal(SIGNAL_SEGV, on_fault);
-    signal(SIGNAL_BUS, on_fault);
-    signal(SIGNAL_ILL, on_fault);
-    _exit(body(argument));
-}
-
-/* ENOSYS: the caller forks an ordinary child. */
-int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argument) {
-    (void)top, (void)body, (void)argument;
-    return -38;
-}
-
-static long open_event(void *attributes) { return syscall(SYS_perf_event_open, attributes, 0, -1, -1, 8UL); }
-
-static void *map_page(uint64_t bytes, long fd) {
-    void *page = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, (int)fd, 0);
-    return page == MAP_FAILED ? NULL : page;
-}
-
-static int start_event(long fd, uint64_t enable) { return ioctl((int)fd, enable, 0) == 0; }
-
-#endif
-
 /* Runs in the child: opens its own event, maps it, and reads its counter once while the page does not change. */
 PLAIN int picollo_asm_trial_counter(void *argument) {
     struct trial *trial = (struct trial *)argument;
@@ -235,3 +191,18 @@ PLAIN int picollo_asm_trial_counter(void *argument) {
     }
     return UNKNOWN;
 }
+
+#else
+
+/* ENOSYS: nothing is tried here, and counters are read by system call. */
+int64_t picollo_asm_trial_start(void *top, int (*body)(void *), void *argument) {
+    (void)top, (void)body, (void)argument;
+    return -38;
+}
+
+int picollo_asm_trial_counter(void *trial) {
+    (void)trial;
+    return UNKNOWN;
+}
+
+#endif

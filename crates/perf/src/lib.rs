@@ -85,7 +85,7 @@ pub use session::session::Session;
 #[cfg(picollo_linux)]
 #[doc(hidden)]
 pub mod seam {
-    pub use crate::event::pfm::{Encoded, Library, Nobody, Pfm, Refusal};
+    pub use crate::event::pfm::{Encoded, Library, NoLibrary, Pfm, Refusal};
     pub use crate::machine::diagnose;
     pub use crate::opening::probe::probe_with;
     pub use crate::session::session::{SessionOn, counts_in_kernel, descriptor};

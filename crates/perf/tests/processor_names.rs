@@ -173,6 +173,7 @@ fn attributes_and_modifiers() {
     let wrong = [
         ("INST_RETIRED.ANY_P:period=1000", "InvalidArgument", "sessions decide"),
         ("INST_RETIRED.ANY_P:pinned", "InvalidArgument", "sessions decide"),
+        ("INST_RETIRED.ANY_P:excl", "InvalidArgument", "sessions decide"),
         ("INST_RETIRED.ANY_P:cpu=1", "InvalidArgument", "sessions decide"),
         ("INST_RETIRED.ANY_P:c=1000", "InvalidArgument", "knows the event, but not in this form"),
         ("INST_RETIRED.ANY_P:zz", "InvalidArgument", "knows the event, but not in this form"),
@@ -273,17 +274,17 @@ fn a_broken_library() {
     let folder = std::env::temp_dir().join(format!("picollo-names-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (file, source) = (folder.join("libpfm.so.4"), folder.join("other.c"));
-    let check = |said: &str| {
+    let check = |part: &str| {
         let lines =
             parsed(&[("LD_LIBRARY_PATH", folder.to_str().unwrap())], &["NO_SUCH_NAME", "cylces", "cycles"]);
-        assert!(lines[0].contains(said), "{lines:?}");
+        assert!(lines[0].contains(part), "{lines:?}");
         // Everything that does not need the library continues to work.
-        assert!(lines[1].contains("Did you mean cycles?") && lines[1].contains(said), "{lines:?}");
+        assert!(lines[1].contains("Did you mean cycles?") && lines[1].contains(part), "{lines:?}");
         assert!(lines[2].ends_with(" Hardware:CpuCycles"), "{lines:?}");
     };
     std::fs::write(&file, "no library").unwrap();
     check("libpfm4 cannot be used: it is not installed here, or cannot be loaded: ");
-    for (code, said) in [
+    for (code, part) in [
         ("int pfm_initialize(void) { return 0; }", "libpfm.so.4 has no pfm_get_os_event_encoding"),
         (
             "int pfm_initialize(void) { return -3; } const char *pfm_strerror(int n) { return n == -3 ? \"\\033[1mno\\nbody\" : 0; }\n\
@@ -297,7 +298,7 @@ fn a_broken_library() {
             .args([&file, &source])
             .status();
         match compiled {
-            Ok(status) if status.success() => check(said),
+            Ok(status) if status.success() => check(part),
             _ => skipped("no compiler for a library that is not the one it says"),
         }
     }

@@ -82,12 +82,12 @@ impl Event {
             unit: [0; 16],
             name: [0; 128],
         };
-        event.name_by(format_args!("{}", names::Display { kind, config }));
+        event.set_name(format_args!("{}", names::Display { kind, config }));
         event
     }
 
     /// Replaces the display name and adds the modifiers to it.
-    pub(crate) fn name_by(&mut self, name: fmt::Arguments<'_>) {
+    pub(crate) fn set_name(&mut self, name: fmt::Arguments<'_>) {
         let modifiers = Modifiers(self.modifiers);
         text::set(&mut self.name, format_args!("{name}{modifiers}"));
     }

@@ -66,7 +66,7 @@ impl EventInfo {
     }
 
     /// Adds a sentence to the message.
-    pub(crate) fn say(&mut self, sentence: fmt::Arguments<'_>) {
+    pub(crate) fn add_remark(&mut self, sentence: fmt::Arguments<'_>) {
         let before = self.message;
         match text::get(&before) {
             "" => text::set_sentences(&mut self.message, sentence),
@@ -78,7 +78,7 @@ impl EventInfo {
     pub(crate) fn add_part(&mut self, part: &EventInfo) {
         self.flags |= part.flags;
         if !part.message().is_empty() && !self.message().contains(part.message()) {
-            self.say(format_args!("on another kind of core: {}", part.message()));
+            self.add_remark(format_args!("on another kind of core: {}", part.message()));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::event::modifiers::{
     EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
 };
 use crate::event::pfm::{Encoded, KERNEL_RING, Library, ListedEvent, Pfm, Refusal, USER_RING};
-use crate::event::processor::disproof;
+use crate::event::processor::is_disproved;
 use crate::event::spelling::{malformed, parse_modifiers};
 use picollo_native::seam::failure;
 use picollo_native::seam::kernel::{flag, kind};
@@ -19,9 +19,9 @@ use picollo_native::{ExplainedError, Result, Status};
 const NO_NAMES: &str = "libpfm4 has no names for this processor";
 
 /// Returns the event that the library has for a name, if it belongs to this processor.
-pub(crate) fn find<S: Files, L: Library>(
-    sys: &S,
-    library: &L,
+pub(crate) fn find(
+    sys: &dyn Files,
+    library: &dyn Library,
     spec: &str,
 ) -> core::result::Result<Event, Refusal> {
     let (encoded, letters) = encode(library, spec).map_err(|refusal| match refusal {
@@ -55,8 +55,9 @@ pub(crate) fn find<S: Files, L: Library>(
         if !encoded.is_present {
             return here(format_args!("libpfm4 reports that this processor is not a {pmu}"));
         }
-        if let Some(disproof) = disproof(sys, pmu) {
-            return here(format_args!("{disproof}"));
+        let mut why = [0; 200];
+        if is_disproved(sys, pmu, &mut why) {
+            return here(format_args!("{}", text::get(&why)));
         }
     }
     let config = encoded.attr.config;
@@ -87,7 +88,7 @@ fn is_plain(pmu: &str) -> bool {
 /// After the last colon come letters of ours (`:upp`) or an attribute of the library's (`:u`, `:c=2`, `:L1_MISS`). If
 /// the library does not know it, it is ours. It also accepts upper case, and would read `:H` as hypervisor and `:I` as
 /// inversion. Here these mean host and idle, so they are ours too, unless they name a unit mask.
-fn encode<L: Library>(library: &L, spec: &str) -> core::result::Result<(Encoded, u32), Refusal> {
+fn encode(library: &dyn Library, spec: &str) -> core::result::Result<(Encoded, u32), Refusal> {
     let whole = library.encode(spec, USER_RING);
     let Some((name, letters)) = spec.rsplit_once(':').filter(|(name, _)| !name.ends_with(':')) else {
         return whole.map(|encoded| (encoded, 0));
@@ -105,7 +106,7 @@ fn encode<L: Library>(library: &L, spec: &str) -> core::result::Result<(Encoded,
 }
 
 /// The event that the kernel is asked for.
-fn event<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -> Result<Event> {
+fn event(encoded: &Encoded, spec: &str, letters: u32, library: &dyn Library) -> Result<Event> {
     let attr = &encoded.attr;
     if attr.sample_period != 0 || attr.flags & (flag::PINNED | flag::EXCLUSIVE) != 0 || encoded.cpu >= 0 {
         let why = "period, freq, excl, pinned and cpu are no part of an event: sessions decide them";
@@ -125,7 +126,7 @@ fn event<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -
 }
 
 /// The modifiers that the name's attributes mean.
-fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -> u32 {
+fn modifiers(encoded: &Encoded, spec: &str, letters: u32, library: &dyn Library) -> u32 {
     let flags = encoded.attr.flags;
     let precise = (flags & flag::PRECISE_MASK) / flag::precise(1);
     let mut modifiers = (precise as u32 * EVENT_PRECISE) & EVENT_PRECISE_MASK;
@@ -135,11 +136,11 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
     };
     // A name that chooses no ring gets the default ring, so another default changes the encoding.
     let rings = flag::EXCLUDE_USER | flag::EXCLUDE_KERNEL;
-    let of_rings = |part: &str| {
+    let is_ring = |part: &str| {
         let (name, _) = part.split_once('=').unwrap_or((part, ""));
         ["u", "k", "h"].iter().any(|ring| ring.eq_ignore_ascii_case(name))
     };
-    let is_chosen = named.split([':', '.']).any(of_rings)
+    let is_chosen = named.split([':', '.']).any(is_ring)
         && library.encode(named, KERNEL_RING).is_ok_and(|other| other.attr.flags & rings == flags & rings);
     let has = |attribute: &str| text::get(&encoded.full).split(':').any(|part| part == attribute);
     if is_chosen {
@@ -172,13 +173,9 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
 }
 
 /// Whether an event was accepted only because the user forced its PMU. If so, `why` gets the evidence against it.
-pub(crate) fn is_doubtful<S: Files>(sys: &S, event: &Event, why: &mut [c_char]) -> bool {
+pub(crate) fn is_doubtful(sys: &dyn Files, event: &Event, why: &mut [c_char]) -> bool {
     let pmu = event.name().split_once("::").filter(|_| event.r#type >= kind::RAW);
-    let found = pmu.and_then(|(pmu, _)| disproof(sys, pmu));
-    if let Some(disproof) = &found {
-        text::set(why, format_args!("{disproof}"));
-    }
-    found.is_some()
+    pmu.is_some_and(|(pmu, _)| is_disproved(sys, pmu, why))
 }
 
 /// Calls `each` with the names that libpfm4 has for this processor. `each` must parse no events.
@@ -190,9 +187,9 @@ pub fn processor_events(each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<()> {
 }
 
 /// Lists the library's names for this processor, without those of PMUs that it cannot have.
-pub(crate) fn list<S: Files, L: Library>(
-    sys: &S,
-    library: &L,
+pub(crate) fn list(
+    sys: &dyn Files,
+    library: &dyn Library,
     each: &mut dyn FnMut(&ListedEvent<'_>),
 ) -> Result<()> {
     let (mut last, mut is_ours) = ([0; 64], false);
@@ -200,11 +197,8 @@ pub(crate) fn list<S: Files, L: Library>(
     let result = library.list(&mut |event| {
         if text::get(&last) != event.pmu {
             text::set(&mut last, format_args!("{}", event.pmu));
-            let against = disproof(sys, event.pmu).filter(|_| !library.is_forced(event.pmu));
-            is_ours = is_plain(event.pmu) && against.is_none();
-            if let Some(disproof) = against {
-                text::set(&mut why, format_args!("{disproof}"));
-            }
+            is_ours = is_plain(event.pmu)
+                && (library.is_forced(event.pmu) || !is_disproved(sys, event.pmu, &mut why));
         }
         if is_ours {
             any = true;

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::event::pfm::Nobody;
+use crate::event::pfm::NoLibrary;
 use picollo_native::seam::kernel::Attr;
 use picollo_native::seam::sys::Errno;
 
@@ -37,15 +37,12 @@ struct Fake {
     is_core: bool,
     forced: &'static str,
     is_present: bool,
-    attr: Attr,
-    cpu: i32,
     asked: Cell<u32>,
 }
 
 impl Fake {
     fn of(pmu: &'static str) -> Fake {
-        let attr = Attr { kind: 4, config: 0x8d1, config1: 7, ..Attr::default() };
-        Fake { pmu, is_core: true, forced: "", is_present: true, attr, cpu: -1, asked: Cell::new(0) }
+        Fake { pmu, is_core: true, forced: "", is_present: true, asked: Cell::new(0) }
     }
 }
 
@@ -67,7 +64,7 @@ impl Library for Fake {
                 Refusal::unknown(format_args!(""))
             });
         };
-        let mut attr = self.attr;
+        let mut attr = Attr { kind: 4, config: 0x8d1, config1: 7, ..Attr::default() };
         let (mut user, mut kernel) = (false, false);
         for part in rest.split(':').skip(1) {
             match part {
@@ -86,7 +83,7 @@ impl Library for Fake {
         let full = format!("{}::MEM:L1_MISS:u={}", self.pmu, u8::from(user));
         Ok(Encoded {
             attr,
-            cpu: self.cpu,
+            cpu: -1,
             pmu: copied(self.pmu),
             is_core: self.is_core,
             is_present: self.is_present,
@@ -106,17 +103,17 @@ impl Library for Fake {
     }
 }
 
-fn parse<L: Library>(sys: &Cpuinfo, library: &L, spec: &str) -> Result<Event> {
+fn parse(sys: &Cpuinfo, library: &dyn Library, spec: &str) -> Result<Event> {
     Event::parse_among(sys, library, spec)
 }
 
-fn said<L: Library>(sys: &Cpuinfo, library: &L, spec: &str) -> (Status, String) {
+fn refusal(sys: &Cpuinfo, library: &dyn Library, spec: &str) -> (Status, String) {
     let error = parse(sys, library, spec).expect_err(spec);
     (error.status(), error.message().to_owned())
 }
 
 #[test]
-fn names_that_others_know_do_not_reach_it() {
+fn the_library_is_asked_last() {
     let library = Fake::of("skx");
     for spec in ["cycles", "cycles:u", "r1c2", "mem:0x1000/8:w", "L1-dcache-load-misses", "Raw:0x1"] {
         assert!(parse(&skylake(), &library, spec).is_ok(), "{spec}");
@@ -126,53 +123,40 @@ fn names_that_others_know_do_not_reach_it() {
     }
     assert_eq!(library.asked.get(), 0);
     // For a generic event with an unknown modifier, the error is about the modifier, though the library was asked.
-    assert!(said(&skylake(), &library, "cycles:zz").1.contains("not a modifier"));
+    assert!(refusal(&skylake(), &library, "cycles:zz").1.contains("not a modifier"));
 }
 
 #[test]
 fn another_processors_names_are_refused() {
-    let (status, why) = said(&sapphire(), &Fake::of("icx"), "MEM.L1_MISS");
+    let (status, why) = refusal(&sapphire(), &Fake::of("icx"), "MEM.L1_MISS");
     assert_eq!(status, Status::NoSuchEvent);
     let expected = "\"MEM.L1_MISS\" cannot be counted: libpfm4 takes this processor for icx, but it has amx_tile, which no icx has; \
         use a newer libpfm4 or raw codes. LIBPFM_FORCE_PMU=icx in the environment counts it all the same";
     assert_eq!(why, expected);
-    let (status, why) = said(&skylake(), &Fake { is_present: false, ..Fake::of("future") }, "MEM.L1_MISS");
+    let (status, why) = refusal(&skylake(), &Fake { is_present: false, ..Fake::of("future") }, "MEM.L1_MISS");
     assert!(
         status == Status::NoSuchEvent && why.contains("libpfm4 reports that this processor is not a future"),
         "{why}"
     );
     assert!(parse(&skylake(), &Fake::of("future"), "MEM.L1_MISS").is_ok());
     // Nor are its names suggested.
-    assert!(!said(&sapphire(), &Fake::of("icx"), "MEN.L1_MISS").1.contains("Did you mean"));
+    assert!(!refusal(&sapphire(), &Fake::of("icx"), "MEN.L1_MISS").1.contains("Did you mean"));
 }
 
 #[test]
-fn the_user_may_say_otherwise() {
+fn a_forced_pmu_is_accepted() {
     let forced = Fake { forced: "icx", ..Fake::of("icx") };
     assert_eq!(parse(&sapphire(), &forced, "MEM.L1_MISS").unwrap().name(), "icx::MEM.L1_MISS");
     let absent = Fake { is_present: false, ..forced };
     assert_eq!(parse(&skylake(), &absent, "MEM.L1_MISS").unwrap().config, 0x8d1);
     let other = Fake { forced: "skx", ..Fake::of("icx") };
-    assert_eq!(said(&sapphire(), &other, "MEM.L1_MISS").0, Status::NoSuchEvent);
+    assert_eq!(refusal(&sapphire(), &other, "MEM.L1_MISS").0, Status::NoSuchEvent);
 }
 
 #[test]
-fn what_sessions_decide_is_no_part_of_an_event() {
-    let with = |change: fn(&mut Fake)| {
-        let mut library = Fake::of("skx");
-        change(&mut library);
-        said(&skylake(), &library, "MEM.L1_MISS")
-    };
-    for (status, why) in [
-        with(|library| library.attr.sample_period = 1),
-        with(|library| library.attr.flags |= flag::PINNED),
-        with(|library| library.attr.flags |= flag::EXCLUSIVE),
-        with(|library| library.cpu = 0),
-    ] {
-        assert!(status == Status::InvalidArgument && why.contains("sessions decide"), "{why}");
-    }
+fn other_pmus_than_the_cores_are_the_kernels() {
     let uncore = Fake { is_core: false, ..Fake::of("skx_unc_imc0") };
-    let (status, why) = said(&skylake(), &uncore, "MEM.L1_MISS");
+    let (status, why) = refusal(&skylake(), &uncore, "MEM.L1_MISS");
     assert!(status == Status::NoSuchEvent && why.contains("no PMU of a core"), "{why}");
 }
 
@@ -193,23 +177,23 @@ fn a_library_that_is_absent_or_broken() {
     }
     let starved = Failing(|| Refusal::Refused(Status::OutOfMemory.into()));
     let broken = Failing(|| crate::event::pfm::broken(format_args!("file too short")));
-    assert_eq!(said(&skylake(), &starved, "MEM.L1_MISS").0, Status::OutOfMemory);
-    let (status, why) = said(&skylake(), &Nobody, "MEM.L1_MISS");
+    assert_eq!(refusal(&skylake(), &starved, "MEM.L1_MISS").0, Status::OutOfMemory);
+    let (status, why) = refusal(&skylake(), &NoLibrary, "MEM.L1_MISS");
     assert!(
         status == Status::NoSuchEvent && why.contains("libpfm4") && why.contains("not installed"),
         "{why}"
     );
-    let (_, why) = said(&skylake(), &Nobody, "MEMORY:L1_MISS");
+    let (_, why) = refusal(&skylake(), &NoLibrary, "MEMORY:L1_MISS");
     assert!(why.contains("no such tracepoint") && why.ends_with("is not installed here"), "{why}");
-    assert!(!said(&skylake(), &Nobody, "sched:no_such_thing").1.contains("libpfm4"));
-    let (status, why) = said(&skylake(), &broken, "MEM.L1_MISS");
+    assert!(!refusal(&skylake(), &NoLibrary, "sched:no_such_thing").1.contains("libpfm4"));
+    let (status, why) = refusal(&skylake(), &broken, "MEM.L1_MISS");
     assert!(status == Status::NoSuchEvent && why.contains("cannot be used: file too short"), "{why}");
-    fn listed<L: Library>(sys: &Cpuinfo, library: &L) -> (Vec<String>, core::result::Result<(), String>) {
+    fn listed(sys: &Cpuinfo, library: &dyn Library) -> (Vec<String>, core::result::Result<(), String>) {
         let mut names = Vec::new();
         let result = list(sys, library, &mut |event| names.push(format!("{}::{}", event.pmu, event.name)));
         (names, result.map_err(|error| error.message().to_owned()))
     }
-    assert!(listed(&skylake(), &Nobody).1.unwrap_err().contains("not installed"));
+    assert!(listed(&skylake(), &NoLibrary).1.unwrap_err().contains("not installed"));
     assert!(listed(&skylake(), &broken).1.unwrap_err().contains("file too short"));
     let (names, result) = listed(&skylake(), &Fake::of("skx"));
     assert_eq!((names.len(), names[0].as_str(), result), (3, "skx::MEM.L1_MISS", Ok(())));
@@ -222,7 +206,7 @@ fn a_library_that_is_absent_or_broken() {
 fn hostile_answers() {
     for pmu in ["", "a b", "a::b", "sk\u{1b}[0m", "skx/", &"p".repeat(63)] {
         let library = Fake { forced: Box::leak(pmu.into()), ..Fake::of(Box::leak(pmu.to_owned().into())) };
-        let (status, why) = said(&skylake(), &library, "MEM.L1_MISS");
+        let (status, why) = refusal(&skylake(), &library, "MEM.L1_MISS");
         assert!(status == Status::NoSuchEvent && why.contains("it calls a PMU"), "{pmu}: {why}");
         assert!(list(&skylake(), &library, &mut |_| panic!("listed")).is_err());
     }
@@ -240,5 +224,5 @@ fn hostile_answers() {
         }
     }
     assert!(parse(&skylake(), &Any, &"N".repeat(122)).unwrap().name().len() == 127);
-    assert_eq!(said(&skylake(), &Any, &"N".repeat(123)).0, Status::InvalidArgument);
+    assert_eq!(refusal(&skylake(), &Any, &"N".repeat(123)).0, Status::InvalidArgument);
 }

@@ -4,7 +4,8 @@ use core::fmt;
 
 use picollo_native::seam::kernel::kind;
 
-/// One event and all its names, normalized: lower case, without separators. The first belongs to the display name.
+/// One event or part of one, and all its names in lower case; those of parts are without separators. The first belongs
+/// to the display name.
 struct Entry {
     display: &'static str,
     aliases: &'static [&'static str],
@@ -16,32 +17,32 @@ const fn entry(display: &'static str, aliases: &'static [&'static str]) -> Entry
 
 /// By `config`.
 const HARDWARE: [Entry; 10] = [
-    entry("CpuCycles", &["cpucycles", "cycles"]),
+    entry("CpuCycles", &["cpu-cycles", "cycles"]),
     entry("Instructions", &["instructions"]),
-    entry("CacheReferences", &["cachereferences"]),
-    entry("CacheMisses", &["cachemisses"]),
-    entry("BranchInstructions", &["branchinstructions", "branches"]),
-    entry("BranchMisses", &["branchmisses"]),
-    entry("BusCycles", &["buscycles"]),
-    entry("StalledCyclesFrontend", &["stalledcyclesfrontend", "idlecyclesfrontend"]),
-    entry("StalledCyclesBackend", &["stalledcyclesbackend", "idlecyclesbackend"]),
-    entry("RefCpuCycles", &["refcpucycles", "refcycles"]),
+    entry("CacheReferences", &["cache-references"]),
+    entry("CacheMisses", &["cache-misses"]),
+    entry("BranchInstructions", &["branch-instructions", "branches"]),
+    entry("BranchMisses", &["branch-misses"]),
+    entry("BusCycles", &["bus-cycles"]),
+    entry("StalledCyclesFrontend", &["stalled-cycles-frontend", "idle-cycles-frontend"]),
+    entry("StalledCyclesBackend", &["stalled-cycles-backend", "idle-cycles-backend"]),
+    entry("RefCpuCycles", &["ref-cpu-cycles", "ref-cycles"]),
 ];
 
 /// By `config`.
 const SOFTWARE: [Entry; 12] = [
-    entry("CpuClock", &["cpuclock"]),
-    entry("TaskClock", &["taskclock"]),
-    entry("PageFaults", &["pagefaults", "faults"]),
-    entry("ContextSwitches", &["contextswitches", "cs"]),
-    entry("CpuMigrations", &["cpumigrations", "migrations"]),
-    entry("MinorFaults", &["minorfaults", "pagefaultsmin"]),
-    entry("MajorFaults", &["majorfaults", "pagefaultsmaj"]),
-    entry("AlignmentFaults", &["alignmentfaults"]),
-    entry("EmulationFaults", &["emulationfaults"]),
+    entry("CpuClock", &["cpu-clock"]),
+    entry("TaskClock", &["task-clock"]),
+    entry("PageFaults", &["page-faults", "faults"]),
+    entry("ContextSwitches", &["context-switches", "cs"]),
+    entry("CpuMigrations", &["cpu-migrations", "migrations"]),
+    entry("MinorFaults", &["minor-faults", "page-faults-min"]),
+    entry("MajorFaults", &["major-faults", "page-faults-maj"]),
+    entry("AlignmentFaults", &["alignment-faults"]),
+    entry("EmulationFaults", &["emulation-faults"]),
     entry("Dummy", &["dummy"]),
-    entry("BpfOutput", &["bpfoutput"]),
-    entry("CgroupSwitches", &["cgroupswitches"]),
+    entry("BpfOutput", &["bpf-output"]),
+    entry("CgroupSwitches", &["cgroup-switches"]),
 ];
 
 /// Cache names by id. perf's alias `L2` for the last level is left out: it is wrong on nearly every machine.
@@ -77,14 +78,20 @@ pub(crate) fn find(name: &str, within: Option<u32>) -> Option<(u32, u64)> {
     }
     let name = core::str::from_utf8(&buffer[..length]).ok()?;
     let allowed = |kind| within.is_none_or(|only| only == kind);
-    let exact = |table: &[Entry]| table.iter().position(|entry| entry.aliases.contains(&name));
-    if let Some(config) = exact(&HARDWARE).filter(|_| allowed(kind::HARDWARE)) {
-        return Some((kind::HARDWARE, config as u64));
-    }
-    if let Some(config) = exact(&SOFTWARE).filter(|_| allowed(kind::SOFTWARE)) {
-        return Some((kind::SOFTWARE, config as u64));
+    let is_name = |alias: &&str| alias.bytes().filter(|&byte| byte != b'-').eq(name.bytes());
+    for (kind, table) in [(kind::HARDWARE, &HARDWARE[..]), (kind::SOFTWARE, &SOFTWARE)] {
+        if let Some(config) = table.iter().position(|entry| entry.aliases.iter().any(is_name))
+            && allowed(kind)
+        {
+            return Some((kind, config as u64));
+        }
     }
     find_cache(name).filter(|_| allowed(kind::CACHE)).map(|config| (kind::CACHE, config))
+}
+
+/// All names of generic events, except those of cache events, which are composed of parts.
+pub(crate) fn generic() -> impl Iterator<Item = &'static str> {
+    HARDWARE.iter().chain(&SOFTWARE).flat_map(|entry| entry.aliases).copied()
 }
 
 /// Returns (position, rest) for each of the table's aliases that `name` begins with.
@@ -97,28 +104,21 @@ fn prefixes<'a>(table: &'static [Entry], name: &'a str) -> impl Iterator<Item = 
 
 /// A cache, then at most one operation and one result, in either order. The defaults are read and access.
 fn find_cache(name: &str) -> Option<u64> {
-    let config = |id: u64, operation: u64, result: u64| id | operation << 8 | result << 16;
-    for (id, rest) in prefixes(&CACHES, name) {
-        if rest.is_empty() {
-            return Some(config(id, 0, 0));
-        }
-        for (operation, rest) in prefixes(&OPERATIONS, rest).chain([(0, rest)]) {
-            if rest.is_empty() {
-                return Some(config(id, operation, 0));
-            }
-            for (result, rest) in prefixes(&RESULTS, rest) {
-                if rest.is_empty() {
-                    return Some(config(id, operation, result));
-                }
-            }
-        }
-        for (result, rest) in prefixes(&RESULTS, rest) {
-            if let Some((operation, _)) = prefixes(&OPERATIONS, rest).find(|(_, rest)| rest.is_empty()) {
-                return Some(config(id, operation, result));
-            }
-        }
-    }
-    None
+    prefixes(&CACHES, name).find_map(|(id, rest)| {
+        let ordered = find_parts(&OPERATIONS, &RESULTS, rest);
+        let exchanged =
+            || find_parts(&RESULTS, &OPERATIONS, rest).map(|(result, operation)| (operation, result));
+        let (operation, result) = ordered.or_else(exchanged)?;
+        Some(id | operation << 8 | result << 16)
+    })
+}
+
+/// Positions in two tables, for a text of at most one alias of each.
+fn find_parts(first: &'static [Entry], second: &'static [Entry], text: &str) -> Option<(u64, u64)> {
+    prefixes(first, text).chain([(0, text)]).find_map(|(one, rest)| {
+        let mut ends = prefixes(second, rest).chain([(0, rest)]);
+        ends.find_map(|(other, rest)| rest.is_empty().then_some((one, other)))
+    })
 }
 
 /// The display name of a generic event: `Hardware:CpuCycles`.
@@ -132,30 +132,20 @@ impl fmt::Display for Display {
         let at = |table: &'static [Entry], position: u64| {
             usize::try_from(position).ok().and_then(|position| table.get(position)).map(|entry| entry.display)
         };
-        match self.kind {
-            kind::HARDWARE => match at(&HARDWARE, self.config) {
-                Some(name) => write!(f, "Hardware:{name}"),
-                None => write!(f, "Hardware:{:#x}", self.config),
-            },
-            kind::SOFTWARE => match at(&SOFTWARE, self.config) {
-                Some(name) => write!(f, "Software:{name}"),
-                None => write!(f, "Software:{:#x}", self.config),
-            },
+        let config = self.config;
+        let (kind, parts) = match self.kind {
+            kind::HARDWARE => ("Hardware", [at(&HARDWARE, config), Some(""), Some("")]),
+            kind::SOFTWARE => ("Software", [at(&SOFTWARE, config), Some(""), Some("")]),
             kind::CACHE => {
-                let parts = (
-                    at(&CACHES, self.config & 0xff),
-                    at(&OPERATIONS, self.config >> 8 & 0xff),
-                    at(&RESULTS, self.config >> 16),
-                );
-                match parts {
-                    (Some(cache), Some(operation), Some(result)) => {
-                        write!(f, "Cache:{cache}{operation}{result}")
-                    }
-                    _ => write!(f, "Cache:{:#x}", self.config),
-                }
+                let (cache, operation) = (at(&CACHES, config & 0xff), at(&OPERATIONS, config >> 8 & 0xff));
+                ("Cache", [cache, operation, at(&RESULTS, config >> 16)])
             }
-            kind::RAW => write!(f, "Raw:{:#x}", self.config),
-            other => write!(f, "Type{other}:{:#x}", self.config),
+            kind::RAW => ("Raw", [None; 3]),
+            other => return write!(f, "Type{other}:{config:#x}"),
+        };
+        match parts {
+            [Some(name), Some(operation), Some(result)] => write!(f, "{kind}:{name}{operation}{result}"),
+            _ => write!(f, "{kind}:{config:#x}"),
         }
     }
 }

@@ -3,47 +3,27 @@
 use core::ffi::c_char;
 use core::fmt;
 
+use crate::event::names;
 use crate::event::spelling::parse_modifiers;
 use picollo_native::seam::sys::Files;
 use picollo_native::seam::text;
 
-/// Generic events in their usual spelling. The names of cache events are composed of parts.
-const GENERIC: &str = "cycles cpu-cycles instructions cache-references cache-misses branches branch-instructions \
-    branch-misses bus-cycles stalled-cycles-frontend stalled-cycles-backend ref-cycles ref-cpu-cycles cpu-clock \
-    task-clock page-faults faults context-switches cpu-migrations migrations minor-faults major-faults \
-    alignment-faults emulation-faults bpf-output cgroup-switches idle-cycles-frontend idle-cycles-backend";
+/// The parts of cache events' names.
 const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"];
 const ACCESSES: [&str; 6] =
     ["loads", "load-misses", "stores", "store-misses", "prefetches", "prefetch-misses"];
 
-/// The number of letters that are compared: longer names have no neighbors.
-const LETTERS: usize = 72;
 /// The distance of a longer name that begins with the wanted one.
 const LONGER: usize = 3;
 /// The largest number of suggestions.
-const TOLD: usize = 3;
+const MOST: usize = 3;
 
-/// A name as it is compared: without case and separators, which do not matter or are easily confused.
-#[derive(Clone, Copy)]
-struct Folded {
-    letters: [u8; LETTERS],
-    length: usize,
-}
-
-impl Folded {
-    fn new(name: &str) -> Option<Folded> {
-        let mut folded = Folded { letters: [0; LETTERS], length: 0 };
-        for byte in name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')) {
-            let letter = if byte == b':' { b'.' } else { byte.to_ascii_lowercase() };
-            *folded.letters.get_mut(folded.length)? = letter;
-            folded.length += 1;
-        }
-        Some(folded)
-    }
-
-    fn letters(&self) -> &[u8] {
-        &self.letters[..self.length]
-    }
+/// A name's letters as they are compared: without case and separators, which do not matter or are easily confused.
+fn letters(name: &str) -> impl Iterator<Item = u8> + Clone {
+    name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| match byte {
+        b':' => b'.',
+        byte => byte.to_ascii_lowercase(),
+    })
 }
 
 /// The largest distance at which another name is near one of this many letters.
@@ -56,68 +36,66 @@ fn reach(length: usize) -> usize {
     }
 }
 
-/// The number of letters to insert, delete, replace, or exchange with their neighbors.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    // Three rows of the usual table: an exchange looks two rows back.
-    let mut before = [0; LETTERS + 1];
-    let mut above: [usize; LETTERS + 1] = core::array::from_fn(|at| at);
-    for (row, &letter) in a.iter().enumerate() {
-        let mut line = [0; LETTERS + 1];
-        line[0] = row + 1;
-        for (column, &other) in b.iter().enumerate() {
-            let replaced = above[column] + usize::from(letter != other);
-            line[column + 1] = replaced.min(above[column + 1] + 1).min(line[column] + 1);
-            if row > 0 && column > 0 && letter == b[column - 1] && a[row - 1] == other {
-                line[column + 1] = line[column + 1].min(before[column - 1] + 1);
+/// The number of letters to insert, delete, replace, or exchange with their neighbors; `None` if it is above the limit.
+fn distance<I: Iterator<Item = u8> + Clone>(mut a: I, mut b: I, limit: usize) -> Option<usize> {
+    loop {
+        let (rest_a, rest_b) = (a.clone(), b.clone());
+        let (x, y) = (a.next(), b.next());
+        if x == y {
+            if x.is_none() {
+                return Some(0);
             }
+            continue;
         }
-        (before, above) = (above, line);
+        let limit = limit.checked_sub(1)?;
+        let exchanged = {
+            let (mut a, mut b) = (a.clone(), b.clone());
+            (a.next() == y && b.next() == x).then(|| distance(a, b, limit))
+        };
+        let replaced = distance(a.clone(), b.clone(), limit);
+        let ways = [replaced, distance(a, rest_b, limit), distance(rest_a, b, limit), exchanged.flatten()];
+        return ways.into_iter().flatten().min().map(|rest| rest + 1);
     }
-    above[b.len()]
 }
 
 /// The nearest of the names that were offered.
-pub(crate) struct Near {
-    wanted: Option<Folded>,
-    reach: usize,
+pub(crate) struct Near<'a> {
+    wanted: &'a str,
     takes_longer: bool,
     /// The distance of each, or `usize::MAX` for an empty place.
-    best: [(usize, [c_char; 100]); TOLD],
+    best: [(usize, [c_char; 100]); MOST],
 }
 
-impl Near {
+impl<'a> Near<'a> {
     /// Starts a search for this name. Its modifiers, and the PMU before two colons, are ignored.
-    pub(crate) fn to(name: &str) -> Near {
+    pub(crate) fn new(name: &'a str) -> Near<'a> {
         let name = name.split_once("::").map_or(name, |(_, name)| name);
         let name = match name.rsplit_once(':') {
             Some((event, letters)) if parse_modifiers(letters).is_some() => event,
             _ => name,
         };
-        let wanted = Folded::new(name).filter(|wanted| wanted.length > 0);
-        let reach = wanted.map_or(0, |wanted| reach(wanted.length));
-        Near { wanted, reach, takes_longer: false, best: [(usize::MAX, [0; 100]); TOLD] }
+        Near { wanted: name, takes_longer: false, best: [(usize::MAX, [0; 100]); MOST] }
     }
 
     /// Also accepts names that begin with the wanted one and a point.
-    pub(crate) fn or_longer(self) -> Near {
+    pub(crate) fn or_longer(self) -> Self {
         Near { takes_longer: true, ..self }
     }
 
     /// Suggests the second text if `name` is near.
-    pub(crate) fn offer_as(&mut self, name: &str, told: fmt::Arguments<'_>) {
-        let (Some(wanted), Some(name)) = (&self.wanted, Folded::new(name)) else { return };
+    pub(crate) fn offer_as(&mut self, name: &str, suggestion: fmt::Arguments<'_>) {
+        let (wanted, mut rest) = (letters(self.wanted), letters(name));
+        let mut is_longer =
+            || wanted.clone().all(|letter| rest.next() == Some(letter)) && rest.next() == Some(b'.');
         // A name that differs only in case or separators is unknown for another reason. It is suggested all the same.
-        let mut far = distance(wanted.letters(), name.letters());
-        if far > self.reach {
-            let rest = name.letters().strip_prefix(wanted.letters()).filter(|_| self.takes_longer);
-            if !rest.is_some_and(|rest| rest.starts_with(b".")) {
-                return;
-            }
-            far = LONGER;
-        }
+        let far = match distance(wanted.clone(), letters(name), reach(wanted.clone().count())) {
+            Some(far) => far,
+            None if self.takes_longer && is_longer() => LONGER,
+            None => return,
+        };
         let Some(place) = self.best.iter().position(|&(other, _)| far < other) else { return };
         let mut text = [0; 100];
-        text::set(&mut text, told);
+        text::set(&mut text, suggestion);
         // Several devices may share one event, and one event may have several names.
         if self.best.iter().any(|(_, known)| *known == text) {
             return;
@@ -136,7 +114,7 @@ impl Near {
 
     /// Offers every generic event.
     pub(crate) fn offer_generic(&mut self) {
-        GENERIC.split(' ').for_each(|name| self.offer(name));
+        names::generic().for_each(|name| self.offer(name));
         for (cache, access) in CACHES.into_iter().flat_map(|cache| ACCESSES.map(|access| (cache, access))) {
             let mut name = [0; 40];
             text::set(&mut name, format_args!("{cache}-{access}"));
@@ -145,7 +123,7 @@ impl Near {
     }
 
     /// Offers the events that the kernel's drivers name.
-    pub(crate) fn offer_devices<S: Files>(&mut self, sys: &S, devices: &str) {
+    pub(crate) fn offer_devices(&mut self, sys: &dyn Files, devices: &str) {
         let _ = sys.list(devices, &mut |device| {
             let mut path = [0; 300];
             text::set(&mut path, format_args!("{devices}/{device}/events"));
@@ -160,7 +138,7 @@ impl Near {
 }
 
 /// `. Did you mean …?` with all names at the smallest distance, or nothing.
-impl fmt::Display for Near {
+impl fmt::Display for Near<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nearest = self.best[0].0;
         let best = self.best.iter().filter(|(far, _)| *far == nearest && !self.is_empty());
@@ -184,14 +162,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn near(name: &str) -> String {
-        let mut near = Near::to(name);
+        let mut near = Near::new(name);
         near.offer_generic();
         near.to_string()
     }
 
     #[test]
     fn typing_mistakes() {
-        for (typed, told) in [
+        for (typed, suggested) in [
             ("cylces", ". Did you mean cycles?"),
             ("instrutions", ". Did you mean instructions?"),
             ("branch-mises:u", ". Did you mean branch-misses?"),
@@ -206,14 +184,14 @@ mod tests {
             ("", ""),
             ("häuser", ""),
         ] {
-            assert_eq!(near(typed), told, "{typed}");
+            assert_eq!(near(typed), suggested, "{typed}");
         }
         assert_eq!(near(&"x".repeat(200)), "");
     }
 
     #[test]
     fn every_suggested_name_exists() {
-        for name in GENERIC.split(' ') {
+        for name in names::generic() {
             assert!(Event::parse(name).is_ok(), "{name}");
         }
         for (cache, access) in CACHES.into_iter().flat_map(|cache| ACCESSES.map(|access| (cache, access))) {
@@ -223,13 +201,13 @@ mod tests {
 
     #[test]
     fn few_names_and_the_nearest_first() {
-        let mut longer = Near::to("ABC:u").or_longer();
+        let mut longer = Near::new("ABC:u").or_longer();
         ["ABC.X", "ABCD.X", "ABCX", "abc:y"].into_iter().for_each(|name| longer.offer(name));
         assert_eq!(longer.to_string(), ". Did you mean ABCX?");
-        let mut longer = Near::to("x::ABC").or_longer();
+        let mut longer = Near::new("x::ABC").or_longer();
         ["ABC.XX", "ABCD.X", "AB.CXXX", "abc:yyy"].into_iter().for_each(|name| longer.offer(name));
         assert_eq!(longer.to_string(), ". Did you mean ABC.XX or abc:yyy?");
-        let mut near = Near::to("skx::ABCDEF.GHIJKL");
+        let mut near = Near::new("skx::ABCDEF.GHIJKL");
         let mut offer = |names: &str| {
             names.split(' ').for_each(|name| near.offer(name));
             near.to_string()
@@ -254,7 +232,10 @@ mod tests {
     proptest! {
         #[test]
         fn distances(a in "[abc]{0,5}", b in "[abc]{0,5}") {
-            prop_assert_eq!(distance(a.as_bytes(), b.as_bytes()), naive(a.as_bytes(), b.as_bytes()));
+            let exact = naive(a.as_bytes(), b.as_bytes());
+            for limit in 0..4 {
+                prop_assert_eq!(distance(a.bytes(), b.bytes(), limit), Some(exact).filter(|&exact| exact <= limit));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::event::event::Event;
 use crate::event::near::Near;
-use crate::event::pfm::{Library, Nobody, Pfm, Refusal};
+use crate::event::pfm::{Library, NoLibrary, Pfm, Refusal};
 use crate::event::spelling::{
     bad_modifiers, malformed, parse_modifiers, parse_number, strip_prefix_ignoring_case,
 };
@@ -40,13 +40,13 @@ impl Event {
 
     /// [`Event::parse`] on a given system that has no libpfm4.
     #[doc(hidden)]
-    pub fn parse_with<S: Files>(sys: &S, spec: &str) -> Result<Event> {
-        Event::parse_among(sys, &Nobody, spec)
+    pub fn parse_with(sys: &dyn Files, spec: &str) -> Result<Event> {
+        Event::parse_among(sys, &NoLibrary, spec)
     }
 
     /// [`Event::parse`] on a given system, with a library that knows the processor's own names.
     #[doc(hidden)]
-    pub fn parse_among<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Result<Event> {
+    pub fn parse_among(sys: &dyn Files, library: &dyn Library, spec: &str) -> Result<Event> {
         let spec = spec.trim();
         if spec.is_empty() || spec.len() > 256 || spec.contains(|c: char| c.is_control()) {
             return Err(malformed(spec, "an event name has 1 to 256 printable characters"));
@@ -68,39 +68,39 @@ impl Event {
         {
             return Ok(event);
         }
-        if type_of(spec).is_some() && !spec.contains("::") {
+        if split_type(spec).is_some() && !spec.contains("::") {
             // A known event's name means that event, unless there is a tracepoint of the same name.
             let letters = known_before_colon(spec);
             let error = || {
-                letters
-                    .map_or_else(|| unknown(sys, library, spec, ""), |letters| bad_modifiers(spec, letters))
+                letters.map_or_else(
+                    || unknown_event(sys, library, spec, ""),
+                    |letters| bad_modifiers(spec, letters),
+                )
             };
             let named = spec.split_once(':').map(|(system, rest)| sysfs::tracepoint(sys, spec, system, rest));
             return named.and_then(Result::ok).ok_or_else(error);
         }
-        let Some((system, rest)) = spec.split_once(':') else {
-            return named::find(sys, library, spec).map_err(|refusal| match refusal {
-                Refusal::Refused(error) => error,
-                Refusal::Wrong(why) => wrong(sys, library, spec, why.message()),
-                Refusal::Unknown(hint) => unknown(sys, library, spec, hint.message()),
-            });
-        };
-        let tracepoint = match sysfs::tracepoint(sys, spec, system, rest) {
-            Ok(event) => return Ok(event),
-            Err(error) => error,
-        };
+        let tracepoint =
+            match spec.split_once(':').map(|(system, rest)| sysfs::tracepoint(sys, spec, system, rest)) {
+                Some(Ok(event)) => return Ok(event),
+                Some(Err(error)) => Some(error),
+                None => None,
+            };
         let meant = known_before_colon(spec).map(|letters| bad_modifiers(spec, letters));
-        named::find(sys, library, spec).map_err(|refusal| match (meant, refusal) {
-            (Some(error), _) | (None, Refusal::Refused(error)) => error,
-            (None, Refusal::Wrong(why)) => wrong(sys, library, spec, why.message()),
-            (None, Refusal::Unknown(hint)) => nobodys(sys, library, spec, hint.message(), tracepoint),
+        named::find(sys, library, spec).map_err(|refusal| match (meant, refusal, tracepoint) {
+            (Some(error), ..) | (None, Refusal::Refused(error), _) => error,
+            (None, Refusal::Wrong(why), _) => wrong_form(sys, library, spec, why.message()),
+            (None, Refusal::Unknown(hint), None) => unknown_event(sys, library, spec, hint.message()),
+            (None, Refusal::Unknown(hint), Some(error)) => {
+                unknown_pair(sys, library, spec, hint.message(), error)
+            }
         })
     }
 }
 
 /// Returns the names that are nearest to an unknown one.
-fn nearest<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Near {
-    let mut near = Near::to(spec);
+fn nearest<'a>(sys: &dyn Files, library: &dyn Library, spec: &'a str) -> Near<'a> {
+    let mut near = Near::new(spec);
     near.offer_generic();
     near.offer_devices(sys, sysfs::DEVICES);
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
@@ -113,7 +113,7 @@ pub fn did_you_mean(name: &str) -> impl fmt::Display {
 }
 
 /// The error for text that looks like no kind of event. `hint` explains why libpfm4 does not know it.
-fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -> ExplainedError {
+fn unknown_event(sys: &dyn Files, library: &dyn Library, spec: &str, hint: &str) -> ExplainedError {
     let near = nearest(sys, library, spec);
     let also = if hint.is_empty() { "" } else { ". " };
     if !near.is_empty() {
@@ -129,30 +129,30 @@ fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -
 }
 
 /// The error for an event that libpfm4 knows, with attributes that it does not know.
-fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> ExplainedError {
-    let mut near = Near::to(spec).or_longer();
+fn wrong_form(sys: &dyn Files, library: &dyn Library, spec: &str, why: &str) -> ExplainedError {
+    let mut near = Near::new(spec).or_longer();
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
     let why = if why.is_empty() { "no reason given" } else { why };
-    let mut said = [0; 400];
-    text::set(&mut said, format_args!("libpfm4 knows the event, but not in this form: {why}{near}"));
-    malformed(spec, text::get(&said))
+    let mut reason = [0; 400];
+    text::set(&mut reason, format_args!("libpfm4 knows the event, but not in this form: {why}{near}"));
+    malformed(spec, text::get(&reason))
 }
 
 /// The error for `a:b`, which may have been meant as a tracepoint or as an event with attributes.
-fn nobodys<S: Files, L: Library>(
-    sys: &S,
-    library: &L,
+fn unknown_pair(
+    sys: &dyn Files,
+    library: &dyn Library,
     spec: &str,
     hint: &str,
     tracepoint: ExplainedError,
 ) -> ExplainedError {
     // Two colons mean a name of libpfm4's.
     if spec.contains("::") {
-        return unknown(sys, library, spec, hint);
+        return unknown_event(sys, library, spec, hint);
     }
     let mut near = nearest(sys, library, spec);
     if let Some((system, name)) = spec.split_once(':') {
-        let mut tracepoints = Near::to(name);
+        let mut tracepoints = Near::new(name);
         sysfs::offer_tracepoints(sys, system, &mut tracepoints);
         if !tracepoints.is_empty() {
             near = tracepoints;
@@ -178,7 +178,7 @@ fn known_before_colon(spec: &str) -> Option<&str> {
 }
 
 /// For a name that begins with its type, as display names do: the rest of the name, and the type.
-fn type_of(name: &str) -> Option<(&str, u32)> {
+fn split_type(name: &str) -> Option<(&str, u32)> {
     let typed = |prefix, kind| strip_prefix_ignoring_case(name, prefix).map(|rest| (rest, kind));
     typed("hardware:", kind::HARDWARE)
         .or(typed("software:", kind::SOFTWARE))
@@ -188,7 +188,7 @@ fn type_of(name: &str) -> Option<(&str, u32)> {
 
 /// A named or raw event, whose name has no modifiers.
 fn generic(name: &str, modifiers: u32) -> Option<Event> {
-    let (plain, within) = type_of(name).map_or((name, None), |(plain, kind)| (plain, Some(kind)));
+    let (plain, within) = split_type(name).map_or((name, None), |(plain, kind)| (plain, Some(kind)));
     let raw_digits = |plain: &str| {
         let digits = strip_prefix_ignoring_case(plain, "r")?;
         let digits = strip_prefix_ignoring_case(digits, "0x").unwrap_or(digits);
@@ -204,7 +204,7 @@ fn generic(name: &str, modifiers: u32) -> Option<Event> {
     };
     let mut event = Event::new(kind, config);
     event.modifiers = modifiers;
-    event.name_by(format_args!("{}", names::Display { kind, config }));
+    event.set_name(format_args!("{}", names::Display { kind, config }));
     Some(event)
 }
 
@@ -256,7 +256,7 @@ fn breakpoint(spec: &str, rest: &str) -> Result<Event> {
         3 => "rw",
         _ => "x",
     };
-    event.name_by(format_args!("Breakpoint:{address:#x}/{length}:{letters}"));
+    event.set_name(format_args!("Breakpoint:{address:#x}/{length}:{letters}"));
     Ok(event)
 }
 

@@ -56,7 +56,7 @@ fn breakpoints() {
 }
 
 #[test]
-fn what_is_no_event() {
+fn malformed_and_unknown_names() {
     for empty in ["", "   ", "\t", "cyc\0les", &"r1".repeat(200)] {
         assert_eq!(status(empty), Status::InvalidArgument, "{empty}");
     }
@@ -105,7 +105,7 @@ proptest! {
         };
         let mut event = Event::new(kind, config);
         event.modifiers = modifiers;
-        event.name_by(format_args!("{}", names::Display { kind, config }));
+        event.set_name(format_args!("{}", names::Display { kind, config }));
         let parsed = Event::parse(event.name()).unwrap();
         prop_assert_eq!(parsed.name(), event.name());
         prop_assert_eq!(parsed, event);
@@ -116,7 +116,7 @@ proptest! {
         let mut event = Event::new(kind::BREAKPOINT, 0);
         (event.config1, event.config2, event.bp_type, event.modifiers) = (address, 1 << length, access, modifiers);
         let letters = ["r", "w", "rw", "x"][access as usize - 1];
-        event.name_by(format_args!("Breakpoint:{address:#x}/{}:{letters}", 1 << length));
+        event.set_name(format_args!("Breakpoint:{address:#x}/{}:{letters}", 1 << length));
         let parsed = Event::parse(event.name()).unwrap();
         prop_assert_eq!(parsed.name(), event.name());
         prop_assert_eq!(parsed, event);

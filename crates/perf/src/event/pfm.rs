@@ -1,4 +1,4 @@
-//! The source of processor events by their makers' names: libpfm4, or [`Nobody`] if it is not installed. Its structures
+//! The source of processor events by their makers' names: libpfm4, or [`NoLibrary`] if it is not installed. Its structures
 //! and functions are as in its header. It is loaded when it is first needed, and only one thread at a time calls it.
 //! All requests go through [`Library`], so that tests can replace it.
 
@@ -305,11 +305,11 @@ pub const USER_RING: i32 = 8;
 pub const KERNEL_RING: i32 = 1;
 
 /// No library.
-pub struct Nobody;
+pub struct NoLibrary;
 
 const ABSENT: &str = "libpfm4, which knows the processor's own names, is not installed here";
 
-impl Library for Nobody {
+impl Library for NoLibrary {
     fn encode(&self, _: &str, _: i32) -> Result<Encoded, Refusal> {
         Err(Refusal::unknown(format_args!("{ABSENT}")))
     }
@@ -438,7 +438,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_user_forces() {
+    fn forced_pmus() {
         for (forced, pmu, is) in [
             ("SKX", "skx", true),
             ("skx,1", "skx", true),

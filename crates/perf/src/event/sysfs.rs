@@ -17,8 +17,8 @@ pub(crate) const DEVICES: &str = "/sys/bus/event_source/devices";
 const TRACING: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// Reads a small file whole into the buffer.
-fn read<'a, S: Files>(
-    sys: &S,
+fn read<'a>(
+    sys: &dyn Files,
     buffer: &'a mut [u8],
     path: fmt::Arguments<'_>,
 ) -> core::result::Result<&'a str, Errno> {
@@ -26,7 +26,7 @@ fn read<'a, S: Files>(
 }
 
 /// The kernel's number of a PMU, which is the type of its events.
-pub(crate) fn type_of<S: Files>(sys: &S, pmu: &str) -> Option<u32> {
+pub(crate) fn pmu_type(sys: &dyn Files, pmu: &str) -> Option<u32> {
     let mut buffer = [0; 32];
     let number = parse_number(read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/type")).ok()?)?;
     u32::try_from(number).ok()
@@ -39,7 +39,7 @@ fn is_component(name: &str) -> bool {
 }
 
 /// `system:event`.
-pub(crate) fn tracepoint<S: Files>(sys: &S, spec: &str, system: &str, rest: &str) -> Result<Event> {
+pub(crate) fn tracepoint(sys: &dyn Files, spec: &str, system: &str, rest: &str) -> Result<Event> {
     let (name, modifiers) = match rest.split_once(':') {
         Some((name, letters)) => {
             (name, parse_modifiers(letters).ok_or_else(|| bad_modifiers(spec, letters))?)
@@ -56,7 +56,7 @@ pub(crate) fn tracepoint<S: Files>(sys: &S, spec: &str, system: &str, rest: &str
             Ok(Some(id)) => {
                 let mut event = Event::new(kind::TRACEPOINT, id);
                 event.modifiers = modifiers;
-                event.name_by(format_args!("Tracepoint:{system}:{name}"));
+                event.set_name(format_args!("Tracepoint:{system}:{name}"));
                 return Ok(event);
             }
             Err(Errno(libc::EACCES | libc::EPERM)) => denied = true,
@@ -78,7 +78,7 @@ pub(crate) fn tracepoint<S: Files>(sys: &S, spec: &str, system: &str, rest: &str
 }
 
 /// Offers the tracepoints of a system.
-pub(crate) fn offer_tracepoints<S: Files>(sys: &S, system: &str, near: &mut Near) {
+pub(crate) fn offer_tracepoints(sys: &dyn Files, system: &str, near: &mut Near<'_>) {
     if !is_component(system) {
         return;
     }
@@ -95,7 +95,7 @@ pub(crate) fn offer_tracepoints<S: Files>(sys: &S, system: &str, near: &mut Near
 }
 
 /// `pmu/term[=value],…/modifiers`.
-pub(crate) fn dynamic<S: Files>(sys: &S, spec: &str) -> Result<Event> {
+pub(crate) fn dynamic(sys: &dyn Files, spec: &str) -> Result<Event> {
     let (pmu, rest) = spec.split_once('/').unwrap_or((spec, ""));
     let (terms, letters) = rest.rsplit_once('/').ok_or_else(|| {
         malformed(spec, "an event of a PMU is written pmu/term=value,…/, with both slashes")
@@ -108,15 +108,15 @@ pub(crate) fn dynamic<S: Files>(sys: &S, spec: &str) -> Result<Event> {
     if !is_component(pmu) || terms.contains('/') {
         return Err(malformed(spec, "that cannot be the name of a PMU"));
     }
-    let kind = type_of(sys, pmu).ok_or_else(|| unknown_pmu(sys, pmu))?;
+    let kind = pmu_type(sys, pmu).ok_or_else(|| unknown_pmu(sys, pmu))?;
     let mut event = Event::new(kind, 0);
     event.modifiers = modifiers;
     apply_terms(sys, &mut event, spec, pmu, terms, true)?;
-    event.name_by(format_args!("{pmu}/{terms}/"));
+    event.set_name(format_args!("{pmu}/{terms}/"));
     Ok(event)
 }
 
-fn unknown_pmu<S: Files>(sys: &S, pmu: &str) -> ExplainedError {
+fn unknown_pmu(sys: &dyn Files, pmu: &str) -> ExplainedError {
     let mut names = [0; 256];
     let mut list = text::Writer::new(&mut names);
     let _ = sys.list(DEVICES, &mut |name| {
@@ -127,8 +127,8 @@ fn unknown_pmu<S: Files>(sys: &S, pmu: &str) -> ExplainedError {
 }
 
 /// Applies a list of terms. Aliases (`events/NAME`) expand to lists that hold no further aliases.
-fn apply_terms<S: Files>(
-    sys: &S,
+fn apply_terms(
+    sys: &dyn Files,
     event: &mut Event,
     spec: &str,
     pmu: &str,
@@ -170,7 +170,7 @@ fn apply_terms<S: Files>(
             (Ok(bits), _) => bits,
             (Err(_), "config" | "config1" | "config2" | "config3") => name,
             _ => {
-                let mut near = Near::to(name);
+                let mut near = Near::new(name);
                 for place in ["events", "format"] {
                     let mut path = [0; 300];
                     text::set(&mut path, format_args!("{DEVICES}/{pmu}/{place}"));
@@ -185,7 +185,7 @@ fn apply_terms<S: Files>(
 }
 
 /// Applies the scale and unit of an alias, if the kernel gives them.
-fn apply_unit<S: Files>(sys: &S, event: &mut Event, pmu: &str, alias: &str) {
+fn apply_unit(sys: &dyn Files, event: &mut Event, pmu: &str, alias: &str) {
     let mut buffer = [0; 64];
     if let Ok(scale) = read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/events/{alias}.scale"))
         && let Ok(scale) = scale.parse::<f64>()

@@ -38,15 +38,10 @@ impl Refusal<'_> {
         let _ = write!(text, "{}: ", self.name);
         let _ = self.write_cause(&mut text, sys, &machine);
         let message = text::get(&buffer);
-        ExplainedError::new(status_of(self.errno), format_args!("{message}")).with_errno(self.errno.0)
+        ExplainedError::new(status_for(self.errno), format_args!("{message}")).with_errno(self.errno.0)
     }
 
-    fn write_cause<S: Files + Perf>(
-        &self,
-        text: &mut text::Writer<'_>,
-        sys: &S,
-        machine: &Machine,
-    ) -> fmt::Result {
+    fn write_cause(&self, text: &mut text::Writer<'_>, sys: &dyn Perf, machine: &Machine) -> fmt::Result {
         text.write_str(match self.errno.0 {
             libc::ENOENT => return self.not_there(text, machine),
             libc::EACCES => return self.denied(text, machine),
@@ -191,12 +186,7 @@ impl Refusal<'_> {
     }
 
     /// EPERM and ENOSYS: a filter before the system call refused it, or the kernel itself.
-    fn blocked<S: Files + Perf>(
-        &self,
-        text: &mut text::Writer<'_>,
-        sys: &S,
-        machine: &Machine,
-    ) -> fmt::Result {
+    fn blocked(&self, text: &mut text::Writer<'_>, sys: &dyn Perf, machine: &Machine) -> fmt::Result {
         let is_missing = self.errno.0 == libc::ENOSYS;
         if is_missing && valgrind::refuses_counters() {
             return text.write_str(
@@ -228,12 +218,7 @@ impl Refusal<'_> {
         )
     }
 
-    fn invalid<S: Files + Perf>(
-        &self,
-        text: &mut text::Writer<'_>,
-        sys: &S,
-        machine: &Machine,
-    ) -> fmt::Result {
+    fn invalid(&self, text: &mut text::Writer<'_>, sys: &dyn Perf, machine: &Machine) -> fmt::Result {
         let Attr { kind, config, config1, bp_type, .. } = self.attr;
         if self.target == (Target { pid: -1, cpu: -1 }) {
             return text.write_str("everything on every CPU cannot be counted at once (EINVAL): name a CPU");
@@ -266,7 +251,7 @@ impl Refusal<'_> {
     }
 
     /// Finds the part of the request that the kernel refuses: without it, the event opens.
-    fn offender<S: Files + Perf>(&self, sys: &S) -> Option<&'static str> {
+    fn offender(&self, sys: &dyn Perf) -> Option<&'static str> {
         let flags = [
             (flag::PINNED, "PINNED"),
             (flag::INHERIT, "INHERIT"),
@@ -278,21 +263,22 @@ impl Refusal<'_> {
                 "the choice of rings (user, kernel, hypervisor)",
             ),
         ];
-        let opens = |attr: &Attr, target: Target| opens(sys, attr, target);
         for (bits, name) in flags {
             let smaller = Attr { flags: self.attr.flags & !bits, ..*self.attr };
-            if smaller != *self.attr && opens(&smaller, self.target) {
+            if smaller != *self.attr && opens(sys, &smaller, self.target) {
                 return Some(name);
             }
         }
-        if self.target.cpu >= 0 && self.target.pid >= 0 && opens(self.attr, Target { cpu: -1, ..self.target })
+        if self.target.cpu >= 0
+            && self.target.pid >= 0
+            && opens(sys, self.attr, Target { cpu: -1, ..self.target })
         {
             return Some("the CPU that was named (is there such a CPU?)");
         }
         // Many PMUs beside the cores count only for whole CPUs, and cannot exclude anything either.
         let beside = self.attr.kind > kind::BREAKPOINT;
         let everything = Attr { flags: self.attr.flags & !flag::EXCLUDE_ANY, ..*self.attr };
-        if beside && self.target.pid >= 0 && opens(&everything, Target { pid: -1, cpu: 0 }) {
+        if beside && self.target.pid >= 0 && opens(sys, &everything, Target { pid: -1, cpu: 0 }) {
             return Some("a thread as target: it counts whole CPUs only (ON_CPU, thread -1)");
         }
         None
@@ -300,7 +286,7 @@ impl Refusal<'_> {
 }
 
 /// Whether an event can be opened. It is closed again at once.
-fn opens<S: Perf>(sys: &S, attr: &Attr, target: Target) -> bool {
+fn opens(sys: &dyn Perf, attr: &Attr, target: Target) -> bool {
     let mut attr = Attr { flags: attr.flags | flag::DISABLED, ..*attr };
     match sys.open(&mut attr, target.pid, target.cpu, -1, CLOEXEC) {
         Ok(fd) => {
@@ -313,17 +299,14 @@ fn opens<S: Perf>(sys: &S, attr: &Attr, target: Target) -> bool {
 }
 
 /// Whether the event with the fewest requirements can be opened: a software event, user only, on the calling thread.
-pub(crate) fn simplest_works<S: Perf>(sys: &S) -> bool {
+fn simplest_works(sys: &dyn Perf) -> bool {
     let flags = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
-    opens(
-        sys,
-        &Attr { kind: kind::SOFTWARE, config: 1, flags, ..Attr::default() },
-        Target { pid: 0, cpu: -1 },
-    )
+    let clock = Attr { kind: kind::SOFTWARE, config: 1, flags, ..Attr::default() };
+    opens(sys, &clock, Target { pid: 0, cpu: -1 })
 }
 
 /// The kind of failure that an errno of `perf_event_open` means.
-pub(crate) fn status_of(errno: Errno) -> Status {
+fn status_for(errno: Errno) -> Status {
     match errno.0 {
         libc::ENOENT | libc::ENODEV | libc::ENXIO => Status::NoSuchEvent,
         libc::EACCES | libc::EPERM => Status::Permission,

@@ -21,12 +21,12 @@ pub(crate) struct Pmus {
 
 impl Pmus {
     /// Finds the PMUs.
-    pub(crate) fn find<S: Files>(sys: &S) -> Pmus {
+    pub(crate) fn find(sys: &dyn Files) -> Pmus {
         let mut pmus = Pmus::default();
         let _ = sys.list(sysfs::DEVICES, &mut |name| {
             // If all cores are of one kind, x86 has "cpu", and Arm has only one of the others.
             let core = name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
-            if core && let Some(found) = sysfs::type_of(sys, name) {
+            if core && let Some(found) = sysfs::pmu_type(sys, name) {
                 pmus.add(found);
             }
         });

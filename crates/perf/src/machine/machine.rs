@@ -33,7 +33,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Inspects the machine. It reads about a dozen small files, so it is for cold paths.
-    pub(crate) fn inspect<S: Files>(sys: &S) -> Machine {
+    pub(crate) fn inspect(sys: &dyn Files) -> Machine {
         let mut core_pmu = false;
         let mut devices = [0; 200];
         let mut list = text::Writer::new(&mut devices);
@@ -81,7 +81,7 @@ fn is_filtered(status: &[u8]) -> bool {
     status.split(|&byte| byte == b'\n').any(mode)
 }
 
-fn paranoid<S: Files>(sys: &S) -> Option<i32> {
+fn paranoid(sys: &dyn Files) -> Option<i32> {
     let mut buffer = [0; 16];
     let length = sys.read_file("/proc/sys/kernel/perf_event_paranoid", &mut buffer).ok()?;
     core::str::from_utf8(&buffer[..length]).ok()?.trim().parse().ok()

@@ -3,20 +3,21 @@
 use crate::event::event::MAX_EVENTS;
 use crate::machine::diagnose::Target;
 use crate::opening::attr::Step;
-use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, kind};
+use crate::user_read::page::Mapped;
+use picollo_native::seam::kernel::{Attr, CLOEXEC, flag, format, kind};
 use picollo_native::seam::sys::{Errno, Perf, persist};
 
 /// An opened event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counter {
+pub(crate) struct Slot {
     /// -1: not open.
     pub fd: i32,
     /// The kernel's id, never reused.
     pub id: u64,
-}
-
-impl Counter {
-    pub(crate) const CLOSED: Counter = Counter { fd: -1, id: 0 };
+    /// The request that opened it.
+    pub attr: Attr,
+    /// The page, if its counter may be read in user space.
+    pub page: Option<Mapped>,
 }
 
 /// The kernel's figures for an event at one moment. Only the difference of two samples has a meaning.
@@ -59,18 +60,21 @@ pub(crate) fn positions(mut members: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Group {
-    /// Reads all members with one system call into `samples`, by position. After a failure the samples are meaningless.
+    /// Reads all members into `samples`, by position. After a failure the samples are meaningless.
     pub(crate) fn read<S: Perf>(
         &self,
         sys: &S,
-        counters: &[Counter],
+        slots: &[Slot],
         samples: &mut [Sample],
     ) -> Result<(), Unreadable> {
+        if slots[self.leader].attr.read_format & format::GROUP == 0 {
+            return self.read_singly(sys, slots, samples);
+        }
         // nr, enabled, running, {value, id} for each.
         let mut answer = [0u64; 3 + 2 * MAX_EVENTS];
         let count = self.members.count_ones() as usize;
         let wanted = 3 + 2 * count;
-        let fd = counters[self.leader].fd;
+        let fd = slots[self.leader].fd;
         // The buffer has exactly the wanted size. If the group has grown meanwhile, the kernel returns ENOSPC.
         let bytes = persist(|| sys.read(fd, &mut answer[..wanted])).map_err(Unreadable::Errno)?;
         if bytes == 0 {
@@ -83,7 +87,7 @@ impl Group {
         // The kernel answers in the order of opening, which is the order of positions, but it promises only ids.
         let mut expected = positions(self.members);
         for pair in answer[3..wanted].chunks_exact(2) {
-            let is_id = |&position: &usize| counters[position].id == pair[1];
+            let is_id = |&position: &usize| slots[position].id == pair[1];
             let position = expected.next().filter(is_id).or_else(|| positions(self.members).find(is_id));
             let position = position.ok_or(Unreadable::Malformed)?;
             seen |= 1 << position;
@@ -96,21 +100,21 @@ impl Group {
     }
 
     /// Reads the members one by one: for inherited events, whose groups some kernels cannot read.
-    pub(crate) fn read_singly<S: Perf>(
+    fn read_singly<S: Perf>(
         &self,
         sys: &S,
-        counters: &[Counter],
+        slots: &[Slot],
         samples: &mut [Sample],
     ) -> Result<(), Unreadable> {
         for position in positions(self.members) {
             let mut answer = [0u64; 4];
-            let counter = counters[position];
-            let bytes = persist(|| sys.read(counter.fd, &mut answer)).map_err(Unreadable::Errno)?;
+            let slot = slots[position];
+            let bytes = persist(|| sys.read(slot.fd, &mut answer)).map_err(Unreadable::Errno)?;
             if bytes == 0 {
                 return Err(Unreadable::PinnedOut);
             }
             let [value, enabled, running, id] = answer;
-            if bytes != 32 || id != counter.id {
+            if bytes != 32 || id != slot.id {
                 return Err(Unreadable::Malformed);
             }
             samples[position] = Sample { value, enabled, running };
@@ -125,21 +129,22 @@ pub(crate) type Refused = (Errno, Attr);
 /// On aarch64 a request must ask for a counter that user code may read.
 const ASKS_FOR_USER_READS: bool = cfg!(target_arch = "aarch64");
 
-/// Whether to ask for it: if the opening thread will read a core counter about itself.
-fn may_read(wanted: &Attr, whom: Whom) -> bool {
+/// Whether to ask for it: a core counter that leaves this field free.
+fn may_be_read(wanted: &Attr) -> bool {
     let core = matches!(wanted.kind, kind::HARDWARE | kind::CACHE | kind::RAW) && wanted.config1 == 0;
-    core && whom.own && wanted.flags & flag::INHERIT == 0
+    core && wanted.flags & flag::INHERIT == 0
 }
 
-/// Opens one event. If refused, gives up what can be given up, in order. `leader` is a descriptor or -1.
-pub(crate) fn open<S: Perf>(
-    sys: &S,
+/// Opens one event. If refused, gives up what can be given up, in order. `leader` is a descriptor or -1. `own`: the
+/// opening thread counts itself, wherever it runs; only such an event can be read in user space.
+pub(crate) fn open(
+    sys: &dyn Perf,
     wanted: &Attr,
-    whom: impl Into<Whom>,
+    whom: Target,
     leader: i32,
+    own: bool,
 ) -> Result<(i32, Attr), Refused> {
-    let whom = whom.into();
-    if ASKS_FOR_USER_READS && may_read(wanted, whom) {
+    if ASKS_FOR_USER_READS && own && may_be_read(wanted) {
         // Bit 1 asks for user reads, and bit 0 for 64 bits, which not every PMU has for every event.
         for config1 in [3, 2] {
             if let Ok(opened) = attempt(sys, Attr { config1, ..*wanted }, whom, leader) {
@@ -174,7 +179,7 @@ pub(crate) fn open<S: Perf>(
 }
 
 /// Makes one request, and repeats it if the kernel asks for that: after signals, and in the size that it knows.
-fn attempt<S: Perf>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32, Attr), Refused> {
+fn attempt(sys: &dyn Perf, attr: Attr, whom: Target, leader: i32) -> Result<(i32, Attr), Refused> {
     let open = |attr: &mut Attr| persist(|| sys.open(attr, whom.pid, whom.cpu, leader, CLOEXEC));
     // A copy, because the kernel may write into it.
     let mut sent = attr;
@@ -210,47 +215,16 @@ pub(crate) fn counts_kernel(attr: &Attr) -> bool {
     attr.flags & flag::EXCLUDE_KERNEL == 0
 }
 
-/// The thread or CPU to count. Sessions never use "the calling thread", since another thread may have to open events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Whom {
-    /// A thread's kernel id; -1: everything on the CPU. 0, the calling thread, is for events that are closed before
-    /// anybody else can be involved.
-    pub pid: i32,
-    /// -1: wherever the thread runs.
-    pub cpu: i32,
-    /// The opening thread counts itself, wherever it runs: only such an event can be read in user space.
-    pub own: bool,
-}
-
-impl Whom {
-    /// The target, with this id in place of the calling thread.
-    pub(crate) fn of(target: Target, caller: i32) -> Whom {
-        let pid = if target.pid == 0 { caller } else { target.pid };
-        Whom { pid, cpu: target.cpu, own: pid == caller && target.cpu == -1 }
-    }
-}
-
-impl From<Target> for Whom {
-    fn from(target: Target) -> Whom {
-        Whom { pid: target.pid, cpu: target.cpu, own: target.pid == 0 && target.cpu == -1 }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::diagnose::Target;
 
     #[test]
-    fn user_reads_are_asked_for_by_who_counts_itself() {
+    fn user_reads_are_asked_for_where_they_can_be() {
         let cycles = Attr { kind: kind::HARDWARE, ..Attr::default() };
-        let asks = |attr: &Attr, pid, cpu| may_read(attr, Whom::of(Target { pid, cpu }, 7));
-        assert!(asks(&cycles, 0, -1));
-        // The same thread, by its id.
-        assert!(asks(&cycles, 7, -1));
-        assert!(!asks(&cycles, 8, -1) && !asks(&cycles, 7, 0) && !asks(&cycles, -1, 0));
-        assert!(!asks(&Attr { flags: flag::INHERIT, ..cycles }, 7, -1));
-        assert!(!asks(&Attr { kind: kind::SOFTWARE, ..cycles }, 7, -1));
-        assert!(!asks(&Attr { config1: 1, ..cycles }, 7, -1));
+        assert!(may_be_read(&cycles));
+        assert!(!may_be_read(&Attr { flags: flag::INHERIT, ..cycles }));
+        assert!(!may_be_read(&Attr { kind: kind::SOFTWARE, ..cycles }));
+        assert!(!may_be_read(&Attr { config1: 1, ..cycles }));
     }
 }

@@ -5,9 +5,9 @@ use crate::event::info::{EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO
 use crate::machine::diagnose::{Refusal, Target};
 use crate::machine::hybrid;
 use crate::opening::attr::{Wish, request};
-use crate::opening::group::{self, Counter, Group, Refused, Whom, counts_kernel};
+use crate::opening::group::{self, Group, Refused, Slot, counts_kernel};
 use crate::opening::substitute::Substitute;
-use crate::user_read::page::{self, Mapped};
+use crate::user_read::page;
 use crate::user_read::sys::Sys;
 use picollo_native::Result;
 use picollo_native::seam::kernel::{Attr, flag, kind, software};
@@ -18,11 +18,7 @@ use picollo_native::seam::thread;
 /// its parent's counters.
 pub(crate) struct Opened<S: Sys> {
     pub sys: S,
-    pub counters: Vec<Counter>,
-    /// The request that opened each event.
-    pub attrs: Vec<Attr>,
-    /// The pages of the events whose counters may be read in user space.
-    pub pages: Vec<Option<Mapped>>,
+    pub slots: Vec<Slot>,
     /// Whether pages are mapped at all: the events count the opening thread and nothing else.
     pub maps: bool,
     /// The process that opened and mapped.
@@ -38,16 +34,17 @@ fn is_a_clock(event: &Event) -> bool {
 impl<S: Sys> Opened<S> {
     pub(crate) fn close(&mut self, position: usize) {
         // A forked child has no such pages, and may have something else at their addresses.
-        if let Some(page) = self.pages[position].take()
+        let slot = &mut self.slots[position];
+        if let Some(page) = slot.page.take()
             && thread::process() == self.process
         {
             // SAFETY: this process mapped it for this event and forgot it just now; every reader of pages has ended.
             unsafe { self.sys.unmap_page(page.pointer()) };
         }
-        let counter = core::mem::replace(&mut self.counters[position], Counter::CLOSED);
-        if counter.fd >= 0 {
+        let fd = core::mem::replace(&mut slot.fd, -1);
+        if fd >= 0 {
             // SAFETY: opened by this session, and forgotten just now.
-            unsafe { self.sys.close(counter.fd) };
+            unsafe { self.sys.close(fd) };
         }
     }
 }
@@ -55,7 +52,7 @@ impl<S: Sys> Opened<S> {
 impl<S: Sys> Drop for Opened<S> {
     fn drop(&mut self) {
         // Members close before leaders, so that the kernel need not promote them in between.
-        for position in (0..self.counters.len()).rev() {
+        for position in (0..self.slots.len()).rev() {
             self.close(position);
         }
     }
@@ -66,8 +63,8 @@ impl<S: Sys> Drop for Opened<S> {
 pub(crate) struct Plan {
     /// The target as requested, for messages.
     pub target: Target,
-    /// The target as passed to the kernel.
-    pub whom: Whom,
+    /// The target as passed to the kernel: never "the calling thread", since another thread may have to open events.
+    pub whom: Target,
     pub wish: Wish,
     /// Accept less than was requested if nothing more is possible.
     pub lenient: bool,
@@ -110,7 +107,7 @@ impl<S: Sys> Opened<S> {
             let substitute = plan.thread.and_then(|thread| Substitute::find(&self.sys, event.config, thread));
             if let Some(substitute) = substitute {
                 info.flags |= EVENT_INFO_SUBSTITUTED;
-                info.say(format_args!(
+                info.add_remark(format_args!(
                     "counted through {} instead, because the kernel's own counter needs the right to count in the kernel",
                     substitute.source()
                 ));
@@ -125,7 +122,7 @@ impl<S: Sys> Opened<S> {
             let user_only: Adjust = |attr| attr.flags |= flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
             if self.place(plan, position, event, info, user_only).is_ok() {
                 info.flags |= EVENT_INFO_USER_ONLY;
-                info.say(format_args!(
+                info.add_remark(format_args!(
                     "counted in user space only: counting in the kernel needs CAP_PERFMON or kernel.perf_event_paranoid of 1 or less"
                 ));
                 return Ok(None);
@@ -151,26 +148,26 @@ impl<S: Sys> Opened<S> {
         for index in 0..wanted {
             let part = pmus.part(event, index);
             let slot = if opened == 0 { position } else { *next_slot };
-            let mut told = EventInfo::new();
-            if self.open(plan, slot, &part, &mut told).is_err() {
+            let mut part_info = EventInfo::new();
+            if self.open(plan, slot, &part, &mut part_info).is_err() {
                 continue;
             }
             if opened == 0 {
-                *info = told;
+                *info = part_info;
             } else {
                 slots |= 1 << slot;
                 *next_slot += 1;
-                info.add_part(&told);
+                info.add_part(&part_info);
             }
             opened += 1;
         }
         if opened == 0 {
             self.open(plan, position, event, info)?;
-            info.say(format_args!(
+            info.add_remark(format_args!(
                 "counted on one kind of core only: this kernel cannot select one (Arm before Linux 6.6)"
             ));
         } else if opened < wanted {
-            info.say(format_args!("counted on {opened} of the {wanted} kinds of core only"));
+            info.add_remark(format_args!("counted on {opened} of the {wanted} kinds of core only"));
         }
         Ok(slots)
     }
@@ -179,7 +176,7 @@ impl<S: Sys> Opened<S> {
     fn mixes(&self, index: usize, attr: &Attr) -> bool {
         // All members are checked, because the leader may be a software event.
         group::positions(self.groups[index].members).all(|member| {
-            let other = &self.attrs[member];
+            let other = &self.slots[member].attr;
             let both_extended = hybrid::is_extended(attr.kind) && hybrid::is_extended(other.kind);
             !both_extended || attr.config >> 32 == other.config >> 32
         })
@@ -200,12 +197,12 @@ impl<S: Sys> Opened<S> {
             if !self.mixes(index, &attr) {
                 continue;
             }
-            let leader = self.counters[self.groups[index].leader].fd;
-            match group::open(&self.sys, &attr, plan.whom, leader) {
+            let leader = self.slots[self.groups[index].leader].fd;
+            match group::open(&self.sys, &attr, plan.whom, leader, self.maps) {
                 Ok((fd, attr)) => {
                     self.keep(position, fd, attr)?;
                     self.groups[index].members |= 1 << position;
-                    self.tell(plan, info, index, &attr);
+                    self.note_group(plan, info, index, &attr);
                     return Ok(());
                 }
                 // The group has no room, or does not take this kind of event.
@@ -217,18 +214,18 @@ impl<S: Sys> Opened<S> {
         let pinned = plan.wish.pinned && self.groups.is_empty();
         let mut attr = request(event, Wish { pinned, ..plan.wish }, true);
         adjust(&mut attr);
-        let (fd, attr) = group::open(&self.sys, &attr, plan.whom, -1)?;
+        let (fd, attr) = group::open(&self.sys, &attr, plan.whom, -1, self.maps)?;
         self.keep(position, fd, attr)?;
         self.groups.push(Group { leader: position, members: 1 << position, pinned });
-        self.tell(plan, info, self.groups.len() - 1, &attr);
+        self.note_group(plan, info, self.groups.len() - 1, &attr);
         Ok(())
     }
 
     /// Records which group took the event, and what was given up for it.
-    fn tell(&self, plan: &Plan, info: &mut EventInfo, index: usize, attr: &Attr) {
+    fn note_group(&self, plan: &Plan, info: &mut EventInfo, index: usize, attr: &Attr) {
         info.group = index as u32;
         if attr.kind > kind::BREAKPOINT && attr.flags & flag::EXCLUDE_ANY == 0 && !plan.wish.kernel {
-            info.say(format_args!(
+            info.add_remark(format_args!(
                 "counts everywhere, the kernel included: this PMU cannot leave anything out"
             ));
         }
@@ -239,11 +236,11 @@ impl<S: Sys> Opened<S> {
         // Events for a further kind of core belong in that kind's first group.
         if (0..index).any(|earlier| self.mixes(earlier, attr)) {
             let pinning = if unpinned { ", and not pinned, since only one group can be" } else { "" };
-            info.say(format_args!(
+            info.add_remark(format_args!(
                 "not in the first group{pinning}: that has no room for it, or the two do not mix"
             ));
         } else if unpinned {
-            info.say(format_args!("not pinned, since only one group can be"));
+            info.add_remark(format_args!("not pinned, since only one group can be"));
         }
     }
 
@@ -251,10 +248,9 @@ impl<S: Sys> Opened<S> {
     pub(crate) fn keep(&mut self, position: usize, fd: i32, attr: Attr) -> core::result::Result<(), Refused> {
         match persist(|| self.sys.event_id(fd)) {
             Ok(id) => {
-                self.counters[position] = Counter { fd, id };
                 // Before the first enabling: mapping republishes the page, which must not happen to a live counter.
-                self.pages[position] = if self.maps { page::map(&self.sys, &attr, fd) } else { None };
-                self.attrs[position] = attr;
+                let page = if self.maps { page::map(&self.sys, &attr, fd) } else { None };
+                self.slots[position] = Slot { fd, id, attr, page };
                 Ok(())
             }
             Err(errno) => {

@@ -18,7 +18,7 @@ use picollo_native::seam::text;
 /// Checks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
 ///
 /// Cost: about a millisecond for the kernel's files. The first call in a process adds a few hundred microseconds for
-/// the child. If a sandbox lets no child share memory, the child is forked: about 0.1 s for each GB.
+/// the child.
 pub fn probe() -> PerfInfo {
     probe_with(&Kernel)
 }
@@ -85,7 +85,7 @@ fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     let cycles = Event::new(kind::HARDWARE, 0);
     let attr = request(&cycles, Wish { kernel: false, inherit: false, pinned: false }, true);
     let mut accepted = None;
-    match group::open(sys, &attr, target, -1) {
+    match group::open(sys, &attr, target, -1, true) {
         Ok((fd, attr)) => {
             accepted = Some(attr);
             info.pmu_available = 1;

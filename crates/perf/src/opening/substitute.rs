@@ -92,7 +92,7 @@ impl Substitute {
 }
 
 /// When a thread was started, in clock ticks since boot: the 22nd field of its `stat`, the 20th after its name.
-fn birth<S: Files>(sys: &S, thread: i32) -> Option<u64> {
+pub(crate) fn birth(sys: &dyn Files, thread: i32) -> Option<u64> {
     let mut buffer = [0u8; 1024];
     let stat = sys.file(format_args!("/proc/{thread}/stat"), &mut buffer).ok()?;
     // The name is in parentheses. It may contain parentheses itself, and bytes that are not UTF-8.
@@ -100,7 +100,7 @@ fn birth<S: Files>(sys: &S, thread: i32) -> Option<u64> {
 }
 
 /// Nanoseconds that a thread of any process has run: the first number of its `schedstat`.
-fn run_time<S: Files>(sys: &S, thread: i32) -> Option<u64> {
+fn run_time(sys: &dyn Files, thread: i32) -> Option<u64> {
     let mut buffer = [0u8; 128];
     number(sys.file(format_args!("/proc/{thread}/schedstat"), &mut buffer).ok()?, 0)
 }
@@ -111,7 +111,7 @@ fn number(text: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The sum of the named fields of a file with a `name: number` on each line. All of them must be present.
-fn fields<S: Files>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
+fn fields(sys: &dyn Files, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
     let mut buffer = [0u8; 8192];
     // The thread's own name is on the first line and need not be UTF-8.
     let lines = sys.file(path, &mut buffer).ok()?.split(|&byte| byte == b'\n');

@@ -36,7 +36,7 @@ impl<S: Sys> SessionOn<S> {
         self.unpin_where_needed()?;
         if !self.proven && self.counts_opener() && self.is_opener() {
             self.proven = true;
-            self.look_for_silence()?;
+            self.mark_silent_events()?;
         }
         self.rebase()
     }
@@ -68,19 +68,19 @@ impl<S: Sys> SessionOn<S> {
         if members == 0 {
             return Ok(());
         }
-        let fd = self.opened.counters[leader].fd;
+        let fd = self.opened.slots[leader].fd;
         // SAFETY: ENABLE and DISABLE take an integer.
         persist(|| unsafe { self.opened.sys.ioctl(fd, request, 0) }).map_err(|Errno(errno)| {
-            let name = self.name_of(leader);
+            let name = self.slot_name(leader);
             let verb = if request == request::ENABLE { "started" } else { "stopped" };
             let error = std::io::Error::from_raw_os_error(errno);
             let why = format_args!("{name}: counting could not be {verb}: {error}");
-            self.blame(leader, ExplainedError::new(Status::Os, why).with_errno(errno))
+            self.with_owner(leader, ExplainedError::new(Status::Os, why).with_errno(errno))
         })
     }
 
     /// Does a little work, checks whether hardware events counted it, and marks those that did not.
-    fn look_for_silence(&mut self) -> Result<()> {
+    fn mark_silent_events(&mut self) -> Result<()> {
         use kind::{CACHE, HARDWARE, RAW};
         let hardware = |entry: &Entry| {
             matches!(entry.event.r#type, HARDWARE | CACHE | RAW) && entry.info.status == 0 && entry.everywhere
@@ -98,13 +98,13 @@ impl<S: Sys> SessionOn<S> {
             let is_cycles = (entry.event.r#type, entry.event.config) == (HARDWARE, 0);
             if to.running == from.running {
                 entry.info.flags |= EVENT_INFO_SILENT;
-                entry.info.say(format_args!(
+                entry.info.add_remark(format_args!(
                     "not on the PMU at once: others use it, such as the NMI watchdog (sudo sysctl kernel.nmi_watchdog=0) or \
                      other profilers"
                 ));
             } else if is_cycles && to.value == from.value {
                 entry.info.flags |= EVENT_INFO_SILENT;
-                entry.info.say(format_args!(
+                entry.info.add_remark(format_args!(
                     "on the PMU, but it does not count: the virtual machine's PMU is there in name only"
                 ));
             }

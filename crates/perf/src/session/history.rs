@@ -299,8 +299,9 @@ mod tests {
         let mut history = History::default();
         history.rebase(sample(100, 1000, 1000));
         history.advance(sample(120, 1200, 1100), 0);
-        let values =
-            [39, 41].map(|overhead| history.reading(true, overhead)).map(|said| (said.raw, said.value));
+        let values = [39, 41]
+            .map(|overhead| history.reading(true, overhead))
+            .map(|reading| (reading.raw, reading.value));
         assert_eq!(values, [(20, 1), (20, 0)]);
     }
 
@@ -340,66 +341,43 @@ mod tests {
         assert_eq!((history.reading(false, 0).flags, history.pairs(false)), (0, (2, 1)));
     }
 
+    /// Samples are counts, times enabled and running, and flags. The first one is the base.
     #[test]
-    fn clean_intervals_need_no_times() {
-        let mut history = History::default();
-        history.rebase(sample(0, 100, 50));
-        history.advance(sample(7, 100, 50), READING_FAST | READING_CLEAN | READING_TIMES_STALE);
-        let reading = history.reading(true, 0);
-        assert_eq!((reading.value, reading.status), (7, 0));
-        assert_eq!(reading.flags, READING_CLEAN | READING_TIMES_STALE);
-        // An interval that starts with stale times has stale times, too.
-        history.advance(sample(9, 200, 100), 0);
-        let reading = history.reading(true, 0);
-        assert_eq!((reading.raw, reading.value), (2, 4));
-        assert_eq!(reading.flags, READING_SCALED | READING_TIMES_STALE);
-    }
-
-    #[test]
-    fn a_count_in_no_time_is_a_count() {
-        let mut history = History::default();
-        history.rebase(sample(0, 100, 100));
-        // The later time is behind, because another clock took it.
-        history.advance(sample(3, 99, 99), 0);
-        let reading = history.reading(true, 0);
-        assert_eq!((reading.value, reading.status, reading.flags), (3, 0, READING_TIMES_STALE));
-        assert_eq!((reading.time_enabled, reading.time_running), (0, 0));
-    }
-    #[test]
-    fn two_clocks_that_agree_by_chance_do_not_say_that_nothing_was_counted() {
-        let counted = |history: &History, delta| {
-            let reading = history.reading(delta, 0);
-            (reading.status, reading.value, reading.flags)
-        };
-        // First by user space, then by the kernel, whose time has just reached user space's estimate; and vice versa.
-        let mut history = History::default();
-        history.rebase(sample(5, 10, 10));
-        history.advance(sample(8, 20, 20), READING_FAST);
-        history.advance(sample(8, 20, 20), 0);
-        assert_eq!(counted(&history, true), (0, 0, READING_TIMES_STALE));
-        history.advance(sample(8, 20, 20), READING_FAST);
-        assert_eq!(counted(&history, true), (0, 0, READING_TIMES_STALE));
-        history.rebase(sample(8, 20, 20));
-        history.advance(sample(8, 20, 20), READING_FAST);
-        assert_eq!(counted(&history, false), (0, 0, READING_TIMES_STALE));
-
-        // With one clock, or without a second sample, nothing was counted, and the reading says so.
-        let not_counted = Status::NotCounted.code();
-        for flags in [READING_FAST, READING_FAST | STANDING, STANDING] {
+    fn what_times_prove() {
+        use super::{READING_CLEAN as CLEAN, READING_FAST as FAST, READING_TIMES_STALE as STALE};
+        type Row = (&'static [(u64, u64, u64, u32)], bool, Option<(u64, u32)>);
+        let rows: &[Row] = &[
+            // A clean interval needs no times. One that starts with stale times has stale times, too.
+            (&[(0, 100, 50, 0), (7, 100, 50, FAST | CLEAN | STALE)], true, Some((7, CLEAN | STALE))),
+            (&[(0, 1, 1, 0), (7, 1, 1, STALE), (9, 101, 51, 0)], true, Some((4, READING_SCALED | STALE))),
+            // A count in no time is a count. The later time is behind, because another clock took it.
+            (&[(0, 100, 100, 0), (3, 99, 99, 0)], true, Some((3, STALE))),
+            // Two clocks that agree by chance do not prove that nothing was counted.
+            (&[(5, 10, 10, 0), (8, 20, 20, FAST), (8, 20, 20, 0)], true, Some((0, STALE))),
+            (&[(5, 10, 10, 0), (8, 20, 20, 0), (8, 20, 20, FAST)], true, Some((0, STALE))),
+            (&[(8, 20, 20, 0), (8, 20, 20, FAST)], false, Some((0, STALE))),
+            // With one clock, or without a second sample, nothing was counted.
+            (&[(8, 20, 20, 0), (8, 20, 20, FAST), (8, 20, 20, FAST)], true, None),
+            (&[(8, 20, 20, 0), (8, 20, 20, FAST), (8, 20, 20, FAST | STANDING)], true, None),
+            (&[(8, 20, 20, 0), (8, 20, 20, 0), (8, 20, 20, STANDING)], true, None),
+            (&[(0, 0, 0, 0), (8, 20, 20, FAST), (0, 0, 0, NO_SAMPLE)], true, None),
+            // The event was enabled and did not run: no clock is at fault.
+            (&[(8, 20, 20, 0), (8, 30, 20, FAST)], false, None),
+        ];
+        for (samples, delta, expected) in rows {
             let mut history = History::default();
-            history.rebase(sample(8, 20, 20));
-            history.advance(sample(8, 20, 20), flags & READING_FAST);
-            history.advance(sample(8, 20, 20), flags);
-            assert_eq!(counted(&history, true).0, not_counted, "{flags:#x}");
+            for (at, &(value, enabled, running, flags)) in samples.iter().enumerate() {
+                match flags {
+                    NO_SAMPLE => history.advance_without(),
+                    _ if at == 0 => history.rebase(sample(value, enabled, running)),
+                    _ => history.advance(sample(value, enabled, running), flags),
+                }
+            }
+            let reading = history.reading(*delta, 0);
+            let found = reading.is_counted().then_some((reading.value, reading.flags));
+            assert_eq!(found, *expected, "{samples:?}: {reading:?}");
+            assert!(reading.is_counted() || reading.status == Status::NotCounted.code());
         }
-        let mut history = History::default();
-        history.advance(sample(8, 20, 20), READING_FAST);
-        history.advance_without();
-        assert_eq!(counted(&history, true).0, not_counted);
-        // The event was enabled and did not run: no clock is at fault.
-        history.rebase(sample(8, 20, 20));
-        history.advance(sample(8, 30, 20), READING_FAST);
-        assert_eq!(counted(&history, false).0, not_counted);
     }
 
     proptest! {

@@ -4,15 +4,17 @@
 //! If this shows when the group is enabled, it is opened again without pinning. If it shows later, it is enabled once
 //! more, and opened again without pinning if it does not stay, then or later. Either way, the infos report it.
 
-use crate::event::info::EVENT_INFO_UNPINNED;
-use crate::opening::group::{self, Refused, Unreadable, Whom, positions};
+use crate::event::info::{EVENT_INFO_UNPINNED, EventInfo};
+use crate::machine::diagnose::Target;
+use crate::opening::group::{self, Refused, Unreadable, positions};
 use crate::opening::open::Opened;
+use crate::opening::substitute::birth;
 use crate::session::options::SESSION_SKIP_UNAVAILABLE;
 use crate::session::read::{Fast, Samples};
 use crate::session::session::SessionOn;
 use crate::user_read::sys::Sys;
 use picollo_native::Result;
-use picollo_native::seam::kernel::{ATTR_SIZE_5, Attr, flag, format, kind, request, software};
+use picollo_native::seam::kernel::{Attr, flag, request};
 use picollo_native::seam::sys::Errno;
 
 impl<S: Sys> SessionOn<S> {
@@ -46,17 +48,15 @@ impl<S: Sys> SessionOn<S> {
                 continue;
             }
             let mut is_first = false;
-            for slot in positions(group.members) {
-                let Some(position) = self.owner(slot) else { continue };
-                let info = &mut self.entries[position].info;
+            self.each_info(group.members, |info| {
                 if info.flags & EVENT_INFO_UNPINNED == 0 {
                     is_first = true;
                     info.flags |= EVENT_INFO_UNPINNED;
-                    info.say(format_args!(
+                    info.add_remark(format_args!(
                         "pushed off the PMU for a while, though pinned: that interval was not counted"
                     ));
                 }
-            }
+            });
             if !self.enabled {
                 continue;
             }
@@ -80,29 +80,29 @@ impl<S: Sys> SessionOn<S> {
     /// Opens a group again without pinning, and starts it. If that fails, closes its events, and their infos say why.
     fn unpin(&mut self, index: usize) -> Result<()> {
         let members = self.opened.groups[index].members;
-        // Nobody may read the pages of events that are about to be closed.
+        // NoLibrary may read the pages of events that are about to be closed.
         self.fast = Fast::none();
-        // The running thread has not ended. About any other thread, only the kernel knows.
-        let certain = self.whom.pid < 0 || self.is_opener() && self.counts_opener();
-        let result = match self.opened.reopen_unpinned(index, self.whom, certain) {
+        let mut replaced = self.opened.replace_members(index, self.whom);
+        if !self.is_same_thread() {
+            // If the thread has ended, that explains all other refusals.
+            let leader = self.opened.groups[index].leader;
+            replaced = Err((leader, (Errno(libc::ESRCH), self.opened.slots[leader].attr)));
+        }
+        let result = match replaced {
             Ok(()) => {
-                for slot in positions(members) {
-                    let Some(position) = self.owner(slot) else { continue };
-                    let info = &mut self.entries[position].info;
+                self.each_info(members, |info| {
                     info.flags |= EVENT_INFO_UNPINNED;
-                    info.say(format_args!(
+                    info.add_remark(format_args!(
                         "not pinned: the PMU cannot keep the group on it all the time, so it takes turns and values are scaled"
                     ));
-                }
+                });
                 self.control(index, request::ENABLE)
             }
             Err((slot, refused)) => {
+                positions(members).for_each(|position| self.opened.close(position));
+                self.opened.groups[index].members = 0;
                 let error = self.refused_later(slot, refused);
-                for slot in positions(members) {
-                    if let Some(position) = self.owner(slot) {
-                        self.entries[position].info.fail(&error);
-                    }
-                }
+                self.each_info(members, |info| info.fail(&error));
                 Err(error)
             }
         };
@@ -110,96 +110,43 @@ impl<S: Sys> SessionOn<S> {
         self.find_fast();
         result
     }
+
+    /// Changes the infos of the events that these slots belong to.
+    fn each_info(&mut self, slots: u64, mut change: impl FnMut(&mut EventInfo)) {
+        for slot in positions(slots) {
+            if let Some(position) = self.owner(slot) {
+                change(&mut self.entries[position].info);
+            }
+        }
+    }
+
+    /// Whether the id that is counted still means the same thread. If so after events were opened, they count it.
+    fn is_same_thread(&self) -> bool {
+        let is_running = self.is_opener() && self.counts_opener();
+        let is_old = || self.birth.is_some() && birth(&self.opened.sys, self.whom.pid) == self.birth;
+        self.whom.pid < 0 || is_running || is_old()
+    }
 }
 
 impl<S: Sys> Opened<S> {
-    /// Opens a pinned group again without pinning. If that fails, the group has no members, and the error names the
-    /// slot of the event at fault. `certain`: the thread that is counted has not ended.
-    fn reopen_unpinned(
-        &mut self,
-        index: usize,
-        whom: Whom,
-        certain: bool,
-    ) -> core::result::Result<(), (usize, Refused)> {
-        let leader = self.groups[index].leader;
-        let anchor = if certain { Ok(None) } else { self.anchor(whom, self.counters[leader].fd).map(Some) };
-        let result = match anchor {
-            Ok(anchor) => {
-                let result = self.replace_members(index, whom);
-                let result = match anchor {
-                    // If the thread has ended, that explains all other refusals.
-                    Some(anchor) => self.joins(whom, anchor).map_err(|refused| (leader, refused)).and(result),
-                    None => result,
-                };
-                if let Some(anchor) = anchor {
-                    // SAFETY: opened by `anchor`, and not used after this.
-                    unsafe { self.sys.close(anchor) };
-                }
-                result
-            }
-            Err(refused) => Err((leader, refused)),
-        };
-        if result.is_err() {
-            positions(self.groups[index].members).for_each(|position| self.close(position));
-            self.groups[index].members = 0;
-        }
-        result
-    }
-
-    fn replace_members(&mut self, index: usize, whom: Whom) -> core::result::Result<(), (usize, Refused)> {
+    /// Opens a group again without pinning, or returns the slot of the event at fault.
+    fn replace_members(&mut self, index: usize, whom: Target) -> core::result::Result<(), (usize, Refused)> {
         let members = self.groups[index].members;
         self.groups[index].pinned = false;
         // The old events close first, because the new group may need what they hold.
         positions(members).for_each(|position| self.close(position));
         let mut leader = -1;
         for position in positions(members) {
-            let attr = Attr { flags: self.attrs[position].flags & !flag::PINNED, ..self.attrs[position] };
-            let opened = group::open(&self.sys, &attr, whom, leader);
+            let attr = self.slots[position].attr;
+            let attr = Attr { flags: attr.flags & !flag::PINNED, ..attr };
+            let opened = group::open(&self.sys, &attr, whom, leader, self.maps);
             opened
                 .and_then(|(fd, attr)| self.keep(position, fd, attr))
                 .map_err(|refused| (position, refused))?;
             if leader < 0 {
-                leader = self.counters[position].fd;
+                leader = self.slots[position].fd;
             }
         }
         Ok(())
-    }
-
-    /// Opens an event of the thread that the group of `old` counts, if that thread has not ended. The id proves
-    /// nothing, because another thread may have it by now. But the kernel takes events into a group only if they count
-    /// the same thread. If an event opened by id joins the old group, the id has meant that thread until now. If later
-    /// another event joins the anchor, it still does, and everything opened in between counts that thread, too.
-    fn anchor(&self, whom: Whom, old: i32) -> core::result::Result<i32, Refused> {
-        let (anchor, _) = group::open(&self.sys, &dummy(), whom, -1)?;
-        self.joins(whom, old).map(|()| anchor).inspect_err(|_| {
-            // SAFETY: opened just now, and kept nowhere.
-            unsafe { self.sys.close(anchor) };
-        })
-    }
-
-    /// Whether an event of this thread may join a group.
-    fn joins(&self, whom: Whom, leader: i32) -> core::result::Result<(), Refused> {
-        match group::open(&self.sys, &dummy(), whom, leader) {
-            Ok((fd, _)) => {
-                // SAFETY: opened just now, and kept nowhere.
-                unsafe { self.sys.close(fd) };
-                Ok(())
-            }
-            // The group is another thread's or, in newer kernels, that of a thread that has ended.
-            Err((Errno(libc::EINVAL | libc::ENODEV), attr)) => Err((Errno(libc::ESRCH), attr)),
-            Err(refused) => Err(refused),
-        }
-    }
-}
-
-/// A request for an event that counts nothing and needs no counter.
-fn dummy() -> Attr {
-    Attr {
-        kind: kind::SOFTWARE,
-        size: ATTR_SIZE_5,
-        config: software::DUMMY,
-        read_format: format::SINGLE,
-        flags: flag::DISABLED | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV,
-        ..Attr::default()
     }
 }

@@ -6,7 +6,7 @@ use crate::machine::hybrid;
 use crate::opening::group::{Group, Sample, Unreadable, positions};
 use crate::opening::open::Opened;
 use crate::session::history::STANDING;
-use crate::session::options::{ReadMode, SESSION_INHERIT, SESSION_ORDERED};
+use crate::session::options::{ReadMode, SESSION_ORDERED};
 use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
 use crate::session::session::{Session, SessionOn};
 use crate::user_read::page::{Mapped, View};
@@ -109,12 +109,8 @@ impl<S: Sys> SessionOn<S> {
         index: usize,
         samples: &mut Samples,
     ) -> core::result::Result<(), Unreadable> {
-        let (group, sys, counters) = (&self.opened.groups[index], &self.opened.sys, &self.opened.counters);
-        if self.has(SESSION_INHERIT) {
-            group.read_singly(sys, counters, &mut samples.all)?;
-        } else {
-            group.read(sys, counters, &mut samples.all)?;
-        }
+        let group = &self.opened.groups[index];
+        group.read(&self.opened.sys, &self.opened.slots, &mut samples.all)?;
         samples.taken |= group.members;
         Ok(())
     }
@@ -171,7 +167,7 @@ impl<S: Sys> SessionOn<S> {
             if let Some(substitute) = &entry.substitute
                 && let Some(sample) = substitute.sample(&self.opened.sys, self.caller())
             {
-                samples.put(position, sample, 0);
+                samples.store(position, sample, 0);
             }
         }
         if ordered {
@@ -182,7 +178,7 @@ impl<S: Sys> SessionOn<S> {
 
     /// Whether a group counts on one of several kinds of core.
     fn is_part(&self, group: &Group) -> bool {
-        let attr = &self.opened.attrs[group.leader];
+        let attr = &self.opened.slots[group.leader].attr;
         hybrid::is_extended(attr.kind) && attr.config >> 32 != 0
     }
 
@@ -204,7 +200,7 @@ impl<S: Sys> SessionOn<S> {
             // The group is stopped, or waits for its kind of core, and is off the PMU since the kernel was last asked:
             // the answer still holds. (On aarch64 an index of 0 may also mean that a running counter must not be read.)
             for position in positions(group.members) {
-                samples.put(position, self.tally.histories[position].last, STANDING);
+                samples.store(position, self.tally.histories[position].last, STANDING);
             }
             return true;
         }
@@ -212,14 +208,14 @@ impl<S: Sys> SessionOn<S> {
         let clean = if unmoved { READING_CLEAN } else { 0 };
         let stale = if pmcs.times_stale() { READING_TIMES_STALE } else { 0 };
         for (value, position) in pmcs.values().zip(positions(group.members)) {
-            samples.put(position, Sample { value, enabled, running }, READING_FAST | clean | stale);
+            samples.store(position, Sample { value, enabled, running }, READING_FAST | clean | stale);
         }
         true
     }
 
     #[cold]
     fn unreadable(&self, leader: usize, unreadable: Unreadable) -> ExplainedError {
-        let name = self.name_of(leader);
+        let name = self.slot_name(leader);
         let errno = match unreadable {
             Unreadable::Errno(Errno(errno)) => errno,
             Unreadable::PinnedOut | Unreadable::Malformed => libc::EIO,
@@ -234,7 +230,7 @@ impl<S: Sys> SessionOn<S> {
                 failure!(Os, "{name}: the counters could not be read: {error}")
             }
         };
-        self.blame(leader, error.with_errno(errno))
+        self.with_owner(leader, error.with_errno(errno))
     }
 }
 
@@ -259,7 +255,7 @@ impl Samples {
     }
 
     /// Stores a sample.
-    fn put(&mut self, position: usize, sample: Sample, flags: u32) {
+    fn store(&mut self, position: usize, sample: Sample, flags: u32) {
         (self.all[position], self.flags[position]) = (sample, flags);
         self.taken |= 1 << position;
     }
@@ -310,14 +306,15 @@ impl Fast {
         let mut pages = Vec::new();
         pages.try_reserve_exact(group.members.count_ones() as usize).ok()?;
         for position in positions(group.members) {
-            pages.push(opened.pages[position]?);
+            pages.push(opened.slots[position].page?);
         }
-        if policy == Policy::Auto && opened.sys.user_reads(&opened.attrs[group.leader]) != Finding::Safe {
+        if policy == Policy::Auto && opened.sys.user_reads(&opened.slots[group.leader].attr) != Finding::Safe
+        {
             return None;
         }
         // The clock is needed only if the page does not say how time passes, since finding its rate takes a while.
-        let tells = pages.first().is_some_and(|page| page.times().extends);
-        let own_rate = if tells { None } else { opened.sys.tick_rate().map(Rate::of_hertz) };
+        let has_times = pages.first().is_some_and(|page| page.times().extends);
+        let own_rate = if has_times { None } else { opened.sys.tick_rate().map(Rate::from_hertz) };
         Pmcs::try_new(pages, ordered, own_rate)
     }
 }

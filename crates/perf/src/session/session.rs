@@ -11,9 +11,9 @@ use crate::event::named;
 use crate::machine::diagnose::{Refusal, Target};
 use crate::machine::hybrid::Pmus;
 use crate::opening::attr::Wish;
-use crate::opening::group::{Counter, Refused, Whom, counts_kernel};
+use crate::opening::group::{Refused, Slot, counts_kernel};
 use crate::opening::open::{Opened, Plan};
-use crate::opening::substitute::Substitute;
+use crate::opening::substitute::{Substitute, birth};
 use crate::session::history::Tally;
 use crate::session::options::{
     SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
@@ -54,7 +54,9 @@ pub struct SessionOn<S: Sys> {
     pub(crate) options: SessionOptions,
     /// The target, as requested and as passed to the kernel.
     pub(crate) target: Target,
-    pub(crate) whom: Whom,
+    pub(crate) whom: Target,
+    /// When that thread was started, if a group may have to be opened again. Its id alone does not identify it.
+    pub(crate) birth: Option<u64>,
     /// The opening thread, by its never-reused token and by its kernel id.
     pub(super) opener: (u64, i32),
     pub(crate) process: u32,
@@ -72,9 +74,8 @@ impl Session {
     /// [`SESSION_SKIP_UNAVAILABLE`] such events stay as entries without counts instead.
     ///
     /// Cost: a few system calls for each event. In a process, the first counter that may be read in user space adds a
-    /// few hundred microseconds for a child that tries it. If a sandbox lets no child share memory, the child is
-    /// forked: about 0.1 s for each GB. If neither the kernel nor the CPU states the clock's rate, finding it takes 2
-    /// to 50 ms. [`SESSION_SYSCALL_ONLY`] avoids both.
+    /// few hundred microseconds for a child that tries it. If neither the kernel nor the CPU states the clock's rate,
+    /// finding it takes 2 to 50 ms. [`SESSION_SYSCALL_ONLY`] avoids both.
     pub fn create(options: &SessionOptions, events: &[Event]) -> Result<Session> {
         SessionOn::with_sys(Kernel, options, events).map(Session)
     }
@@ -151,13 +152,12 @@ impl Session {
 
 /// Whether an event of the session also counts in the kernel.
 pub fn counts_in_kernel(session: &Session) -> bool {
-    let Opened { counters, attrs, .. } = &session.0.opened;
-    counters.iter().zip(attrs).any(|(counter, attr)| counter.fd >= 0 && counts_kernel(attr))
+    session.0.opened.slots.iter().any(|slot| slot.fd >= 0 && counts_kernel(&slot.attr))
 }
 
 /// The descriptor of the event at a position; below 0 if it is not counted.
 pub fn descriptor(session: &Session, index: usize) -> i32 {
-    session.0.opened.counters[index].fd
+    session.0.opened.slots[index].fd
 }
 
 impl fmt::Debug for Session {
@@ -182,21 +182,22 @@ impl<S: Sys> SessionOn<S> {
         let wanted: usize = events.iter().map(|event| pmus.parts(event)).sum();
         let (pmus, slots) =
             if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
-        let counters = filled(slots, Counter::CLOSED)?;
-        let attrs = filled(slots, Attr::default())?;
         let by_syscall = options.flags & SESSION_SYSCALL_ONLY != 0;
         let policy = if by_syscall { Policy::Off } else { sys.policy() };
         let opener = (thread::token(), thread::kernel_id());
         if opener.1 <= 0 {
             return Err(failure!(Os, "the system does not say which thread this is"));
         }
-        let whom = Whom::of(target, opener.1);
+        let whom = Target { pid: if target.pid == 0 { opener.1 } else { target.pid }, ..target };
+        let birth = if options.flags & SESSION_PINNED != 0 { birth(&sys, whom.pid) } else { None };
         let process = thread::process();
         // A thread reads its own counter, whatever the event counts. So user space can read only an event of this very
         // thread, wherever it runs, without its children. The kernel would let any event be mapped.
-        let maps = whom.own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
-        let pages = filled(slots, None)?;
-        let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
+        let own = whom == Target { pid: opener.1, cpu: -1 };
+        let maps = own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
+        let closed = Slot { fd: -1, id: 0, attr: Attr::default(), page: None };
+        let groups = with_room(slots)?;
+        let opened = Opened { sys, slots: filled(slots, closed)?, maps, process, groups };
         let mut session = SessionOn {
             fast: Fast::none(),
             opened,
@@ -205,6 +206,7 @@ impl<S: Sys> SessionOn<S> {
             options: *options,
             target,
             whom,
+            birth,
             opener,
             process,
             policy,
@@ -259,7 +261,7 @@ impl<S: Sys> SessionOn<S> {
             };
             let mut doubt = [0; 200];
             if opened.is_ok() && named::is_doubtful(&self.opened.sys, event, &mut doubt) {
-                info.say(format_args!("{}", text::get(&doubt)));
+                info.add_remark(format_args!("{}", text::get(&doubt)));
             }
             let is_skipped = opened.is_err();
             let substitute = match opened {
@@ -372,12 +374,12 @@ impl<S: Sys> SessionOn<S> {
     }
 
     /// The name of the event that a slot belongs to.
-    pub(crate) fn name_of(&self, slot: usize) -> &str {
+    pub(crate) fn slot_name(&self, slot: usize) -> &str {
         self.owner(slot).map_or("a part of an event", |position| self.entries[position].event.name())
     }
 
     /// The error with the event that a slot belongs to, or without an event if the slot belongs to no event.
-    pub(crate) fn blame(&self, slot: usize, error: ExplainedError) -> ExplainedError {
+    pub(crate) fn with_owner(&self, slot: usize, error: ExplainedError) -> ExplainedError {
         match self.owner(slot) {
             Some(position) => error.with_event(position),
             None => error,
@@ -389,29 +391,29 @@ impl<S: Sys> SessionOn<S> {
         // A thread that has ended is named by its id, even if the caller did not name it so.
         let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
         let target = Target { pid, ..self.target };
-        let refusal = Refusal { name: self.name_of(slot), attr: &attr, target, errno };
-        self.blame(slot, refusal.explain(&self.opened.sys))
+        let refusal = Refusal { name: self.slot_name(slot), attr: &attr, target, errno };
+        self.with_owner(slot, refusal.explain(&self.opened.sys))
     }
 }
 
 #[cfg(test)]
-mod blame_tests {
+mod owner_tests {
     use crate::event::event::Event;
     use crate::session::options::SessionOptions;
     use crate::session::session::Session;
     use picollo_native::{ExplainedError, Status};
 
     #[test]
-    fn what_is_nobodys_is_nobodys_fault() {
+    fn a_slot_without_an_event_has_no_owner() {
         let event = Event::parse("task-clock").unwrap();
         let session = match Session::create(&SessionOptions::default(), &[event, event]) {
             Ok(session) => session,
             Err(error) => return eprintln!("SKIPPED: no events at all: {error}"),
         };
-        let about = |slot| session.0.blame(slot, ExplainedError::from(Status::Os)).event_index();
+        let about = |slot| session.0.with_owner(slot, ExplainedError::from(Status::Os)).event_index();
         assert_eq!((about(0), about(1)), (0, 1));
         // Neither an event nor a part of one.
         assert_eq!((session.0.owner(2), about(2)), (None, -1));
-        assert_eq!(session.0.name_of(2), "a part of an event");
+        assert_eq!(session.0.slot_name(2), "a part of an event");
     }
 }

@@ -29,7 +29,7 @@ const MOST_TRIALS: u64 = 32;
 /// Whether reading a counter of this request's PMU faults. The first time, a child finds out. The kernel has accepted
 /// the request before.
 pub(crate) fn user_reads(attr: &Attr) -> Finding {
-    remember(&KNOWN, key_of(attr), || read_one(attr))
+    remember(&KNOWN, pmu_key(attr), || read_one(attr))
 }
 
 /// The known answer for a PMU, or else the answer of `ask`, which is called again, up to a limit, if nothing was known.
@@ -61,7 +61,7 @@ fn remember(answers: &Answers, key: u64, ask: impl FnOnce() -> Finding) -> Findi
 }
 
 /// One number for each PMU: on hybrid CPUs the upper half of a generic event's config names it.
-fn key_of(attr: &Attr) -> u64 {
+fn pmu_key(attr: &Attr) -> u64 {
     match attr.kind {
         kind::HARDWARE | kind::CACHE if attr.config >> 32 != 0 => attr.config >> 32,
         kind::HARDWARE | kind::CACHE | kind::RAW => kind::RAW.into(),
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn one_key_for_each_pmu() {
         let attr = |kind, config| Attr { kind, config, ..Attr::default() };
-        assert_eq!(key_of(&attr(kind::HARDWARE, 1)), key_of(&attr(kind::RAW, 0x1c2)));
-        assert_eq!(key_of(&attr(kind::HARDWARE, 10 << 32)), 10);
-        assert_eq!(key_of(&attr(11, 0x3c)), 11);
+        assert_eq!(pmu_key(&attr(kind::HARDWARE, 1)), pmu_key(&attr(kind::RAW, 0x1c2)));
+        assert_eq!(pmu_key(&attr(kind::HARDWARE, 10 << 32)), 10);
+        assert_eq!(pmu_key(&attr(11, 0x3c)), 11);
     }
 }

@@ -1,45 +1,15 @@
 //! A model of how the kernel counts events and writes their pages: the rules of `arch/x86/events/core.c` and
 //! `kernel/events/core.c` that matter to a reader of a page. For tests.
 
-use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
 
 pub(crate) use crate::testing::Random;
-use crate::user_read::page::{Times, View};
+use picollo_native::seam::Page;
 
-/// A page in ordinary memory, written by the model.
-#[derive(Default, Debug)]
-pub(crate) struct Page {
-    pub lock: Cell<u32>,
-    pub index: Cell<u32>,
-    pub offset: Cell<i64>,
-    pub width: Cell<u16>,
-    pub capabilities: Cell<u64>,
-    pub times: Cell<Times>,
-}
-
-impl View for Page {
-    fn lock_acquire(&self) -> u32 {
-        self.lock.get()
-    }
-    fn lock_relaxed(&self) -> u32 {
-        self.lock.get()
-    }
-    fn fence(&self) {}
-    fn index(&self) -> u32 {
-        self.index.get()
-    }
-    fn offset(&self) -> i64 {
-        self.offset.get()
-    }
-    fn width(&self) -> u16 {
-        self.width.get()
-    }
-    fn capabilities(&self) -> u64 {
-        self.capabilities.get()
-    }
-    fn times(&self) -> Times {
-        Times { extends: self.capabilities.get() & 8 != 0, ..self.times.get() }
-    }
+/// This many pages in ordinary memory, written by the model.
+pub(crate) fn pages<const N: usize>() -> [Page; N] {
+    // SAFETY: all fields are integers, for which zero is valid.
+    core::array::from_fn(|_| unsafe { core::mem::zeroed() })
 }
 
 /// One event: `struct perf_event` and its counter, as far as needed.
@@ -55,7 +25,6 @@ struct Event {
 }
 
 /// A group of events of one task, all counting the same.
-#[derive(Debug)]
 pub(crate) struct Kernel<'a> {
     pages: &'a [Page],
     events: Vec<Event>,
@@ -104,17 +73,19 @@ impl<'a> Kernel<'a> {
 
     fn publish_one(&mut self, member: usize) {
         let (page, event) = (&self.pages[member], &self.events[member]);
-        page.lock.set(page.lock.get().wrapping_add(1));
+        page.lock.fetch_add(1, Relaxed);
         let index = if self.active { self.first + member as u32 + 1 } else { 0 };
-        page.index.set(index);
+        page.index.store(index, Relaxed);
         let offset = if index == 0 { event.count } else { event.count.wrapping_sub(event.prev_count) };
-        page.offset.set(offset as i64);
-        page.width.set(self.width as u16);
-        page.capabilities.set(2 | 4 | if self.extends { 8 } else { 0 });
+        page.offset.store(offset as i64, Relaxed);
+        page.pmc_width.store(self.width as u16, Relaxed);
+        page.capabilities.store(2 | 4 | if self.extends { 8 } else { 0 }, Relaxed);
         let (enabled, running) = self.times();
-        let offset = 0u64.wrapping_sub(self.now);
-        page.times.set(Times { enabled, running, extends: true, mult: 1, shift: 0, offset, wrap: None });
-        page.lock.set(page.lock.get().wrapping_add(1));
+        page.time_enabled.store(enabled, Relaxed);
+        page.time_running.store(running, Relaxed);
+        page.time_mult.store(1, Relaxed);
+        page.time_offset.store(0u64.wrapping_sub(self.now), Relaxed);
+        page.lock.fetch_add(1, Relaxed);
     }
 
     /// Time enabled and running, now.

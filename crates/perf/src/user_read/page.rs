@@ -17,7 +17,7 @@ pub(crate) const TRIES: u32 = if cfg!(loom) { 3 } else { 64 };
 
 /// Access to a page's fields, so that a model checker can replace memory. The loads are relaxed and atomic: the kernel
 /// writes at any moment, and racing plain loads would be undefined.
-pub(crate) trait View {
+pub(crate) trait View: Sized {
     /// The lock, before anything that it guards.
     fn lock_acquire(&self) -> u32;
     /// The lock again, after [`View::fence`].
@@ -72,45 +72,6 @@ impl View for Page {
                 .then(|| (self.time_cycles.load(Ordering::Relaxed), self.time_mask.load(Ordering::Relaxed))),
         }
     }
-}
-
-/// Pointers to a page. (The kernel's page is another crate's type, so one implementation for all pointers could include it.)
-macro_rules! through {
-    ($([$($view:ident)?] $pointer:ty;)*) => {
-        $(impl$(<$view: View>)? View for $pointer {
-            #[inline(always)]
-            fn lock_acquire(&self) -> u32 {
-                (**self).lock_acquire()
-            }
-            #[inline(always)]
-            fn lock_relaxed(&self) -> u32 {
-                (**self).lock_relaxed()
-            }
-            #[inline(always)]
-            fn fence(&self) {
-                (**self).fence();
-            }
-            fn index(&self) -> u32 {
-                (**self).index()
-            }
-            fn offset(&self) -> i64 {
-                (**self).offset()
-            }
-            fn width(&self) -> u16 {
-                (**self).width()
-            }
-            fn capabilities(&self) -> u64 {
-                (**self).capabilities()
-            }
-            fn times(&self) -> Times {
-                (**self).times()
-            }
-        })*
-    };
-}
-through! {
-    [V] &V;
-    [] Mapped;
 }
 
 /// `cap_bit0_is_deprecated`: without it the capability bits mean something else (kernels before 3.12).
@@ -271,8 +232,39 @@ pub(crate) fn map<S: Perf>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
 }
 
 #[cfg(test)]
-#[path = "page_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_from_the_last_write() {
+        let times =
+            Times { extends: true, mult: 3, shift: 1, offset: 0u64.wrapping_sub(1500), ..Times::default() };
+        assert_eq!(times.since_written(1000), Some(0));
+        assert_eq!(times.since_written(1100), Some(150));
+        // A time stamp from before the write, from another CPU's counter.
+        assert_eq!(times.since_written(990), Some(0));
+        assert_eq!(Times { extends: false, ..times }.since_written(1100), None);
+        // A product of more than 64 bits.
+        let large = Times { extends: true, mult: u32::MAX, shift: 32, offset: 0, ..Times::default() };
+        assert_eq!(large.since_written(1 << 62), Some((1 << 62) - (1 << 30)));
+        // Invalid values do no harm.
+        assert_eq!(Times { shift: 200, ..large }.since_written(5), Some(0));
+        // A counter of 8 bits that wrapped around.
+        let short =
+            Times { wrap: Some((0x1f0, 0xff)), mult: 1, shift: 0, offset: 0u64.wrapping_sub(0x1f0), ..times };
+        assert_eq!(short.since_written(0x05), Some(0x15));
+    }
+
+    #[test]
+    fn short_times_need_a_page_that_has_them() {
+        let [page] = crate::user_read::model::pages();
+        page.capabilities.store(2 | 8 | 32, Ordering::Relaxed);
+        page.time_mask.store(0xff, Ordering::Relaxed);
+        assert_eq!(page.times().wrap, None);
+        page.size.store(96, Ordering::Relaxed);
+        assert_eq!(page.times().wrap, Some((0, 0xff)));
+    }
+}
 
 #[cfg(all(test, loom))]
 #[path = "page_loom.rs"]

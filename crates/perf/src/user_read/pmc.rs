@@ -19,6 +19,8 @@
 //! Two cases go unnoticed: a reset by somebody else whose loss the next reading has made up for, and a lock that
 //! returns to its old value after 2^31 changes between two readings.
 
+use core::ops::Deref;
+
 use crate::user_read::page::{Reason, TRIES, Times, View, capture};
 use crate::user_read::sys::PmcSource;
 
@@ -90,7 +92,7 @@ fn extend(raw: u64, shift: u32) -> u64 {
     (((raw << (shift & 63)) as i64) >> (shift & 63)) as u64
 }
 
-impl<P: View> Pmcs<P> {
+impl<P: Deref<Target: View>> Pmcs<P> {
     /// A reader of the pages of a group's members, leader first. `own_rate` is the rate of the time stamp counter, if
     /// it can be trusted. `None` if memory is short.
     pub(crate) fn try_new(pages: Vec<P>, ordered: bool, own_rate: Option<Rate>) -> Option<Pmcs<P>> {
@@ -203,7 +205,7 @@ impl<P: View> Pmcs<P> {
             if member.captured && member.index != 0 && member.page.lock_acquire() == member.lock {
                 continue;
             }
-            let fields = capture(&member.page, |index| source.has(index));
+            let fields = capture(&*member.page, |index| source.has(index));
             // The kernel's last answer was for the lock that is about to be forgotten. Another thread may have started
             // and stopped the event since then.
             self.standing &=
@@ -274,7 +276,7 @@ impl<P: View> Pmcs<P> {
                 stamp: self.stamp,
                 enabled: times.enabled.wrapping_add(since),
                 running: times.running.wrapping_add(since),
-                rate: Rate::of_page(&times),
+                rate: Rate::from_page(&times),
             };
         }
     }
@@ -330,7 +332,7 @@ impl<P: View> Pmcs<P> {
         // If the page has arithmetic for times, it is the kernel's.
         let times = self.members[0].times;
         if times.extends && self.clocked {
-            self.anchor.rate = Rate::of_page(&times);
+            self.anchor.rate = Rate::from_page(&times);
         }
         self.ready = true;
     }
@@ -351,13 +353,13 @@ pub(crate) struct Rate {
 
 impl Rate {
     /// The rate of a time stamp counter with this frequency.
-    pub(crate) fn of_hertz(hertz: u64) -> Rate {
+    pub(crate) fn from_hertz(hertz: u64) -> Rate {
         // The error is less than one part in 2^30 at 1 GHz and above.
         Rate { mult: (1_000_000_000u64 << 32) / hertz.max(1), shift: 32, mask: u64::MAX }
     }
 
     /// The rate in the page itself.
-    pub(crate) fn of_page(times: &Times) -> Rate {
+    pub(crate) fn from_page(times: &Times) -> Rate {
         let mask = times.wrap.map_or(u64::MAX, |(_, mask)| mask);
         Rate { mult: times.mult.into(), shift: u32::from(times.shift).min(63), mask }
     }
@@ -397,7 +399,7 @@ mod rate_tests {
     #[test]
     fn rates() {
         for hertz in [1_000_000u64, 24_000_000, 1_000_000_000, 2_445_437_000, 5_000_000_000] {
-            let nanos = Rate::of_hertz(hertz).nanos(17, 17 + hertz * 3600);
+            let nanos = Rate::from_hertz(hertz).nanos(17, 17 + hertz * 3600);
             assert!(nanos.abs_diff(3600 * 1_000_000_000) < 5000, "{hertz}: {nanos}");
         }
         let masked = Rate { mult: 1, shift: 0, mask: 0xffff };

@@ -42,16 +42,12 @@ fn picollo_cost_of_readings(pmcs: &mut Pmcs<&Page>) -> usize {
 
 #[test]
 fn readings_of_pages_in_memory() {
-    let pages: Vec<Page> = (0..4)
-        .map(|n| {
-            // SAFETY: all fields are integers, for which zero is valid.
-            let page: Page = unsafe { core::mem::zeroed() };
-            page.capabilities.store(2 | 4, Ordering::Relaxed);
-            page.index.store(n + 1, Ordering::Relaxed);
-            page.pmc_width.store(48, Ordering::Relaxed);
-            page
-        })
-        .collect();
+    let pages = crate::user_read::model::pages::<4>();
+    for (page, n) in pages.iter().zip(1..) {
+        page.capabilities.store(2 | 4, Ordering::Relaxed);
+        page.index.store(n, Ordering::Relaxed);
+        page.pmc_width.store(48, Ordering::Relaxed);
+    }
     let only = std::env::var("PICOLLO_COST").ok();
     for count in
         [1usize, 4].into_iter().filter(|count| only.as_ref().is_none_or(|only| *only == count.to_string()))

@@ -29,7 +29,7 @@ impl UserReads for Kernel {
     type Source = Cpu;
 
     fn policy(&self) -> Policy {
-        Policy::of_process()
+        Policy::from_environment()
     }
 
     fn user_reads(&self, attr: &Attr) -> Finding {
@@ -70,8 +70,6 @@ pub struct Cpu;
 unsafe extern "C" {
     fn picollo_asm_pmc_has(index: u32) -> i32;
     fn picollo_asm_pmc_read(index: u32) -> u64;
-    fn picollo_asm_pmc_fence();
-    fn picollo_asm_tsc() -> u64;
 }
 
 impl PmcSource for Cpu {
@@ -89,15 +87,13 @@ impl PmcSource for Cpu {
 
     #[inline(always)]
     fn timestamp(&self) -> u64 {
-        // SAFETY: user code may read this register if the kernel's pages or the clock say that it can be used, and the
-        // caller has checked one of the two.
-        unsafe { picollo_asm_tsc() }
+        // Where this might fault, neither the kernel's pages nor the clock use it, and nobody asks.
+        tsc::read()
     }
 
     #[inline(always)]
     fn fence(&self) {
-        // SAFETY: a fence.
-        unsafe { picollo_asm_pmc_fence() };
+        tsc::fence();
     }
 }
 
@@ -119,7 +115,7 @@ impl Policy {
     ///
     /// Later changes have no effect: reading the environment while another thread changes it is undefined behavior.
     /// Opening a session must not risk that repeatedly.
-    pub(crate) fn of_process() -> Policy {
+    pub(crate) fn from_environment() -> Policy {
         static KNOWN: AtomicU8 = AtomicU8::new(0);
         const ALL: [Policy; 4] = [Policy::Auto, Policy::Off, Policy::Misspelt, Policy::Force];
         let known = usize::from(KNOWN.load(Ordering::Relaxed));

@@ -1,10 +1,10 @@
 //! The child that tries something that may fault. `asm/trial.c` has the code that runs in it.
 //!
 //! It shares this process's address space on a separate stack, and this thread waits for its end. So nothing is copied,
-//! however much memory there is. If that is refused (a sandbox may permit only fork), or if there is no code for it
-//! (other architectures), an ordinary child is forked instead. This takes longer the more memory there is.
+//! however much memory there is. If that is refused (a sandbox may permit no such child), or if there is no code for it
+//! (other architectures), nothing is known.
 //!
-//! Neither has an exit signal: no handler of the host runs in it or because of it, and no `wait` of the host sees it.
+//! It has no exit signal: no handler of the host runs in it or because of it, and no `wait` of the host sees it.
 
 use core::ffi::{c_int, c_void};
 
@@ -36,7 +36,6 @@ const FAULTED: c_int = 2;
 
 unsafe extern "C" {
     fn picollo_asm_trial_start(top: *mut c_void, body: Body, argument: *mut c_void) -> i64;
-    fn picollo_asm_trial_run(body: Body, argument: *mut c_void);
     fn picollo_asm_trial_counter(trial: *mut c_void) -> c_int;
 }
 
@@ -80,54 +79,18 @@ pub(crate) fn read_one(attr: &Attr) -> Finding {
 /// # Safety
 /// The body obeys the rules of [`Body`], and `argument` is what it expects until it ends.
 pub(crate) unsafe fn ask_child(body: Body, argument: *mut c_void) -> Finding {
-    let alone = Alone::new();
-    // SAFETY: by the caller.
-    let started = match unsafe { start_sharing(body, argument) } {
-        // Refused, or not available here.
-        Err(Errno(libc::EPERM | libc::EACCES | libc::EINVAL | libc::ENOSYS)) => {
-            // SAFETY: by the caller.
-            unsafe { start_forked(body, argument) }
-        }
-        started => started,
-    };
-    drop(alone);
-    match started {
-        Ok(child) => judge(child),
-        Err(_) => Finding::Unknown,
-    }
-}
-
-/// Starts a child in this address space, and returns after its end.
-///
-/// # Safety
-/// As for [`ask_child`].
-unsafe fn start_sharing(body: Body, argument: *mut c_void) -> Result<i32, Errno> {
     // Room for a signal's frame with the largest vector registers. Only the pages that are touched take memory.
     const STACK: usize = 256 << 10;
-    let stack = Stack::new(STACK)?;
+    let Ok(stack) = Stack::new(STACK) else { return Finding::Unknown };
+    let alone = Alone::new();
     // SAFETY: the stack is live, and nobody else uses it until the call returns, because this thread is suspended until
     // the child has ended. Signals are blocked, so no handler of the host runs in the child. The rest is by the caller.
     let child = unsafe { picollo_asm_trial_start(stack.top(), body, argument) };
+    drop(alone);
     match i32::try_from(child) {
-        Ok(child) if child > 0 => Ok(child),
-        Ok(errno) => Err(Errno(-errno)),
-        Err(_) => Err(Errno(libc::EINVAL)),
+        Ok(child) if child > 0 => judge(child),
+        _ => Finding::Unknown,
     }
-}
-
-/// Starts a child that is a copy of this process. It may still run when this returns.
-///
-/// # Safety
-/// As for [`ask_child`].
-unsafe fn start_forked(body: Body, argument: *mut c_void) -> Result<i32, Errno> {
-    // All arguments are 0: no shared memory, no exit signal, the same stack in a copy. SAFETY: the child is a copy of
-    // this process with this one thread. It leaves by exit_group and returns to no frame of the parent.
-    let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
-    if child == 0 {
-        // SAFETY: this is the child, and the call ends it.
-        unsafe { picollo_asm_trial_run(body, argument) };
-    }
-    if child > 0 { i32::try_from(child).map_err(|_| Errno(libc::EINVAL)) } else { Err(Errno::last()) }
 }
 
 /// Waits for a child, and returns what its end means.
@@ -219,6 +182,6 @@ impl Drop for Stack {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[path = "trial_tests.rs"]
 mod tests;

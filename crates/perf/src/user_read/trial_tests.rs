@@ -58,9 +58,7 @@ fn a_child_reports_by_its_exit() {
 /// Without a PMU to allow it, the instruction itself faults. The child exists for this kind of death.
 #[test]
 fn a_forbidden_counter_read_is_found_out() {
-    if cfg!(target_arch = "x86_64") || cfg!(target_arch = "aarch64") {
-        assert_eq!(ask(read_counter), Finding::Faults);
-    }
+    assert_eq!(ask(read_counter), Finding::Faults);
 }
 
 /// Only a signal that the instruction raises shows that it faults.
@@ -82,9 +80,6 @@ fn a_killed_child_proves_nothing() {
 /// Nothing is copied: what the child writes appears here. So its cost does not grow with the memory of the process.
 #[test]
 fn the_child_shares_memory() {
-    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-        return eprintln!("SKIPPED: children share memory on x86-64 and aarch64 only");
-    }
     // Valgrind and some emulators fork instead. Everything else holds there, too.
     if std::fs::read_to_string("/proc/self/maps").is_ok_and(|maps| maps.contains("valgrind")) {
         return eprintln!("SKIPPED: valgrind makes every such child by copying");
@@ -171,32 +166,17 @@ fn an_event_without_a_counter_is_not_known() {
     assert_eq!(read_one(&Attr { kind: 4711, ..attr }), Finding::Unknown);
 }
 
-/// From now on, this thread's `clone` fails if its flags have one of these bits (0: always). False if impossible.
-fn refuse_clone(bits: u32, errno: i32) -> bool {
-    crate::testing::refuse(libc::SYS_clone, (bits != 0).then_some((0, libc::BPF_JSET, bits)), errno)
-}
-
-/// If a sandbox forbids shared memory, the child is forked. If it forbids any child, nothing is known.
+/// If a sandbox forbids children, or those that share memory, nothing is known.
 #[test]
 fn a_sandbox_that_refuses_children() {
-    let sharing = libc::CLONE_VM as u32;
-    for errno in [libc::EPERM, libc::EACCES, libc::EINVAL, libc::ENOSYS, libc::EAGAIN] {
-        let outcomes = std::thread::spawn(move || {
-            refuse_clone(sharing, errno).then(|| {
-                let without_sharing = (ask(succeed), ask(give_up), ask(write_to_nowhere));
-                assert!(refuse_clone(0, errno));
-                (without_sharing, ask(succeed))
-            })
+    for errno in [libc::EPERM, libc::ENOSYS, libc::EAGAIN] {
+        let sharing = Some((0, libc::BPF_JSET, libc::CLONE_VM as u32));
+        let asked = std::thread::spawn(move || {
+            crate::testing::refuse(libc::SYS_clone, sharing, errno).then(|| ask(succeed))
         });
-        match outcomes.join().unwrap() {
+        match asked.join().unwrap() {
             None => return eprintln!("SKIPPED: this kernel takes no seccomp filter"),
-            Some((without_sharing, alone)) => {
-                use Finding::*;
-                // A lack of room for another process is no refusal: a forked child would find no room either.
-                let forks = errno != libc::EAGAIN;
-                let expected = if forks { (Safe, Unknown, Faults) } else { (Unknown, Unknown, Unknown) };
-                assert_eq!((without_sharing, alone), (expected, Unknown), "errno {errno}");
-            }
+            finding => assert_eq!(finding, Some(Finding::Unknown), "errno {errno}"),
         }
     }
 }

@@ -5,25 +5,18 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-use picollo_native::seam::{Attr, Errno, Page, Perf};
+pub use picollo_native::seam::kernel::flag::{
+    DISABLED, EXCLUDE_GUEST, EXCLUDE_HV, EXCLUDE_KERNEL, EXCLUDE_USER, INHERIT, PINNED,
+};
+use picollo_native::seam::{Attr, Errno, Files, Page, Perf, Threads};
 use picollo_perf::seam::SessionOn;
-use picollo_perf::{Event, Reading, SessionOptions};
+use picollo_perf::{Event, EventInfo, ReadMode, Reading, SessionOptions};
 
-#[path = "fake_files.rs"]
-mod files;
 #[path = "fake_pmu.rs"]
 mod pmu;
 #[allow(unused_imports)] // each test program uses its own part
 pub use pmu::FENCE;
 use pmu::Pmu;
-
-pub const DISABLED: u64 = 1;
-pub const INHERIT: u64 = 1 << 1;
-pub const PINNED: u64 = 1 << 2;
-pub const EXCLUDE_USER: u64 = 1 << 4;
-pub const EXCLUDE_KERNEL: u64 = 1 << 5;
-pub const EXCLUDE_HV: u64 = 1 << 6;
-pub const EXCLUDE_GUEST: u64 = 1 << 20;
 
 /// One request to open.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +40,8 @@ pub struct Opened {
     pub counting: bool,
     /// A pinned leader that found no room: reads return end of file until it is enabled again.
     pub failed: bool,
-    /// The thread that it counts: its id, and how many threads with that id have ended before.
-    pub thread: (i32, u32),
+    /// The id of the thread that it counts.
+    pub thread: i32,
 }
 
 type Refuse = dyn FnMut(&mut Open) -> Result<(), i32>;
@@ -75,10 +68,18 @@ struct State {
     reads: usize,
     /// Pinned groups find no room.
     full: bool,
-    /// The number of threads with this id that have ended.
-    ended: BTreeMap<i32, u32>,
-    /// The thread that ends, before this many more requests to open.
+    /// The thread that is started before this many more requests to open, and how many were.
     ending: Option<(u32, i32)>,
+    births: u32,
+}
+
+impl State {
+    fn start_thread(&mut self, thread: i32) {
+        // The name may contain what looks like its end.
+        self.births += 1;
+        let stat = format!("{thread} (x) y (z) S {} {} 0 0\n", ["1"; 18].join(" "), self.births);
+        self.files.insert(format!("/proc/{thread}/stat"), stat);
+    }
 }
 
 #[derive(Default)]
@@ -118,13 +119,13 @@ impl Fake {
         }
     }
 
-    /// A thread ends, and another one gets its id.
-    pub fn reuse(&self, thread: i32) {
-        *self.0.borrow_mut().ended.entry(thread).or_default() += 1;
+    /// A thread is started with this id, after all earlier ones.
+    pub fn start_thread(&self, thread: i32) {
+        self.0.borrow_mut().start_thread(thread);
     }
 
     /// The same, just before the n-th request to open from now.
-    pub fn reuse_at(&self, opens: u32, thread: i32) {
+    pub fn start_thread_at(&self, opens: u32, thread: i32) {
         self.0.borrow_mut().ending = Some((opens, thread));
     }
 
@@ -198,7 +199,7 @@ pub fn thread_id() -> i32 {
 }
 
 /// An id that differs from others in its upper half only.
-pub fn id_of(fd: i32) -> u64 {
+pub fn kernel_id(fd: i32) -> u64 {
     (fd as u64) << 32 | 7
 }
 
@@ -228,7 +229,7 @@ impl Perf for &Fake {
             let (left, thread) = (*left, *thread);
             if left == 0 {
                 state.ending = None;
-                *state.ended.entry(thread).or_default() += 1;
+                state.start_thread(thread);
             }
         }
         let mut open = Open { attr: *attr, pid, cpu, group, number };
@@ -244,7 +245,6 @@ impl Perf for &Fake {
         let line = format!("open {}:{:#x} {} group {group}", attr.kind, attr.config, letters(attr.flags));
         // 0 is the calling thread.
         let thread = if pid == 0 { thread_id() } else { pid };
-        let thread = (thread, state.ended.get(&thread).copied().unwrap_or(0));
         let answer = match decision {
             Ok(()) if group >= 0 && !state.events.contains_key(&group) => Err(libc::EBADF),
             // All events of a group count the same thread.
@@ -293,12 +293,12 @@ impl Perf for &Fake {
             return Ok(0);
         }
         let mut answer = if event.open.attr.read_format & 8 == 0 {
-            vec![event.value, event.enabled, event.running, id_of(fd)]
+            vec![event.value, event.enabled, event.running, kernel_id(fd)]
         } else {
             let members: Vec<_> =
                 state.events.iter().filter(|(_, other)| other.leader == event.leader).collect();
             let mut answer = vec![members.len() as u64, event.enabled, event.running];
-            members.iter().for_each(|(fd, member)| answer.extend([member.value, id_of(**fd)]));
+            members.iter().for_each(|(fd, member)| answer.extend([member.value, kernel_id(**fd)]));
             answer
         };
         let mut bytes = answer.len() * 8;
@@ -345,7 +345,11 @@ impl Perf for &Fake {
     fn event_id(&self, fd: i32) -> Result<u64, Errno> {
         let state = self.0.borrow();
         let event = state.events.get(&fd).expect("id of a closed descriptor");
-        if state.failing_ids.contains(&event.open.number) { Err(Errno(libc::ENOTTY)) } else { Ok(id_of(fd)) }
+        if state.failing_ids.contains(&event.open.number) {
+            Err(Errno(libc::ENOTTY))
+        } else {
+            Ok(kernel_id(fd))
+        }
     }
 
     fn map_page(&self, fd: i32) -> Result<NonNull<Page>, Errno> {
@@ -361,6 +365,66 @@ impl Perf for &Fake {
         if let Some(pmu) = &mut self.0.borrow_mut().pmu {
             pmu.unmap(page);
         }
+    }
+}
+
+/// The fake kernel's files, and what its threads have used.
+impl Fake {
+    pub fn file(&self, path: &str, text: &str) {
+        self.0.borrow_mut().files.insert(path.into(), text.into());
+    }
+
+    pub fn remove(&self, path: &str) {
+        self.0.borrow_mut().files.remove(path);
+    }
+
+    /// Files under this path may not be read.
+    pub fn deny(&self, path: &str) {
+        self.0.borrow_mut().denied = Some(path.into());
+    }
+
+    pub fn device(&self, name: &str) {
+        let mut state = self.0.borrow_mut();
+        state.directories.entry("/sys/bus/event_source/devices".into()).or_default().push(name.into());
+    }
+
+    /// Adds a name to a directory.
+    pub fn entry(&self, directory: &str, name: &str) {
+        self.0.borrow_mut().directories.entry(directory.into()).or_default().push(name.into());
+    }
+
+    pub fn without_pmu(&self) {
+        self.0.borrow_mut().directories.clear();
+        self.device("software");
+    }
+}
+
+impl Threads for &Fake {
+    fn context_switches(&self) -> Result<u64, Errno> {
+        Ok(self.0.borrow().switches)
+    }
+
+    fn thread_nanos(&self, _thread: i32) -> Result<u64, Errno> {
+        Ok(self.0.borrow().switches * 1000)
+    }
+}
+
+impl Files for &Fake {
+    fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let state = self.0.borrow();
+        if state.denied.as_ref().is_some_and(|denied| path.starts_with(denied)) {
+            return Err(Errno(libc::EACCES));
+        }
+        let text = state.files.get(path).ok_or(Errno(libc::ENOENT))?.as_bytes();
+        let length = text.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&text[..length]);
+        Ok(length)
+    }
+
+    fn list(&self, path: &str, each: &mut dyn FnMut(&str)) -> Result<(), Errno> {
+        let state = self.0.borrow();
+        state.directories.get(path).ok_or(Errno(libc::ENOENT))?.iter().for_each(|name| each(name));
+        Ok(())
     }
 }
 
@@ -381,9 +445,31 @@ pub fn readings(session: &SessionOn<&Fake>, deltas: bool) -> Vec<Reading> {
     out
 }
 
-/// The values of all events in the last delta.
-pub fn values(session: &SessionOn<&Fake>) -> Vec<u64> {
-    readings(session, true).iter().map(|reading| reading.value).collect()
+/// Reads, and returns the delta of each event.
+pub fn read(session: &mut SessionOn<&Fake>) -> Vec<Reading> {
+    session.read(ReadMode::Auto).unwrap();
+    readings(session, true)
+}
+
+/// The same after [`Fake::pass`].
+pub fn after(
+    fake: &Fake,
+    session: &mut SessionOn<&Fake>,
+    count: u64,
+    nanos: u64,
+    running: u64,
+) -> Vec<Reading> {
+    fake.pass(count, nanos, running);
+    read(session)
+}
+
+pub fn values(readings: &[Reading]) -> Vec<u64> {
+    readings.iter().map(|reading| reading.value).collect()
+}
+
+/// The infos of all events of a session.
+pub fn infos(session: &SessionOn<&Fake>) -> Vec<EventInfo> {
+    (0..session.length().unwrap()).map(|index| session.event_info(index).unwrap()).collect()
 }
 
 /// Refuses to count in the kernel.

@@ -17,7 +17,7 @@ type Happen = dyn FnOnce(&Fake);
 pub struct Pmu {
     pub width: u32,
     /// Whether pages say how time passes.
-    pub tells_time: bool,
+    pub has_times: bool,
     /// Ticks: one per nanosecond, unless the clock has another rate.
     pub now: u64,
     pages: BTreeMap<i32, Box<[u64; 512]>>,
@@ -45,7 +45,7 @@ impl Pmu {
     fn new(width: u32) -> Pmu {
         Pmu {
             width,
-            tells_time: true,
+            has_times: true,
             now: 1_000_000,
             pages: BTreeMap::new(),
             registers: BTreeMap::new(),
@@ -81,7 +81,7 @@ impl Pmu {
         page.offset.store(offset as i64, Relaxed);
         page.pmc_width.store(self.width as u16, Relaxed);
         // The capability bits are valid, user code may read, and the times can be extended.
-        page.capabilities.store(2 | 4 | if self.tells_time { 8 } else { 0 }, Relaxed);
+        page.capabilities.store(2 | 4 | if self.has_times { 8 } else { 0 }, Relaxed);
         page.time_enabled.store(enabled, Relaxed);
         page.time_running.store(running, Relaxed);
         page.time_mult.store(1, Relaxed);

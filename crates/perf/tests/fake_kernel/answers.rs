@@ -23,9 +23,7 @@ fn interrupted_calls_are_repeated() {
             _ => Ok(answer.len() * 8),
         }
     });
-    fake.pass(1, 1, 1);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[0].value, 1);
+    assert_eq!(after(&fake, &mut session, 1, 1, 1)[0].value, 1);
     // But not forever.
     fake.distort(|_, _| Err(libc::EINTR));
     let error = session.read(ReadMode::Auto).unwrap_err();
@@ -85,8 +83,7 @@ fn answers_are_checked() {
         session.reset().unwrap_err();
         assert_eq!(readings(&session, false), before.1, "{what}");
         fake.undistorted();
-        session.read(ReadMode::Auto).unwrap();
-        assert_eq!(readings(&session, true)[2].value, 9, "{what}");
+        assert_eq!(read(&mut session)[2].value, 9, "{what}");
     }
 }
 
@@ -99,9 +96,7 @@ fn answers_in_any_order() {
             answer[3..].rotate_left(2 * rotation);
             Ok(answer.len() * 8)
         });
-        fake.pass(1, 1, 1);
-        session.read(ReadMode::Auto).unwrap();
-        assert_eq!(values(&session), [1, 2, 3, 4]);
+        assert_eq!(values(&after(&fake, &mut session, 1, 1, 1)), [1, 2, 3, 4]);
     }
 }
 
@@ -151,8 +146,8 @@ fn a_scale_that_was_left_out_is_one() {
     fake.pass(10, 100, 100);
     session.read(ReadMode::Auto).unwrap();
     // Readings are counts, whatever the value of a count.
-    let said = readings(&session, true);
-    assert_eq!([said[0].value, said[1].value], [10, 20]);
+    let found = readings(&session, true);
+    assert_eq!([found[0].value, found[1].value], [10, 20]);
     session.record(true).unwrap();
     let error = session.event(2).unwrap_err();
     assert_eq!(error.status(), Status::InvalidArgument);

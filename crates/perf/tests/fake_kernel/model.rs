@@ -65,12 +65,12 @@ fn expected(from: Truth, to: Truth) -> Reading {
 }
 
 /// Whether a reading matches the truth between two moments, whichever way it was taken.
-fn agrees(said: &Reading, from: Truth, to: Truth) -> bool {
+fn agrees(reading: &Reading, from: Truth, to: Truth) -> bool {
     // If nothing happened, the reading is 0 or not counted, depending on how it was read.
-    let nothing = (from.1, from.2) == (to.1, to.2) && (said.value, said.raw, from.0) == (0, 0, to.0);
+    let nothing = (from.1, from.2) == (to.1, to.2) && (reading.value, reading.raw, from.0) == (0, 0, to.0);
     let how = READING_FAST | READING_CLEAN | READING_RESYNC | READING_TIMES_STALE;
-    let flags = said.flags & !how;
-    nothing || Reading { flags, ..*said } == expected(from, to)
+    let flags = reading.flags & !how;
+    nothing || Reading { flags, ..*reading } == expected(from, to)
 }
 
 proptest! {
@@ -152,10 +152,10 @@ proptest! {
             }
             if reads > 0 {
                 for (deltas, from) in [(true, previous), (false, base)] {
-                    for (position, said) in readings(&session, deltas).iter().enumerate() {
+                    for (position, reading) in readings(&session, deltas).iter().enumerate() {
                         let (from, to) = (from[position], last[position]);
-                        let is_right = if has_pmu { agrees(said, from, to) } else { *said == expected(from, to) };
-                        prop_assert!(is_right, "{said:?}, deltas {deltas}: {from:?} {to:?}");
+                        let is_right = if has_pmu { agrees(reading, from, to) } else { *reading == expected(from, to) };
+                        prop_assert!(is_right, "{reading:?}, deltas {deltas}: {from:?} {to:?}");
                     }
                 }
             }

@@ -23,9 +23,7 @@ fn one_group_where_there_is_room() {
             "enable 100"
         ]
     );
-    fake.pass(10, 100, 100);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(values(&session), [10, 20, 30]);
+    assert_eq!(values(&after(&fake, &mut session, 10, 100, 100)), [10, 20, 30]);
     drop(session);
     assert_eq!(fake.open_descriptors(), 0);
 }
@@ -69,7 +67,7 @@ fn more_groups_where_the_pmu_is_small() {
     });
     let specs = ["cycles", "instructions", "branches", "branch-misses", "page-faults", "cache-misses"];
     let mut session = create(&fake, SESSION_PINNED, &specs).unwrap();
-    let infos: Vec<EventInfo> = (0..6).map(|index| session.event_info(index).unwrap()).collect();
+    let infos = infos(&session);
     let groups: Vec<u32> = infos.iter().map(|info| info.group).collect();
     assert_eq!(groups, [0, 0, 1, 1, 0, 2]);
     // Only one group may be pinned. The others report that they are not.
@@ -82,9 +80,7 @@ fn more_groups_where_the_pmu_is_small() {
     );
     assert!(!infos[0].message().contains("group"), "{:?}", infos[0]);
     assert_eq!(fake.events().iter().filter(|event| event.open.attr.flags & PINNED != 0).count(), 1);
-    fake.pass(1, 10, 10);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(values(&session), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(values(&after(&fake, &mut session, 1, 10, 10)), [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
@@ -196,7 +192,7 @@ fn kernel_counting_denied() {
     let session =
         create(&fake, SESSION_KERNEL | SESSION_SKIP_UNAVAILABLE, &["cycles", "page-faults:u", "cycles:k"])
             .unwrap();
-    let infos: Vec<EventInfo> = (0..3).map(|index| session.event_info(index).unwrap()).collect();
+    let infos = infos(&session);
     assert_eq!(infos[0].flags & !EVENT_INFO_SILENT, EVENT_INFO_USER_ONLY);
     assert!(infos[0].message().contains("user space only"));
     assert_eq!((infos[1].flags, infos[1].status), (0, 0));
@@ -232,17 +228,14 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     let info = session.event_info(1).unwrap();
     assert_eq!((info.flags, info.status, info.group), (EVENT_INFO_SUBSTITUTED, 0, u32::MAX));
     fake.switches(47);
-    fake.pass(1, 1, 1);
-    session.read(ReadMode::Auto).unwrap();
-    let reading = readings(&session, true)[1];
+    let reading = after(&fake, &mut session, 1, 1, 1)[1];
     assert_eq!(
         (reading.value, reading.status, reading.time_enabled, reading.time_running),
         (7, 0, 7000, 7000)
     );
     session.disable().unwrap();
     fake.switches(60);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[1].status, Status::NotCounted.code());
+    assert_eq!(read(&mut session)[1].status, Status::NotCounted.code());
     session.enable().unwrap();
     fake.switches(61);
     session.read(ReadMode::Auto).unwrap();
@@ -266,12 +259,10 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     let mut session = create(&fake, 0, &["cpu-migrations"]).unwrap();
     fake.file(&path, &file(8));
     fake.switches(70);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[0].value, 3);
+    assert_eq!(read(&mut session)[0].value, 3);
     // If a thread has ended, that is not an error of the other events.
     fake.remove(&path);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
+    assert_eq!(read(&mut session)[0].status, Status::NotCounted.code());
 }
 
 /// The kernel's own files name a thread by its id, which another thread gets when it ends.
@@ -279,16 +270,11 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
 fn a_substitute_counts_its_own_thread_only() {
     let fake = Fake::new();
     fake.refuse(only_user_space);
-    let born = |when: u64| {
-        // The name may contain what looks like its end.
-        let stat = format!("4711 (x) y (z) S {} {when} 0 0\n", ["1"; 18].join(" "));
-        fake.file("/proc/4711/stat", &stat);
-    };
     let switched = |count: u64| {
         let status = format!("voluntary_ctxt_switches:\t{count}\nnonvoluntary_ctxt_switches:\t0\n");
         fake.file("/proc/4711/status", &status);
     };
-    born(1000);
+    fake.start_thread(4711);
     switched(5);
     fake.switches(1);
     let options = SessionOptions { thread: 4711, ..Default::default() };
@@ -297,11 +283,10 @@ fn a_substitute_counts_its_own_thread_only() {
     fake.switches(2);
     session.read(ReadMode::Auto).unwrap();
     assert_eq!((readings(&session, true)[0].status, readings(&session, true)[0].value), (0, 3));
-    born(1001);
+    fake.start_thread(4711);
     switched(80);
     fake.switches(3);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
+    assert_eq!(read(&mut session)[0].status, Status::NotCounted.code());
     assert_eq!(readings(&session, false)[0].value, 3);
 }
 
@@ -335,6 +320,9 @@ fn nothing_leaks() {
                 let info = session.event_info(index).unwrap();
                 assert_eq!(info.os_errno, if index == failing { errno } else { 0 });
                 assert_eq!(info.status != 0, index == failing);
+                // An empty histogram would look like a measurement.
+                let histogram = session.histogram(index).map(drop).map_err(|error| error.os_errno());
+                assert_eq!(histogram, if index == failing { Err(errno) } else { Ok(()) });
             }
         }
         let fake = Fake::new();

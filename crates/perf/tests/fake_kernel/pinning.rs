@@ -1,7 +1,6 @@
 //! Pinned groups: what happens to them if the PMU has no room, at once or later, and whom they count afterwards.
 
 use crate::fake::*;
-use picollo_native::seam::{Attr, Errno, Kernel, Perf};
 use picollo_native::*;
 use picollo_perf::seam::SessionOn;
 use picollo_perf::*;
@@ -9,21 +8,14 @@ use picollo_perf::*;
 const PAIR: [&str; 2] = ["cycles", "instructions"];
 const NOT_COUNTED: i32 = Status::NotCounted.code();
 
-/// Status and value of the first event in the last delta.
+/// Status and value of the first event.
+fn status_and_value(readings: &[Reading]) -> (i32, u64) {
+    (readings[0].status, readings[0].value)
+}
+
+/// The same in the last delta.
 fn first(session: &SessionOn<&Fake>) -> (i32, u64) {
-    let reading = readings(session, true)[0];
-    (reading.status, reading.value)
-}
-
-/// The same after this much of each passes and is read.
-fn after(fake: &Fake, session: &mut SessionOn<&Fake>, count: u64, nanos: u64, running: u64) -> (i32, u64) {
-    fake.pass(count, nanos, running);
-    session.read(ReadMode::Auto).unwrap();
-    first(session)
-}
-
-fn infos(session: &SessionOn<&Fake>) -> Vec<EventInfo> {
-    (0..session.length().unwrap()).map(|index| session.event_info(index).unwrap()).collect()
+    status_and_value(&readings(session, true))
 }
 
 /// Runs something on another thread, while this one waits.
@@ -127,7 +119,7 @@ fn thrown_off_for_good() {
             assert!(info.message().contains("not pinned"), "{info:?}");
         }
         // Another descriptor counts from 0, which is not taken for a fall.
-        assert_eq!(after(&fake, &mut session, 7, 10, 10), (0, 7));
+        assert_eq!(status_and_value(&after(&fake, &mut session, 7, 10, 10)), (0, 7));
         let all = readings(&session, false)[0];
         assert_eq!((all.value, all.flags & READING_RESYNC), (12, 0));
         drop(session);
@@ -157,9 +149,17 @@ fn stopped_while_thrown_off() {
     session.read(ReadMode::Auto).unwrap();
     assert_eq!(first(&session), (NOT_COUNTED, 0));
     assert!(session.event_info(0).unwrap().message().contains("pushed off"));
-    assert_eq!(after(&fake, &mut session, 7, 10, 10), (NOT_COUNTED, 0));
+    assert_eq!(status_and_value(&after(&fake, &mut session, 7, 10, 10)), (NOT_COUNTED, 0));
     session.enable().unwrap();
-    assert_eq!(after(&fake, &mut session, 7, 10, 10), (0, 7));
+    assert_eq!(status_and_value(&after(&fake, &mut session, 7, 10, 10)), (0, 7));
+}
+
+/// A kernel whose threads are known: this one, and 4711.
+fn with_threads() -> Fake {
+    let fake = Fake::new();
+    fake.start_thread(thread_id());
+    fake.start_thread(4711);
+    fake
 }
 
 /// Whoever enables or reads a session, it counts the thread that it was opened for.
@@ -167,12 +167,12 @@ fn stopped_while_thrown_off() {
 fn another_thread_opens_again_for_the_opener() {
     let own = thread_id();
     for (flags, thread) in [(0, 0), (0, own), (SESSION_INHERIT, 0), (SESSION_ON_CPU, 0), (0, 4711)] {
-        let fake = Fake::new();
+        let fake = with_threads();
         let flags = flags | SESSION_PINNED | SESSION_DISABLED;
         let options = SessionOptions { flags, thread, cpu: 1, ..Default::default() };
         let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         let whom = fake.events()[0].thread;
-        assert_eq!(whom.0, if thread == 0 { own } else { thread });
+        assert_eq!(whom, if thread == 0 { own } else { thread });
         // Another thread enables it, and there turns out to be no room.
         fake.full(true);
         elsewhere(|| session.enable().unwrap());
@@ -183,7 +183,7 @@ fn another_thread_opens_again_for_the_opener() {
         drop(session);
 
         // Another thread reads it, after it was thrown off.
-        let fake = Fake::new();
+        let fake = with_threads();
         let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         session.enable().unwrap();
         fake.full(true);
@@ -191,7 +191,7 @@ fn another_thread_opens_again_for_the_opener() {
         assert!(
             fake.events().iter().all(|event| event.thread == whom && event.open.attr.flags & PINNED == 0)
         );
-        assert_eq!(after(&fake, &mut session, 7, 10, 10), (0, 7));
+        assert_eq!(status_and_value(&after(&fake, &mut session, 7, 10, 10)), (0, 7));
         drop(session);
         assert_eq!(fake.open_descriptors(), 0);
     }
@@ -200,24 +200,23 @@ fn another_thread_opens_again_for_the_opener() {
 /// The thread has ended, and another one has its id: that one is not counted in its place.
 #[test]
 fn a_thread_that_took_over_an_id_is_not_counted() {
-    let fake = Fake::new();
+    let fake = with_threads();
     let options = SessionOptions { flags: SESSION_PINNED, thread: 4711, ..Default::default() };
     let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
     session.disable().unwrap();
     fake.full(true);
-    fake.reuse(4711);
+    fake.start_thread(4711);
     let error = session.enable().unwrap_err();
     assert_eq!((error.os_errno(), error.event_index()), (libc::ESRCH, 0), "{error}");
     assert!(error.message().contains("4711"), "{error}");
     assert_eq!(fake.open_descriptors(), 0, "{:?}", fake.transcript());
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[1].status, error.status().code());
+    assert_eq!(read(&mut session)[1].status, error.status().code());
 
     // The opener itself, as another thread sees it.
-    let fake = Fake::new();
+    let fake = with_threads();
     let mut session = create(&fake, SESSION_PINNED, &PAIR).unwrap();
     fake.full(true);
-    fake.reuse(thread_id());
+    fake.start_thread(thread_id());
     elsewhere(|| session.read(ReadMode::Syscall).unwrap());
     assert!(
         readings(&session, true).iter().all(|reading| reading.status < 0 && reading.status != NOT_COUNTED)
@@ -226,11 +225,11 @@ fn a_thread_that_took_over_an_id_is_not_counted() {
     assert_eq!(fake.open_descriptors(), 0);
 
     // The other thread gets the id while the events are being opened again.
-    for opens in 1..=5 {
-        let fake = Fake::new();
+    for opens in 1..=2 {
+        let fake = with_threads();
         let mut session = SessionOn::with_sys(&fake, &options, &events(&PAIR)).unwrap();
         fake.full(true);
-        fake.reuse_at(opens, 4711);
+        fake.start_thread_at(opens, 4711);
         session.read(ReadMode::Auto).unwrap();
         assert!(
             infos(&session).iter().all(|info| info.os_errno == libc::ESRCH),
@@ -289,39 +288,5 @@ fn reopening_that_fails_closes_everything() {
         session.enable().unwrap();
         drop(session);
         assert_eq!(fake.open_descriptors(), 0);
-    }
-}
-
-/// The basis for distinguishing threads, on the running kernel: a group belongs to one thread, dead or alive.
-#[test]
-fn the_kernel_groups_events_of_one_thread_only() {
-    let open = |thread: i32, group: i32| {
-        let mut attr =
-            Attr { kind: 1, config: 9, flags: DISABLED | EXCLUDE_KERNEL | EXCLUDE_HV, ..Attr::default() };
-        Kernel.open(&mut attr, thread, -1, group, 8)
-    };
-    let own = match open(thread_id(), -1) {
-        Ok(own) => own,
-        Err(errno) => return eprintln!("SKIPPED: the kernel counts nothing here: {errno:?}"),
-    };
-    let (sender, receiver) = std::sync::mpsc::channel();
-    let (end, ending) = std::sync::mpsc::channel::<()>();
-    let other = std::thread::spawn(move || {
-        sender.send(thread_id()).unwrap();
-        ending.recv().unwrap_err();
-    });
-    let id = receiver.recv().unwrap();
-    let others = open(id, -1).unwrap();
-    let members = [open(thread_id(), own).unwrap(), open(id, others).unwrap()];
-    assert_eq!(open(id, own), Err(Errno(libc::EINVAL)));
-    assert_eq!(open(thread_id(), others), Err(Errno(libc::EINVAL)));
-    drop(end);
-    other.join().unwrap();
-    // If another thread has its number now, the group does not count that thread.
-    let refused = open(thread_id(), others);
-    assert!(matches!(refused, Err(Errno(libc::EINVAL | libc::ENODEV))), "{refused:?}");
-    for fd in [members[0], members[1], own, others] {
-        // SAFETY: opened above, and not used after this.
-        unsafe { Kernel.close(fd) };
     }
 }

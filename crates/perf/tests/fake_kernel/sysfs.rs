@@ -194,10 +194,10 @@ fn unknown_modifiers_are_named() {
         let fake = machine("cpu/type: 4\ncpu/format/event: config:0-7");
         setting(&fake);
         for (table, status) in [(table, Status::InvalidArgument), (unknown, Status::NoSuchEvent)] {
-            for (spec, said) in table.split('|').map(|row| row.split_once(' ').unwrap()) {
+            for (spec, part) in table.split('|').map(|row| row.split_once(' ').unwrap()) {
                 let error = Event::parse_with(&&fake, spec).expect_err(spec);
                 assert_eq!(error.status(), status, "{name}: {error}");
-                assert!(error.message().contains(said), "{name}: {spec}: {error}");
+                assert!(error.message().contains(part), "{name}: {spec}: {error}");
                 assert!(!error.message().contains("tracing"), "{name}: {spec}: {error}");
             }
         }
@@ -257,7 +257,7 @@ fn events_of_another_processor_are_errors() {
     let mut event = Event::new(4, 0x8d1);
     event.name =
         core::array::from_fn(|at| b"skx::MEM_LOAD_RETIRED.L1_MISS".get(at).map_or(0, |&byte| byte as _));
-    for (flags, told) in [
+    for (flags, remark) in [
         ("amx_tile", "libpfm4 takes this processor for skx, but it has amx_tile, which no skx has"),
         ("avx512f", ""),
     ] {
@@ -266,8 +266,8 @@ fn events_of_another_processor_are_errors() {
         let session = SessionOn::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
         let info = session.event_info(0).unwrap();
         assert_eq!(info.status, 0);
-        assert!(info.message().starts_with(told), "{info:?}");
-        assert_eq!(info.message().contains("libpfm4"), !told.is_empty(), "{info:?}");
+        assert!(info.message().starts_with(remark), "{info:?}");
+        assert_eq!(info.message().contains("libpfm4"), !remark.is_empty(), "{info:?}");
     }
     // A user's own name gets no remark.
     let fake = Fake::new();

@@ -25,26 +25,6 @@ fn open(fake: &Fake, flags: u32) -> SessionOn<&Fake> {
     session
 }
 
-/// Reads, and returns the delta of each event.
-fn read(session: &mut SessionOn<&Fake>) -> Vec<Reading> {
-    session.read(ReadMode::Auto).unwrap();
-    readings(session, true)
-}
-
-/// Lets this much pass, and reads.
-fn after(
-    fake: &Fake,
-    session: &mut SessionOn<&Fake>,
-    (count, nanos, running): (u64, u64, u64),
-) -> Vec<Reading> {
-    fake.pass(count, nanos, running);
-    read(session)
-}
-
-fn values(readings: &[Reading]) -> Vec<u64> {
-    readings.iter().map(|reading| reading.value).collect()
-}
-
 #[test]
 fn nothing_moves_and_the_kernel_is_not_asked() {
     let fake = machine(48);
@@ -75,10 +55,10 @@ fn nothing_moves_and_the_kernel_is_not_asked() {
 
 /// When stopped, the last answer holds until something moves. (On arm64 an index of 0 may also mean: not to be read.)
 #[test]
-fn what_is_stopped_is_asked_once() {
+fn a_stopped_session_asks_the_kernel_once() {
     let fake = machine(48);
     let mut session = open(&fake, 0);
-    after(&fake, &mut session, (100, 1000, 1000));
+    after(&fake, &mut session, 100, 1000, 1000);
     session.disable().unwrap();
     read(&mut session);
     assert_eq!(fake.taken_reads(), 1);
@@ -101,12 +81,13 @@ fn nothing_is_touched_where_it_may_fault() {
         (Policy::Force, Finding::Faults, 0, 0, true),
         (Policy::Force, Finding::Safe, SESSION_SYSCALL_ONLY, 0, false),
         (Policy::Auto, Finding::Safe, SESSION_INHERIT, 0, false),
+        (Policy::Auto, Finding::Safe, SESSION_ON_CPU, 0, false),
     ] {
         let fake = machine(48);
         fake.pmu(|pmu| (pmu.policy, pmu.finding) = (policy, finding));
         let mut session = create(&fake, flags, &BOTH).unwrap();
         for _ in 0..3 {
-            assert_eq!(values(&after(&fake, &mut session, (100, 1000, 1000))), [100, 200]);
+            assert_eq!(values(&after(&fake, &mut session, 100, 1000, 1000)), [100, 200]);
         }
         assert_eq!(
             fake.pmu(|pmu| (pmu.asked, !pmu.touched.is_empty())),
@@ -123,12 +104,12 @@ fn nothing_is_touched_where_it_may_fault() {
 fn times_by_the_rate_of_the_clock() {
     for rate in [None, Some(2_000_000_000)] {
         let fake = machine(48);
-        fake.pmu(|pmu| (pmu.tells_time, pmu.tick_rate) = (false, rate));
+        fake.pmu(|pmu| (pmu.has_times, pmu.tick_rate) = (false, rate));
         let mut session = open(&fake, 0);
-        let said = after(&fake, &mut session, (100, 1000, 1000))[0];
-        let stale = said.flags & READING_TIMES_STALE != 0;
-        assert_eq!((said.value, stale), (100, rate.is_none()));
-        assert_eq!(said.time_enabled, if stale { 0 } else { 1000 });
+        let found = after(&fake, &mut session, 100, 1000, 1000)[0];
+        let stale = found.flags & READING_TIMES_STALE != 0;
+        assert_eq!((found.value, stale), (100, rate.is_none()));
+        assert_eq!(found.time_enabled, if stale { 0 } else { 1000 });
         assert_eq!(fake.taken_reads(), 0);
     }
 }
@@ -137,7 +118,7 @@ fn times_by_the_rate_of_the_clock() {
 fn fences_stand_around_a_reading() {
     let fake = machine(48);
     let mut session = open(&fake, SESSION_ORDERED);
-    after(&fake, &mut session, (100, 1000, 1000));
+    after(&fake, &mut session, 100, 1000, 1000);
     assert_eq!(fake.pmu(|pmu| pmu.touched.clone()), [FENCE, 1, 2, FENCE]);
     // The same by system call.
     fake.pmu(|pmu| pmu.touched.clear());
@@ -147,31 +128,31 @@ fn fences_stand_around_a_reading() {
 
 /// The counters have not moved since the calibration, but they moved before it, so the interval was interrupted.
 #[test]
-fn a_calibration_proves_nothing_of_what_was_before_it() {
+fn a_calibration_proves_nothing_about_earlier_intervals() {
     let fake = machine(48);
     let mut session = open(&fake, 0);
-    assert_eq!(values(&after(&fake, &mut session, (100, 1000, 1000))), [100, 200]);
+    assert_eq!(values(&after(&fake, &mut session, 100, 1000, 1000)), [100, 200]);
     fake.off_pmu();
     fake.pass(0, 1000, 0);
     fake.on_pmu(5);
     session.calibrate().unwrap();
-    let said = read(&mut session);
+    let found = read(&mut session);
     let not_counted = Status::NotCounted.code();
     assert!(
-        said.iter()
-            .all(|said| (said.status, said.time_enabled, said.flags) == (not_counted, 1000, READING_FAST)),
-        "{said:?}"
+        found.iter()
+            .all(|found| (found.status, found.time_enabled, found.flags) == (not_counted, 1000, READING_FAST)),
+        "{found:?}"
     );
     fake.off_pmu();
     fake.pass(0, 1000, 0);
     fake.on_pmu(5);
     fake.pass(50, 500, 500);
     session.calibrate().unwrap();
-    let said = read(&mut session);
-    assert!(said.iter().all(|said| said.flags == READING_FAST | READING_SCALED), "{said:?}");
-    assert_eq!(values(&said), [150, 300]);
+    let found = read(&mut session);
+    assert!(found.iter().all(|found| found.flags == READING_FAST | READING_SCALED), "{found:?}");
+    assert_eq!(values(&found), [150, 300]);
     // The next one is whole again.
-    let said = after(&fake, &mut session, (50, 500, 500));
-    assert!(said.iter().all(|said| said.flags == HOW), "{said:?}");
-    assert_eq!(values(&said), [50, 100]);
+    let found = after(&fake, &mut session, 50, 500, 500);
+    assert!(found.iter().all(|found| found.flags == HOW), "{found:?}");
+    assert_eq!(values(&found), [50, 100]);
 }

@@ -33,7 +33,7 @@ wrap qemu "$emulator/usr/lib/x86_64-linux-gnu:$emulator/lib/x86_64-linux-gnu" "$
 # A separate build directory, because it may not be the usual compiler.
 export CARGO_TARGET_DIR=$PWD/target/cross
 rust() {
-    RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
+    RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=$work/start-$cpu.o -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
         CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_PANIC=abort \
         cargo build --quiet --locked -p picollo-embedded "${build_std[@]}" --target "$2" --release "${@:3}"
 }
@@ -73,6 +73,11 @@ for cpu in m0 m4; do
     eval "${!cpu}"
     echo "bare-metal: building for $name"
     programs=$CARGO_TARGET_DIR/$target/release
+    c() {
+        PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu "$bin/arm-gcc" -mthumb -mcpu=cortex-$cpu -std=c11 -Wall -Wextra \
+            -Werror -Os -ffreestanding -ffunction-sections -B "$bin" -I include -I embedded/c "$@"
+    }
+    c -c embedded/c/start.c -o "$work/start-$cpu.o" || { fail "start.c does not compile for $name"; continue; }
     rust cortex-$cpu $target --bins --features board || { fail "Rust programs for $name do not build"; continue; }
     note_size "Rust: recording, one count read back" "$name" "$programs/minimal"
     note_size "Rust: interlocked, snapshots, summary as text" "$name" "$programs/full"
@@ -90,12 +95,10 @@ for cpu in m0 m4; do
         cat "$work/exports.diff"
         fail "$name: libpicollo.a lacks functions"
     fi
-    c() {
-        "$bin/arm-gcc" -mthumb -mcpu=cortex-$cpu -std=c11 -Wall -Wextra -Werror -Os -ffreestanding -nostdlib -ffunction-sections \
-            -B "$bin" -I include -I embedded/c "$@" "$archive" -L embedded/link -T cortex-$cpu.ld -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings
+    link() {
+        c -nostdlib "$work/start-$cpu.o" "$@" "$archive" -L embedded/link -T cortex-$cpu.ld -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings
     }
-    PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu c -Wno-unused-parameter \
-        embedded/c/start.c embedded/c/main.c -o "$work/c-$cpu" || { fail "the C program does not link for $name"; continue; }
+    link -Wno-unused-parameter embedded/c/main.c -o "$work/c-$cpu" || { fail "the C program does not link for $name"; continue; }
     note_size "C: freestanding, libpicollo.a" "$name" "$work/c-$cpu"
     run "$name-c" $machine "$work/c-$cpu"
     # Every function at once, so the size of the whole library: more than a micro:bit has.
@@ -104,7 +107,7 @@ for cpu in m0 m4; do
       echo 'const void *const all[] __attribute__((used, section(".vectors.all"))) = {'; sed 's/$/,/' "$work/exports"; echo '};'; } >"$work/all.c"
     sed 's/KEEP(\*(.vectors))/KEEP(*(.vectors)) KEEP(*(.vectors.all))/' embedded/link/common.ld >"$work/common.ld"
     sed 's/LENGTH = 256K/LENGTH = 1M/' "embedded/link/cortex-$cpu.ld" >"$work/cortex-$cpu.ld"
-    PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu c -L "$work" embedded/c/start.c "$work/all.c" -o "$work/all-$cpu" ||
+    link -L "$work" "$work/all.c" -o "$work/all-$cpu" ||
         { fail "the whole library does not link for $name"; continue; }
     note_size "C: every function of libpicollo.a" "$name" "$work/all-$cpu"
 done

@@ -1,4 +1,4 @@
-/* Vectors, startup, critical sections and a console for a freestanding C program on a Cortex-M. */
+/* Vectors, startup, critical sections and a console for a freestanding program on a Cortex-M, in C or Rust. */
 #include "start.h"
 
 extern uint32_t data_start, data_end, data_source, bss_start, bss_end, stack_top;
@@ -16,7 +16,7 @@ void say(const char *text)
     semihosting(0x04, text);
 }
 
-static void leave(uint32_t code)
+void leave(uint32_t code)
 {
     const uint32_t block[2] = {0x20026, code};
     semihosting(0x20, block);

@@ -2,6 +2,8 @@
 #include <stdint.h>
 
 void say(const char *text);
+/* Ends the program with an exit status. */
+void leave(uint32_t code);
 /* Calls tick every this many cycles; 0 stops it. */
 void start_timer(uint32_t cycles);
 

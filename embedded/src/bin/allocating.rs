@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
-use board::{Tests, start_timer, stop_timer};
+use board::{Tests, start_timer};
 use picollo_core::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 use picollo_core::layouts::Storage;
 use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
@@ -23,7 +23,7 @@ static BOTH: AtomicPtr<Both> = AtomicPtr::new(null_mut());
 static TICKS: Word = Word::new(0);
 
 #[unsafe(no_mangle)]
-fn tick() {
+extern "C" fn tick() {
     // SAFETY: it is never freed after it is set.
     if let Some(both) = unsafe { BOTH.load(Acquire).as_ref() } {
         let ticks = TICKS.load(Relaxed);
@@ -37,7 +37,7 @@ fn tick() {
 const RECORDS: u32 = 5_000;
 
 #[unsafe(no_mangle)]
-fn program() -> u32 {
+extern "C" fn main() -> u32 {
     let mut tests = Tests::default();
     let options = Options {
         mode: Mode::Interlocked,
@@ -64,7 +64,7 @@ fn program() -> u32 {
     while TICKS.load(Relaxed) < 50 {
         core::hint::spin_loop();
     }
-    stop_timer();
+    start_timer(0);
     let ticks = u64::from(TICKS.load(Relaxed));
     let expected = u64::from(RECORDS) + ticks;
 

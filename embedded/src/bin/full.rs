@@ -8,7 +8,7 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32 as Word, Ordering::*};
 
-use board::{Console, Tests, start_timer, stop_timer};
+use board::{Console, Tests, start_timer};
 use picollo_core::layouts::{AtomicU64, Header, ValueSelection};
 use picollo_core::recorders::Interlocked;
 use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram, Since, Snapshot};
@@ -48,7 +48,7 @@ const SIZE: usize = match Histogram::<[AtomicU64], Interlocked>::required_size(&
 /// Zeros, so that it takes no space in the program's image.
 #[repr(C, align(64))]
 struct Memory(UnsafeCell<[MaybeUninit<u8>; SIZE]>);
-// SAFETY: `program` uses it once, before anybody else runs.
+// SAFETY: `main` uses it once, before anybody else runs.
 unsafe impl Sync for Memory {}
 static MEMORY: Memory = Memory(UnsafeCell::new([MaybeUninit::zeroed(); SIZE]));
 
@@ -62,7 +62,7 @@ fn histogram() -> Option<ManuallyDrop<SharedHistogram>> {
 }
 
 #[unsafe(no_mangle)]
-fn tick() {
+extern "C" fn tick() {
     if let Some(histogram) = histogram() {
         histogram.record(10_000);
         // Only the handler writes it.
@@ -81,11 +81,11 @@ fn record_while_ticking(histogram: &SharedHistogram) {
     while TICKS.load(Relaxed) < 100 {
         histogram.record_n(0, 0);
     }
-    stop_timer();
+    start_timer(0);
 }
 
 #[unsafe(no_mangle)]
-fn program() -> u32 {
+extern "C" fn main() -> u32 {
     let mut tests = Tests::default();
     // SAFETY: from now on the memory belongs to the histogram.
     let made = unsafe { SharedHistogram::init_in(MEMORY.0.get().cast(), SIZE, &OPTIONS) };

@@ -12,11 +12,11 @@ const LAYOUT: Layout = Layout::new(0.05, 0, 65_535);
 static mut LATENCY: Histogram<[AtomicU32; LAYOUT.length()], SingleWriter> = Histogram::new(LAYOUT);
 
 #[unsafe(no_mangle)]
-fn tick() {}
+extern "C" fn tick() {}
 
 #[unsafe(no_mangle)]
-fn program() -> u32 {
-    // SAFETY: `program` runs once, and nobody else uses the static.
+extern "C" fn main() -> u32 {
+    // SAFETY: `main` runs once, and nobody else uses the static.
     let latency = unsafe { &mut *(&raw mut LATENCY) };
     for value in 0..1000 {
         latency.record(value);

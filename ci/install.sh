@@ -99,9 +99,8 @@ may_install() { [ "$(id -u)" -eq 0 ] && [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}"
 lintian_is_content() {
     local there
     there=$(ci/tools/debian.sh lintian) &&
-        LINTIAN_BASE=$there/usr/share/lintian LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu PATH=$there/usr/bin:$PATH \
-            PERL5LIB=$there/usr/share/perl5:$there/usr/lib/x86_64-linux-gnu/perl5/5.36:$there/usr/share/perl/5.36 \
-            "$there/usr/bin/lintian" --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs target/deb/*.deb
+        LINTIAN_BASE=$there/usr/share/lintian PERL5LIB=$there/usr/share/perl5:$there/usr/lib/x86_64-linux-gnu/perl5/5.36:$there/usr/share/perl/5.36 \
+            "$there/run/lintian" --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs target/deb/*.deb
 }
 
 # Installs the packages, compiles and runs a program without any path for the compiler, and removes them.

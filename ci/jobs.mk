@@ -94,7 +94,7 @@ check-install:
 check-dist:
 	$(JOB) 720 -- 'packaging/dist.sh target/dist x86_64-gnu sources && ci/dist/test.sh gnu'
 check-crates:
-	$(JOB) 720 debug -- ci/dist/crates.sh
+	$(JOB) 720 debug -- ci/dist/test.sh crates
 check-portable:
 	$(JOB) 720 debug -- '$(RECORDS) ci/targets/portable.sh lacking'
 check-bare-metal:
@@ -139,7 +139,7 @@ check-dist-twice:
 	$(JOB) 1500 alone -- 'packaging/dist.sh target/dist x86_64-gnu && ci/dist/test.sh instructions twice'
 # All machines and C libraries: the standard library for some is compiled, too.
 check-packages:
-	$(JOB) 3600 alone -- 'packaging/dist.sh && ci/dist/test.sh && ci/dist/crates.sh'
+	$(JOB) 3600 alone -- 'packaging/dist.sh && ci/dist/test.sh && ci/dist/test.sh crates'
 check-planted-bugs:
 	$(JOB) 3600 alone -- ci/loom.sh bugs
 # The first run compiles cargo-c.

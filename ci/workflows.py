@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Are the workflows for GitHub right, as far as that can be seen without it?
 
-    ci/workflows.py                 their files fit their schemas; each step is a target of make, or needs GitHub and says why
-    ci/workflows.py --run JOB...    also runs the steps of these jobs of ci.yml here, each with all values of its matrix
+    ci/workflows.py                               the files fit their schemas; each step is a target of make, or needs GitHub and says why
+    ci/workflows.py --run [--covered] [JOB]...    also runs the steps here: all, or those of these jobs, with all values of their matrix
 
 A step that needs GitHub has a variable NEEDS_GITHUB in `env`, with the reason. Steps for another machine or a version that
-is not here are listed as not run. Ends with "N passed, N failed". The checker of schemas is kept in ~/.cache/picollo.
+is not here are listed as not run. With --covered, targets that passed in the last `make test`, `make check` or `.ci/run` are
+not run again: target/ci/sum.json has them. Ends with "N passed, N failed".
 """
 
 import itertools
+import json
 import os
 import pathlib
 import platform
@@ -16,10 +18,11 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Also has a reader of YAML.
 CHECKER = "check-jsonschema==0.39.0"
+PYTHON = "%d.%d" % sys.version_info[:2]
 SCHEMAS = {
     ".github/workflows/*.yml": ["vendor.github-workflows", "custom.github-workflows-require-timeout"],
     ".github/dependabot.yml": ["vendor.dependabot"],
@@ -29,17 +32,6 @@ SCHEMAS = {
 }
 
 
-def checker():
-    """The environment of the checker, which also has a reader of YAML."""
-    home = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "picollo"
-    place = home / f"workflows-{sys.implementation.cache_tag}-{CHECKER.rpartition('=')[2]}"
-    if not (place / "complete").exists():
-        venv.create(place, clear=True, with_pip=True)
-        subprocess.run([place / "bin/pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:", CHECKER], check=True)
-        (place / "complete").touch()
-    return place
-
-
 def combinations(matrix):
     """All sets of values of a matrix."""
     if "include" in matrix:
@@ -47,14 +39,21 @@ def combinations(matrix):
     return [dict(zip(matrix, values)) for values in itertools.product(*matrix.values())]
 
 
+def interpreter(version):
+    """Python of this version, if it is here. pyenv's stand-ins are there for versions that are not."""
+    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT") or pathlib.Path.home() / ".pyenv")
+    for found in (shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"versions/{version}.*/bin/python{version}")))):
+        if found and subprocess.run([found, "--version"], capture_output=True).returncode == 0:
+            return found
+    return None
+
+
 def missing(values):
     """What of a matrix's values is not here, or nothing."""
     if "arm" in values.get("runner", "") and platform.machine() != "aarch64":
         return "an arm64 machine"
-    if version := values.get("python"):
-        # pyenv's stand-ins are there for versions that are not.
-        if not shutil.which(f"python{version}") or subprocess.run([f"python{version}", "--version"], capture_output=True).returncode:
-            return f"Python {version}"
+    if (version := values.get("python")) and not interpreter(version):
+        return f"Python {version}"
     if version := values.get("dotnet"):
         listed = subprocess.run(["dotnet", "--list-sdks"], capture_output=True, text=True).stdout if shutil.which("dotnet") else ""
         if not re.search(rf"^{re.escape(version)}", listed, re.MULTILINE):
@@ -76,9 +75,16 @@ def steps(workflow):
 
 
 def main(arguments):
-    sys.path += map(str, (checker() / "lib").glob("python3*/site-packages"))
+    os.chdir(ROOT)
+    checker = pathlib.Path(subprocess.run(["ci/tools/venv.sh", "workflows", CHECKER], check=True, capture_output=True, text=True).stdout.strip())
+    sys.path += map(str, (checker / "lib").glob("python3*/site-packages"))
     from ruamel.yaml import YAML
 
+    options = {each for each in arguments if each.startswith("--")}
+    assert options <= {"--run", "--covered"}, options
+    wanted = [each for each in arguments if each not in options]
+    results = json.loads(pathlib.Path("target/ci/sum.json").read_text())[0] if "--covered" in options else {}
+    covered = {name for name, result in results.items() if result["verdict"] == "passed"}
     passed = failed = 0
 
     def note(good, text):
@@ -86,16 +92,17 @@ def main(arguments):
         passed, failed = passed + good, failed + (not good)
         print(f"{'ok' if good else 'FAILED'}: {text}", flush=True)
 
-    os.chdir(ROOT)
     for pattern, schemas in SCHEMAS.items():
         files = sorted(map(str, ROOT.glob(pattern)))
         for schema in schemas:
-            done = subprocess.run([checker() / "bin/check-jsonschema", "--builtin-schema", schema, *files], capture_output=True, text=True)
+            done = subprocess.run([checker / "bin/check-jsonschema", "--builtin-schema", schema, *files], capture_output=True, text=True)
             note(files and done.returncode == 0, f"{pattern} as {schema} wants\n{done.stdout if done.returncode else ''}".strip())
-    wanted = arguments[1:] if arguments[:1] == ["--run"] else []
     for file in sorted(ROOT.glob(".github/workflows/*.yml")):
-        for job, values, command, needs in steps(YAML(typ="safe").load(file)):
+        workflow = YAML(typ="safe").load(file)
+        for job, values, command, needs in steps(workflow):
             name = f"{file.name}, {job}{''.join(f', {value}' for value in values.values())}: {command.splitlines()[0]}"
+            targets = [word for word in command.split()[1:] if not re.search("^-|=", word)]
+            usual = values.get("python", PYTHON) == PYTHON and values.get("cc", "gcc") == "gcc"
             if needs:
                 print(f"needs GitHub, {needs}: {name}")
             elif not re.fullmatch(r"make( [\w=+-]+)+", command):
@@ -104,9 +111,12 @@ def main(arguments):
                 note(False, f"{name}: make has no such target")
             elif lacks := missing(values):
                 print(f"not run, for lack of {lacks}: {name}")
-            elif file.name == "ci.yml" and job in wanted:
-                environment = {**os.environ, "PYTHON": f"python{values['python']}"} if "python" in values else None
-                note(subprocess.run(command.split(), env=environment).returncode == 0, name)
+            elif "--run" in options and usual and covered.issuperset(targets):
+                note(True, f"{name}, covered by target/ci/sum.json")
+            elif "--run" in options and (not wanted or job in wanted):
+                environment = os.environ | {key: str(value) for key, value in workflow.get("env", {}).items()}
+                environment["PYTHON"] = interpreter(values.get("python", PYTHON)) or "python3"
+                note(subprocess.run(command.split(), env=environment).returncode == 0, f"{name}, run here")
             else:
                 note(True, name)
     print(f"{passed} passed, {failed} failed")

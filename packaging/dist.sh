@@ -8,8 +8,7 @@
 #   packaging/dist.sh [DIRECTORY] [TARGET]...      default: target/dist, and all of x86_64-gnu aarch64-gnu x86_64-musl
 #                                                  aarch64-musl sources; SHA256SUMS is of all files that are there
 #
-# The installed Rust compiler builds for its own target. For others that it has no standard library for, the compiler of
-# ci/tools/cross-rust.sh builds that library, too. The same sources give the same bytes in any directory: times are
+# ci/tools/cross.sh has the compilers for other machines. The same sources give the same bytes in any directory: times are
 # SOURCE_DATE_EPOCH, or that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,20 +29,16 @@ mkdir -p "$out/nuget"
 
 # build PACKAGE TRIPLE [RUSTFLAGS]: with zig as the linker, and with the standard library if it is not installed.
 build() {
-    local target=$2 standard=() compiler sysroot
+    local target=$2 build_std
     export RUSTFLAGS="$flags ${3:-}"
     # zig strips all symbols if it is to strip debug information.
     if [ "$1" = picollo-ffi ]; then export CARGO_PROFILE_RELEASE_STRIP=none; else export CARGO_PROFILE_RELEASE_STRIP=symbols; fi
     case $target in *-gnu) target=$target.$glibc ;; esac
-    sysroot=$(rustc --print sysroot)
-    if [ -d "$sysroot/lib/rustlib/$2" ]; then
-        cargo zigbuild --quiet --locked --release -p "$1" --target "$target"
-    else
-        compiler=$(ci/tools/cross-rust.sh)
-        # zig has the objects that begin a program.
-        RUSTFLAGS="$RUSTFLAGS -C link-self-contained=no --remap-path-prefix=${compiler%/*}=rust" RUSTC=$compiler RUSTC_BOOTSTRAP=1 \
-            cargo zigbuild --quiet --locked --release -Zbuild-std=std,panic_unwind -p "$1" --target "$target"
-    fi
+    eval "$(ci/tools/cross.sh "$2" std,panic_unwind)"
+    # zig has the objects that begin a program.
+    [ ${#build_std[@]} -eq 0 ] || RUSTFLAGS="$RUSTFLAGS -C link-self-contained=no --remap-path-prefix=${RUSTC%/run/*}=rust"
+    cargo zigbuild --quiet --locked --release "${build_std[@]}" -p "$1" --target "$target"
+    unset RUSTC RUSTC_BOOTSTRAP
     built=$CARGO_TARGET_DIR/$2/release
 }
 

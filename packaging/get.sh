@@ -33,8 +33,10 @@ if [ -n "$(find /lib -maxdepth 1 -name 'ld-musl-*' 2>/dev/null)" ] && ! getconf 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fetch() {
-    if command -v curl >/dev/null; then curl --fail --silent --show-error --location --output "$work/$1" "$from/$1"; else wget -q -O "$work/$1" "$from/$1"; fi ||
-        { echo "Cannot fetch $from/$1" >&2; exit 1; }
+    case $from in
+    file:*) cp "${from#file://}/$1" "$work/" ;;
+    *) if command -v curl >/dev/null; then curl --fail --silent --show-error --location --output "$work/$1" "$from/$1"; else wget -q -O "$work/$1" "$from/$1"; fi ;;
+    esac || { echo "Cannot fetch $from/$1" >&2; exit 1; }
 }
 fetch SHA256SUMS
 end=${static:+-static}

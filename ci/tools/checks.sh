@@ -30,12 +30,7 @@ finish() {
 
 # cmake_project TREE FOLDER: a project that finds an installed tree through CMake and pkg-config passes its tests.
 cmake_project() {
-    local there
-    if ! command -v cmake >/dev/null; then
-        there=$("$sources/ci/tools/debian.sh" cmake) || return 1
-        cmake() { LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu "$there/usr/bin/cmake" "$@"; }
-        ctest() { LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu "$there/usr/bin/ctest" "$@"; }
-    fi
+    command -v cmake >/dev/null || PATH=$PATH:$("$sources/ci/tools/debian.sh" cmake)/run
     rm -rf "$2"
     PKG_CONFIG_PATH=$1/lib/pkgconfig cmake -S "$sources/ci/install" -B "$2" -DCMAKE_PREFIX_PATH="$1" &&
         cmake --build "$2" -- -j2 &&

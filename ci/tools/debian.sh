@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches a check's tools once, without changing the machine: from the machine's own Debian sources, through a private
-# apt state, only unpacked. Prints their folder.
+# apt state, only unpacked. Prints their folder. Its folder `run` is for the PATH: there, each program has its libraries.
 #
 #   ci/tools/debian.sh arm        a compiler and binutils for Cortex-M
 #   ci/tools/debian.sh windows    mingw-w64 and wine
@@ -9,6 +9,7 @@
 #   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here
 #   ci/tools/debian.sh s390x      the same for a big-endian machine, and an emulator of it
 #   ci/tools/debian.sh arm64-python      Python for arm64 with its C library, and an emulator of programs
+#   ci/tools/debian.sh root-SUITE        a whole Debian for chroot, with compilers and Python, made by debootstrap as root
 #   ci/tools/debian.sh cmake, ...: any other package by its name
 set -euo pipefail
 
@@ -38,11 +39,7 @@ esac
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/$set
 root=$cache/root
 # Raise this if a list above changes, so that an old folder is not mistaken for a complete one.
-stamp=$cache/complete-1
-if [ -e "$stamp" ]; then
-    echo "$root"
-    exit 0
-fi
+stamp=$cache/complete-2
 # Two jobs may want the same folder; the second finds the first one's.
 mkdir -p "$cache"
 exec 9>"$cache.lock"
@@ -55,6 +52,19 @@ fi
 for tool in apt-get apt-cache dpkg-deb dpkg-query; do
     command -v "$tool" >/dev/null || { echo "debian-tools: needs $tool, that is, a Debian machine" >&2; exit 1; }
 done
+
+if [[ $set = root-* ]]; then
+    tools=$("$0" debootstrap)
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | head -n 1)
+    rm -rf "$root"
+    # The script of sid is that of all suites since 2015.
+    DEBOOTSTRAP_DIR=$tools/usr/share/debootstrap "$tools/usr/sbin/debootstrap" --variant=minbase \
+        --include=g++,libc6-dev,pkg-config,python3,python3-venv "${set#root-}" "$root" "$mirror" "$tools/usr/share/debootstrap/scripts/sid" >&2
+    rm -rf "$root"/var/cache/apt/archives/*.deb
+    touch "$stamp"
+    echo "$root"
+    exit 0
+fi
 
 rm -rf "$cache/state" "$cache/archives" "$cache/debs" "$root"
 mkdir -p "$cache"/{state/lists/partial,archives/archives/partial,debs} "$root"
@@ -92,6 +102,13 @@ rm -rf "$cache/debs" "$cache/archives" "$cache/state"
 find "$root" -xtype l -lname '/*' | while read -r link; do
     place=$(readlink "$link")
     if [ -e "$root$place" ]; then ln -sfn "$root$place" "$link"; fi
+done
+mkdir "$root/run"
+for program in "$root"/usr/bin/* "$root"/usr/sbin/*; do
+    # Its name without the thread model, which mingw-w64 has.
+    name=${program##*/} name=${name%-win32}
+    printf '#!/bin/sh\nPATH=%s:$PATH LD_LIBRARY_PATH=%s exec %s "$@"\n' "$root/usr/bin" "$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu" "$program" >"$root/run/$name"
+    chmod +x "$root/run/$name"
 done
 # A script that contains absolute paths.
 if [ -e "$root/usr/lib/wine/wineserver64" ]; then ln -sf wineserver64 "$root/usr/lib/wine/wineserver"; fi

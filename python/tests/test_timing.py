@@ -234,11 +234,14 @@ def test_generators_without_their_consumers() -> None:
         yield 1
         spin()
 
-    # The fastest of several: another process may take the CPU at any time.
-    for histogram, suspended in ((own, None), (whole, True)) * 5:
-        for _ in timed(histogram, suspended=suspended)(items)():
-            time.sleep(LONG)
-    quickest = {name: h.summary().percentiles[0].value / 1e6 for name, h in (("own", own), ("whole", whole))}
+    # The fastest of several, of more on a busy machine: another process may take the CPU at any time.
+    for _ in range(100):
+        for histogram, suspended in ((own, None), (whole, True)):
+            for _ in timed(histogram, suspended=suspended)(items)():
+                time.sleep(LONG)
+        quickest = {name: h.summary().percentiles[0].value / 1e6 for name, h in (("own", own), ("whole", whole))}
+        if quickest["own"] < LONG * 1000:
+            break
     assert quickest["whole"] >= LONG * 1000 + 3.9
     assert 3.9 <= quickest["own"] < LONG * 1000
 

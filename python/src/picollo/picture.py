@@ -51,7 +51,7 @@ class Document(str):
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the document to a file."""
-        Path(path).write_text(self, encoding="utf-8", newline="")
+        Path(path).write_bytes(self.encode())
 
 
 class Svg(Document):

@@ -1,6 +1,5 @@
 # The jobs: one target each, which ci/job runs, with its limit in seconds (on one of two cores, with nothing built or
 # fetched before), whether it needs the staged library, and what excludes it from running beside others. docs/quality.md says what each asks.
-# .github/workflows/nightly.yml has one job for each of CHECK.
 
 JOB = @ci/job $@
 # Records of a stress test for each mode, if each costs more than usual.
@@ -26,6 +25,10 @@ test: setup-tests ## what every commit has to pass: at most 5 minutes, 8 the fir
 
 check: setup-tests ## all other checks that need no release, 20 to 30 minutes; `make check-NAME` runs one: docs/quality.md
 	@ci/job --all '$(CHECK)' '$(ALONE)'
+
+# For .github/workflows/nightly.yml, as JSON.
+checks:
+	@echo '$(CHECK) $(ALONE)' | sed 's/ \+/", "/g; s/.*/["&"]/'
 
 release-check: setup-tests ## what takes hours: coverage, planted bugs, reproducible builds, the long forms
 	@ci/job --all '' '$(RELEASE)'
@@ -170,4 +173,4 @@ check-fuzz-long:
 check-site:
 	$(JOB) 1200 alone -- ci/docs/site.py
 
-.PHONY: test check release-check $(TEST) $(CHECK) $(ALONE) $(RELEASE) $(SDK)
+.PHONY: test check checks release-check $(TEST) $(CHECK) $(ALONE) $(RELEASE) $(SDK)

@@ -1,5 +1,5 @@
 """The jobs of `make`: all go on after a failure, every failure is reported, limits and exclusions hold, and the status is
-right. With made-up jobs. And the lists: every script is in a job, and every job in a list and in a workflow."""
+right. With made-up jobs. And the lists: every script is in a job, and every job in a list."""
 
 import os
 import pathlib
@@ -133,11 +133,6 @@ class Lists(unittest.TestCase):
         self.assertEqual(sorted(listed), sorted(documented))
         for name, limit in rules.items():
             self.assertTrue(30 <= int(limit) <= 3600, name)
-
-    def test_every_check_is_a_job_of_the_nightly_workflow(self):
-        listed = re.sub(r"\\\n", " ", " ".join(re.findall(r"^(?:CHECK|ALONE) := ((?:.*\\\n)*.*)$", self.jobs, re.MULTILINE))).split()
-        matrix = re.findall(r"^ +- (check-[\w-]+)$", (ROOT / ".github/workflows/nightly.yml").read_text(), re.MULTILINE)
-        self.assertEqual(sorted(matrix), sorted(listed))
 
     def test_every_script_is_in_a_job(self):
         """A script that nothing runs checks nothing."""

@@ -9,13 +9,13 @@
 #   nuget         the layout of the NuGet package, and the C# example on its library
 #   pypi          twine's and auditwheel's opinion; a wheel out of the source distribution alone, which compiles for minutes
 #   crates        each crate builds from its package; in a registry of these alone, `cargo install` and the example work
-#   pythons       the wheel passes its tests in each Python from 3.9 on that is here
+#   pythons       the wheel passes its tests in each Python from 3.9 on that is here, or pyenv's, and in the newest Debian's
 #   instructions  the instruction budgets of the hot paths, also minutes
 #   twice         the same bytes from copies of the sources in two directories? Twice as many minutes
 #
-#   ci/dist/test.sh [--in DIRECTORY] [PART]...      default: target/dist; all except the last three
+#   ci/dist/test.sh [--in DIRECTORY] [PART]...      default: target/dist; all except the last two
 #
-# `clean` takes the packages of Debian from target/deb. It installs in systems of its own, and so needs no
+# `clean` takes the packages of Debian from target/deb. It changes only systems that are thrown away, and needs no
 # PICOLLO_MAY_CHANGE_THIS_MACHINE=1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -26,7 +26,7 @@ tools=$(packaging/portable.sh)
 out=target/dist
 if [ "${1:-}" = --in ]; then out=$2 && shift 2; fi
 out=$(realpath -m "$out")
-[ $# -gt 0 ] || set -- gnu aarch64 musl nuget pypi crates clean
+[ $# -gt 0 ] || set -- gnu aarch64 musl nuget pypi crates clean pythons
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")/crates
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 abi=$(ci/tools/abi-version.sh)
@@ -96,6 +96,8 @@ tarball='PICOLLO_RELEASES=file://$DIST sh $DIST/install.sh >/dev/null && .local/
 static='PICOLLO_RELEASES=file://$DIST sh $DIST/install.sh --static >/dev/null && .local/bin/picollo list'
 wheel='python3 -m venv venv && venv/bin/pip install --quiet --no-index $WHEEL && venv/bin/python -I $EXAMPLES/wheel.py
     venv/bin/python $EXAMPLES/example.py | grep "1,000 values" && venv/bin/picollo list && venv/bin/python -m picollo --version'
+passing='cp -r $EXAMPLES/tests . && python3 -m venv venv && venv/bin/python -m pip install --quiet --no-index --find-links $EXAMPLES/wheels \
+    $DIST/picollo-*manylinux*_x86_64.whl pytest hypothesis numpy && venv/bin/python -m pytest -q -p no:cacheprovider tests'
 debian='dpkg -i /deb/*.deb >/dev/null && cc $EXAMPLES/example.c $(pkg-config --cflags --libs picollo) && ./a.out | grep "1,000 values" && picollo list'
 csharp='cp $EXAMPLES/csharp/* $DIST/nuget/runtimes/linux-x64/native/libpicollo.so . &&
     DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 $DOTNET/dotnet exec Readme.exe.dll | grep "10,000"'
@@ -134,7 +136,7 @@ objects() {
     mkdir -p objects && (cd objects && ar x "$tree/lib/libpicollo.a") &&
         [ -z "$(find objects -type f -exec sh -c 'head -c 4 "$1" | grep -qa ELF || echo "$1"' _ {} \;)" ]
 }
-# zig's clang has an unwinder of its own.
+# zig's clang brings its own unwinder.
 by_clang() {
     "$tools/bin/zig-cc" -I"$tree/include" examples/example.c "$tree/lib/libpicollo.a" -o clang -lunwind -lpthread -lm -ldl && ./clang &&
         ! readelf -dW clang | grep -q picollo
@@ -144,15 +146,24 @@ installer_refuses() {
     mkdir forged && cp "$out"/SHA256SUMS "$out/$name.tar.gz" forged/ && printf x >>"forged/$name.tar.gz" &&
         ! PICOLLO_RELEASES=file://$work/forged sh "$out/install.sh" --prefix "$work/none" && [ ! -e "$work/none" ]
 }
-# wheel_passes PYTHON: the tests that need only the package, away from the sources.
+# The tests that need only the package, away from the sources.
+tests_of_wheel() (
+    mkdir -p examples/tests && cd "$root/python/tests" &&
+        grep -LE 'REPOSITORY|PROJECT|SOURCES|native_command|command_environment|__file__|import (dask|scipy|pandas|matplotlib|mypy)' test_*.py |
+        grep -v call_leaks | xargs cp -t "$examples/tests" conftest.py
+)
+# wheel_passes PYTHON
 wheel_passes() {
     local place
     place=$(PYTHON=$1 "$root/ci/tools/venv.sh" wheel-tests --only-binary :all: -c "$root/python/requirements-test.txt" pytest hypothesis numpy) &&
-        rm -rf elsewhere && mkdir -p elsewhere/package elsewhere/tests &&
-        (cd "$root/python/tests" && grep -LE 'REPOSITORY|PROJECT|SOURCES|native_command|command_environment|__file__|import (dask|scipy|pandas|matplotlib|mypy)' test_*.py |
-            grep -v call_leaks | xargs cp -t "$work/elsewhere/tests" conftest.py) &&
+        tests_of_wheel && rm -rf elsewhere && mkdir elsewhere && cp -r examples/tests elsewhere/ &&
         "$place/bin/pip" --disable-pip-version-check install -q --no-index --no-deps --target elsewhere/package "$out"/picollo-*manylinux*_x86_64.whl &&
         (cd elsewhere && PYTHONPATH=$work/elsewhere/package "$place/bin/python" -m pytest -q -p no:cacheprovider tests)
+}
+# wheels_for VERSION: what these tests need, for a system without a network.
+wheels_for() {
+    "$python" -m pip --disable-pip-version-check download -q --only-binary :all: --python-version "$1" -d examples/wheels \
+        -c "$root/python/requirements-test.txt" pytest hypothesis numpy
 }
 instructions() (cd "$root" && STAGE=$tree PICOLLO_STAGED=1 ci/cost.sh)
 
@@ -354,12 +365,15 @@ for part in "$@"; do
         ;;
     pythons)
         for minor in 9 10 11 12 13 14; do
-            if python3.$minor --version >/dev/null 2>&1; then
-                check "the wheel passes its tests in $(python3.$minor --version)" wheel_passes "$(python3.$minor -c 'import sys; print(sys.executable)')"
-            else
-                echo "SKIPPED Python 3.$minor, which is not here"
-            fi
+            for each in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
+                if "$each" -V >/dev/null 2>&1; then check "the wheel passes its tests in $("$each" -V)" wheel_passes "$each" && continue 2; fi
+            done
+            echo "SKIPPED Python 3.$minor: it is not on this machine"
         done
+        if [ "$system" != here ]; then
+            check "what its tests need in Python 3.14" wheels_for 3.14
+            check "the wheel passes its tests in Python 3.14 of Debian forky" in_clean forky "$passing"
+        fi
         ;;
     instructions) check "the instructions of the hot paths" instructions ;;
     twice) same_twice ;;

@@ -137,7 +137,7 @@ class Scripts(unittest.TestCase):
                     found.add(name)
                     guard = "may_change_this_machine" if name.endswith(".rs") else ALLOWED
                     self.assertIn(guard, text, f"{name} changes the machine without asking")
-        # The last two change systems of their own, which are thrown away.
+        # The last two change systems that are thrown away.
         ours = {"ci/setup.sh", "ci/tools/cross.sh", "ci/install.sh", "crates/perf/tests/forks.rs"}
         self.assertEqual(found, ours | {"ci/targets/aarch64/init.c", "ci/dist/test.sh"})
 

@@ -29,9 +29,6 @@ stage: setup     ## the library, its headers and picollo.pc, under target/stage
 install: setup   ## install the C library and the command `picollo`: PREFIX=/usr/local, LIBDIR, DESTDIR
 	packaging/install.sh install
 
-install-capi: setup ## the same, the library by cargo-c, which is compiled first: for packagers
-	packaging/install.sh install-capi
-
 uninstall:       ## remove what was installed, for the same PREFIX, LIBDIR and DESTDIR
 	packaging/install.sh uninstall
 
@@ -64,4 +61,4 @@ setup-tests:     ## the same, and what the tests need
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo demo-slow demos stage install install-capi uninstall deb dist nuget version bench site setup setup-tests clean
+.PHONY: help demo demo-slow demos stage install uninstall deb dist nuget version bench site setup setup-tests clean

@@ -37,140 +37,82 @@ $(filter-out lint,$(TEST)) $(CHECK) $(ALONE) $(RELEASE) $(SDK): setup-tests
 
 lint: setup       ## formatting, clippy
 	$(JOB) 360 debug -- ci/lint.sh
-test-rust:
-	$(JOB) 900 registers -- cargo test --quiet --no-fail-fast
-test-command:
-	$(JOB) 600 -- cargo test --quiet --no-fail-fast -p picollo-cli -- --skip counts::planted_differences_are_found
+test-rust: ; $(JOB) 900 registers -- cargo test --quiet --no-fail-fast
+test-command: ; $(JOB) 600 -- cargo test --quiet --no-fail-fast -p picollo-cli -- --skip counts::planted_differences_are_found
 # check-python and check-command run what takes longest.
-test-python:
-	$(JOB) 450 stage -- python/run-tests.sh -q -ra --deselect tests/test_call_leaks.py::test_nothing_leaks
-test-c:
-	$(JOB) 360 stage registers -- make --no-print-directory -j2 -C c-tests test
-test-cpp:
-	$(JOB) 270 stage -- ci/cpp.sh
-test-docs:
-	$(JOB) 90 stage -- ci/docs.sh links readme projects
-test-ci:
-	$(JOB) 270 -- python3 -m unittest discover -s ci/tests
+test-python: ; $(JOB) 450 stage -- python/run-tests.sh -q -ra --deselect tests/test_call_leaks.py::test_nothing_leaks
+test-c: ; $(JOB) 360 stage registers -- make --no-print-directory -j2 -C c-tests test
+test-cpp: ; $(JOB) 270 stage -- ci/cpp.sh
+test-docs: ; $(JOB) 90 stage -- ci/docs.sh links readme projects
+test-ci: ; $(JOB) 270 -- python3 -m unittest discover -s ci/tests
 
-test-dotnet:
-	$(JOB) 300 stage dotnet -- 'LD_LIBRARY_PATH=$(STAGE)/lib dotnet run --configuration Release --project dotnet/tests'
+test-dotnet: ; $(JOB) 300 stage dotnet -- 'LD_LIBRARY_PATH=$(STAGE)/lib dotnet run --configuration Release --project dotnet/tests'
 
-check-python:
-	$(JOB) 270 stage -- python/run-tests.sh -q -ra tests/test_call_leaks.py
-check-command:
-	$(JOB) 270 -- cargo test --quiet -p picollo-cli --test command counts::
+check-python: ; $(JOB) 270 stage -- python/run-tests.sh -q -ra tests/test_call_leaks.py
+check-command: ; $(JOB) 270 -- cargo test --quiet -p picollo-cli --test command counts::
 # It counts instructions, and measures no times.
-check-cost:
-	$(JOB) 360 stage -- ci/cost.sh
-check-abi:
-	$(JOB) 270 stage -- ci/abi.sh
+check-cost: ; $(JOB) 360 stage -- ci/cost.sh
+check-abi: ; $(JOB) 270 stage -- ci/abi.sh
 # Loom took 317 s while something else read files: limits leave room for that.
-check-loom:
-	$(JOB) 1080 -- ci/loom.sh
-check-asan:
-	$(JOB) 1080 stage registers -- '$(RECORDS) ci/sanitizers.sh asan'
-check-tsan:
-	$(JOB) 630 registers -- '$(RECORDS) ci/sanitizers.sh tsan'
-check-valgrind:
-	$(JOB) 450 stage -- ci/sanitizers.sh valgrind
-check-fuzz:
-	$(JOB) 630 -- ci/fuzz.sh
-check-abi-fuzz:
-	$(JOB) 270 stage -- make --no-print-directory -C c-tests sequences
-check-stress:
-	$(JOB) 270 release -- '$(RECORDS) $(STRESS)'
-check-killed:
-	$(JOB) 450 debug -- 'PICOLLO_KILLS=1000 cargo test --quiet -p picollo-segment --test segments killed'
-check-stopping:
-	$(JOB) 270 release -- 'PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-bench --lib simulation'
-check-simulated-pmu:
-	$(JOB) 240 stage alone -- ci/simulated-pmu.sh
-check-verdicts:
-	$(JOB) 240 stage alone -- ci/verdicts.sh
-check-why-slow:
-	$(JOB) 240 stage alone -- ci/why-slow.sh
+check-loom: ; $(JOB) 1080 -- ci/loom.sh
+check-asan: ; $(JOB) 1080 stage registers -- '$(RECORDS) ci/sanitizers.sh asan'
+check-tsan: ; $(JOB) 630 registers -- '$(RECORDS) ci/sanitizers.sh tsan'
+check-valgrind: ; $(JOB) 450 stage -- ci/sanitizers.sh valgrind
+check-fuzz: ; $(JOB) 630 -- ci/fuzz.sh
+check-abi-fuzz: ; $(JOB) 270 stage -- make --no-print-directory -C c-tests sequences
+check-stress: ; $(JOB) 270 release -- '$(RECORDS) $(STRESS)'
+check-killed: ; $(JOB) 450 debug -- 'PICOLLO_KILLS=1000 cargo test --quiet -p picollo-segment --test segments killed'
+check-stopping: ; $(JOB) 270 release -- 'PICOLLO_SIMULATED=4000 cargo test --quiet --release -p picollo-bench --lib simulation'
+check-simulated-pmu: ; $(JOB) 240 stage alone -- ci/simulated-pmu.sh
+check-verdicts: ; $(JOB) 240 stage alone -- ci/verdicts.sh
+check-why-slow: ; $(JOB) 240 stage alone -- ci/why-slow.sh
 
-check-install:
-	$(JOB) 720 stage registers release -- ci/install.sh
+check-install: ; $(JOB) 720 stage registers release -- ci/install.sh
 # Library and command, recompiled for an older C library.
-check-dist:
-	$(JOB) 720 -- 'packaging/dist.sh target/dist x86_64-gnu sources && ci/dist/test.sh gnu'
-check-crates:
-	$(JOB) 720 debug -- ci/dist/test.sh crates
-check-portable:
-	$(JOB) 720 debug -- '$(RECORDS) ci/targets/portable.sh lacking'
-check-bare-metal:
-	$(JOB) 720 cross -- ci/targets/bare-metal.sh
-check-windows:
-	$(JOB) 630 cross -- ci/targets/windows.sh
-check-aarch64:
-	$(JOB) 450 cross -- ci/targets/aarch64.sh
-check-workflows:
-	$(JOB) 90 -- ci/workflows.py
+check-dist: ; $(JOB) 720 -- 'packaging/dist.sh target/dist x86_64-gnu sources && ci/dist/test.sh gnu'
+check-crates: ; $(JOB) 720 debug -- ci/dist/test.sh crates
+check-portable: ; $(JOB) 720 debug -- '$(RECORDS) ci/targets/portable.sh lacking'
+check-bare-metal: ; $(JOB) 720 cross -- ci/targets/bare-metal.sh
+check-windows: ; $(JOB) 630 cross -- ci/targets/windows.sh
+check-aarch64: ; $(JOB) 450 cross -- ci/targets/aarch64.sh
+check-workflows: ; $(JOB) 90 -- ci/workflows.py
 check-deny:
 	$(JOB) 180 -- 'cargo fetch --quiet --locked && PATH=$$(ci/tools/cargo-tool.sh deny 0.20.2):$$PATH && \
 	    cargo-deny --offline --all-features --log-level error --config deny.toml check --hide-inclusion-graph bans licenses sources'
 
-check-dotnet:
-	$(JOB) 450 stage dotnet -- 'ci/dotnet.sh && packaging/nuget.sh'
-check-dotnet-pmu:
-	$(JOB) 450 stage alone -- 'ci/dotnet.sh --compile && ci/simulated-pmu.sh clr'
+check-dotnet: ; $(JOB) 450 stage dotnet -- 'ci/dotnet.sh && packaging/nuget.sh'
+check-dotnet-pmu: ; $(JOB) 450 stage alone -- 'ci/dotnet.sh --compile && ci/simulated-pmu.sh clr'
 # The first run compiles the recorders for comparison.
-check-adapters:
-	$(JOB) 720 stage -- ci/adapters.sh
+check-adapters: ; $(JOB) 720 stage -- ci/adapters.sh
 # The first run fetches Dask and Spark.
-check-engines:
-	$(JOB) 720 stage -- ci/engines.sh
+check-engines: ; $(JOB) 720 stage -- ci/engines.sh
 # The first run fetches the frameworks, and compiles axum.
-check-services:
-	$(JOB) 600 stage release -- 'packaging/command.sh && ci/docs/services.py'
-check-manual:
-	$(JOB) 630 stage -- ci/docs.sh commands pictures
-check-interop:
-	$(JOB) 270 stage -- ci/interop.sh
-check-explorer:
-	$(JOB) 180 debug -- ci/explorer.sh
-check-prometheus:
-	$(JOB) 270 stage -- ci/prometheus.sh
-check-observe:
-	$(JOB) 270 stage dotnet -- 'ci/dotnet.sh --compile && ci/observe.sh'
+check-services: ; $(JOB) 600 stage release -- 'packaging/command.sh && ci/docs/services.py'
+check-manual: ; $(JOB) 630 stage -- ci/docs.sh commands pictures
+check-interop: ; $(JOB) 270 stage -- ci/interop.sh
+check-explorer: ; $(JOB) 180 debug -- ci/explorer.sh
+check-prometheus: ; $(JOB) 270 stage -- ci/prometheus.sh
+check-observe: ; $(JOB) 270 stage dotnet -- 'ci/dotnet.sh --compile && ci/observe.sh'
 
-check-coverage:
-	$(JOB) 1800 alone -- ci/coverage.sh
-check-dist-twice:
-	$(JOB) 1500 alone -- 'packaging/dist.sh target/dist x86_64-gnu && ci/dist/test.sh instructions twice'
+check-coverage: ; $(JOB) 1800 alone -- ci/coverage.sh
+check-dist-twice: ; $(JOB) 1500 alone -- 'packaging/dist.sh target/dist x86_64-gnu && ci/dist/test.sh instructions twice'
 # All machines and C libraries: the standard library for some is compiled, too.
-check-packages:
-	$(JOB) 3600 alone -- 'packaging/dist.sh && make --no-print-directory deb && ci/dist/test.sh'
-check-planted-bugs:
-	$(JOB) 3600 alone -- ci/loom.sh bugs
+check-packages: ; $(JOB) 3600 alone -- 'packaging/dist.sh && make --no-print-directory deb && ci/dist/test.sh'
+check-planted-bugs: ; $(JOB) 3600 alone -- ci/loom.sh bugs
 # The first run compiles cargo-c.
-check-install-capi:
-	$(JOB) 1200 stage alone -- ci/install.sh capi
+check-install-capi: ; $(JOB) 1200 stage alone -- ci/install.sh capi
 # The first run compiles cargo-semver-checks.
-check-semver:
-	$(JOB) 1200 alone -- ci/abi.sh semver
-check-32-bit:
-	$(JOB) 900 alone -- ci/targets/portable.sh i686
-check-big-endian:
-	$(JOB) 1200 alone -- ci/targets/portable.sh s390x
-check-asan-all:
-	$(JOB) 1800 stage alone -- ci/sanitizers.sh asan all
-check-tsan-long:
-	$(JOB) 3600 alone -- 'PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all'
-check-valgrind-long:
-	$(JOB) 3600 stage alone -- 'VALGRIND_FULL=1 ci/sanitizers.sh valgrind'
-check-stress-long:
-	$(JOB) 1800 alone -- 'PICOLLO_STRESS_RECORDS=100000000 $(STRESS)'
-check-abi-fuzz-long:
-	$(JOB) 3600 stage alone -- make --no-print-directory -C c-tests sequences SEQUENCES=1000000
-check-why-slow-long:
-	$(JOB) 1800 stage alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'
-check-fuzz-long:
-	$(JOB) 3600 alone -- 'FUZZ_RUNS=1700000 ci/fuzz.sh'
+check-semver: ; $(JOB) 1200 alone -- ci/abi.sh semver
+check-32-bit: ; $(JOB) 900 alone -- ci/targets/portable.sh i686
+check-big-endian: ; $(JOB) 1200 alone -- ci/targets/portable.sh s390x
+check-asan-all: ; $(JOB) 1800 stage alone -- ci/sanitizers.sh asan all
+check-tsan-long: ; $(JOB) 3600 alone -- 'PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all'
+check-valgrind-long: ; $(JOB) 3600 stage alone -- 'VALGRIND_FULL=1 ci/sanitizers.sh valgrind'
+check-stress-long: ; $(JOB) 1800 alone -- 'PICOLLO_STRESS_RECORDS=100000000 $(STRESS)'
+check-abi-fuzz-long: ; $(JOB) 3600 stage alone -- make --no-print-directory -C c-tests sequences SEQUENCES=1000000
+check-why-slow-long: ; $(JOB) 1800 stage alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'
+check-fuzz-long: ; $(JOB) 3600 alone -- 'FUZZ_RUNS=1700000 ci/fuzz.sh'
 # The first run compiles mdBook.
-check-site:
-	$(JOB) 1200 alone -- ci/docs/site.py
+check-site: ; $(JOB) 1200 alone -- ci/docs/site.py
 
 .PHONY: test check checks release-check $(TEST) $(CHECK) $(ALONE) $(RELEASE) $(SDK)

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
-# Installs and removes the C library and the command with its manual: `make install`, `make uninstall` and, through
-# cargo-c, for packagers who prefer it, `make install-capi`.
+# Installs and removes the C library and the command with its manual: `make install`, `make uninstall`.
 #
 #   packaging/install.sh install|uninstall     environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
-#   packaging/install.sh install-capi          the library by cargo-c, which is compiled first: about three minutes, once
 #   packaging/install.sh build                 only builds
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -41,25 +39,6 @@ library() {
     install -m 644 "$stage"/share/cmake/picollo/* "$root$cmake/"
 }
 
-library_by_cargo_c() {
-    local wanted=0.10.24 version
-    local tools=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/tools
-    export PATH="$tools/bin:$PATH"
-    if ! grep -q "$wanted" <<<"$(cargo capi --version 2>/dev/null)"; then
-        echo "compiling cargo-c $wanted, once"
-        # Unoptimized: it takes longer to compile than it will ever run.
-        CARGO_TARGET_DIR=$tools/build-cargo-c CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
-            cargo install cargo-c --version "$wanted+cargo-0.98.0" --locked --quiet --bin cargo-capi --root "$tools"
-        rm -rf "$tools/build-cargo-c"
-    fi
-    # Its target directory is the usual one with the machine's name in it.
-    cargo capi install --release --locked --package picollo-ffi --prefix "$prefix" --libdir "$libdir" ${root:+--destdir "$root"}
-    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-    install -d "$root$cmake"
-    sed "s/@ABI@/$(ci/tools/abi-version.sh)/" ffi/cmake/picolloConfig.cmake.in >"$root$cmake/picolloConfig.cmake"
-    sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$root$cmake/picolloConfigVersion.cmake"
-}
-
 # Reports all places, and the variables for using them.
 report() {
     echo "installed under $root$prefix: the command bin/picollo, the library in ${libdir}, and the headers in $prefix/include"
@@ -88,12 +67,6 @@ install)
     tell_the_loader
     report
     ;;
-install-capi)
-    library_by_cargo_c
-    packaging/command.sh "$root$prefix"
-    tell_the_loader
-    report
-    ;;
 uninstall)
     for header in include/*; do rm -f "$root$prefix/$header"; done
     rm -f "$root$libdir"/libpicollo.{a,so,so.[0-9]*} "$root$libdir/pkgconfig/picollo.pc"
@@ -104,7 +77,7 @@ uninstall)
     tell_the_loader
     ;;
 *)
-    sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,7p >&2
+    sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,5p >&2
     exit 2
     ;;
 esac

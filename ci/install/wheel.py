@@ -1,4 +1,4 @@
-"""Checks the wheel in an environment with nothing else, far from the sources: run by ci/install.sh."""
+"""Checks the wheel in an environment with nothing else, far from the sources: run by ci/dist/test.sh."""
 
 import pathlib
 import subprocess

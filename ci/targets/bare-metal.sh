@@ -35,20 +35,11 @@ library() {
 
 # run NAME MACHINE PROGRAM: its output, and its own sum.
 run() {
-    local log=$work/$1.log sum
-    timeout 120 qemu-system-arm -L "$emulator/usr/share/qemu" -M "$2" -nographic -monitor none -serial none -semihosting-config enable=on,target=native \
-        -kernel "$3" >"$log" 2>&1 </dev/null || true
-    sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" || true)
-    if [ -z "$sum" ]; then
-        cat "$log"
-        fail "$1 did not come to its end"
-        return
-    fi
-    passed=$((passed + ${sum%% *}))
-    sum=${sum#* passed, }
-    failed=$((failed + ${sum% failed}))
-    if [ "${sum% failed}" != 0 ]; then cat "$log"; fi
-    echo "ok: $1: $(grep -cE '^ok' "$log") ok, ${sum% failed} failed; $(grep -E 'handler are' "$log" | sed 's/^ok: //' || true)"
+    local log=$work/$1.log
+    timeout 120 qemu-system-arm -L "$emulator/usr/share/qemu" -M "$2" -nographic -monitor none -serial none \
+        -semihosting-config enable=on,target=native -kernel "$3" >"$log" 2>&1 </dev/null || true
+    add_up "$1" "$log"
+    grep -E 'handler are' "$log" | sed 's/^ok: //' || true
 }
 
 sizes=()

@@ -15,17 +15,10 @@ target="${CARGO_TARGET_DIR:-$PWD/target}"
 
 # tests NAME COMMAND...: adds up what the test programs pass and fail.
 tests() {
-    local log=$target/portable-$1.log code=0 p f
+    local log=$target/portable-$1.log code=0
     mkdir -p "$target"
     "${@:2}" >"$log" 2>&1 || code=$?
-    p=$(sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
-    f=$(sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
-    if [ $code -ne 0 ] || [ "$p" -eq 0 ]; then
-        tail -n 40 "$log"
-        [ "$f" -gt 0 ] || f=1
-    fi
-    passed=$((passed + p)) failed=$((failed + f))
-    echo "$1: $p passed, $f failed"
+    add_up "$1" "$log" $code
 }
 
 # Only the workspace's crates see what is lacking, through a compiler wrapper; their dependencies are unchanged.
@@ -40,8 +33,7 @@ lacking() {
         # A wrapper without effect would pass everything: without critical sections the core does not compile.
         if cargo check --quiet --package picollo-core --no-default-features 2>"$target/portable-planted.log" ||
             ! grep -q 'lacks atomics' "$target/portable-planted.log"; then
-            echo "FAILED: $lacks switches nothing off"
-            failed=$((failed + 1))
+            fail "$lacks switches nothing off"
         fi
         PROPTEST_CASES="${PROPTEST_CASES:-64}" tests $lacks cargo test --quiet --no-fail-fast --package=picollo-{core,codec,stats,text,export} --features picollo-core/critical-section
         cargo check --quiet --package picollo-core --no-default-features --features critical-section

@@ -45,7 +45,7 @@ if [ ! -e "$WINEPREFIX/complete" ]; then
     cp "$root/usr/x86_64-w64-mingw32/lib/zlib1.dll" "$WINEPREFIX/drive_c/windows/system32/"
     wine64 wineboot -i >"$work/wineboot.log" 2>&1 || true
     [ "$(wine64 cmd /c echo alive 2>/dev/null | tr -d '\r')" = alive ] ||
-        { tail -n 20 "$work/wineboot.log"; echo "windows: wine does not run here"; echo "$passed passed, $((failed + 1)) failed"; exit 1; }
+        { tail -n 20 "$work/wineboot.log"; echo "windows: wine does not run here"; exit 1; }
     touch "$WINEPREFIX/complete"
 fi
 
@@ -63,21 +63,13 @@ for test in c-tests/{histogram,inline,compare,log,double,counter,picture,metrics
     code=0
     # From this directory, where the tests find their texts.
     wine64 "$work/tests/$name.exe" >"$log" 2>&1 </dev/null || code=$?
-    tr -d '\r' <"$log" | sed '$d'
-    sum=$(tr -d '\r' <"$log" | tail -n 1)
-    if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] && { [ $code -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ]; }; then
-        passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-        echo "$name: $sum"
-    else
-        fail "$name did not come to its end (status $code)"
-    fi
+    add_up "$name" "$log" $code
 done
 # The same with the static library, for programs without a DLL.
 if x86_64-w64-mingw32-gcc -std=c11 -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests c-tests/histogram.c -o "$work/tests/static.exe" \
     "$built/libpicollo.a" -lws2_32 -luserenv -lntdll -lbcrypt -ladvapi32 -lkernel32 -Wl,-Bstatic -lpthread -static-libgcc &&
     wine64 "$work/tests/static.exe" >"$work/tests/static.log" 2>&1 </dev/null; then
-    passed=$((passed + 1))
-    echo "static: $(tr -d '\r' <"$work/tests/static.log" | tail -n 1)"
+    add_up static "$work/tests/static.log"
 else
     fail "the static library"
 fi

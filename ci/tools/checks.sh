@@ -22,6 +22,17 @@ check() {
     fi
     rm -f "$log"
 }
+# add_up NAME LOG [STATUS]: adds what test runners summed up: cargo's, and ours. A program that failed no test must end well.
+add_up() {
+    local p f
+    read -r p f < <(tr -d '\r' <"$2" | awk '/^test result: |^(init: )?[0-9]+ passed, [0-9]+ failed$/ {
+        for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i - 1); if ($i ~ /^failed/) f += $(i - 1) }
+    } END { print p + 0, f + 0 }')
+    passed=$((passed + p)) failed=$((failed + f))
+    if [ "$f" -gt 0 ] || [ "$p" -eq 0 ] || [ "${3:-0}" -ne 0 ]; then tail -n 40 "$2"; fi
+    if [ "$f" -eq 0 ] && { [ "$p" -eq 0 ] || [ "${3:-0}" -ne 0 ]; }; then fail "$1 did not come to its end (status ${3:-0})"; fi
+    echo "$1: $p passed, $f failed"
+}
 # Prints the last line.
 finish() {
     echo "$passed passed, $failed failed"

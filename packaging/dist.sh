@@ -25,21 +25,26 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$out/build}
 # Paths of the sources, of cargo's packages and of the standard library would differ.
 flags="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
+# zig strips all symbols if it is to strip debug information.
+export CARGO_PROFILE_RELEASE_STRIP=none
 mkdir -p "$out/nuget"
 
-# build PACKAGE TRIPLE [RUSTFLAGS]: with zig as the linker, and with the standard library if it is not installed.
+# build PACKAGE PROFILE TRIPLE [RUSTFLAGS]: with zig as the linker, and with the standard library if it is not installed. The directory
+# $built has the result.
 build() {
-    local target=$2 build_std
-    export RUSTFLAGS="$flags ${3:-}"
-    # zig strips all symbols if it is to strip debug information.
-    if [ "$1" = picollo-ffi ]; then export CARGO_PROFILE_RELEASE_STRIP=none; else export CARGO_PROFILE_RELEASE_STRIP=symbols; fi
+    local triple=$3 target=$3 files=picollo build_std
+    if [ "$1" = picollo-ffi ]; then files='libpicollo.so libpicollo.a'; fi
+    export RUSTFLAGS="$flags ${4:-}"
     case $target in *-gnu) target=$target.$glibc ;; esac
-    eval "$(ci/tools/cross.sh "$2" std,panic_unwind)"
+    eval "$(ci/tools/cross.sh "$triple" std,panic_unwind)"
     # zig has the objects that begin a program.
     [ ${#build_std[@]} -eq 0 ] || RUSTFLAGS="$RUSTFLAGS -C link-self-contained=no --remap-path-prefix=${RUSTC%/run/*}=rust"
-    cargo zigbuild --quiet --locked --release "${build_std[@]}" -p "$1" --target "$target"
+    cargo zigbuild --quiet --locked --profile "$2" "${build_std[@]}" -p "$1" --target "$target"
     unset RUSTC RUSTC_BOOTSTRAP
-    built=$CARGO_TARGET_DIR/$2/release
+    built=$CARGO_TARGET_DIR/$triple/built
+    mkdir -p "$built"
+    # shellcheck disable=SC2086 # several names
+    (cd "$CARGO_TARGET_DIR/$triple/$2" && cp $files "$built")
 }
 
 # tarball MACHINE BUILT
@@ -68,7 +73,7 @@ END
 # A command that runs here, for the manual and the completions.
 host_command() {
     local command
-    command=$CARGO_TARGET_DIR/$(uname -m)-unknown-linux-gnu/release/picollo
+    command=$CARGO_TARGET_DIR/$(uname -m)-unknown-linux-gnu/built/picollo
     if [ ! -x "$command" ]; then
         (unset RUSTFLAGS CFLAGS && cargo build --quiet --locked -p picollo-cli)
         command=$CARGO_TARGET_DIR/debug/picollo
@@ -99,12 +104,12 @@ for target in "$@"; do
     *-gnu)
         triple=$machine-unknown-linux-gnu
         # One after the other: together, each would be built with the other's features.
-        build picollo-ffi "$triple"
+        build picollo-ffi release "$triple"
         # A standard library that is built here has no debug information, others have.
         strip=$(command -v "$machine-linux-gnu-strip" || true)
         if [ "$machine" = "$(uname -m)" ]; then strip=strip; fi
         if [ -n "$strip" ]; then "$strip" --strip-debug "$built/libpicollo.so"; fi
-        build picollo-cli "$triple"
+        build picollo-cli command "$triple"
         rm -f "$out"/picollo-*manylinux*_"$machine".whl
         tarball "$machine" "$built"
         wheel "manylinux_${glibc/./_}_$machine" "$machine-linux-gnu.$glibc" "$built"
@@ -112,10 +117,10 @@ for target in "$@"; do
         ;;
     *-musl)
         triple=$machine-unknown-linux-musl
-        build picollo-cli "$triple"
+        build picollo-cli command "$triple"
         install -m 755 "$built/picollo" "$out/picollo-$version-linux-$machine-static"
         if [ "$machine" = x86_64 ]; then
-            build picollo-ffi "$triple" "-C target-feature=-crt-static"
+            build picollo-ffi release "$triple" "-C target-feature=-crt-static"
             rm -f "$out"/picollo-*musllinux*_"$machine".whl
             wheel "musllinux_1_2_$machine" "$machine-linux-musl" "$built"
             nuget "linux-musl-$rid" "$built"

@@ -36,7 +36,7 @@ fi
 export WINEPREFIX=$work/prefix WINEDEBUG=-all WINELOADER=$root/usr/lib/wine/wine64
 export WINEDLLOVERRIDES="mscoree=;mshtml=;winemenubuilder.exe="
 # wine64 COMMAND...: with its own libraries, and a time limit: a hanging program fails.
-wine64() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu timeout 200 "$root/usr/lib/wine/wine64" "$@"; }
+wine64() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu timeout 600 "$root/usr/lib/wine/wine64" "$@"; }
 if [ ! -e "$WINEPREFIX/complete" ]; then
     echo "windows: setting up wine"
     rm -rf "$WINEPREFIX"

@@ -20,6 +20,9 @@ if [ ! -d "$source" ]; then
     mv "$source.new" "$source"
 fi
 
-gcc -O3 -fPIC -shared -o "$source/libpeer_hdr.so" "$source/hdr_histogram.c" -lm
+# The program has another copy compiled into it, under the original names.
+gcc -O3 -fPIC -shared -Dhdr_{init=so_hdr_init,close=so_hdr_close} \
+    -Dhdr_record_value{=so_hdr_record_value,_atomic=so_hdr_record_value_atomic} \
+    -o "$source/libpeer_hdr.so" "$source/hdr_histogram.c" -lm
 gcc -O3 -fPIC -shared -o "$source/libpeer_empty.so" c/empty.c
 echo "$source"

@@ -1,11 +1,7 @@
 //! The method of the benchmarks: contenders on the same values, interleaved, medians, ratios in one run.
 
-mod report;
 pub mod values;
 
-pub use report::{Report, Section, Target};
-
-use std::hint::black_box;
 use std::time::Instant;
 
 /// One way to do the measured job.
@@ -25,7 +21,7 @@ pub fn contender<'a>(name: &'static str, run: impl FnMut() + 'a) -> Contender<'a
 ///
 /// Interleaving spreads other work of the machine over all contenders, and the median excludes the rest. Each runs once
 /// before it is timed, so that the cache contents of others do not count.
-pub fn medians(contenders: &mut [Contender], items: usize, rounds: usize) -> Vec<f64> {
+pub fn medians(contenders: &mut [Contender], items: usize, rounds: usize) -> Vec<(&'static str, f64)> {
     let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
     for round in 0..rounds + 1 {
         for (contender, times) in contenders.iter_mut().zip(&mut times) {
@@ -39,7 +35,7 @@ pub fn medians(contenders: &mut [Contender], items: usize, rounds: usize) -> Vec
             }
         }
     }
-    times.iter_mut().map(|times| median(times)).collect()
+    contenders.iter().zip(&mut times).map(|(contender, times)| (contender.name, median(times))).collect()
 }
 
 /// The median of the times; sorts them.
@@ -53,7 +49,13 @@ pub fn rounds(full: usize) -> usize {
     if std::env::var_os("PICOLLO_BENCH_QUICK").is_some() { full.div_ceil(10) } else { full }
 }
 
-/// Hides a value from the optimizer.
-pub fn opaque<T>(value: T) -> T {
-    black_box(value)
+/// Prints a table of contenders that did the same job, as Markdown, with ratios to the first row.
+pub fn print_table(title: &str, unit: &str, rows: &[(&str, f64)]) {
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(3).max(3);
+    println!("\n##### {title}\n| {:width$} | {unit:>9} | ratio |", "");
+    println!("| :{:-<1$} | --------: | ----: |", "", width - 1);
+    for (name, number) in rows {
+        let digits = if *number >= 1000.0 { 0 } else { 2 };
+        println!("| {name:width$} | {number:9.digits$} | {:5.2} |", number / rows[0].1);
+    }
 }

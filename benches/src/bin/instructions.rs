@@ -1,8 +1,9 @@
 //! Repeats inlined recording in a loop, whose instructions `ci/cost.sh instructions` counts: `instructions PATH TIMES`.
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use picollo_benches::{opaque, values};
+use picollo_benches::values;
 use picollo_core::counters::Metric;
 use picollo_core::layouts::Counter;
 use picollo_core::recorders::SingleWriter;
@@ -20,7 +21,7 @@ fn main() {
     let mut narrow = Histogram::<[AtomicU32], SingleWriter>::boxed(layout, true).unwrap();
     let viewed = (path == "record-segment-viewed").then(viewed);
     for _ in 0..times {
-        let values = opaque(&values[..]);
+        let values = black_box(&values[..]);
         match path.as_str() {
             "inlined-64" => inlined(&mut wide, values),
             "inlined-32" => inlined(&mut narrow, values),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use picollo_benches::{Section, values};
+use picollo_benches::{print_table, values};
 use picollo_core::layouts::Counter;
 use picollo_core::{Histogram, Layout, Snapshot};
 
@@ -17,8 +17,8 @@ fn on_the_heap<C: Counter>(layout: &Layout, live_reset: bool) -> usize {
 pub fn run() {
     for max in RANGES {
         let layout = Layout::new(ERROR, 0, max);
-        let mut section = Section::new(format!("Memory for values up to {max}, block size 1024"), "bytes");
-        let mut row = |name: &str, bytes: usize| section.rows.push((name.into(), bytes as f64));
+        let mut rows = Vec::new();
+        let mut row = |name, bytes: usize| rows.push((name, bytes as f64));
         row("picollo, 64-bit", on_the_heap::<AtomicU64>(&layout, true));
         row("picollo, 64-bit, no live reset", on_the_heap::<AtomicU64>(&layout, false));
         row("picollo, 32-bit", on_the_heap::<AtomicU32>(&layout, true));
@@ -26,7 +26,7 @@ pub fn run() {
         row("picollo, snapshot", Snapshot::required_size(&layout).unwrap());
         if let Some(hdr) = Hdr::new(max, false) {
             // SAFETY: the histogram is alive.
-            row("HdrHistogram_c", unsafe { peers::static_hdr_get_memory_size(hdr.handle) });
+            row("HdrHistogram_c", unsafe { peers::hdr_get_memory_size(hdr.handle) });
         }
         let hdr = hdrhistogram::Histogram::<u64>::new_with_bounds(1, max, 3).unwrap();
         row("hdrhistogram crate, u64, cells alone", hdr.distinct_values() * 8);
@@ -34,6 +34,6 @@ pub fn run() {
             sketches_ddsketch::DDSketch::new(sketches_ddsketch::Config::new(ERROR, 1 << 16, 1.0));
         values::skewed(65_536, max).iter().for_each(|&value| sketch.add(value as f64));
         row("sketches-ddsketch, bins alone, after 65536 skewed values", sketch.length() * 8);
-        section.print();
+        print_table(&format!("Memory for values up to {max}, block size 1024"), "bytes", &rows);
     }
 }

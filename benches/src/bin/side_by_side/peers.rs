@@ -19,18 +19,18 @@ macro_rules! functions {
 }
 
 functions! {
-    fn static_hdr_init(low: i64, high: i64, digits: c_int, out: *mut *mut c_void) -> c_int;
-    fn static_hdr_close(histogram: *mut c_void);
-    fn static_hdr_get_memory_size(histogram: *mut c_void) -> usize;
-    fn static_hdr_record_value(histogram: *mut c_void, value: i64) -> bool;
-    fn static_hdr_record_value_atomic(histogram: *mut c_void, value: i64) -> bool;
-    fn static_hdr_value_at_percentile(histogram: *const c_void, rank: f64) -> i64;
-    fn static_hdr_one_pass(histogram: *const c_void, ranks: *const f64, out: *mut i64, length: usize);
-    fn static_hdr_bare_pass(histogram: *const c_void, ranks: *const f64, out: *mut i64, length: usize);
-    fn static_hdr_mean(histogram: *const c_void) -> f64;
-    fn static_hdr_stddev(histogram: *const c_void) -> f64;
     fn hdr_init(low: i64, high: i64, digits: c_int, out: *mut *mut c_void) -> c_int;
     fn hdr_close(histogram: *mut c_void);
+    fn hdr_get_memory_size(histogram: *mut c_void) -> usize;
+    fn hdr_record_value(histogram: *mut c_void, value: i64) -> bool;
+    fn hdr_record_value_atomic(histogram: *mut c_void, value: i64) -> bool;
+    fn hdr_value_at_percentile(histogram: *const c_void, rank: f64) -> i64;
+    fn hdr_one_pass(histogram: *const c_void, ranks: *const f64, out: *mut i64, length: usize);
+    fn hdr_bare_pass(histogram: *const c_void, ranks: *const f64, out: *mut i64, length: usize);
+    fn hdr_mean(histogram: *const c_void) -> f64;
+    fn hdr_stddev(histogram: *const c_void) -> f64;
+    fn so_hdr_init(low: i64, high: i64, digits: c_int, out: *mut *mut c_void) -> c_int;
+    fn so_hdr_close(histogram: *mut c_void);
     fn through_empty(histogram: *mut c_void, values: *const u64, length: usize);
     fn through_picollo(histogram: *mut c_void, values: *const u64, length: usize);
     fn through_hdr(histogram: *mut c_void, values: *const u64, length: usize);
@@ -79,7 +79,7 @@ impl Hdr {
             return None;
         }
         let mut handle = std::ptr::null_mut();
-        let init = if shared { hdr_init } else { static_hdr_init };
+        let init = if shared { so_hdr_init } else { hdr_init };
         // SAFETY: there is room for a pointer.
         let status = unsafe { init(1, max.max(2) as i64, 3, &mut handle) };
         assert_eq!(status, 0, "hdr_init");
@@ -89,7 +89,7 @@ impl Hdr {
 
 impl Drop for Hdr {
     fn drop(&mut self) {
-        let close = if self.shared { hdr_close } else { static_hdr_close };
+        let close = if self.shared { so_hdr_close } else { hdr_close };
         // SAFETY: the same copy made it, and it is closed once.
         unsafe { close(self.handle) };
     }

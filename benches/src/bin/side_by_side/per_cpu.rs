@@ -1,20 +1,18 @@
 //! Recording by CPU, compared with single writers that each have a histogram. Each thread stays on one CPU, so that
 //! both do the same work in the same places. The result is the CPU time of a thread.
 
+use std::hint::black_box;
 use std::sync::Barrier;
 
-use picollo_benches::{Report, Section, median, opaque, rounds, values};
+use picollo_benches::{rounds, values};
 use picollo_core::{Mode, Options, SharedHistogram};
 
 use crate::peers::Through;
+use crate::threads::{Job, VALUES, compare};
 use crate::{ERROR, MAIN_RANGE};
 
-const VALUES: usize = 65_536;
 const THREADS: [usize; 3] = [1, 2, 8];
 const MOST: usize = 8;
-
-/// The job of each thread with its values; the argument is the thread's number.
-type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
 
 /// Pins the calling thread to one CPU, counted among those that it may run on.
 fn stay(number: usize) {
@@ -38,7 +36,7 @@ fn own_time() -> f64 {
 }
 
 /// Runs the job on `threads` threads at once. Returns the time per record of a thread, in ns.
-fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
+fn time(job: &Job, threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let times: f64 = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -60,7 +58,7 @@ fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
     times / (threads * 4 * VALUES) as f64
 }
 
-pub fn run(report: &mut Report) {
+pub fn run() {
     let values = values::skewed(VALUES, MAIN_RANGE);
     let values = &values[..];
     let options =
@@ -75,47 +73,26 @@ pub fn run(report: &mut Report) {
     let (through_per_cpu, through_thread) = (through(Mode::PerCpu), through(Mode::ThreadLocal));
 
     fn each(values: &[u64], histogram: &SharedHistogram) {
-        opaque(values).iter().for_each(|&value| histogram.record(value));
+        black_box(values).iter().for_each(|&value| histogram.record(value));
     }
-    const SINGLE: &str = "picollo, a single-writer histogram for each";
-    const PER_CPU: &str = "picollo, per-CPU";
-    const SO: &str = ".so: picollo, a single-writer histogram for each";
-    const SO_PER_CPU: &str = ".so: picollo, per-CPU";
     let mut jobs: Vec<(&str, Job)> = vec![
-        (SINGLE, Box::new(|thread| each(values, &singles[thread]))),
+        ("picollo, a single-writer histogram for each", Box::new(|thread| each(values, &singles[thread]))),
         ("picollo, thread-local", Box::new(|_| each(values, &thread_local))),
-        (PER_CPU, Box::new(|_| each(values, &per_cpu))),
-        ("picollo, per-CPU, batch", Box::new(|_| per_cpu.record_batch(opaque(values)))),
+        ("picollo, per-CPU", Box::new(|_| each(values, &per_cpu))),
+        ("picollo, per-CPU, batch", Box::new(|_| per_cpu.record_batch(black_box(values)))),
     ];
     if let (Some(through_per_cpu), Some(through_thread)) = (&through_per_cpu, &through_thread) {
         let singles = &through_singles;
         jobs.push((
-            SO,
-            Box::new(move |thread| singles[thread].iter().for_each(|single| single.record(opaque(values)))),
+            ".so: picollo, a single-writer histogram for each",
+            Box::new(move |thread| {
+                singles[thread].iter().for_each(|single| single.record(black_box(values)))
+            }),
         ));
-        jobs.push((".so: picollo, thread-local", Box::new(|_| through_thread.record(opaque(values)))));
-        jobs.push((SO_PER_CPU, Box::new(|_| through_per_cpu.record(opaque(values)))));
+        jobs.push((".so: picollo, thread-local", Box::new(|_| through_thread.record(black_box(values)))));
+        jobs.push((".so: picollo, per-CPU", Box::new(|_| through_per_cpu.record(black_box(values)))));
     }
 
-    for threads in THREADS {
-        let mut times = vec![Vec::new(); jobs.len()];
-        for _ in 0..rounds(31) {
-            for ((_, job), times) in jobs.iter().zip(&mut times) {
-                times.push(time(job, threads));
-            }
-        }
-        let plural = if threads == 1 { "" } else { "s" };
-        let title =
-            format!("Recording by CPU, {threads} thread{plural}, CPU time of a thread, up to {MAIN_RANGE}");
-        let mut section = Section::new(title, "ns/value");
-        section.rows =
-            jobs.iter().zip(&mut times).map(|(job, times)| (job.0.into(), median(times))).collect();
-        for (what, of, to) in [("", PER_CPU, SINGLE), (".so ", SO_PER_CPU, SO)] {
-            let name = format!("per-CPU {what}/ single-writer {what}, {threads} thread{plural}, CPU time");
-            if section.get(to).is_some() {
-                report.target(name, section.ratio(of, to), 1.35);
-            }
-        }
-        section.print();
-    }
+    let title = format!("Recording by CPU, {{}}, CPU time of a thread, up to {MAIN_RANGE}");
+    compare(&title, &jobs, &THREADS, rounds(31), time, || ());
 }

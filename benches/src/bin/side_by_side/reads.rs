@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicU64;
 
-use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
+use std::hint::black_box;
+
+use picollo_benches::{contender, medians, print_table, rounds, values};
 use picollo_core::layouts::ValueSelection;
 use picollo_core::snapshots::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
 use picollo_core::{Histogram, Layout, Mode, Options, Percentile, SharedHistogram, Since, Snapshot};
@@ -11,24 +13,12 @@ use picollo_text::{Format, write_summary};
 use crate::peers::{self, Hdr};
 use crate::{ERROR, MAIN_RANGE};
 
-const COPY: &str = "memcpy of the cells";
-const SNAPSHOT: &str = "picollo, snapshot since reset";
-const DELTA: &str = "picollo, snapshot of deltas";
-const ONE_SHARD: &str = "picollo, snapshot since reset, one shard";
-const PERCENTILES: &str = "picollo, 16 percentiles";
-const ONE_PASS: &str = "HdrHistogram_c, 16 percentiles, one pass";
-
-pub fn run(report: &mut Report) {
+pub fn run() {
     compare("values up to 7716549600", MAIN_RANGE);
-    let full = compare("values up to 2^63-1", i64::MAX as u64);
-    report.target("snapshot / memcpy", full.ratio(SNAPSHOT, COPY), 1.15);
-    report.target("delta update / memcpy", full.ratio(DELTA, COPY), 1.6);
-    report.target("snapshot of one shard / memcpy", full.ratio(ONE_SHARD, COPY), 2.0);
-    report.target("16 percentiles / HdrHistogram_c's in one pass", full.ratio(PERCENTILES, ONE_PASS), 0.5);
-    full.print();
+    compare("values up to 2^63-1", i64::MAX as u64);
 }
 
-fn compare(range: &str, max: u64) -> Section {
+fn compare(range: &str, max: u64) {
     // The values are skewed, so that all blocks have counts.
     let values = values::skewed(1 << 20, max);
     let layout = Layout::new(ERROR, 0, max);
@@ -73,77 +63,78 @@ fn compare(range: &str, max: u64) -> Section {
     let handle = hdr_c.as_ref().map_or(std::ptr::null_mut(), |hdr| hdr.handle);
 
     let mut contenders = vec![
-        contender(COPY, || {
-            opaque(&mut copy[..]).copy_from_slice(opaque(&source));
+        contender("memcpy of the cells", || {
+            black_box(&mut copy[..]).copy_from_slice(black_box(&source));
         }),
-        contender(SNAPSHOT, || since_reset.update(&*histogram, Since::Reset).unwrap()),
-        contender(DELTA, || deltas.update(&*histogram, Since::PreviousUpdate).unwrap()),
+        contender("picollo, snapshot since reset", || since_reset.update(&*histogram, Since::Reset).unwrap()),
+        contender("picollo, snapshot of deltas", || {
+            deltas.update(&*histogram, Since::PreviousUpdate).unwrap()
+        }),
         contender("picollo, snapshot since reset, 32-bit", || {
             narrow.update(of_narrow, Since::Reset).unwrap()
         }),
-        contender(ONE_SHARD, || {
+        contender("picollo, snapshot since reset, one shard", || {
             sharded.update(of_sharded, Since::Reset).unwrap();
         }),
-        contender(PERCENTILES, || {
+        contender("picollo, 16 percentiles", || {
             filled.percentiles(&SUMMARY_RANKS, ValueSelection::Midpoint, &mut percentiles).unwrap();
-            opaque(&percentiles);
+            black_box(&percentiles);
         }),
         contender("picollo, mean and deviation", || {
-            opaque(filled.moments());
+            black_box(filled.moments());
         }),
         contender("picollo, summary", || {
-            opaque(filled.summary(ValueSelection::Midpoint));
+            black_box(filled.summary(ValueSelection::Midpoint));
         }),
         contender("picollo, summary as text", || {
             text.clear();
             let summary = filled.summary(ValueSelection::Midpoint);
             write_summary(&summary, &mut text, "Summary", Format::Markdown).unwrap();
-            opaque(&text);
+            black_box(&text);
         }),
         contender("hdrhistogram crate, 16 percentiles", || {
             for rank in SUMMARY_RANKS {
-                opaque(hdr.value_at_percentile(rank));
+                black_box(hdr.value_at_percentile(rank));
             }
         }),
         contender("hdrhistogram crate, mean and deviation", || {
-            opaque((hdr.mean(), hdr.stdev()));
+            black_box((hdr.mean(), hdr.stdev()));
         }),
         contender("hdrhistogram crate, clone", || {
-            opaque(hdr.clone());
+            black_box(hdr.clone());
         }),
         contender("sketches-ddsketch, 16 percentiles", || {
             for rank in SUMMARY_RANKS {
-                opaque(sketch.quantile(rank / 100.0).unwrap());
+                black_box(sketch.quantile(rank / 100.0).unwrap());
             }
         }),
     ];
     if peers::IN_C {
         // SAFETY: here and below, the histogram is alive, and there is room for as many results as ranks.
         values.iter().for_each(|&value| unsafe {
-            peers::static_hdr_record_value(handle, value as i64);
+            peers::hdr_record_value(handle, value as i64);
         });
         contenders.push(contender("HdrHistogram_c, 16 percentiles, one by one", move || {
             for rank in SUMMARY_RANKS {
                 // SAFETY: as above.
-                opaque(unsafe { peers::static_hdr_value_at_percentile(handle, rank) });
+                black_box(unsafe { peers::hdr_value_at_percentile(handle, rank) });
             }
         }));
         // SAFETY: as above.
-        contenders.push(contender(ONE_PASS, || unsafe {
-            peers::static_hdr_one_pass(handle, ranks, out.as_mut_ptr(), length);
+        contenders.push(contender("HdrHistogram_c, 16 percentiles, one pass", || unsafe {
+            peers::hdr_one_pass(handle, ranks, out.as_mut_ptr(), length);
         }));
         // SAFETY: as above.
         contenders.push(contender("HdrHistogram_c, 16 percentiles, its counts alone", || unsafe {
-            peers::static_hdr_bare_pass(handle, ranks, bare_out.as_mut_ptr(), length);
+            peers::hdr_bare_pass(handle, ranks, bare_out.as_mut_ptr(), length);
         }));
         contenders.push(contender("HdrHistogram_c, mean and deviation", move || {
             // SAFETY: as above.
-            opaque(unsafe { (peers::static_hdr_mean(handle), peers::static_hdr_stddev(handle)) });
+            black_box(unsafe { (peers::hdr_mean(handle), peers::hdr_stddev(handle)) });
         }));
     }
-    let mut section = Section::new(format!("Reading {} counters, {range}", layout.length()), "ns");
     let medians = medians(&mut contenders, 1, rounds(101));
-    section.extend(&contenders, &medians);
+    print_table(&format!("Reading {} counters, {range}", layout.length()), "ns", &medians);
     drop(contenders);
     if peers::IN_C {
         // Both must give the same results.
@@ -153,11 +144,6 @@ fn compare(range: &str, max: u64) -> Section {
             println!("percentiles differ: {upper:?}\nand HdrHistogram_c: {theirs:?}");
         }
     }
-    if max == MAIN_RANGE {
-        section.print();
-        return Section::new("", "");
-    }
-    section
 }
 
 fn histogram_counts(histogram: &Histogram) -> Vec<u64> {

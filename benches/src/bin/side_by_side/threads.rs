@@ -1,14 +1,17 @@
 //! Recording by 1 to 4 threads simultaneously.
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
-use picollo_benches::{Report, Section, median, opaque, rounds, values};
+use histogram::{AtomicHistogram, Histogram as H2};
+use picollo_benches::{median, print_table, rounds, values};
 use picollo_core::recorders::{Interlocked, SingleWriter};
 use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram};
 
 use crate::peers::{self, Hdr, Through};
+use crate::record::powers;
 use crate::{ERROR, MAIN_RANGE};
 
 pub const VALUES: usize = 65_536;
@@ -18,7 +21,7 @@ const THREADS: [usize; 4] = [1, 2, 3, 4];
 pub type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
 
 /// Runs the job on `threads` threads at once. Returns the time per record of the slowest, in ns.
-pub fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
+pub fn time(job: &Job, threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let times: Vec<Duration> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads)
@@ -41,15 +44,43 @@ pub fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
 
 /// A job that records each value.
 pub fn each<'a>(values: &'a [u64], record: impl Fn(u64) + Sync + 'a) -> Job<'a> {
-    Box::new(move |_| opaque(values).iter().for_each(|&value| record(value)))
+    Box::new(move |_| black_box(values).iter().for_each(|&value| record(value)))
 }
 
-pub fn run(report: &mut Report) {
-    compare(report, "narrow range, up to 1000", 1000);
-    compare(report, "up to 7716549600", MAIN_RANGE);
+/// Prints the median times of all jobs in a table for each number of threads, whose text replaces `{}` in the title.
+/// `time` runs a job on so many threads, and `between` runs between rounds.
+pub fn compare(
+    title: &str,
+    jobs: &[(&str, Job)],
+    threads: &[usize],
+    rounds: usize,
+    time: fn(&Job, usize) -> f64,
+    between: impl Fn(),
+) {
+    for &threads in threads {
+        let mut times = vec![Vec::new(); jobs.len()];
+        // The first round warms up.
+        for round in 0..rounds + 1 {
+            for ((_, job), times) in jobs.iter().zip(&mut times) {
+                let time = time(job, threads);
+                if round > 0 {
+                    times.push(time);
+                }
+            }
+            between();
+        }
+        let text = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
+        let rows: Vec<_> = jobs.iter().zip(&mut times).map(|(job, times)| (job.0, median(times))).collect();
+        print_table(&title.replace("{}", &text), "ns/value", &rows);
+    }
 }
 
-fn compare(report: &mut Report, range: &str, max: u64) {
+pub fn run() {
+    record("narrow range, up to 1000", 1000);
+    record("up to 7716549600", MAIN_RANGE);
+}
+
+fn record(range: &str, max: u64) {
     let values = values::skewed(VALUES, max);
     let layout = Layout::new(ERROR, 0, max);
     let indices: Vec<u32> = values.iter().map(|&value| layout.storage_index(value) as u32).collect();
@@ -65,37 +96,46 @@ fn compare(report: &mut Report, range: &str, max: u64) {
     let hdr = || hdrhistogram::Histogram::<u64>::new_with_bounds(1, max.max(2), 3).unwrap();
     let locked = Mutex::new(hdr());
     let synced = Mutex::new(hdrhistogram::SyncHistogram::from(hdr()));
+    let (grouping, power) = powers(&layout, max);
+    let h2_atomic = AtomicHistogram::new(grouping, power).unwrap();
+    let h2_owned = THREADS.map(|_| Mutex::new(H2::new(grouping, power).unwrap()));
     let hdr_c = Hdr::new(max, false);
     let through = |mode| Through::new(mode, 64, max);
     let through_owned: Vec<_> = THREADS.map(|_| through(Mode::SingleWriter)).into();
     let (through_thread, through_atomic) = (through(Mode::ThreadLocal), through(Mode::Interlocked));
 
-    const SO: &str = ".so: picollo, a single-writer histogram for each";
-    const SO_THREAD: &str = ".so: picollo, thread-local";
     let mut jobs: Vec<(&str, Job)> = vec![
-        (
-            "fetch_add on a precomputed index",
-            Box::new(|_| {
-                for &index in opaque(indices) {
-                    counts[index as usize].fetch_add(1, Relaxed);
-                }
-            }),
-        ),
         (
             "picollo, a single-writer histogram for each",
             Box::new(|thread| {
                 let own = &mut **owned[thread].lock().unwrap();
-                opaque(values).iter().for_each(|&value| own.record(value));
+                black_box(values).iter().for_each(|&value| own.record(value));
+            }),
+        ),
+        (
+            "fetch_add on a precomputed index",
+            Box::new(|_| {
+                for &index in black_box(indices) {
+                    counts[index as usize].fetch_add(1, Relaxed);
+                }
             }),
         ),
         ("picollo, thread-local", each(values, |value| thread_local.record(value))),
-        ("picollo, thread-local, batch", Box::new(|_| thread_local.record_batch(opaque(values)))),
+        ("picollo, thread-local, batch", Box::new(|_| thread_local.record_batch(black_box(values)))),
         ("picollo, interlocked", each(values, |value| interlocked.record(value))),
+        ("histogram crate, atomic", each(values, |value| h2_atomic.increment(value).unwrap())),
+        (
+            "histogram crate, one for each",
+            Box::new(|thread| {
+                let own = &mut *h2_owned[thread].lock().unwrap();
+                black_box(values).iter().for_each(|&value| own.increment(value).unwrap());
+            }),
+        ),
         (
             "hdrhistogram crate, sync recorder",
             Box::new(|_| {
                 let mut recorder = synced.lock().unwrap().recorder();
-                for &value in opaque(values) {
+                for &value in black_box(values) {
                     recorder.record(value).unwrap();
                 }
                 // This hands over the counts; otherwise the phase of the recorder never ends.
@@ -111,46 +151,23 @@ fn compare(report: &mut Report, range: &str, max: u64) {
             "HdrHistogram_c, atomic",
             each(values, |value| {
                 // SAFETY: the histogram is alive, and only this function records into it.
-                unsafe { peers::static_hdr_record_value_atomic(hdr_c.handle, value as i64) };
+                unsafe { peers::hdr_record_value_atomic(hdr_c.handle, value as i64) };
             }),
         ));
         let through_owned = &through_owned;
         jobs.push((
-            SO,
+            ".so: picollo, a single-writer histogram for each",
             Box::new(move |thread| {
                 if let Some(histogram) = &through_owned[thread] {
-                    histogram.record(opaque(values));
+                    histogram.record(black_box(values));
                 }
             }),
         ));
-        jobs.push((SO_THREAD, Box::new(|_| through_thread.record(opaque(values)))));
-        jobs.push((".so: picollo, interlocked", Box::new(|_| through_atomic.record(opaque(values)))));
+        jobs.push((".so: picollo, thread-local", Box::new(|_| through_thread.record(black_box(values)))));
+        jobs.push((".so: picollo, interlocked", Box::new(|_| through_atomic.record(black_box(values)))));
     }
 
-    let mut times = vec![[const { Vec::new() }; THREADS.len()]; jobs.len()];
-    for round in 0..rounds(31) + 1 {
-        for ((_, job), times) in jobs.iter().zip(&mut times) {
-            for (&threads, times) in THREADS.iter().zip(times) {
-                let time = time(job, threads);
-                if round > 0 {
-                    times.push(time);
-                }
-            }
-        }
-        if round % 4 == 0 {
-            synced.lock().unwrap().refresh_timeout(Duration::from_millis(1));
-        }
-    }
-    for (at, threads) in THREADS.into_iter().enumerate() {
-        let plural = if threads == 1 { "" } else { "s" };
-        let mut section = Section::new(format!("Recording by {threads} thread{plural}, {range}"), "ns/value");
-        section.rows =
-            jobs.iter().zip(&mut times).map(|(job, times)| (job.0.into(), median(&mut times[at]))).collect();
-        section.reference = 1;
-        if max == MAIN_RANGE && threads <= 2 {
-            let what = format!("thread-local .so / single-writer .so, {threads} thread{plural}");
-            report.target(what, section.ratio(SO_THREAD, SO), 1.10);
-        }
-        section.print();
-    }
+    compare(&format!("Recording by {{}}, {range}"), &jobs, &THREADS, rounds(31), time, || {
+        synced.lock().unwrap().refresh_timeout(Duration::from_millis(1));
+    });
 }

@@ -120,15 +120,6 @@ static void page_faults()
     CHECK_U64(0, must(session.readings(false))[0].raw);
 }
 
-static void another_thread()
-{
-    picollo::session session = must(picollo::session::create(software()));
-    std::thread([&] {
-        FAILS(wrong_thread, session.read());
-        must(session.read(picollo::read_mode::syscall));
-    }).join();
-}
-
 static void missing_counters()
 {
     const picollo_perf_info machine = must(picollo::probe());
@@ -168,7 +159,6 @@ int main()
     RUN(clocks);
     RUN(events);
     RUN(page_faults);
-    RUN(another_thread);
     RUN(missing_counters);
     return report();
 }

@@ -1,7 +1,6 @@
-/* Collectors of exemplars keep the same offers as a sort would, whatever else is measured meanwhile. */
+/* Collectors of exemplars count every observation, whatever else happens meanwhile. crates/why tests which they keep. */
 #include "buffers.h"
 
-#define OFFERED 64
 /* Longer than any scope here, so that offers are slower than measurements. */
 #define LONG UINT64_C(1000000000000)
 
@@ -10,12 +9,9 @@ struct collected {
     picollo_histogram *histogram;
     picollo_exemplar_scope scope;
     int is_open;
-    uint64_t scopes, values[OFFERED], ids[OFFERED];
-    size_t offered, most;
-    /* Whether the interval has ended. */
+    uint64_t observations, ended_observations;
+    /* Whether an interval has ended. */
     int has_ended;
-    uint64_t ended_observations, ended_values[OFFERED];
-    size_t ended_offered;
 };
 
 static struct collected *collected_of(struct world *world)
@@ -39,7 +35,6 @@ static void op_create(struct world *world)
     options.threshold = rarely(world, 2) ? LONG / 2 : 0;
     options.flags = PICOLLO_EXEMPLARS_NO_RING | (rarely(world, 4) ? PICOLLO_EXEMPLARS_NO_SLOWEST : 0) | (rarely(world, 4) ? PICOLLO_EXEMPLARS_COUNTERS : 0);
     options.controls = 1 + (uint32_t)choose(world, 1000);
-    collected->most = options.flags & PICOLLO_EXEMPLARS_NO_SLOWEST ? 0 : options.slowest == 0 ? 16 : options.slowest;
     EXPECT(PICOLLO_OK, picollo_exemplars_create(collected->histogram, &options, &collected->handle, &error));
     if (rarely(world, 4)) {
         const picollo_status status = picollo_exemplars_prepare_thread(collected->handle, &error);
@@ -70,38 +65,25 @@ static void op_scope(struct world *world)
     EXPECT(PICOLLO_OK, picollo_exemplars_annotate(collected->handle, &collected->scope, &context));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_exemplars_annotate(collected->handle, NULL, &context));
     collected->is_open = 0;
-    collected->scopes++;
+    collected->observations++;
 }
 
 static void op_offer(struct world *world)
 {
     struct collected *const collected = made(world);
-    if (collected->offered == OFFERED) return;
     const uint64_t value = LONG + choose(world, LONG);
     const picollo_exemplar_context context = {{value, 1}, {0}, {0}};
     const uint32_t kept = picollo_exemplars_offer(collected->handle, value, &context);
-    size_t above = 0;
-    for (size_t i = 0; i < collected->offered; i++) above += collected->values[i] >= value;
-    if (above < collected->most) SAME(PICOLLO_EXEMPLAR_KEPT, kept);
-    collected->values[collected->offered++] = value;
-}
-
-static int falling(const void *a, const void *b)
-{
-    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first < second) - (first > second);
+    REQUIRE(kept == 0 || kept == PICOLLO_EXEMPLAR_KEPT);
+    collected->observations++;
 }
 
 static void op_collect(struct world *world)
 {
     struct collected *const collected = made(world);
     EXPECT(PICOLLO_OK, picollo_exemplars_collect(collected->handle, NULL));
-    qsort(collected->values, collected->offered, sizeof *collected->values, falling);
-    memcpy(collected->ended_values, collected->values, sizeof collected->values);
-    collected->ended_offered = collected->offered;
-    collected->ended_observations = collected->offered + collected->scopes;
-    collected->offered = 0;
-    collected->scopes = 0;
+    collected->ended_observations = collected->observations;
+    collected->observations = 0;
     collected->has_ended = 1;
 }
 
@@ -122,12 +104,10 @@ static void op_read(struct world *world)
         EXPECT(PICOLLO_OK, picollo_exemplars_get(collected->handle, i, &exemplar));
         REQUIRE(exemplar.value <= last && exemplar.cause >= 1 && exemplar.cause <= PICOLLO_CAUSE_NOT_KNOWN);
         last = exemplar.value;
-        if (i < collected->most && i < collected->ended_offered) {
-            SAME(collected->ended_values[i], exemplar.value);
-            SAME(collected->ended_values[i], exemplar.context.words[0]);
-            SAME(PICOLLO_MISSING_TIMED_ELSEWHERE, exemplar.missing);
-            SAME(PICOLLO_CAUSE_NOT_KNOWN, exemplar.cause);
-        }
+        if (exemplar.value < LONG) continue;
+        SAME(exemplar.value, exemplar.context.words[0]);
+        SAME(PICOLLO_MISSING_TIMED_ELSEWHERE, exemplar.missing);
+        SAME(PICOLLO_CAUSE_NOT_KNOWN, exemplar.cause);
     }
     EXPECT(PICOLLO_END, picollo_exemplars_get(collected->handle, (size_t)interval.length, &exemplar));
 }

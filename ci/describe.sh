@@ -1,6 +1,6 @@
 #!/bin/sh
 # Generates everything that follows from the functions, structs and constants in ffi/src: the headers in include,
-# ffi/picollo.abi.json, ffi/src/layout.rs, and files for Python and C# (ffi/describe/generate.py lists them).
+# ffi/picollo.abi.json, ffi/src/layout.rs, and files for C# (ffi/describe/generate.py lists them).
 #
 #   ci/describe.sh            writes the files
 #   ci/describe.sh --check    fails if one is outdated, as the tests do

@@ -106,8 +106,8 @@ def check_library(path: Path) -> None:
         version = ctypes.CDLL(str(path.resolve())).picollo_abi_version()
     except (OSError, AttributeError) as error:
         raise SystemExit(f"{path} is no libpicollo for this Python: {error}") from None
-    structs = (HERE / "src" / "picollo" / "_structs.py").read_text(encoding="utf-8")
-    wanted = re.search(r"^ABI_VERSION = (\d+)$", structs, re.MULTILINE)
+    described = (HERE / "src" / "picollo" / "abi.json").read_text(encoding="utf-8")
+    wanted = re.search(r'"PICOLLO_ABI_VERSION": (\d+)', described)
     if wanted is None or version != int(wanted[1]):
         raise SystemExit(f"{path} has ABI version {version}, which is not the package's")
 
@@ -150,7 +150,9 @@ class WithCrates(sdist):
 
     def make_release_tree(self, base_dir: str, files: Any) -> None:
         super().make_release_tree(base_dir, [name for name in files if not name.startswith("tests/")])
-        rust = Path(base_dir) / "rust"
+        rust, described = Path(base_dir) / "rust", Path(base_dir) / "src" / "picollo" / "abi.json"
+        described.unlink()
+        shutil.copy(HERE / "src" / "picollo" / "abi.json", described)
         for folder in ("core", "crates", "ffi", "native"):
             # Links are followed: some lead out of the folder.
             shutil.copytree(REPOSITORY / folder, rust / folder)

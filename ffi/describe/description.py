@@ -135,7 +135,7 @@ class Description:
             aligns = [max(field.room[at][1] for field in fields) for at in (0, 1)]
             sizes = list(map(_aligned, ends, aligns))
             rooms[one["name"]] = ((sizes[0], aligns[0]), (sizes[1], aligns[1]))
-            self.structs.append(Struct(one["name"], one["section"], *sizes, fields, one.get("initialiser")))
+            self.structs.append(Struct(one["name"], one["section"], sizes[0], sizes[1], fields, one.get("initialiser")))
         self.functions = [
             Function(
                 one["name"], one["section"], one["returns"], "hot" in one, one.get("threads", "any"),

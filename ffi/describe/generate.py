@@ -1,4 +1,4 @@
-"""Writes the description of the C interface, and the files for Rust, Python and C#, from the headers in include.
+"""Writes the description of the C interface, and the files for Rust and C#, from the headers in include.
 
     generate.py           writes the files
     generate.py --check   fails if a committed file is outdated
@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import csharp  # noqa: E402
 import header  # noqa: E402
-import python  # noqa: E402
 import rust  # noqa: E402
 from description import ROOT, Description  # noqa: E402
 
@@ -27,8 +26,6 @@ def files() -> dict[str, str]:
     return {
         "ffi/picollo.abi.json": header.written(described),
         "ffi/src/layout.rs": rust.layout(description),
-        "python/src/picollo/_structs.py": python.structs(description),
-        "python/src/picollo/_prototypes.py": python.prototypes(description),
         "dotnet/src/Picollo/Native/Constants.g.cs": csharp.constants(description),
         "dotnet/src/Picollo/Native/NativeStructs.g.cs": csharp.structs(description),
         "dotnet/src/Picollo/Native/NativeMethods.g.cs": csharp.methods(description),

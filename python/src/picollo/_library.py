@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Optional
 
 from . import _structs as structs
-from ._prototypes import PROTOTYPES
 
 #: Overrides every other place that is searched.
 ENVIRONMENT_VARIABLE = "PICOLLO_LIBRARY"
@@ -29,15 +28,16 @@ class Functions:
     """The functions of the library, without their prefix: ``functions.histogram_record``."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        for name, (result, arguments) in PROTOTYPES.items():
-            function = getattr(library, "picollo_" + name)
-            function.restype = result
-            function.argtypes = arguments
-            setattr(self, name, function)
+        self._library = library
 
-    # Only for type checkers: every attribute is set by __init__.
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
+        """Declares a function at its first use."""
+        if name not in structs.FUNCTIONS:
+            raise AttributeError(name)
+        function = getattr(self._library, "picollo_" + name)
+        function.restype, function.argtypes = structs.prototype(name)
+        setattr(self, name, function)
+        return function
 
 
 def _file_name() -> str:
@@ -77,7 +77,7 @@ def _reason_against(library: ctypes.CDLL) -> Optional[str]:
     version.argtypes = []
     if version() != structs.ABI_VERSION:
         return f"its ABI version is {version()}, this package needs {structs.ABI_VERSION}"
-    missing = [f"picollo_{name}" for name in PROTOTYPES if not hasattr(library, f"picollo_{name}")]
+    missing = [f"picollo_{name}" for name in structs.FUNCTIONS if not hasattr(library, f"picollo_{name}")]
     if missing:
         return f"older than this package, it lacks {', '.join(missing)}"
     return None

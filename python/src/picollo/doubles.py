@@ -199,7 +199,7 @@ class DoubleSnapshot(Handle):
         """
         return arrays.bucket_array(self._raw_buckets())
 
-    def _raw_buckets(self) -> ctypes.Array[structs.DoubleBucket]:
+    def _raw_buckets(self) -> Any:
         length = c_size_t()
         with self._lock:
             handle = self._handle()

@@ -344,7 +344,7 @@ class Snapshot(Handle):
         _check_ranks(status, asked.flat)
         return found  # type: ignore[no-any-return]
 
-    def _raw_buckets(self, non_empty: bool) -> ctypes.Array[structs.Bucket]:
+    def _raw_buckets(self, non_empty: bool) -> Any:
         length = c_size_t()
         what = "buckets"
         with self._lock:

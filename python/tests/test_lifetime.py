@@ -8,7 +8,6 @@ import gc
 import multiprocessing
 import os
 import pickle
-import random
 import threading
 import time
 import weakref
@@ -18,7 +17,7 @@ import pytest
 from conftest import in_threads, run_python
 
 import picollo
-from picollo import Histogram, Snapshot, _library
+from picollo import Histogram, _library
 
 
 @pytest.fixture
@@ -109,34 +108,6 @@ def test_use_after_close() -> None:
         with pytest.raises(picollo.ClosedError, match="the snapshot is closed"):
             call()
     assert "closed" in repr(snapshot)
-
-
-def test_random_lives() -> None:
-    """Thousands of objects made, used, closed and forgotten in random order, in cycles too."""
-    choice = random.Random(1)
-    alive: list[Any] = []
-    for _ in range(5000):
-        action = choice.randrange(6)
-        histograms = [thing for thing in alive if isinstance(thing, Histogram)]
-        if action == 0 or not histograms:
-            alive.append(Histogram(0.1, 0, 1000))
-        elif action == 1:
-            alive.append(choice.choice(histograms).snapshot())
-        elif action == 2:
-            scope = choice.choice(histograms).nano_scope()
-            with scope:
-                alive.append([scope, alive])
-        elif action == 3:
-            thing = choice.choice(alive)
-            if isinstance(thing, Snapshot):
-                thing.update(deltas=choice.random() < 0.5).summary()
-            elif isinstance(thing, Histogram):
-                thing.record_many([1, 2, 3])
-        else:
-            alive.pop(choice.randrange(len(alive)))
-        if len(alive) > 100:
-            alive.clear()
-            gc.collect()
 
 
 def test_scopes_and_sessions_are_not_pickled() -> None:

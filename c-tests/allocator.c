@@ -179,7 +179,7 @@ static int is_parsed(picollo_error *error)
 
 /* Parses with one allocation failing, or with all later ones too. The first name loads libpfm4, so each run is a new
  * process. */
-static int asked_apart(long fail, int on)
+static int parse_apart(long fail, int on)
 {
     int status = 0;
     fflush(NULL);
@@ -207,7 +207,7 @@ static void makers_names(void)
     for (int on = 0; on < 2; on++) {
         int code = FOUND;
         for (long fail = 0; code != SPARED; fail++) {
-            code = asked_apart(fail, on);
+            code = parse_apart(fail, on);
             if (code == ABSENT) {
                 SKIPPED("libpfm4 is not installed: ci/setup.sh tests installs it");
                 return;

@@ -52,7 +52,7 @@ static int connected(void)
 }
 
 /* The status of the answer to a request, which must have a part; 0 without an answer. */
-static int asked(const char *request, const char *part)
+static int status_of(const char *request, const char *part)
 {
     char answer[4096];
     size_t length = 0;
@@ -74,18 +74,18 @@ static void servers_answer(void)
     picollo_server *server = serve("127.0.0.1:0", NULL), *second = NULL;
     picollo_registry *registry = NULL;
     CHECK(strncmp(text, "127.0.0.1:", 10) == 0 && strcmp(text + 10, "0") != 0);
-    CHECK_U64(200, (uint64_t)asked(get, "\nhits_total 3"));
-    CHECK_U64(404, (uint64_t)asked("GET /x HTTP/1.1\r\n\r\n", ""));
+    CHECK_U64(200, (uint64_t)status_of(get, "\nhits_total 3"));
+    CHECK_U64(404, (uint64_t)status_of("GET /x HTTP/1.1\r\n\r\n", ""));
 
     /* The address is in use. */
     CHECK_OK(picollo_registry_create(&registry));
     CHECK_STATUS(PICOLLO_ERR_OS, picollo_server_start(registry, text, NULL, &second, &error));
     CHECK(error.os_errno == EADDRINUSE && strstr(error.message, "port 0 takes any free port") != NULL && second == NULL);
     picollo_server_stop(server);
-    CHECK_U64(0, (uint64_t)asked(get, ""));
+    CHECK_U64(0, (uint64_t)status_of(get, ""));
     /* Now it is free. A port alone is one of 127.0.0.1. */
     CHECK_OK(picollo_server_start(registry, strchr(text, ':') + 1, NULL, &second, &error));
-    CHECK_U64(200, (uint64_t)asked(get, ""));
+    CHECK_U64(200, (uint64_t)status_of(get, ""));
     picollo_server_stop(second);
 
     for (int i = 0; i < 8; i++) {
@@ -101,15 +101,15 @@ static void servers_answer(void)
     options.path = "/here";
     options.hosts = "a.example, b.example";
     server = serve("localhost:0", &options);
-    CHECK_U64(200, (uint64_t)asked("GET /here HTTP/1.1\r\nHost: b.example\r\n\r\n", "\nhits_total 3"));
-    CHECK_U64(403, (uint64_t)asked("GET /here HTTP/1.1\r\nHost: c.example\r\n\r\n", ""));
+    CHECK_U64(200, (uint64_t)status_of("GET /here HTTP/1.1\r\nHost: b.example\r\n\r\n", "\nhits_total 3"));
+    CHECK_U64(403, (uint64_t)status_of("GET /here HTTP/1.1\r\nHost: c.example\r\n\r\n", ""));
     picollo_server_stop(server);
     /* Its only connection is taken, until the time for a request is over. */
     options.timeout_seconds = 0.5;
     options.connections = 1;
     server = serve("127.0.0.1:0", &options);
     const int slow = connected();
-    CHECK_U64(503, (uint64_t)asked("", "too many connections"));
+    CHECK_U64(503, (uint64_t)status_of("", "too many connections"));
     CHECK(read(slow, text, 12) == 12 && memcmp(text + 9, "408", 3) == 0);
     close(slow);
     picollo_server_stop(server);
@@ -141,16 +141,16 @@ static void servers_survive_forks(void)
         if (child == 0) {
             /* It has no thread of the server, and takes nothing from the parent. */
             picollo_server_stop(server);
-            const char result = asked(get, "\nhits_total 3") == 200 ? 'y' : 'n';
+            const char result = status_of(get, "\nhits_total 3") == 200 ? 'y' : 'n';
             if (write(done[1], &result, 1) != 1) abort();
             for (;;) pause();
         }
         CHECK(read(done[0], text + 64, 1) == 1 && text[64] == 'y');
         text[64] = 0;
-        CHECK_U64(200, (uint64_t)asked(get, "\nhits_total 3"));
+        CHECK_U64(200, (uint64_t)status_of(get, "\nhits_total 3"));
         /* It ends, and leaves the address to others, though the child still has the sockets. */
         picollo_server_stop(server);
-        CHECK_U64(0, (uint64_t)asked(get, ""));
+        CHECK_U64(0, (uint64_t)status_of(get, ""));
         picollo_server_stop(serve(address, NULL));
         /* At an orderly end of the child, checkers would miss what the threads refer to. */
         CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);

@@ -115,12 +115,12 @@ int picollo_run_sequence(const uint8_t *bytes, size_t length)
 
 #ifndef PICOLLO_FUZZER
 static uint64_t seed;
-static void tell_the_seed(void) { fprintf(stderr, "the sequence of seed %" PRIu64 "\n", seed); }
+static void print_seed(void) { fprintf(stderr, "the sequence of seed %" PRIu64 "\n", seed); }
 
 #include <signal.h>
 static void on_fault(int number)
 {
-    tell_the_seed();
+    print_seed();
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -193,7 +193,7 @@ int group_has_room(const struct event *leader, int more)
     return hardware <= (int)world->options.counters;
 }
 
-static void put_on(struct event *leader)
+static void start_group(struct event *leader)
 {
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct event *event = &world->events[i];
@@ -211,7 +211,7 @@ static void try_group(struct event *leader, uint64_t *taken, int *full)
     uint64_t trial = *taken;
     if (!*full && place(leader, &trial, 1)) {
         place(leader, taken, 0);
-        put_on(leader);
+        start_group(leader);
         return;
     }
     /* The kernel stops at the first group without room. */

@@ -23,13 +23,13 @@ def histogram(*values: int, name: str = "") -> Histogram:
     return made
 
 
-def of(*values: int, name: str = "") -> Summary:
+def summary_of(*values: int, name: str = "") -> Summary:
     return histogram(*values, name=name).summary()
 
 
 def test_numbers() -> None:
     before = time.time_ns()
-    summary = of(*range(1, 101))
+    summary = summary_of(*range(1, 101))
     after = time.time_ns()
     named = (summary.min, summary.p50, summary.p90, summary.p95, summary.p99, summary.p999, summary.max)
     assert named == (1, 50, 90, 95, 99, 100, 100) and (summary[50], summary[99.9]) == (50, 100)
@@ -51,7 +51,7 @@ def test_numbers() -> None:
 
 
 def test_empty() -> None:
-    summary = of()
+    summary = summary_of()
     assert summary.total_count == 0 and summary.percentiles == ()
     assert math.isnan(summary.mean) and math.isnan(summary.stddev)
     assert {summary.as_dict()[name] for name in ("mean", "p50")} == {None}
@@ -59,7 +59,7 @@ def test_empty() -> None:
     assert_refused((lambda: summary.p50, *empty), (lambda: summary[50], *empty))
     assert str(summary) == "no values" and "n/a" in summary.markdown() and "P50=n/a" in summary.line()
     assert json.loads(summary.json())["mean"] is None
-    assert "Nothing to compare: " in str(summary.diff(of(1)))
+    assert "Nothing to compare: " in str(summary.diff(summary_of(1)))
 
 
 def test_texts() -> None:
@@ -78,7 +78,7 @@ def test_texts() -> None:
 
 
 def test_diffs() -> None:
-    a, b = of(10, 20, name="old"), of(20, 40, name="new")
+    a, b = summary_of(10, 20, name="old"), summary_of(20, 40, name="new")
     diff = a.diff(b, title="change")
     assert str(diff).startswith("change\nThe median of new is 2.0 × higher than that of old: 10 → 20 (+100 %).")
     assert diff.markdown() == diff._repr_markdown_()
@@ -94,7 +94,7 @@ def test_diffs() -> None:
 
 
 def test_titles() -> None:
-    summary = of(1)
+    summary = summary_of(1)
     for title in ("", "plain", "日本語", "a|b", "line\nbreak", "x" * 10_000, "`*_<b>\\", "\U0001f600"):
         assert summary.markdown(title) and summary.line(title) and summary.diff(summary, title).line()
         assert json.loads(summary.json(title))["title"] == title
@@ -108,6 +108,6 @@ def test_titles() -> None:
 
 
 def test_summaries_outlive_and_travel() -> None:
-    summary = of(1, 2, 3, name="x")
+    summary = summary_of(1, 2, 3, name="x")
     for other in (pickle.loads(pickle.dumps(summary)), copy.copy(summary), copy.deepcopy(summary)):
         assert str(other) == str(summary) and other.percentiles == summary.percentiles and other.name == "x"

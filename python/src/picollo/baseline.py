@@ -162,7 +162,7 @@ class Baseline:
             median = run.medians.get(name)
             if median is None:
                 continue
-            if any(_of(run.environment, key) != _of(now, key) for key in _OF_MACHINE):
+            if any(_value_of(run.environment, key) != _value_of(now, key) for key in _OF_MACHINE):
                 others += 1
                 continue
             values.append(median.value)
@@ -174,8 +174,8 @@ class Baseline:
             notes.append(f"{others} earlier {were} left out, because the machine had another processor")
         for key in _OF_SYSTEM:
             # From all runs, not only the last: each of them takes part in the judgment.
-            after = _of(now, key)
-            unlike = [before for before in (_of(environment, key) for environment in counted) if before != after]
+            after = _value_of(now, key)
+            unlike = [before for before in (_value_of(environment, key) for environment in counted) if before != after]
             if unlike:
                 before = unlike[-1] or "unknown" if len(set(unlike)) == 1 else "another"
                 notes.append(f"{key} was {before} in {len(unlike)} of {len(counted)} earlier runs and is {after or 'unknown'}")
@@ -254,7 +254,7 @@ def _unknown(runs: list[SavedRun]) -> str:
     return f"the baseline has other benchmarks, in {len(runs)} run{'s' * (len(runs) != 1)}: {shown}{more}"
 
 
-def _of(environment: Mapping[str, str], key: str) -> str:
+def _value_of(environment: Mapping[str, str], key: str) -> str:
     """The value in the form that files have."""
     return _clean(environment.get(key, ""))
 

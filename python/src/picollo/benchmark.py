@@ -81,19 +81,19 @@ class BenchmarkNoise(NamedTuple):
     cpus: Optional[int]
 
     @classmethod
-    def _of(cls, raw: structs.BenchmarkDisturbance) -> BenchmarkNoise:
-        def known(value: float) -> Optional[float]:
+    def _from_raw(cls, raw: structs.BenchmarkDisturbance) -> BenchmarkNoise:
+        def finite(value: float) -> Optional[float]:
             return None if math.isnan(value) else value
 
-        low, high = known(raw.frequency_low), known(raw.frequency_high)
+        low, high = finite(raw.frequency_low), finite(raw.frequency_high)
         return cls(
             raw.block_count,
             raw.disturbed_count,
             raw.left_out_count,
-            known(raw.seconds),
-            known(raw.steal_seconds),
-            known(raw.others_seconds),
-            known(raw.pressure_seconds),
+            finite(raw.seconds),
+            finite(raw.steal_seconds),
+            finite(raw.others_seconds),
+            finite(raw.pressure_seconds),
             None if low is None or high is None else (low, high),
             raw.cpu_count or None,
         )
@@ -358,7 +358,7 @@ class Benchmark(Handle):
 
         texts = {form: text(form) for form in (structs.TEXT_MARKDOWN, structs.TEXT_HUMAN)}
         a, b = self._histogram(Step.A, name), self._histogram(Step.B, other_name)
-        return BenchmarkResult(raw, a, b, tuple(counters), BenchmarkNoise._of(noise), texts)
+        return BenchmarkResult(raw, a, b, tuple(counters), BenchmarkNoise._from_raw(noise), texts)
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()

@@ -78,9 +78,9 @@ class CauseShare(NamedTuple):
     typical_nanos: Optional[int]
 
     @classmethod
-    def _of(cls, told: Dict[str, Any], excess: int) -> CauseShare:
-        nanos = told["excess_nanos"]
-        return cls(nanos / excess if nanos is not None and excess else None, nanos, told["observations"], told["typical_nanos"])
+    def _from_json(cls, parsed: Dict[str, Any], excess: int) -> CauseShare:
+        nanos = parsed["excess_nanos"]
+        return cls(nanos / excess if nanos is not None and excess else None, nanos, parsed["observations"], parsed["typical_nanos"])
 
 
 class KeptExemplar(NamedTuple):
@@ -134,18 +134,18 @@ class KeptExemplar(NamedTuple):
     throttled: Optional[int]
 
     @classmethod
-    def _of(cls, told: Dict[str, Any]) -> KeptExemplar:
-        cause = Cause(told["cause"])
+    def _from_json(cls, parsed: Dict[str, Any]) -> KeptExemplar:
+        cause = Cause(parsed["cause"])
         own: Dict[str, Any] = {
             "cause": cause,
-            "time": told["unix_nanos"] / 1e9,
-            "words": tuple(told["words"]),
-            "excess_nanos": None if cause in (Cause.SEVERAL, Cause.NOT_KNOWN) else told["excess"].get(cause.value, 0),
-            "missing": _MISSING.get(told["missing"], "not known"),
-            **{name: told[name] if told[name].strip("0") else "" for name in ("trace_id", "span_id")},
-            **{name: told[other] for name, other in _OTHERWISE.items()},
+            "time": parsed["unix_nanos"] / 1e9,
+            "words": tuple(parsed["words"]),
+            "excess_nanos": None if cause in (Cause.SEVERAL, Cause.NOT_KNOWN) else parsed["excess"].get(cause.value, 0),
+            "missing": _MISSING.get(parsed["missing"], "not known"),
+            **{name: parsed[name] if parsed[name].strip("0") else "" for name in ("trace_id", "span_id")},
+            **{name: parsed[other] for name, other in _OTHERWISE.items()},
         }
-        return cls(**{name: own[name] if name in own else told[name] for name in cls._fields})
+        return cls(**{name: own[name] if name in own else parsed[name] for name in cls._fields})
 
 
 #: Fields with other names in JSON.
@@ -177,22 +177,22 @@ class ExemplarInterval:
 
     def __init__(self, text: str, as_json: str, markdown: str, html: str) -> None:
         """Not for callers."""
-        told: Dict[str, Any] = json.loads(as_json)
+        parsed: Dict[str, Any] = json.loads(as_json)
         #: When it began and ended, in seconds since 1970.
-        self.begin: float = told["begin_unix_nanos"] / 1e9
-        self.end: float = told["end_unix_nanos"] / 1e9
+        self.begin: float = parsed["begin_unix_nanos"] / 1e9
+        self.end: float = parsed["end_unix_nanos"] / 1e9
         #: Observations above this value, as recorded, were slow. ``None`` if unknown, at first: then the slowest are.
-        self.threshold: Optional[int] = told["threshold"]
+        self.threshold: Optional[int] = parsed["threshold"]
         #: How many observations there were, how many were slow, and for how many of these the causes are known.
-        self.observations: int = told["observations"]
-        self.slow: int = told["slow"]
-        self.known: int = told["known"]
+        self.observations: int = parsed["observations"]
+        self.slow: int = parsed["slow"]
+        self.known: int = parsed["known"]
         #: How many ordinary observations were examined so far, to learn what is usual.
-        self.controls: int = told["controls"]
+        self.controls: int = parsed["controls"]
         #: The slowest observations, slowest first, then the latest of each octave of values.
-        self.exemplars: Tuple[KeptExemplar, ...] = tuple(map(KeptExemplar._of, told["exemplars"]))
+        self.exemplars: Tuple[KeptExemplar, ...] = tuple(map(KeptExemplar._from_json, parsed["exemplars"]))
         #: How much of the excess went to each cause.
-        self.shares = {Cause(one["cause"]): CauseShare._of(one, told["excess_nanos"]) for one in told["causes"]}
+        self.shares = {Cause(one["cause"]): CauseShare._from_json(one, parsed["excess_nanos"]) for one in parsed["causes"]}
         self._text, self._json, self._markdown, self._html = text, as_json, markdown, html
 
     def text(self) -> str:

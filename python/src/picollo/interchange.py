@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from ctypes import byref, c_void_p
+from ctypes import byref, c_void_p, sizeof
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
@@ -160,23 +160,16 @@ def empty(layout: Layout, name: str = "") -> Snapshot:
     """An empty snapshot to merge into."""
     from .snapshot import Snapshot
 
-    scale = layout.block_scale
-
-    def index(value: int) -> int:
-        value //= layout.unit
-        shift = max(0, (value >> scale).bit_length() - 1)
-        return (shift << scale) + (value >> shift)
-
-    # The first index and the number of counters determine the unit.
-    first = index(layout.low)
-    raw = structs.Layout(
+    options = structs.HistogramOptions(
+        struct_size=sizeof(structs.HistogramOptions),
+        relative_error=layout.relative_error,
+        significant_digits=0 if layout.block_scale else structs.ZERO_DIGITS,
         min_trackable=layout.low,
         max_trackable=layout.high,
-        first_index=first,
-        length=index(layout.high) - first + 1,
-        relative_error=layout.relative_error,
-        block_scale=scale,
+        unit=layout.unit,
     )
+    raw = structs.Layout()
+    check(held.layout_of_options(byref(options), byref(raw)), "layout")
     pointer = c_void_p()
     # Zeroing hundreds of megabytes takes a while: let others run.
     check(released.snapshot_create_from_layout(byref(raw), byref(pointer)), "snapshot")

@@ -308,7 +308,7 @@ class LogWriter:
             fitting = snapshot if digits is None else snapshot.with_digits(digits)
             line = _interval_text(fitting, begin, finish - begin, encoded_tag, tag)
             self._write_header(begin)
-            self._put(line)
+            self._write_text(line)
             self._ends[tag] = finish
             self.intervals += 1
 
@@ -318,10 +318,10 @@ class LogWriter:
         start = start if self._start is None else self._start
         seconds = math.nan if start is None else start
         text = read_text(lambda *buffer: held.log_format_header(seconds, self._comment, *buffer), "header of a log")
-        self._put(text)
+        self._write_text(text)
         self._has_header = True
 
-    def _put(self, text: str) -> None:
+    def _write_text(self, text: str) -> None:
         self._file.write(text if self._is_text else text.encode("utf-8"))
         # So that others can read the log; in a compressed file a flush would only add bytes.
         if not isinstance(self._file, gzip.GzipFile) and hasattr(self._file, "flush"):

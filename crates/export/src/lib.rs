@@ -27,7 +27,6 @@ mod name;
 mod negotiate;
 mod number;
 mod otlp;
-mod otlp_export;
 mod output;
 mod prometheus;
 mod registry;
@@ -41,7 +40,6 @@ pub use family::{Family, MetricKind, Point, Value};
 pub use format::Exposition;
 pub use negotiate::{Negotiated, negotiate};
 pub use otlp::{Otlp, write_otlp};
-pub use otlp_export::{OtlpExport, Temporality};
 pub use registry::Registry;
 
 #[cfg(all(test, not(loom)))]

@@ -1,9 +1,11 @@
 //! The registry: it holds histograms, counters and gauges, and what was last taken from them.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::mem::MaybeUninit;
+use std::collections::HashSet;
 
 use super::distribution::{Distribution, powers_of_four};
 use super::error::{MetricError, refuse};
@@ -55,39 +57,11 @@ struct Member {
 #[derive(Debug, Default)]
 struct Members {
     list: Vec<Member>,
-    /// A hash table: each slot holds a position plus 1, at or after the hash of the point's labels; 0 means empty. At
-    /// most half of the slots are in use. Adding one of a hundred thousand points need not examine all others.
-    slots: Vec<u32>,
+    /// The labels of all points, so that adding one need not examine all others.
+    labels: HashSet<String>,
 }
 
 impl Members {
-    /// The slot of a point with these labels, or the slot that it would get.
-    fn slot(&self, points: &[Point], listed: &str) -> usize {
-        // This is FNV-1a.
-        let add = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
-        let mut at = listed.bytes().fold(2_166_136_261, add) as usize;
-        loop {
-            at %= self.slots.len();
-            match self.slots[at] {
-                0 => return at,
-                other if points[other as usize - 1].labels.listed() == listed => return at,
-                _ => at += 1,
-            }
-        }
-    }
-
-    /// The slot for a point with these labels, if there is no such point yet.
-    fn vacancy(&mut self, points: &[Point], listed: &str) -> Result<Option<usize>> {
-        if self.slots.len() < 2 * (points.len() + 1) {
-            let length = (4 * points.len()).next_power_of_two().max(8);
-            self.slots.try_reserve_exact(length - self.slots.len()).map_err(|_| Error::OutOfMemory)?;
-            self.slots.resize(length, 0);
-            self.find_all(points);
-        }
-        let slot = self.slot(points, listed);
-        Ok((self.slots[slot] == 0).then_some(slot))
-    }
-
     /// Adds a point with its source, unless there is one with these labels.
     fn add(
         &mut self,
@@ -96,23 +70,17 @@ impl Members {
         points: &mut Vec<Point>,
         point: Point,
     ) -> Result<(), MetricError> {
-        let Some(slot) = self.vacancy(points, point.labels.listed())? else {
+        if self.labels.contains(point.labels.listed()) {
             let labels = Braced(&point.labels);
             refuse!("name and labels must differ from those of other metrics; got {name}{labels} twice")
-        };
+        }
+        self.labels.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
         reserve(&mut self.list)?;
+        let labels = text(point.labels.listed())?;
         push(points, point)?;
         self.list.push(member);
-        self.slots[slot] = points.len() as u32;
+        self.labels.insert(labels);
         Ok(())
-    }
-
-    fn find_all(&mut self, points: &[Point]) {
-        self.slots.fill(0);
-        for (at, point) in points.iter().enumerate() {
-            let slot = self.slot(points, point.labels.listed());
-            self.slots[slot] = at as u32 + 1;
-        }
     }
 }
 
@@ -328,9 +296,14 @@ impl Registry {
                 continue;
             }
             let mut ids = members.list.iter().map(|member| member.id);
-            family.points.retain(|_| ids.next().is_some_and(&keeps));
+            family.points.retain(|point| {
+                let is_kept = ids.next().is_some_and(&keeps);
+                if !is_kept {
+                    members.labels.remove(point.labels.listed());
+                }
+                is_kept
+            });
             members.list.retain(|member| keeps(member.id));
-            members.find_all(&family.points);
         }
         self.drop_empty();
     }

@@ -122,7 +122,7 @@ fn picollo_server_start(
     with(registry, |_| Ok(()))?;
     let shared = (*shared).clone();
     let answer = move |accept: &str| {
-        let answered = shared.with(|registry| Answer::of(registry, accept));
+        let answered = shared.with(|registry| Answer::from_registry(registry, accept));
         answered.unwrap_or_else(|| Err(Status::Forked.as_str().into()))
     };
     let server = Server::start(address, options, answer).map_err(|error| explained(address, &error))?;

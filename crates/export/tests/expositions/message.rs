@@ -1,4 +1,7 @@
-//! A decoder for Protocol Buffers in a few lines.
+//! Messages of Protocol Buffers whose fields are known by their numbers alone.
+
+use prost::bytes::Buf;
+use prost::encoding::{WireType, decode_key, decode_varint};
 
 /// A field's value.
 #[derive(Clone, PartialEq, Debug)]
@@ -10,20 +13,7 @@ pub enum Field {
 
 /// The fields of a message, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Message(pub Vec<(u64, Field)>);
-
-pub fn varint(bytes: &mut &[u8]) -> u64 {
-    let mut value = 0;
-    for shift in (0..).step_by(7) {
-        let (&byte, rest) = bytes.split_first().expect("a varint ends");
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return value;
-        }
-    }
-    unreachable!()
-}
+pub struct Message(pub Vec<(u32, Field)>);
 
 pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
@@ -31,45 +21,39 @@ pub fn unzigzag(value: u64) -> i64 {
 
 /// Reads bytes that follow their length.
 pub fn delimited(bytes: &mut &[u8]) -> Vec<u8> {
-    let length = varint(bytes) as usize;
-    let (inside, rest) = bytes.split_at(length);
-    *bytes = rest;
-    inside.to_vec()
+    let length = decode_varint(bytes).unwrap() as usize;
+    bytes.copy_to_bytes(length).to_vec()
 }
 
 impl Message {
     pub fn parse(mut bytes: &[u8]) -> Message {
         let mut fields = Vec::new();
         while !bytes.is_empty() {
-            let key = varint(&mut bytes);
-            let value = match key & 7 {
-                0 => Field::Varint(varint(&mut bytes)),
-                1 => {
-                    let (word, rest) = bytes.split_first_chunk::<8>().unwrap();
-                    bytes = rest;
-                    Field::Fixed(u64::from_le_bytes(*word))
-                }
-                2 => Field::Bytes(delimited(&mut bytes)),
-                form => panic!("form {form}"),
+            let (number, form) = decode_key(&mut bytes).unwrap();
+            let value = match form {
+                WireType::Varint => Field::Varint(decode_varint(&mut bytes).unwrap()),
+                WireType::SixtyFourBit => Field::Fixed(bytes.get_u64_le()),
+                WireType::LengthDelimited => Field::Bytes(delimited(&mut bytes)),
+                _ => panic!("form {form:?}"),
             };
-            fields.push((key >> 3, value));
+            fields.push((number, value));
         }
         Message(fields)
     }
 
-    pub fn all(&self, number: u64) -> impl Iterator<Item = &Field> {
+    pub fn all(&self, number: u32) -> impl Iterator<Item = &Field> {
         self.0.iter().filter(move |field| field.0 == number).map(|field| &field.1)
     }
 
     /// The only field with this number.
-    pub fn one(&self, number: u64) -> Option<&Field> {
+    pub fn one(&self, number: u32) -> Option<&Field> {
         let mut all = self.all(number);
         let one = all.next();
         assert!(all.next().is_none(), "field {number} twice in {self:?}");
         one
     }
 
-    pub fn messages(&self, number: u64) -> Vec<Message> {
+    pub fn messages(&self, number: u32) -> Vec<Message> {
         let parse = |field: &Field| match field {
             Field::Bytes(bytes) => Message::parse(bytes),
             other => panic!("{other:?} is no message"),
@@ -77,11 +61,11 @@ impl Message {
         self.all(number).map(parse).collect()
     }
 
-    pub fn message(&self, number: u64) -> Message {
+    pub fn message(&self, number: u32) -> Message {
         self.messages(number).pop().unwrap_or_default()
     }
 
-    pub fn uint(&self, number: u64) -> u64 {
+    pub fn uint(&self, number: u32) -> u64 {
         match self.one(number) {
             Some(&Field::Varint(value)) => value,
             None => 0,
@@ -89,11 +73,11 @@ impl Message {
         }
     }
 
-    pub fn sint(&self, number: u64) -> i64 {
+    pub fn sint(&self, number: u32) -> i64 {
         unzigzag(self.uint(number))
     }
 
-    pub fn fixed(&self, number: u64) -> u64 {
+    pub fn fixed(&self, number: u32) -> u64 {
         match self.one(number) {
             Some(&Field::Fixed(value)) => value,
             None => 0,
@@ -101,11 +85,11 @@ impl Message {
         }
     }
 
-    pub fn double(&self, number: u64) -> f64 {
+    pub fn double(&self, number: u32) -> f64 {
         f64::from_bits(self.fixed(number))
     }
 
-    pub fn text(&self, number: u64) -> String {
+    pub fn text(&self, number: u32) -> String {
         match self.one(number) {
             Some(Field::Bytes(bytes)) => String::from_utf8(bytes.clone()).unwrap(),
             None => String::new(),
@@ -113,16 +97,16 @@ impl Message {
         }
     }
 
-    pub fn packed(&self, number: u64) -> Vec<u64> {
+    pub fn packed(&self, number: u32) -> Vec<u64> {
         let Some(Field::Bytes(bytes)) = self.one(number) else { return Vec::new() };
         let (mut bytes, mut values) = (&bytes[..], Vec::new());
         while !bytes.is_empty() {
-            values.push(varint(&mut bytes));
+            values.push(decode_varint(&mut bytes).unwrap());
         }
         values
     }
 
-    pub fn labels(&self, number: u64) -> Vec<(String, String)> {
+    pub fn labels(&self, number: u32) -> Vec<(String, String)> {
         self.messages(number).iter().map(|label| (label.text(1), label.text(2))).collect()
     }
 }

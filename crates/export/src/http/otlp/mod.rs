@@ -13,9 +13,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use crate::Temporality;
 pub use client::{Outcome, PushError};
-pub use settings::Settings;
+pub use settings::{Settings, Temporality};
 
 use crate::http::registry::unix_nanos;
 
@@ -47,7 +46,7 @@ pub struct Pusher {
 
 impl Pusher {
     /// Starts the thread, which passes the result of each push to the callback, for example to log failures.
-    pub fn start<E, T>(settings: Settings, mut export: E, mut tell: T) -> std::io::Result<Pusher>
+    pub fn start<E, T>(settings: Settings, mut export: E, mut report: T) -> std::io::Result<Pusher>
     where
         E: Export + 'static,
         T: FnMut(&Result<Outcome, PushError>) + Send + 'static,
@@ -58,7 +57,7 @@ impl Pusher {
             loop {
                 next = (next + settings.interval).max(Instant::now());
                 let goes_on = wait_until(next, &end);
-                tell(&push(&settings, &mut export, next + settings.interval, &end));
+                report(&push(&settings, &mut export, next + settings.interval, &end));
                 if !goes_on {
                     break;
                 }

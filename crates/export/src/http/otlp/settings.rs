@@ -2,9 +2,18 @@
 
 use std::time::Duration;
 
-use crate::Temporality;
 use percent_encoding::percent_decode_str;
 use ureq::http::Uri;
+
+/// The start of the interval of the counts in a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Temporality {
+    /// Since the beginning. This is the default.
+    #[default]
+    Cumulative,
+    /// Since the last accepted request.
+    Delta,
+}
 
 /// Where, how and how often to push.
 #[derive(Clone, PartialEq, Debug)]

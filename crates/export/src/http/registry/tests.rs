@@ -1,5 +1,4 @@
 use super::*;
-use crate::http::otlp::Temporality;
 use crate::http::otlp::tests::collector;
 use crate::http::otlp::{Outcome, Pusher};
 use picollo_core::counters::Metric;

@@ -1,11 +1,7 @@
-//! Compiles the C files with inline assembly. Their symbols are hidden and prefixed, so that neither the shared nor the
-//! static library shows them.
+//! Compiles a C file. Its symbols are hidden and prefixed, so that neither the shared nor the static library shows them.
 
 fn main() {
-    let files = ["asm/thread.c", "asm/tsc.c", "asm/work.c"];
-    for file in files {
-        println!("cargo::rerun-if-changed={file}");
-    }
+    println!("cargo::rerun-if-changed=asm/thread.c");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(picollo_linux)");
     // The system can count here. All code that touches the system depends on this one name.
@@ -15,7 +11,7 @@ fn main() {
     }
     println!("cargo::rustc-cfg=picollo_linux");
     cc::Build::new()
-        .files(files)
+        .file("asm/thread.c")
         .opt_level(2)
         .warnings(true)
         .extra_warnings(true)

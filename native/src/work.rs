@@ -1,40 +1,28 @@
 //! Known work: code whose cycles and instructions are known in advance, to check clocks and counters against.
 
-#[cfg(picollo_linux)]
-unsafe extern "C" {
-    fn picollo_asm_work_add_chain_256(repetitions: u64);
-}
-
 /// Runs `repetitions` times 256 dependent additions: one cycle and one instruction each. The loop adds two instructions
 /// per repetition, beside the chain. (Except on x86-64 and aarch64, the loop is inside the chain and costs more.)
 ///
 /// It takes no lock and touches no memory. Cost: about `repetitions · 256` cycles.
 pub fn add_chain_256(repetitions: u64) {
-    // SAFETY: the function takes a plain integer, touches registers only and returns after a finite loop.
-    #[cfg(picollo_linux)]
-    unsafe {
-        picollo_asm_work_add_chain_256(repetitions);
-    }
-    #[cfg(not(picollo_linux))]
-    for _ in 0..repetitions {
-        add_256();
-    }
-}
-
-/// The chain of `asm/work.c`, if C is not compiled. (The shortest jumps of small processors do not reach over 256
-/// additions in a row.)
-#[cfg(not(picollo_linux))]
-fn add_256() {
-    // The compiler must not learn that the addend is 1.
+    // The addend is in a register on purpose. Recent Intel cores (Golden Cove and later) add a small immediate when they
+    // rename registers, so in a chain of `add $1, reg` each addition takes far less than a cycle.
     let (mut sum, addend) = (0usize, core::hint::black_box(1usize));
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: changes one register and the flags.
-    unsafe {
-        core::arch::asm!(".rept 256", "add {0}, {1}", ".endr", inout(reg) sum, in(reg) addend, options(nomem, nostack));
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    for _ in 0..256 {
-        sum = core::hint::black_box(sum.wrapping_add(addend));
+    for _ in 0..repetitions {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: changes one register and the flags.
+        unsafe {
+            core::arch::asm!(".rept 256", "add {0}, {1}", ".endr", inout(reg) sum, in(reg) addend, options(nomem, nostack));
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: changes one register.
+        unsafe {
+            core::arch::asm!(".rept 256", "add {0}, {0}, {1}", ".endr", inout(reg) sum, in(reg) addend, options(nomem, nostack));
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        for _ in 0..256 {
+            sum = core::hint::black_box(sum.wrapping_add(addend));
+        }
     }
     core::hint::black_box(sum);
 }

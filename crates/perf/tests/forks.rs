@@ -7,7 +7,7 @@ mod common;
 mod fake;
 
 use common::system::{child_exit_code, filter, mounts, refuse};
-use common::{Cell, create, may_change_this_machine, named, naps, readings, run, skipped, watch};
+use common::{Cell, create, may_change_this_machine, named, naps, read, readings, run, skipped, watch};
 use picollo_core::seam::process;
 use picollo_native::seam::{Attr, Kernel};
 use picollo_native::*;
@@ -110,8 +110,7 @@ fn user_only_works(level: i32) {
         Err(error) => panic!("{error}"),
     };
     cell.write(77);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[0].value, 77);
+    assert_eq!(read(&mut session)[0].value, 77);
 }
 
 fn kernel_is_denied_from_2(level: i32) {
@@ -143,8 +142,7 @@ fn kernel_is_denied_from_2(level: i32) {
         assert_eq!(info.flags, EVENT_INFO_USER_ONLY, "{info:?}");
         assert!(info.message().contains("user space only"), "{info:?}");
         cell.write(9);
-        session.read(ReadMode::Auto).unwrap();
-        assert_eq!(readings(&session, true)[1].value, 9);
+        assert_eq!(read(&mut session)[1].value, 9);
     } else {
         assert!(level >= 3, "{info:?}");
     }
@@ -172,8 +170,7 @@ fn switches_are_counted_anyway(level: i32) {
     std::thread::sleep(std::time::Duration::from_millis(1));
     session.enable().unwrap();
     let switches = naps();
-    session.read(ReadMode::Auto).unwrap();
-    let first = readings(&session, true)[1];
+    let first = read(&mut session)[1];
     session.disable().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1));
     session.read(ReadMode::Auto).unwrap();
@@ -201,8 +198,7 @@ fn switches_are_counted_anyway(level: i32) {
                 common::pin_to(one);
                 common::pin_to(other);
             }
-            session.read(ReadMode::Auto).unwrap();
-            let reading = readings(&session, true)[2];
+            let reading = read(&mut session)[2];
             assert!((19..60).contains(&reading.value), "{reading:?}, {migrations:?}");
         }
     }
@@ -326,8 +322,7 @@ fn tracepoints_count_what_happens_in_the_kernel() {
         assert_eq!(event.name(), "Tracepoint:sched:sched_switch");
         let mut session = create(0, &[event, Event::parse("context-switches").unwrap()]);
         let switches = naps();
-        session.read(ReadMode::Auto).unwrap();
-        let readings = readings(&session, true);
+        let readings = read(&mut session);
         assert!(switches.contains(&readings[0].value), "{readings:?}");
         assert!(readings[0].value.abs_diff(readings[1].value) <= 1, "{readings:?}");
         assert_eq!(Event::parse("sched:no_such_tracepoint").unwrap_err().status(), Status::NoSuchEvent);

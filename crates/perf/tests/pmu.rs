@@ -5,7 +5,7 @@
 mod common;
 
 use common::system::counters;
-use common::{aloud, pin_to, readings, skipped, two_cpus};
+use common::{aloud, pin_to, read, readings, skipped, two_cpus};
 use picollo_native::*;
 use picollo_perf::*;
 
@@ -63,8 +63,7 @@ fn a_known_loop_is_counted_to_a_constant() {
             let mut start = [Reading::default()];
             session.readings(true, &mut start).unwrap();
             work(repetitions);
-            session.read(ReadMode::Auto).unwrap();
-            let reading = readings(&session, true)[0];
+            let reading = read(&mut session)[0];
             assert_eq!(reading.status, 0, "{reading:?}");
             let usual = start[0].flags & (READING_FAST | READING_CLEAN) == READING_FAST | READING_CLEAN;
             if user && !(usual && reading.flags & READING_CLEAN != 0) {
@@ -122,8 +121,7 @@ fn fast_readings_lie_between_system_calls() {
                 *last = reading.raw;
             }
             if how == ReadMode::Auto {
-                session.read(ReadMode::Auto).unwrap();
-                let clean = readings(&session, true)[0].flags & READING_FAST != 0;
+                let clean = read(&mut session)[0].flags & READING_FAST != 0;
                 fast += u32::from(clean);
                 last = [readings(&session, false)[0].raw, readings(&session, false)[1].raw];
             }
@@ -149,8 +147,7 @@ fn a_group_is_read_together() {
     let mut apart = std::collections::BTreeMap::new();
     for round in 0..5_000 {
         work(round % 7);
-        session.read(ReadMode::Auto).unwrap();
-        let all = readings(&session, true);
+        let all = read(&mut session);
         assert!(
             all.iter().all(|reading| reading.status == 0 && reading.flags & READING_SCALED == 0),
             "{all:?}"
@@ -186,8 +183,7 @@ fn sixteen_events_take_turns() {
         sessions.iter_mut().for_each(|session| session.read(ReadMode::Auto).unwrap());
         work(chains);
         for session in &mut sessions {
-            session.read(ReadMode::Auto).unwrap();
-            let reading = readings(session, true)[0];
+            let reading = read(session)[0];
             if reading.status == Status::NotCounted.code() {
                 not_counted += 1;
                 continue;
@@ -219,8 +215,7 @@ fn moving_to_another_cpu_is_noticed_and_counts_on() {
             session.read(ReadMode::Auto).unwrap();
             pin_to(if round % 2 == 0 { b } else { a });
             work(10);
-            session.read(ReadMode::Auto).unwrap();
-            let reading = readings(&session, true)[0];
+            let reading = read(&mut session)[0];
             assert_eq!(
                 (reading.status, reading.flags & (READING_RESYNC | READING_SCALED)),
                 (0, 0),
@@ -249,14 +244,12 @@ fn a_reset_by_another_holder_is_reported() {
     for _ in 0..200 {
         work(1000);
         session.read(ReadMode::Auto).unwrap();
-        session.read(ReadMode::Auto).unwrap();
-        let calm = readings(&session, true)[0];
+        let calm = read(&mut session)[0];
         assert_eq!((calm.status, calm.flags & READING_RESYNC), (0, 0), "{calm:?}");
         assert!(calm.value < 10_000_000, "{calm:?}");
         // SAFETY: RESET takes an integer.
         assert_eq!(unsafe { libc::ioctl(fd, 0x2403, 0) }, 0);
-        session.read(ReadMode::Auto).unwrap();
-        let reading = readings(&session, true)[0];
+        let reading = read(&mut session)[0];
         assert_ne!(reading.flags & READING_RESYNC, 0, "{reading:?}");
         assert!(reading.value < 10_000_000, "{reading:?}");
     }
@@ -272,15 +265,12 @@ fn stopped_and_started_again() {
         work(10);
         session.read(ReadMode::Auto).unwrap();
         work(1000);
-        session.read(ReadMode::Auto).unwrap();
-        assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
+        assert_eq!(read(&mut session)[0].status, Status::NotCounted.code());
         session.enable().unwrap();
         work(10);
-        session.read(ReadMode::Auto).unwrap();
-        let reading = readings(&session, true)[0];
+        let reading = read(&mut session)[0];
         assert!(reading.status == 0 && (2560..1_000_000).contains(&reading.value), "{reading:?}");
-        session.read(ReadMode::Auto).unwrap();
-        let fast = readings(&session, true)[0].flags & READING_FAST != 0;
+        let fast = read(&mut session)[0].flags & READING_FAST != 0;
         assert!(user || !fast);
     }
 }

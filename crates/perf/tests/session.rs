@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Cell, create, page_faults, readings, skipped, watch};
+use common::{Cell, create, page_faults, read, readings, skipped, watch};
 use picollo_native::*;
 use picollo_perf::*;
 
@@ -91,8 +91,7 @@ fn multiplexed_counts_are_scaled() {
         let mut session = Session::create(&options, &[watch(&cell)]).unwrap();
         cell.write(100);
         common::busy(2_000_000);
-        session.read(ReadMode::Auto).unwrap();
-        let away = readings(&session, true)[0];
+        let away = read(&mut session)[0];
         assert_eq!(
             (away.status, away.value, away.raw, away.time_running),
             (Status::NotCounted.code(), 0, 0, 0),
@@ -107,8 +106,7 @@ fn multiplexed_counts_are_scaled() {
         common::pin_to(there);
         cell.write(40);
         common::busy(3_000_000);
-        session.read(ReadMode::Auto).unwrap();
-        let half = readings(&session, true)[0];
+        let half = read(&mut session)[0];
         assert_eq!((half.status, half.raw, half.flags), (0, 40, READING_SCALED), "{half:?}");
         assert!(half.time_running < half.time_enabled && half.time_running > 0, "{half:?}");
         let exact = (40 * u128::from(half.time_enabled) + u128::from(half.time_running / 2))
@@ -117,8 +115,7 @@ fn multiplexed_counts_are_scaled() {
 
         // The whole interval there: exact again, although the counter's whole life was not.
         cell.write(30);
-        session.read(ReadMode::Auto).unwrap();
-        let exact = readings(&session, true)[0];
+        let exact = read(&mut session)[0];
         assert_eq!((exact.value, exact.raw, exact.flags, exact.status), (30, 30, 0, 0), "{exact:?}");
     });
 }
@@ -131,8 +128,7 @@ fn inherited_events_count_children() {
         scope.spawn(|| cell.write(200)).join().unwrap();
     });
     cell.write(34);
-    session.read(ReadMode::Auto).unwrap();
-    let reading = readings(&session, true)[0];
+    let reading = read(&mut session)[0];
     assert_eq!((reading.raw, reading.status), (234, 0), "{reading:?}");
     assert!(readings(&session, true)[1].raw > 0);
 }
@@ -153,8 +149,7 @@ fn calibration_leaves_no_trace() {
         assert!((50..1_000_000).contains(&nanos), "a pair of reads takes {nanos} ns");
         session.record(true).unwrap();
         cell.write(3);
-        session.read(ReadMode::Auto).unwrap();
-        let deltas = readings(&session, true);
+        let deltas = read(&mut session);
         assert_eq!((deltas[0].value, readings(&session, false)[0].value), (3, 15));
         // The calibration's own milliseconds are not in the times either.
         assert!(deltas[1].value < 5_000_000, "{deltas:?}");
@@ -216,8 +211,7 @@ fn hardware_events_count_or_say_why_not() {
     }
     let mut session = create(0, &events);
     work::add_chain_256(10_000);
-    session.read(ReadMode::Auto).unwrap();
-    let reading = readings(&session, true);
+    let reading = read(&mut session);
     assert!(reading[1].status != 0 || reading[1].value >= 2_560_000, "{reading:?}");
 }
 

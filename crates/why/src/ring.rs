@@ -189,9 +189,8 @@ impl Mapping {
         } else {
             attr.sample_period = 1;
         }
-        let asked = attr;
-        let fd = persist(|| sys.open(&mut attr, 0, -1, -1, CLOEXEC))
-            .map_err(|errno| Refused::Open { attr: asked, errno })?;
+        let fd =
+            persist(|| sys.open(&attr, 0, -1, -1, CLOEXEC)).map_err(|errno| Refused::Open { attr, errno })?;
         let mapped = sys.map_ring(fd, Mapping::length());
         // The mapping keeps the event. SAFETY: opened above, and not used after this.
         unsafe { sys.close(fd) };

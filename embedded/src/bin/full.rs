@@ -15,28 +15,14 @@ use picollo_core::{Histogram, Layout, Mode, Options, SharedHistogram, Since, Sna
 use picollo_text::{Format, write_summary};
 
 const LAYOUT: Layout = Layout::new(0.1, 0, 16_383);
-const OPTIONS: Options = Options {
-    mode: Mode::Interlocked,
-    // A Cortex-M cannot read or write such words in one step.
-    counter_bits: 64,
-    relative_error: 0.1,
-    max_trackable: 16_383,
-    ..options()
-};
-
-const fn options() -> Options {
+fn options() -> Options {
     Options {
         mode: Mode::Interlocked,
-        storage: picollo_core::layouts::Storage::Dense,
-        counter_bits: 0,
-        relative_error: 0.0,
-        significant_digits: 0,
-        no_live_reset: false,
-        whole_array: false,
-        unit: 0,
-        min_trackable: 0,
-        max_trackable: 0,
-        max_bytes: 0,
+        // A Cortex-M cannot read or write such words in one step.
+        counter_bits: 64,
+        relative_error: 0.1,
+        max_trackable: 16_383,
+        ..Options::default()
     }
 }
 
@@ -88,7 +74,7 @@ fn record_while_ticking(histogram: &SharedHistogram) {
 extern "C" fn main() -> u32 {
     let mut tests = Tests::default();
     // SAFETY: from now on the memory belongs to the histogram.
-    let made = unsafe { SharedHistogram::init_in(MEMORY.0.get().cast(), SIZE, &OPTIONS) };
+    let made = unsafe { SharedHistogram::init_in(MEMORY.0.get().cast(), SIZE, &options()) };
     let Ok(shared) = made else {
         tests.check(false, format_args!("no histogram: {made:?}"));
         return tests.finish();
@@ -128,7 +114,7 @@ extern "C" fn main() -> u32 {
         reset.is_ok() && updated.is_ok() && (counts.total, counts.overflow) == (1, 1),
         format_args!("a live reset, {} value and {} overflow after it", counts.total, counts.overflow),
     );
-    let heap = SharedHistogram::create(&OPTIONS).err();
+    let heap = SharedHistogram::create(&options()).err();
     tests.check(
         heap == Some(picollo_core::Error::Unsupported),
         format_args!("a histogram on the heap is refused: there is none"),

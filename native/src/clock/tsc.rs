@@ -16,13 +16,7 @@ use core::arch::x86::__cpuid as cpuid;
 use core::arch::x86_64::__cpuid as cpuid;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-unsafe extern "C" {
-    fn picollo_asm_tsc() -> u64;
-    fn picollo_asm_tsc_ordered() -> u64;
-    fn picollo_asm_fence();
-    #[cfg(target_arch = "aarch64")]
-    fn picollo_asm_tsc_frequency() -> u64;
-}
+pub use counter::{fence, read, read_ordered};
 
 /// Ticks per second, or one of the special values, which no real counter has.
 static DECISION: AtomicU64 = AtomicU64::new(UNDECIDED);
@@ -97,27 +91,80 @@ fn unsettled(mut decision: u64, ticks: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Reads the counter without waiting for earlier instructions.
-#[inline]
-pub fn read() -> u64 {
-    // SAFETY: reads a register that user code may read on this architecture (rdtsc traps only under PR_SET_TSC, which the
-    // process itself would have asked for); elsewhere the function returns 0.
-    unsafe { picollo_asm_tsc() }
+/// The counter. `read` does not wait for earlier instructions. `read_ordered` waits for them and holds back later ones, as
+/// `fence` does. (LFENCE serializes execution on Intel, and on AMD because Linux sets the MSR that makes it so.)
+///
+/// For the compiler, the asm may touch memory: a read of time must stay where the source puts it, relative to other
+/// volatile accesses and to calls.
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+mod counter {
+    use core::arch::asm;
+
+    macro_rules! ticks {
+        ($($instruction:literal),*) => {{
+            let (low, high): (u32, u32);
+            // SAFETY: reads a register that user code may read (rdtsc traps only under PR_SET_TSC, which the process
+            // itself would have asked for).
+            unsafe { asm!($($instruction,)* out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+            u64::from(high) << 32 | u64::from(low)
+        }};
+    }
+
+    #[inline]
+    pub fn read() -> u64 {
+        ticks!("rdtsc")
+    }
+
+    #[inline]
+    pub fn read_ordered() -> u64 {
+        ticks!("lfence", "rdtsc", "lfence")
+    }
+
+    #[inline]
+    pub fn fence() {
+        // SAFETY: the instruction changes neither registers nor memory.
+        unsafe { asm!("lfence", options(nostack, preserves_flags)) };
+    }
 }
 
-/// Reads the counter after everything before it and before everything after it.
-#[inline]
-pub fn read_ordered() -> u64 {
-    // SAFETY: as for `read`.
-    unsafe { picollo_asm_tsc_ordered() }
+#[cfg(target_arch = "aarch64")]
+mod counter {
+    use core::arch::asm;
+
+    macro_rules! register {
+        ($($instruction:literal),*) => {{
+            let value: u64;
+            // SAFETY: reads a register that user code may read on Linux.
+            unsafe { asm!($($instruction,)* out(reg) value, options(nostack, preserves_flags)) };
+            value
+        }};
+    }
+
+    #[inline]
+    pub fn read() -> u64 {
+        register!("mrs {}, cntvct_el0")
+    }
+
+    #[inline]
+    pub fn read_ordered() -> u64 {
+        register!("isb", "mrs {}, cntvct_el0", "isb")
+    }
+
+    #[inline]
+    pub fn fence() {
+        // SAFETY: the instruction changes neither registers nor memory.
+        unsafe { asm!("isb", options(nostack, preserves_flags)) };
+    }
+
+    pub fn frequency() -> u64 {
+        register!("mrs {}, cntfrq_el0")
+    }
 }
 
-/// Waits for everything before it and holds back everything after it, as far as the CPU can.
-#[inline]
-pub fn fence() {
-    // SAFETY: the instruction has no effect on registers or memory.
-    unsafe { picollo_asm_fence() }
-}
+/// User code can read no counter here: the caller uses the monotonic clock.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
+#[path = "../elsewhere/counter.rs"]
+mod counter;
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
 fn first_decision() -> u64 {
@@ -126,8 +173,7 @@ fn first_decision() -> u64 {
 
 #[cfg(target_arch = "aarch64")]
 fn first_decision() -> u64 {
-    // SAFETY: CNTFRQ_EL0 is readable by user code on Linux.
-    match unsafe { picollo_asm_tsc_frequency() } {
+    match counter::frequency() {
         hertz if hertz > LAST_SPECIAL => hertz,
         // Firmware forgot to set the frequency.
         _ => calibrate::start([None; 3]),
@@ -186,9 +232,9 @@ fn page_hertz() -> Option<u64> {
     use crate::os::kernel::{Attr, CAP_USER_TIME, CLOEXEC, flag};
     use crate::os::sys::{Kernel, Perf};
     // PERF_COUNT_SW_DUMMY, user only, disabled: it counts nothing and needs no rights.
-    let mut attr = Attr { kind: 1, config: 9, ..Attr::default() };
-    attr.flags = flag::DISABLED | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
-    let fd = Kernel.open(&mut attr, 0, -1, -1, CLOEXEC).ok()?;
+    let flags = flag::DISABLED | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
+    let attr = Attr { kind: 1, config: 9, flags, ..Attr::default() };
+    let fd = Kernel.open(&attr, 0, -1, -1, CLOEXEC).ok()?;
     let hertz = Kernel.map_page(fd).ok().and_then(|page| {
         // SAFETY: the mapping was just made, is one page long, and stays until the unmap below.
         let times = unsafe { page.as_ref() };
@@ -444,7 +490,7 @@ mod tests {
     /// The windows of this many bytes in the ordered reading's code, without the register's bits in the fifth byte.
     fn instructions<const N: usize>(register: u8) -> Vec<[u8; N]> {
         // Before the fence there is at most a landing pad for indirect branches and the setup of a frame.
-        let code = (picollo_asm_tsc_ordered as unsafe extern "C" fn() -> u64 as usize) as *const [u8; N];
+        let code = (read_ordered as fn() -> u64 as usize) as *const [u8; N];
         (0..=16)
             .map(|start| {
                 // SAFETY: Linux maps code so that it can be read. The window is inside mapped code: the function has at

@@ -6,24 +6,36 @@
 //!
 //! It costs about 25 ns. Readings of counters do not need it: their one system call is no cancellation point.
 
+use core::ffi::c_int;
+
+/// `PTHREAD_CANCEL_DISABLE`.
+const DISABLE: c_int = 1;
+
+/// Sets the calling thread's state of cancellation, and returns the previous one.
+#[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
+#[inline]
+fn set_state(state: c_int) -> c_int {
+    unsafe extern "C" {
+        fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    }
+    let mut before = 0;
+    // SAFETY: the call writes the live variable, and cannot fail for a valid state. It is no cancellation point itself.
+    unsafe { pthread_setcancelstate(state, &raw mut before) };
+    before
+}
+
+/// There is no cancellation here.
+#[cfg(not(all(picollo_linux, any(target_env = "gnu", target_env = "musl"))))]
+fn set_state(_: c_int) -> c_int {
+    0
+}
+
 /// Defers the cancellation of the calling thread as long as it lives. Without cancellation it does nothing.
 #[derive(Debug)]
 pub struct Uncancelled {
-    #[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
-    before: core::ffi::c_int,
+    before: c_int,
     /// Not `Send`: the state belongs to a thread.
     _thread: core::marker::PhantomData<*const ()>,
-}
-
-#[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
-mod c {
-    use core::ffi::c_int;
-
-    pub const DISABLE: c_int = 1;
-
-    unsafe extern "C" {
-        pub fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
-    }
 }
 
 impl Uncancelled {
@@ -32,26 +44,14 @@ impl Uncancelled {
     #[inline]
     #[allow(clippy::new_without_default)] // nothing about it is a default
     pub fn new() -> Uncancelled {
-        #[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
-        {
-            let mut before = 0;
-            // SAFETY: the call writes the live variable, and cannot fail for a valid state.
-            unsafe { c::pthread_setcancelstate(c::DISABLE, &raw mut before) };
-            Uncancelled { before, _thread: core::marker::PhantomData }
-        }
-        #[cfg(not(all(picollo_linux, any(target_env = "gnu", target_env = "musl"))))]
-        Uncancelled { _thread: core::marker::PhantomData }
+        Uncancelled { before: set_state(DISABLE), _thread: core::marker::PhantomData }
     }
 }
 
-#[cfg(all(picollo_linux, any(target_env = "gnu", target_env = "musl")))]
 impl Drop for Uncancelled {
     #[inline]
     fn drop(&mut self) {
-        let mut unused = 0;
-        // SAFETY: restores the previous state. (musl requires the pointer. A pending cancellation does not act here,
-        // since setting the state is no cancellation point.)
-        unsafe { c::pthread_setcancelstate(self.before, &raw mut unused) };
+        set_state(self.before);
     }
 }
 
@@ -59,25 +59,17 @@ impl Drop for Uncancelled {
 mod tests {
     use super::*;
 
-    /// Sets this state and returns the previous one.
-    fn state(new: core::ffi::c_int) -> core::ffi::c_int {
-        let mut before = -1;
-        // SAFETY: the call writes the live variable.
-        unsafe { c::pthread_setcancelstate(new, &raw mut before) };
-        before
-    }
-
     #[test]
     fn states_nest() {
-        assert_eq!(state(0), 0);
+        assert_eq!(set_state(0), 0);
         {
             let _outer = Uncancelled::new();
             {
                 let _inner = Uncancelled::new();
-                assert_eq!(state(c::DISABLE), c::DISABLE);
+                assert_eq!(set_state(DISABLE), DISABLE);
             }
-            assert_eq!(state(c::DISABLE), c::DISABLE);
+            assert_eq!(set_state(DISABLE), DISABLE);
         }
-        assert_eq!(state(0), 0);
+        assert_eq!(set_state(0), 0);
     }
 }

@@ -152,8 +152,8 @@ impl Name {
 
 /// Events of the kernel. Each call is a single attempt: the caller decides whether to repeat it.
 pub trait Perf {
-    /// `perf_event_open`. On `E2BIG` the kernel writes the size that it knows into `attr.size`.
-    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno>;
+    /// `perf_event_open`.
+    fn open(&self, attr: &Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno>;
     /// `close`.
     ///
     /// # Safety
@@ -178,7 +178,7 @@ pub trait Perf {
 }
 
 impl Perf for Kernel {
-    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+    fn open(&self, attr: &Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
         if valgrind::refuses_counters() {
             return Err(Errno(libc::ENOSYS));
         }
@@ -188,11 +188,11 @@ impl Perf for Kernel {
         // One register each: on some 32-bit machines, 64-bit flags would go into the next pair of registers.
         let [pid, cpu, group] = [pid, cpu, group].map(libc::c_long::from);
         let flags = flags as libc::c_ulong;
+        // A copy, because the kernel writes the size that it knows if it refuses this one.
+        let mut attr = *attr;
         // SAFETY: attr is live and at least attr.size bytes long, as just checked. The kernel writes only its size
         // field. The other arguments are integers.
-        let fd = unsafe {
-            libc::syscall(libc::SYS_perf_event_open, core::ptr::from_mut(attr), pid, cpu, group, flags)
-        };
+        let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw mut attr, pid, cpu, group, flags) };
         if fd < 0 { Err(Errno::last()) } else { i32::try_from(fd).map_err(|_| Errno(libc::EBADF)) }
     }
 

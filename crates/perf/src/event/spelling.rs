@@ -10,6 +10,16 @@ use picollo_native::ExplainedError;
 use picollo_native::seam::failure;
 use picollo_native::seam::text;
 
+/// The modifiers without a degree, and their letters.
+const LETTERS: [(u32, u8); 6] = [
+    (EVENT_USER, b'u'),
+    (EVENT_KERNEL, b'k'),
+    (EVENT_HYPERVISOR, b'h'),
+    (EVENT_HOST, b'H'),
+    (EVENT_GUEST, b'G'),
+    (EVENT_EXCLUDE_IDLE, b'I'),
+];
+
 /// Writes modifiers the way they are parsed.
 pub(crate) struct Modifiers(pub u32);
 
@@ -19,11 +29,9 @@ impl fmt::Display for Modifiers {
             return Ok(());
         }
         f.write_char(':')?;
-        let letters = [(EVENT_USER, 'u'), (EVENT_KERNEL, 'k'), (EVENT_HYPERVISOR, 'h')];
-        let more = [(EVENT_HOST, 'H'), (EVENT_GUEST, 'G'), (EVENT_EXCLUDE_IDLE, 'I')];
-        for (bit, letter) in letters.into_iter().chain(more) {
+        for (bit, letter) in LETTERS {
             if self.0 & bit != 0 {
-                f.write_char(letter)?;
+                f.write_char(letter.into())?;
             }
         }
         for _ in 0..(self.0 & EVENT_PRECISE_MASK) / EVENT_PRECISE {
@@ -38,15 +46,9 @@ pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
     let mut modifiers = 0;
     for letter in letters.bytes() {
         match letter {
-            b'u' => modifiers |= EVENT_USER,
-            b'k' => modifiers |= EVENT_KERNEL,
-            b'h' => modifiers |= EVENT_HYPERVISOR,
             b'p' if modifiers & EVENT_PRECISE_MASK < EVENT_PRECISE_MASK => modifiers += EVENT_PRECISE,
             b'P' => modifiers |= EVENT_PRECISE_MASK,
-            b'H' => modifiers |= EVENT_HOST,
-            b'G' => modifiers |= EVENT_GUEST,
-            b'I' => modifiers |= EVENT_EXCLUDE_IDLE,
-            _ => return None,
+            _ => modifiers |= LETTERS.iter().find(|(_, known)| *known == letter)?.0,
         }
     }
     (!letters.is_empty()).then_some(modifiers)

@@ -287,8 +287,8 @@ impl Refusal<'_> {
 
 /// Whether an event can be opened. It is closed again at once.
 fn opens(sys: &dyn Perf, attr: &Attr, target: Target) -> bool {
-    let mut attr = Attr { flags: attr.flags | flag::DISABLED, ..*attr };
-    match sys.open(&mut attr, target.pid, target.cpu, -1, CLOEXEC) {
+    let attr = Attr { flags: attr.flags | flag::DISABLED, ..*attr };
+    match sys.open(&attr, target.pid, target.cpu, -1, CLOEXEC) {
         Ok(fd) => {
             // SAFETY: opened just now.
             unsafe { sys.close(fd) };

@@ -178,36 +178,10 @@ pub(crate) fn open(
     Err(first)
 }
 
-/// Makes one request, and repeats it if the kernel asks for that: after signals, and in the size that it knows.
+/// Makes one request, and repeats it after signals.
 fn attempt(sys: &dyn Perf, attr: Attr, whom: Target, leader: i32) -> Result<(i32, Attr), Refused> {
-    let open = |attr: &mut Attr| persist(|| sys.open(attr, whom.pid, whom.cpu, leader, CLOEXEC));
-    // A copy, because the kernel may write into it.
-    let mut sent = attr;
-    match open(&mut sent) {
-        Ok(fd) => Ok((fd, attr)),
-        Err(Errno(libc::E2BIG)) => {
-            // The kernel wrote the size that it knows. The rest may be cut off only if it is zero; otherwise another
-            // event than the requested one would be counted.
-            let known = sent.size;
-            if !(64..attr.size).contains(&known) || !is_zero_from(&attr, known as usize) {
-                return Err((Errno(libc::E2BIG), attr));
-            }
-            let mut cut = Attr { size: known, ..attr };
-            open(&mut cut).map(|fd| (fd, cut)).map_err(|errno| (errno, cut))
-        }
-        Err(errno) => Err((errno, attr)),
-    }
-}
-
-/// Whether the fields after the first `size` bytes are zero. config1 to config3 are the last fields that are ever set.
-fn is_zero_from(attr: &Attr, size: usize) -> bool {
-    use core::mem::offset_of;
-    let fields = [
-        (offset_of!(Attr, config2), attr.config2),
-        (offset_of!(Attr, config3), attr.config3),
-        (offset_of!(Attr, config4), attr.config4),
-    ];
-    fields.into_iter().all(|(offset, value)| offset < size || value == 0)
+    let opened = persist(|| sys.open(&attr, whom.pid, whom.cpu, leader, CLOEXEC));
+    opened.map(|fd| (fd, attr)).map_err(|errno| (errno, attr))
 }
 
 /// Whether a request counts in the kernel.

@@ -185,9 +185,6 @@ impl<S: Sys> SessionOn<S> {
         let by_syscall = options.flags & SESSION_SYSCALL_ONLY != 0;
         let policy = if by_syscall { Policy::Off } else { sys.policy() };
         let opener = (thread::token(), thread::kernel_id());
-        if opener.1 <= 0 {
-            return Err(failure!(Os, "the system does not say which thread this is"));
-        }
         let whom = Target { pid: if target.pid == 0 { opener.1 } else { target.pid }, ..target };
         let birth = if options.flags & SESSION_PINNED != 0 { birth(&sys, whom.pid) } else { None };
         let process = thread::process();

@@ -44,7 +44,7 @@ pub struct Opened {
     pub thread: i32,
 }
 
-type Refuse = dyn FnMut(&mut Open) -> Result<(), i32>;
+type Refuse = dyn FnMut(&Open) -> Result<(), i32>;
 type Distort = dyn FnMut(i32, &mut Vec<u64>) -> Result<usize, i32>;
 
 #[derive(Default)]
@@ -95,8 +95,8 @@ impl Fake {
         fake
     }
 
-    /// Decides about every request to open, and may change what the kernel writes back.
-    pub fn refuse(&self, refuse: impl FnMut(&mut Open) -> Result<(), i32> + 'static) {
+    /// Decides about every request to open.
+    pub fn refuse(&self, refuse: impl FnMut(&Open) -> Result<(), i32> + 'static) {
         self.0.borrow_mut().refuse = Some(Box::new(refuse));
     }
 
@@ -219,7 +219,7 @@ fn letters(flags: u64) -> String {
 }
 
 impl Perf for &Fake {
-    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+    fn open(&self, attr: &Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
         assert_eq!(flags, 8, "only CLOEXEC");
         let mut state = self.0.borrow_mut();
         let number = state.opens;
@@ -232,10 +232,10 @@ impl Perf for &Fake {
                 state.start_thread(thread);
             }
         }
-        let mut open = Open { attr: *attr, pid, cpu, group, number };
+        let open = Open { attr: *attr, pid, cpu, group, number };
         let decision = match state.refuse.take() {
             Some(mut refuse) => {
-                let decision = refuse(&mut open);
+                let decision = refuse(&open);
                 state.refuse = Some(refuse);
                 decision
             }
@@ -267,10 +267,7 @@ impl Perf for &Fake {
                 state.events.insert(fd, event);
                 Ok(fd)
             }
-            Err(errno) => {
-                *attr = open.attr;
-                Err(errno)
-            }
+            Err(errno) => Err(errno),
         };
         state.transcript.push(match answer {
             Ok(fd) => format!("{line} = {fd}"),
@@ -473,6 +470,6 @@ pub fn infos(session: &SessionOn<&Fake>) -> Vec<EventInfo> {
 }
 
 /// Refuses to count in the kernel.
-pub fn only_user_space(open: &mut Open) -> Result<(), i32> {
+pub fn only_user_space(open: &Open) -> Result<(), i32> {
     if open.attr.flags & EXCLUDE_KERNEL == 0 { Err(libc::EACCES) } else { Ok(()) }
 }

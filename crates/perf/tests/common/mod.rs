@@ -7,13 +7,19 @@ pub use harness::*;
 
 use picollo_core::{Since, SingleWriterHistogram, Snapshot};
 use picollo_native::Clock;
-use picollo_perf::{Event, Reading, Session, SessionOptions};
+use picollo_perf::{Event, ReadMode, Reading, Session, SessionOptions};
 
 /// All readings of a session.
 pub fn readings(session: &Session, deltas: bool) -> Vec<Reading> {
     let mut out = vec![Reading::default(); session.length().unwrap()];
     session.readings(deltas, &mut out).unwrap();
     out
+}
+
+/// Reads, and returns the delta of each event.
+pub fn read(session: &mut Session) -> Vec<Reading> {
+    session.read(ReadMode::Auto).unwrap();
+    readings(session, true)
 }
 
 /// A session with these flags, and defaults otherwise.

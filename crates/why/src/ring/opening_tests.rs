@@ -49,7 +49,7 @@ impl Files for &Fake {
 }
 
 impl Perf for &Fake {
-    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+    fn open(&self, attr: &Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
         assert_eq!((pid, cpu, group, flags), (0, -1, -1, CLOEXEC));
         let mut state = self.0.borrow_mut();
         state.opened.push(*attr);

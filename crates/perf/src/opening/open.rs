@@ -84,7 +84,7 @@ fn happens_in_kernel(event: &Event) -> bool {
 
 impl<S: Sys> Opened<S> {
     /// Opens the event at a position, in the first group that takes it, or else in a new group. The vectors have room.
-    pub(crate) fn open(
+    fn open(
         &mut self,
         plan: &Plan,
         position: usize,
@@ -132,8 +132,8 @@ impl<S: Sys> Opened<S> {
         Err(refusal.explain(&self.sys).with_event(position))
     }
 
-    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots. If no
-    /// kind has it, the kernel may be unable to name the kinds. Then it opens the plain event, which means one of them.
+    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots, which it
+    /// returns. If no kind has it, the kernel may be unable to name the kinds. Then it opens the plain event, which means one of them.
     pub(crate) fn open_parts(
         &mut self,
         plan: &Plan,
@@ -142,9 +142,12 @@ impl<S: Sys> Opened<S> {
         event: &Event,
         info: &mut EventInfo,
         next_slot: &mut usize,
-    ) -> Result<u64> {
+    ) -> Result<(u64, Option<Substitute>)> {
         let (mut slots, mut opened) = (0, 0);
         let wanted = pmus.parts(event);
+        if wanted == 1 {
+            return self.open(plan, position, event, info).map(|substitute| (0, substitute));
+        }
         for index in 0..wanted {
             let part = pmus.part(event, index);
             let slot = if opened == 0 { position } else { *next_slot };
@@ -169,7 +172,7 @@ impl<S: Sys> Opened<S> {
         } else if opened < wanted {
             info.add_remark(format_args!("counted on {opened} of the {wanted} kinds of core only"));
         }
-        Ok(slots)
+        Ok((slots, None))
     }
 
     /// Whether the event may share a group. Events for two kinds of core never do.

@@ -82,7 +82,7 @@ impl<S: Sys> SessionOn<S> {
         let members = self.opened.groups[index].members;
         // NoLibrary may read the pages of events that are about to be closed.
         self.fast = Fast::none();
-        let mut replaced = self.opened.replace_members(index, self.whom);
+        let mut replaced = self.opened.replace_members(index, self.plan.whom);
         if !self.is_same_thread() {
             // If the thread has ended, that explains all other refusals.
             let leader = self.opened.groups[index].leader;
@@ -123,8 +123,8 @@ impl<S: Sys> SessionOn<S> {
     /// Whether the id that is counted still means the same thread. If so after events were opened, they count it.
     fn is_same_thread(&self) -> bool {
         let is_running = self.is_opener() && self.counts_opener();
-        let is_old = || self.birth.is_some() && birth(&self.opened.sys, self.whom.pid) == self.birth;
-        self.whom.pid < 0 || is_running || is_old()
+        let is_old = || self.birth.is_some() && birth(&self.opened.sys, self.plan.whom.pid) == self.birth;
+        self.plan.whom.pid < 0 || is_running || is_old()
     }
 }
 

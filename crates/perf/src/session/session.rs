@@ -52,10 +52,8 @@ pub struct SessionOn<S: Sys> {
     pub(crate) entries: Vec<Entry>,
     pub(crate) tally: Tally,
     pub(crate) options: SessionOptions,
-    /// The target, as requested and as passed to the kernel.
-    pub(crate) target: Target,
-    pub(crate) whom: Target,
-    /// When that thread was started, if a group may have to be opened again. Its id alone does not identify it.
+    pub(crate) plan: Plan,
+    /// When the thread that is counted was started, if a group may have to be opened again. Its id alone does not identify it.
     pub(crate) birth: Option<u64>,
     /// The opening thread, by its never-reused token and by its kernel id.
     pub(super) opener: (u64, i32),
@@ -182,16 +180,24 @@ impl<S: Sys> SessionOn<S> {
         let wanted: usize = events.iter().map(|event| pmus.parts(event)).sum();
         let (pmus, slots) =
             if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
-        let by_syscall = options.flags & SESSION_SYSCALL_ONLY != 0;
-        let policy = if by_syscall { Policy::Off } else { sys.policy() };
         let opener = (thread::token(), thread::kernel_id());
         let whom = Target { pid: if target.pid == 0 { opener.1 } else { target.pid }, ..target };
-        let birth = if options.flags & SESSION_PINNED != 0 { birth(&sys, whom.pid) } else { None };
+        let has = |flag: u32| options.flags & flag != 0;
+        let inherit = has(SESSION_INHERIT);
+        let policy = if has(SESSION_SYSCALL_ONLY) { Policy::Off } else { sys.policy() };
+        let plan = Plan {
+            target,
+            whom,
+            wish: Wish { kernel: has(SESSION_KERNEL), inherit, pinned: has(SESSION_PINNED) },
+            lenient: has(SESSION_SKIP_UNAVAILABLE),
+            thread: (whom.pid >= 0 && whom.cpu < 0 && !inherit).then_some(whom.pid),
+        };
+        let birth = if has(SESSION_PINNED) { birth(&sys, whom.pid) } else { None };
         let process = thread::process();
         // A thread reads its own counter, whatever the event counts. So user space can read only an event of this very
         // thread, wherever it runs, without its children. The kernel would let any event be mapped.
         let own = whom == Target { pid: opener.1, cpu: -1 };
-        let maps = own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
+        let maps = own && !inherit && !policy.is_off();
         let closed = Slot { fd: -1, id: 0, attr: Attr::default(), page: None };
         let groups = with_room(slots)?;
         let opened = Opened { sys, slots: filled(slots, closed)?, maps, process, groups };
@@ -201,8 +207,7 @@ impl<S: Sys> SessionOn<S> {
             entries: with_room(events.len())?,
             tally: Tally::new(slots)?,
             options: *options,
-            target,
-            whom,
+            plan,
             birth,
             opener,
             process,
@@ -212,10 +217,10 @@ impl<S: Sys> SessionOn<S> {
         };
         session.open_all(events, &pmus)?;
         session.find_fast();
-        if options.flags & SESSION_DISABLED == 0 {
-            session.enable()?;
+        if has(SESSION_DISABLED) {
+            session.rebase()?
         } else {
-            session.rebase()?;
+            session.enable()?
         }
         Ok(session)
     }
@@ -225,15 +230,7 @@ impl<S: Sys> SessionOn<S> {
     }
 
     fn open_all(&mut self, events: &[Event], pmus: &Pmus) -> Result<()> {
-        let inherit = self.has(SESSION_INHERIT);
-        let one_thread = self.whom.pid >= 0 && self.whom.cpu < 0 && !inherit;
-        let plan = Plan {
-            target: self.target,
-            whom: self.whom,
-            wish: Wish { kernel: self.has(SESSION_KERNEL), inherit, pinned: self.has(SESSION_PINNED) },
-            lenient: self.has(SESSION_SKIP_UNAVAILABLE),
-            thread: one_thread.then_some(self.whom.pid),
-        };
+        let plan = self.plan;
         let histogram_options = picollo_core::Options {
             relative_error: self.options.relative_error,
             counter_bits: self.options.counter_bits,
@@ -242,30 +239,22 @@ impl<S: Sys> SessionOn<S> {
         let mut next_slot = events.len();
         for (position, event) in events.iter().enumerate() {
             let mut info = EventInfo::new();
-            let mut parts = 0;
-            let invalid = || failure!(InvalidArgument, "{}: no such event type or modifiers", event.name());
-            let opened = match event.is_well_formed() {
-                true if pmus.parts(event) > 1 => {
-                    let opened =
-                        self.opened.open_parts(&plan, pmus, position, event, &mut info, &mut next_slot);
-                    opened.map(|found| {
-                        parts = found;
-                        None
-                    })
-                }
-                true => self.opened.open(&plan, position, event, &mut info),
-                false => Err(invalid().with_event(position)),
+            let opened = if event.is_well_formed() {
+                self.opened.open_parts(&plan, pmus, position, event, &mut info, &mut next_slot)
+            } else {
+                let name = event.name();
+                Err(failure!(InvalidArgument, "{name}: no such event type or modifiers").with_event(position))
             };
             let mut doubt = [0; 200];
             if opened.is_ok() && named::is_doubtful(&self.opened.sys, event, &mut doubt) {
                 info.add_remark(format_args!("{}", text::get(&doubt)));
             }
             let is_skipped = opened.is_err();
-            let substitute = match opened {
-                Ok(substitute) => substitute,
+            let (parts, substitute) = match opened {
+                Ok(opened) => opened,
                 Err(error) if plan.lenient => {
                     info.fail(&error);
-                    None
+                    (0, None)
                 }
                 Err(error) => return Err(error),
             };
@@ -317,7 +306,7 @@ impl<S: Sys> SessionOn<S> {
 
     /// Whether the session counts its own opening thread.
     pub(crate) fn counts_opener(&self) -> bool {
-        self.whom.pid == self.opener.1
+        self.plan.whom.pid == self.opener.1
     }
 
     /// Takes a new base for everything.
@@ -386,8 +375,8 @@ impl<S: Sys> SessionOn<S> {
     /// Explains a refusal after the opening.
     pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> ExplainedError {
         // A thread that has ended is named by its id, even if the caller did not name it so.
-        let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
-        let target = Target { pid, ..self.target };
+        let Plan { whom, target, .. } = self.plan;
+        let target = if errno.0 == libc::ESRCH { Target { pid: whom.pid, ..target } } else { target };
         let refusal = Refusal { name: self.slot_name(slot), attr: &attr, target, errno };
         self.with_owner(slot, refusal.explain(&self.opened.sys))
     }

@@ -57,7 +57,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Checks after a full run that some test called every function that the package uses."""
     config = session.config
     chosen = config.option.keyword or config.option.markexpr or config.option.collectonly or config.args_source.name == "ARGS"
-    # These are called in C, and by test_the_other_way through ctypes.
+    # These are called in C, and by test_with_and_without_the_module through ctypes.
     in_c = {"picollo_scope_begin", "picollo_scope_end"} if picollo.extension_path else set()
     used = {name for path in PACKAGE.glob("*.py") for name in re.findall(r"(?:held|released|functions)\.(\w+)", path.read_text())}
     missing = sorted({f"picollo_{name}" for name in used & set(FUNCTIONS)} - CALLED - in_c)

@@ -58,7 +58,7 @@ class Arraylike:
     ],
     ids=lambda values: type(values).__name__,
 )
-def test_what_is_taken(values: Any) -> None:
+def test_accepted_values(values: Any) -> None:
     assert recorded(values) == one_by_one(VALUES)
 
 
@@ -201,7 +201,7 @@ def test_batches_count_like_single_values(values: list[int]) -> None:
     assert recorded(array.array("Q", values)) == one_by_one(values)
 
 
-def test_what_is_masked_is_left_out() -> None:
+def test_masked_values_are_left_out() -> None:
     for dtype in ("u8", "i8"):
         data = numpy.array([5, 7, 9, 11], dtype=dtype)
         masked = numpy.ma.masked_array(data, mask=[False, True, False, True])

@@ -51,7 +51,7 @@ def test_made_up_times() -> None:
     assert once.repetitions == (1, 1) and once.blocks.has_too_few
 
 
-def test_what_others_did() -> None:
+def test_other_activity() -> None:
     """Whatever this machine does meanwhile: the numbers, the verdict and the texts agree."""
     result = picollo.benchmark(
         lambda: add_chain_256(20), lambda: add_chain_256(60), budget=20, precision=0, max_blocks=60, warm_up=0.02

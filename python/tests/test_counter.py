@@ -50,7 +50,7 @@ def test_memory_of_the_caller() -> None:
             Counter(bits=bits, memory=wrong)
 
 
-def test_wrapping_and_what_is_refused() -> None:
+def test_wrapping_and_refusals() -> None:
     counter, wide = Counter("interlocked", 32), Counter("interlocked")
     counter.add(2**32 + 5)
     wide.add(2**64 - 1)

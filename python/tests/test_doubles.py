@@ -29,7 +29,7 @@ def midpoints(values: Any) -> list[float]:
     return [bucket.midpoint for bucket in collected(values).buckets() for _ in range(bucket.count)]
 
 
-def test_what_is_not_finite_and_nothing() -> None:
+def test_values_that_are_not_finite_and_no_values() -> None:
     statistics = collected([math.nan, math.inf, -math.inf, 1.5, -0.0, 0.0]).statistics
     assert (statistics.count, statistics.not_finite, statistics.lost) == (3, 3, 0)
     assert statistics.min == 0 and statistics.sum == pytest.approx(1.5, rel=0.001)
@@ -57,7 +57,7 @@ VALUES = [0.5, -2.0, 3.0, 3.0, 1e300, -1e-300]
         iter(VALUES),
     ],
 )
-def test_what_is_taken(values: Any) -> None:
+def test_accepted_values(values: Any) -> None:
     assert [bucket.count for bucket in collected(values).buckets()] == [1, 1, 1, 2, 1]
 
 
@@ -88,7 +88,7 @@ MASKED = numpy.ma.masked_array(numpy.array([1.0, 9.0, 2.0, 9.0, 4.0, 9.0]), mask
         numpy.ma.masked_invalid([1.0, math.nan, 2.0, 4.0]),
     ],
 )
-def test_what_is_converted(values: Any) -> None:
+def test_converted_values(values: Any) -> None:
     assert midpoints(values) == midpoints([1.0, 2.0, 4.0])
 
 
@@ -111,7 +111,7 @@ def test_what_is_converted(values: Any) -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_what_is_no_double_is_refused(values: Any, advice: str) -> None:
+def test_refused_values(values: Any, advice: str) -> None:
     histogram = DoubleHistogram()
     with pytest.raises(TypeError, match=advice):
         histogram.record_many(values)

@@ -87,7 +87,7 @@ async def asks_timed(slow: Exemplars) -> None:
 
 
 @pytest.mark.parametrize("use", [on_another_thread, without_asyncio, *map(in_a_loop, (asks, asks_async, asks_in_a_stack, asks_timed))])
-def test_of_a_scope_that_others_share_nothing_is_known(use: Callable[[Exemplars], None]) -> None:
+def test_nothing_is_known_of_a_shared_scope(use: Callable[[Exemplars], None]) -> None:
     slow = Exemplars(Histogram(), slowest=1, **OFTEN)
     ordinary(slow, 100)
     use(slow)

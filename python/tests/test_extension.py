@@ -24,7 +24,7 @@ from picollo import Histogram, _extension, clock
 #: These tests run differently with the module.
 CONCERNED = ("test_recording", "test_timing", "test_clock", "test_lifetime", "test_extension", "test_call_leaks")
 #: They test no single calls, and take long.
-LONG = ("multiprocessing", "long_batches", "two_threads", "shutdown", "nothing_leaks", "snapshot", "lives", "without_their_consumers")
+LONG = ("multiprocessing", "two_threads", "shutdown", "nothing_leaks", "snapshot", "without_their_consumers")
 
 #: The default places where the package looks.
 PLACES = (str(PACKAGE / _extension._NAME), str(PACKAGE.parents[2] / "target" / "python" / _extension._NAME))
@@ -38,7 +38,7 @@ needs_one_in_its_place = pytest.mark.skipif(
 
 
 @pytest.mark.skipif("PICOLLO_THE_OTHER_WAY" in os.environ, reason="this is the other way")
-def test_the_other_way() -> None:
+def test_with_and_without_the_module() -> None:
     """Runs these files without the module if this run has it, and with it otherwise."""
     other = "off" if picollo.extension_path else next(filter(os.path.isfile, PLACES), None)
     if other is None:
@@ -58,7 +58,7 @@ def test_the_other_way() -> None:
 # ── which module ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PICOLLO_EXTENSION", raising=False)
     assert tuple(_extension.candidates(PACKAGE)) == PLACES
     for named, expected in (("/elsewhere/_speed.abi3.so", ["/elsewhere/_speed.abi3.so"]), ("off", [])):
@@ -68,7 +68,7 @@ def test_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (told.returncode, told.stdout, told.stderr) == (0, "None\n", "")
 
 
-def test_who_names_one_wants_that_one(tmp_path: Path) -> None:
+def test_a_named_module_must_work(tmp_path: Path) -> None:
     broken = tmp_path / "broken.so"
     broken.write_text("not a module")
     for path in ("/nowhere/_speed.so", str(broken), picollo.library_path):
@@ -77,7 +77,7 @@ def test_who_names_one_wants_that_one(tmp_path: Path) -> None:
         assert "LibraryError" in told.stderr and f"{path} (the environment variable PICOLLO_EXTENSION)" in told.stderr
 
 
-def test_one_that_does_not_fit_is_left_alone(tmp_path: Path) -> None:
+def test_an_unfit_module_is_ignored(tmp_path: Path) -> None:
     shutil.copytree(SOURCES / "picollo", tmp_path / "picollo")
     (tmp_path / "picollo" / "_speed.abi3.so").write_text("not a module")
     code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.__file__, picollo.extension_path, h.total_count)"
@@ -86,7 +86,7 @@ def test_one_that_does_not_fit_is_left_alone(tmp_path: Path) -> None:
 
 
 @needs_the_module
-def test_one_of_another_version_or_library_is_refused() -> None:
+def test_modules_of_other_versions_and_libraries_are_refused() -> None:
     told = run_python(
         """
         import picollo
@@ -278,7 +278,7 @@ def test_reading_clocks_is_the_same() -> None:
     assert pickle.loads(pickle.dumps(clock.ticks)) is clock.ticks
 
 
-def test_they_say_the_same_of_themselves() -> None:
+def test_names_and_documentation_are_the_same() -> None:
     for name in ("record", "record_n", "nano_scope", "micro_scope", "milli_scope", "tick_scope"):
         method = getattr(Histogram, name)
         original = getattr(Histogram, f"_plain_{name}", method)

@@ -332,7 +332,7 @@ def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert told.returncode == 1 and "`cargo install --path crates/cli`" in told.stderr and told.stderr.count("\n") == 1
 
 
-def test_who_reads_no_more(log: Path) -> None:
+def test_a_closed_pipe(log: Path) -> None:
     """``picollo hlog ... | head -1``"""
     read, write_end = os.pipe()
     os.close(read)

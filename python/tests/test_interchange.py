@@ -131,7 +131,7 @@ def test_a_sessions_histogram_can_be_copied() -> None:
         assert copy.copy(histogram).counts == histogram.counts
 
 
-def test_what_is_decoded_has_no_histogram() -> None:
+def test_decoded_snapshots_have_no_histogram() -> None:
     snapshot = filled([1, 2, 3]).snapshot()
     for other in (Snapshot.decode(snapshot.encode()), copy.copy(snapshot), snapshot + snapshot, snapshot.corrected(1)):
         with pytest.raises(picollo.UnsupportedError):
@@ -147,7 +147,7 @@ def test_what_is_decoded_has_no_histogram() -> None:
 # ── sums ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_became_of_counts() -> None:
+def test_merged_counts() -> None:
     coarse = filled([500, 100_000, 2**40], relative_error=0.1).snapshot()
     narrow = Histogram(0.001, 1000, 10**6)
     snapshot = narrow.snapshot()
@@ -158,7 +158,7 @@ def test_what_became_of_counts() -> None:
     assert sum([total, total]).total_count == 8 and Snapshot.merged([total], name="B").name == "B"  # type: ignore[union-attr]
 
 
-def test_what_cannot_be_added_or_taken_away() -> None:
+def test_refused_sums_and_differences() -> None:
     histogram = filled([1, 2])
     snapshot, more = histogram.snapshot(), filled([1, 1]).snapshot()
     less = "fewer values than the other"
@@ -201,7 +201,7 @@ def test_hgrm() -> None:
 # ── what is wrong ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_hdr_has_no_room_for() -> None:
+def test_limits_of_hdr_encodings() -> None:
     for histogram in (filled([1]), filled([2**63], significant_digits=1)):
         for encoding in ("hdr_v2", "hdr_v2_compressed"):
             with pytest.raises(picollo.IncompatibleError, match="native encoding"):
@@ -216,14 +216,14 @@ def test_what_hdr_has_no_room_for() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"x", "", "é", "\ud800", "HISTFAAA", b"\x1c\x84\x93\x13", b"\x89Picollo", bytes(1000)])
-def test_what_is_no_encoding(data: Any) -> None:
+def test_invalid_encodings(data: Any) -> None:
     with pytest.raises(picollo.CorruptError, match=r"^\d+ bytes: this is no encoded histogram"):
         Snapshot.decode(data)
     with pytest.raises(picollo.CorruptError):
         Histogram.decode(data)
 
 
-def test_what_is_no_bytes_and_limits() -> None:
+def test_invalid_types_and_limits() -> None:
     for data in (None, 5, 1.5, [1, 2], object()):
         with pytest.raises(TypeError, match="bytes or base64"):
             Snapshot.decode(data)

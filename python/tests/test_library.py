@@ -34,7 +34,7 @@ def test_versions_and_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [path for path, _ in _library.candidates(Path("/repo"))] == ["/elsewhere/libpicollo.so"]
 
 
-def test_who_names_a_library_wants_that_one(tmp_path: Path) -> None:
+def test_a_named_library_must_work(tmp_path: Path) -> None:
     text = tmp_path / "libpicollo.so"
     text.write_text("not a library")
     unfit = {

@@ -227,7 +227,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(reader) == [] and reader.skipped == 0
 
 
-def test_what_is_no_source(tmp_path: Path) -> None:
+def test_invalid_sources(tmp_path: Path) -> None:
     for source in (None, 5, ["a"], object()):
         with pytest.raises(TypeError, match="source must be a path"):
             read_log(source)  # type: ignore[arg-type]
@@ -333,7 +333,7 @@ def test_default_times(tmp_path: Path) -> None:
     assert earlier.start == earlier.end == 2e9 - 5, "it ended before the log was opened"
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
+def test_refused_intervals(tmp_path: Path) -> None:
     path, one = tmp_path / "a.hlog", snapshot_of(1)
     with write_log(path, start=0) as log:
         wrongs: list[tuple[tuple[Any, ...], type[Exception], str]] = [

@@ -35,7 +35,7 @@ def test_anything_that_is_an_integer() -> None:
         *((value, TypeError) for value in (1.0, math.nan, None, "1", b"1", [1], (), object(), 1j)),
     ],
 )
-def test_what_is_refused(value: Any, error: type[Exception]) -> None:
+def test_refused_values(value: Any, error: type[Exception]) -> None:
     histogram = Histogram()
     calls: list[Callable[[], Any]] = [
         lambda: histogram.record(value),
@@ -73,7 +73,7 @@ def test_record_n_and_in_range_and_reset() -> None:
     assert (summary.min_trackable, summary.max_trackable) == (100, 200)
 
 
-def test_much_memory_is_warned_of() -> None:
+def test_warning_of_memory() -> None:
     with pytest.warns(UserWarning, match=r"takes \d{3} MB \(relative_error=1e-06, .*min and max") as caught:
         Histogram(1e-6).close()
     assert caught[0].filename == __file__
@@ -91,7 +91,7 @@ def test_much_memory_is_warned_of() -> None:
     Histogram(1.1 - 1.0)
 
 
-def test_options_that_cannot_be() -> None:
+def test_invalid_options() -> None:
     proportion, below = "relative_error must be a proportion within", "min must be below max"
     cases: list[tuple[dict[str, Any], str]] = [
         ({"min": 5, "max": 5}, "min must be below max: 5 and 5"),

@@ -188,7 +188,7 @@ def test_exemplars_in_every_format() -> None:
     assert " # {" not in registry.openmetrics()
 
 
-def test_what_is_no_exemplar() -> None:
+def test_invalid_exemplars() -> None:
     registry = Registry()
     hits, depth = registry.add_counter("hits"), registry.add_gauge("depth")
     registry.set_exemplars(hits.number, [Exemplar(1.0, trace_id=TRACE)])
@@ -226,7 +226,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_is_refused() -> None:
+def test_refusals() -> None:
     registry, histogram = Registry(), Histogram(0.01)
     registry.add(histogram, "x")
     for options, why in REFUSED:

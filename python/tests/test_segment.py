@@ -56,7 +56,7 @@ def test_workers_record_into_one_histogram(place: str) -> None:
     assert latency.snapshot().summary().total_count == 104_001
 
 
-def test_what_is_refused(place: str) -> None:
+def test_refusals(place: str) -> None:
     segment = picollo.Segment("refusals", directory=place, max_bytes=8 << 20)
     segment.histogram("x")
     assert_refused(

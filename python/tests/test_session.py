@@ -118,7 +118,7 @@ def test_events() -> None:
 
 
 @pytest.mark.parametrize("spec", ["", "no-such-event", "cycles/", "r", "mem:", "mem:0x10/3:w", "x" * 5000, "nöt", ":::"])
-def test_events_that_there_are_not(spec: str) -> None:
+def test_unknown_events(spec: str) -> None:
     with pytest.raises((picollo.NoSuchEventError, picollo.InvalidArgumentError)) as caught:
         Event(spec)
     assert len(str(caught.value)) > 10
@@ -142,7 +142,7 @@ def test_bad_arguments() -> None:
     )
 
 
-def test_what_is_missing_is_explained() -> None:
+def test_missing_counters_are_explained() -> None:
     info = picollo.perf_probe()
     assert info.paranoid is None or -1 <= info.paranoid <= 4
     if info.pmu_available:

@@ -61,7 +61,7 @@ def test_units_and_clocks() -> None:
             assert low <= histogram.summary().max <= high
 
 
-def test_what_is_wrong_shows_at_once() -> None:
+def test_wrong_arguments() -> None:
     closed = Histogram()
     closed.close()
     for arguments, error, message in (

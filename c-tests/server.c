@@ -139,12 +139,15 @@ static void servers_survive_forks(void)
         CHECK(pipe(done) == 0);
         const pid_t child = fork();
         if (child == 0) {
+            /* A child that hangs, as after a sanitizer's report, ends. */
+            alarm(60);
             /* It has no thread of the server, and takes nothing from the parent. */
             picollo_server_stop(server);
             const char result = status_of(get, "\nhits_total 3") == 200 ? 'y' : 'n';
             if (write(done[1], &result, 1) != 1) abort();
             for (;;) pause();
         }
+        CHECK(close(done[1]) == 0);
         CHECK(read(done[0], text + 64, 1) == 1 && text[64] == 'y');
         text[64] = 0;
         CHECK_U64(200, (uint64_t)status_of(get, "\nhits_total 3"));
@@ -154,7 +157,7 @@ static void servers_survive_forks(void)
         picollo_server_stop(serve(address, NULL));
         /* At an orderly end of the child, checkers would miss what the threads refer to. */
         CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
-        CHECK(close(done[0]) == 0 && close(done[1]) == 0);
+        CHECK(close(done[0]) == 0);
     }
 }
 

@@ -6,26 +6,18 @@ cd "$(dirname "$0")/.."
 [ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh
 # First, because the rest has a separate target directory.
 PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python/run-tests.sh -q ../adapters/pytest/tests
-# Google Benchmark: at most a page, whose example runs.
+# Google Benchmark: a page, whose example runs.
 stage=$PWD/target/stage root=$(ci/tools/debian.sh libbenchmark-dev)
 libraries=$root/usr/lib/$(gcc -print-multiarch)
 mkdir -p target/adapters
-build() {
-    g++ -std=c++17 -O1 -Wall -Wextra -Werror "$1" -o "$2" -isystem "$root/usr/include" \
-        -I"$stage/include" -L"$stage/lib" -L"$libraries" -Wl,-rpath,"$stage/lib:$libraries" -lpicollo -lbenchmark -lpthread
-}
 sed -n '/^```c++$/,/^```$/{//!p}' adapters/google-benchmark/README.md >target/adapters/readme.cpp
-build target/adapters/readme.cpp target/adapters/readme
-target/adapters/readme --benchmark_min_time=0.05 --benchmark_format=json 2>/dev/null |
-    python3 -c 'import json, sys; (run,) = json.load(sys.stdin)["benchmarks"]; assert run["p99"] > 0, run; print("Google Benchmark: the README works")'
-build adapters/google-benchmark/example.cpp target/adapters/google-benchmark
-target/adapters/google-benchmark --benchmark_min_time=0.05 --benchmark_format=json 2>/dev/null | python3 -c '
+g++ -std=c++17 -O1 -Wall -Wextra -Werror target/adapters/readme.cpp -o target/adapters/readme -isystem "$root/usr/include" \
+    -I"$stage/include" -L"$stage/lib" -L"$libraries" -Wl,-rpath,"$stage/lib:$libraries" -lpicollo -lbenchmark -lpthread
+target/adapters/readme --benchmark_min_time=0.05 --benchmark_format=json 2>/dev/null | python3 -c '
 import json, sys
-runs = json.load(sys.stdin)["benchmarks"]
-assert len(runs) == 2, runs
-for run in runs:
-    assert run["recorded"] == run["iterations"] > 0 and 0 < run["p50"] <= run["p99"] <= run["max"], run
-print("Google Benchmark: every iteration recorded")
+(run,) = json.load(sys.stdin)["benchmarks"]
+assert run["recorded"] == run["iterations"] > 0 and 0 < run["p50"] <= run["p99"], run
+print("Google Benchmark: the README works, and every iteration is recorded")
 '
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/adapters
 # A project outside this workspace depends on our packages by path.
@@ -43,8 +35,4 @@ echo "a project outside of the workspace can depend on the packages by path"
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 adapters=(-p picollo-criterion -p picollo-metrics -p picollo-tracing)
 cargo clippy --locked "${adapters[@]}" --release --all-targets --quiet -- -D warnings
-cargo run --locked --release --quiet -p picollo-metrics --example against_exporter
-cargo run --locked --release --quiet -p picollo-tracing --example spans
-# Criterion keeps its measurements in that target directory.
-cargo run --locked --release --quiet -p picollo-criterion --example sorting
 cargo test --locked --release --quiet "${adapters[@]}"

@@ -2,7 +2,7 @@
 # The C# binding, its tests and samples on CoreCLR 8, compiled by Roslyn as C# 12; and its adapter (adapters/meter-listener).
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
-#   ci/dotnet.sh --bench      compile, and print the cost of a record; --bench meters: only of the adapter
+#   ci/dotnet.sh --bench      compile, and print the cost of a record
 #   ci/dotnet.sh --fetch      fetch the tools only; --compile: and compile
 #
 # The library is that of target/stage, or of the directory in STAGE. The tools are kept in ~/.cache/picollo/dotnet: a
@@ -88,8 +88,7 @@ compile() {
         "$core/Bench.exe.dll=$(sources dotnet/bench -maxdepth 1),$library" \
         "${listener#@}=$(sources $meters/src),$library" \
         "$core/MeterTests.exe.dll=$(sources $meters/tests),dotnet/tests/Check.cs,dotnet/tests/Runner.cs,$library,$listener" \
-        "$core/MeterReadme.exe.dll=$out/MeterReadme.cs,$library,$listener" \
-        "$core/MeterBench.exe.dll=$(sources $meters/bench),$library,$listener"
+        "$core/MeterReadme.exe.dll=$out/MeterReadme.cs,$library,$listener"
 }
 
 # A hanging program fails.
@@ -145,18 +144,12 @@ export LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 LC_ALL=C.UTF-8
 export PICOLLO_LAYOUT=$PWD/$out/layout.txt
 
-if [ "$*" = "--bench meters" ]; then
-    core MeterBench
-    exit 0
-fi
 if [ "${1:-}" = --bench ]; then
     g++ -std=c++17 -O2 -shared -fPIC -I "$stage/include" dotnet/bench/inline.cpp -o "$out/libpicollo_bench.so" \
         -L "$stage/lib" -lpicollo
     export LD_LIBRARY_PATH=$PWD/$out:$LD_LIBRARY_PATH
     echo "== CoreCLR $("$runtime/dotnet" --list-runtimes | cut -d' ' -f2)"
     core Bench
-    echo "== Meters"
-    core MeterBench
     exit 0
 fi
 

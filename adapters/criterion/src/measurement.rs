@@ -5,19 +5,20 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use criterion::Bencher;
-use criterion::measurement::{Measurement, ValueFormatter};
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use picollo_core::Snapshot;
 use picollo_native::{Clock, ExplainedError, Result, Status, TimeUnit};
 use picollo_perf::{Event, ReadMode, Reading, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions};
 
-use crate::formatter::Formatter;
+use crate::formatter::Counts;
 use crate::measured::{Measured, Per};
 
 /// Measures wall time, and also counts events of the calling thread. Clones share their measurements.
 #[derive(Clone)]
 pub struct Picollo {
     pub(crate) inner: Rc<Inner>,
-    formatter: Formatter,
+    /// The event that criterion shows; `None` for the time.
+    shown: Option<usize>,
 }
 
 pub(crate) struct Inner {
@@ -57,7 +58,7 @@ impl Picollo {
             events: events.iter().map(|event| (*event).to_owned()).collect(),
             measured: RefCell::default(),
         };
-        Ok(Picollo { inner: Rc::new(inner), formatter: Formatter::Time })
+        Ok(Picollo { inner: Rc::new(inner), shown: None })
     }
 
     /// Makes criterion show a counted event instead of the time.
@@ -75,7 +76,7 @@ impl Picollo {
         if let Some(info) = info.filter(|info| info.status != 0) {
             return Err(ExplainedError::new(Status::NoSuchEvent, format_args!("{}", info.message())));
         }
-        self.formatter = Formatter::Count(at);
+        self.shown = Some(at);
         Ok(self)
     }
 
@@ -183,14 +184,14 @@ impl Measurement for Picollo {
     }
 
     fn to_f64(&self, taken: &Taken) -> f64 {
-        match self.formatter {
-            Formatter::Time => taken.picos as f64 / 1e3,
+        match self.shown {
+            None => taken.picos as f64 / 1e3,
             // Criterion cannot represent an unknown value, and divides by it.
-            Formatter::Count(at) => taken.counts[at].unwrap_or(0).max(1) as f64,
+            Some(at) => taken.counts[at].unwrap_or(0).max(1) as f64,
         }
     }
 
     fn formatter(&self) -> &dyn ValueFormatter {
-        &self.formatter
+        if self.shown.is_some() { &Counts } else { Measurement::formatter(&WallTime) }
     }
 }

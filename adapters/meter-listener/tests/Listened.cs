@@ -29,6 +29,14 @@ internal sealed class Listened : IDisposable
 
     internal static KeyValuePair<string, object> Tag(string key, object value) => new KeyValuePair<string, object>(key, value);
 
+    /// <summary>Starts threads, each with its number.</summary>
+    internal static Thread[] Start(int count, Action<int> body)
+    {
+        Thread[] threads = Enumerable.Range(0, count).Select(number => new Thread(() => body(number))).ToArray();
+        Array.ForEach(threads, thread => thread.Start());
+        return threads;
+    }
+
     public void Dispose()
     {
         Listener.Dispose();

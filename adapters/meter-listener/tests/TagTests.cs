@@ -205,7 +205,7 @@ public static class TagTests
             }
         });
         reader.Start();
-        Thread[] threads = Enumerable.Range(0, Threads).Select(thread => new Thread(() =>
+        Thread[] threads = Listened.Start(Threads, thread =>
         {
             for (int round = 0; round < Rounds; round++)
                 for (int i = 0; i < Sets; i++)
@@ -216,11 +216,8 @@ public static class TagTests
                     else
                         histogram.Record(0.001, b, a);
                 }
-        })).ToArray();
-        foreach (Thread thread in threads)
-            thread.Start();
-        foreach (Thread thread in threads)
-            thread.Join();
+        });
+        Array.ForEach(threads, thread => thread.Join());
         Volatile.Write(ref stop, true);
         reader.Join();
         Check.Equal(Sets - 20 + 1, listened.Listener.Histograms.Count);

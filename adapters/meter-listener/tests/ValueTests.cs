@@ -66,6 +66,9 @@ public static class ValueTests
         HdrHistogramSnapshot snapshot = listened.Only.GetSnapshot();
         Check.Equal("4 2 1", string.Join(" ", new ulong[] { 0, 1, 2 }.Select(nanos => snapshot.GetBucket(nanos).Count)));
         Check.Equal(7ul, listened.Only.Count);
+        seconds.Record(7e-9);
+        snapshot.Update(deltas: true);
+        Check.Equal("1 7", $"{snapshot.TotalCount} {snapshot.GetPercentileValue(50)}", "an interval");
     }
 
     [Test]

@@ -49,7 +49,7 @@ impl Metrics {
     /// The values that a histogram has recorded so far, in all threads. `None` if there is no such histogram, or no
     /// memory.
     pub fn histogram(&self, name: &str, labels: &[(&str, &str)]) -> Option<Recorded> {
-        let (histogram, scale) = self.0.look(name, labels)?;
+        let (histogram, scale) = self.0.histogram(name, labels)?;
         let mut snapshot = Snapshot::boxed(*histogram.layout()).ok()?;
         histogram.update(&mut snapshot, Since::Reset).ok()?;
         Some(Recorded { snapshot, scale })

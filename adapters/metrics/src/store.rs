@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// The histogram under a name, if it is one.
-    pub(crate) fn look(&self, name: &str, labels: &[(&str, &str)]) -> Option<(SharedHistogram, f64)> {
+    pub(crate) fn histogram(&self, name: &str, labels: &[(&str, &str)]) -> Option<(SharedHistogram, f64)> {
         let mut labels: Vec<_> = labels.iter().map(|&(name, value)| (name.into(), value.into())).collect();
         labels.sort_unstable();
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,45 +26,36 @@ def put(lines: Lines, field: str, change: Callable[[Any], Any]) -> None:
         line[field] = change(line[field])
 
 
-def shares(lines: Lines, cause: int) -> Lines:
+def thirtieth(lines: Lines) -> Lines:
+    """One of thirty exemplars, and at least two."""
+    return exemplars(lines, "usleep")[: max(2, sum("exemplar" in line for line in lines) // 30)]
+
+
+def share(lines: Lines, cause: int) -> Lines:
     return [line for line in lines if line.get("share") == cause]
 
 
-def all_excess(lines: Lines) -> int:
-    return sum(line["excess"] for line in lines if "share" in line)
-
-
-def of_exemplars(lines: Lines) -> int:
-    return sum("exemplar" in line for line in lines)
+def unexplained(lines: Lines) -> None:
+    all_excess = sum(line["excess"] for line in lines if "share" in line)
+    put(share(lines, judge.UNEXPLAINED), "excess", lambda excess: excess + all_excess // 9)
 
 
 def duds(lines: Lines) -> None:
-    for line in lines:
-        if line.get("plant") == "usleep":
-            line["inner"]["wall"] = line["inner"]["cpu"]
-
-
-def forgets(lines: Lines) -> None:
-    for line in exemplars(lines, "first touch"):
-        lines.remove(line)
+    put([line for line in lines if line.get("plant") == "usleep"], "inner", lambda inner: {**inner, "wall": inner["cpu"]})
 
 
 UNKNOWABLE = "knows of switches where that is not to be had"
 CHANGES: dict[str, Callable[[Lines], None]] = {
-    "one answer in thirty, and at least two, takes waiting for the run queue": lambda lines: put(
-        exemplars(lines, "usleep")[: max(2, of_exemplars(lines) // 30)], "cause", lambda _: judge.QUEUE
-    ),
+    "one answer in thirty takes waiting for the run queue": lambda lines: put(thirtieth(lines), "cause", lambda _: judge.QUEUE),
     "knows the cause of what was offered": lambda lines: put(exemplars(lines, "usleep", "offered"), "cause", lambda _: judge.WAITING),
     "says several: never wrong, never of use": lambda lines: put(exemplars(lines, "neighbours"), "cause", lambda _: judge.SEVERAL),
-    "a tenth of the excess is unexplained": lambda lines: put(
-        shares(lines, judge.UNEXPLAINED), "excess", lambda excess: excess + all_excess(lines) // 9
-    ),
+    "a tenth of the excess is unexplained": unexplained,
     "a part is longer by 8 %": lambda lines: put(exemplars(lines, "ten times the work")[:1], "cpu", lambda cpu: cpu * 1.08),
-    "keeps none of a kind": forgets,
+    "keeps none of a kind": lambda lines: put(exemplars(lines, "first touch"), "exemplar", lambda _: None),
     "plants that did nothing": duds,
     "a tenth too few page faults": lambda lines: put(exemplars(lines, "first touch")[:1], "minor_faults", lambda faults: faults * 0.9),
     UNKNOWABLE: lambda lines: put(exemplars(lines, "usleep")[:1], "known", lambda known: known | sum(judge.WITHHELD.values())),
-    "the shares of a cause are half as much again": lambda lines: put(shares(lines, judge.QUEUE), "excess", lambda excess: excess * 3 // 2),
+    "the shares of a cause are half as much again": lambda lines: put(share(lines, judge.QUEUE), "excess", lambda excess: excess * 3 // 2),
 }
 
 

@@ -160,8 +160,8 @@ static void wake(int number)
     for (int i = 0; i < number; i++) sem_post(&wanted);
     await_neighbours(number);
 }
-static void wake_neighbours(int dud) { if (!dud) wake(NEIGHBOURS); }
-static void wake_neighbour(int dud) { if (!dud) wake(1); }
+static void wake_neighbours(void) { wake(NEIGHBOURS); }
+static void wake_neighbour(void) { wake(1); }
 
 static void calm_neighbours(void)
 {
@@ -170,57 +170,56 @@ static void calm_neighbours(void)
 }
 
 static void nothing(void) {}
-static void nothing_before(int dud) { (void)dud; }
 
 /* Ordinary requests. */
-static void work_request(int dud) { (void)dud; work_for(USUAL_WORK); }
-static void database_request(int dud) { (void)dud; sleep_for(USUAL_WAIT); }
+static void work_request(void) { work_for(USUAL_WORK); }
+static void database_request(void) { sleep_for(USUAL_WAIT); }
 
 /* Waiting by its own call. */
-static void usleep_request(int dud)
+static void usleep_request(void)
 {
     work_for(USUAL_WORK);
-    if (!dud) sleep_for(PLANTED);
+    sleep_for(PLANTED);
 }
 
 /* The same in pieces: more switches than a one-page ring holds. */
-static void short_waits_request(int dud)
+static void short_waits_request(void)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK);
     for (;;) {
         const struct accounts so_far = accounts_since(&begin);
-        if (dud || waiting_of(&so_far) > PLANTED) break;
+        if (waiting_of(&so_far) > PLANTED) break;
         sleep_for(100000);
     }
 }
 
 /* Many short waits, after each of which it has to wait for the CPU: woken late, but never preempted. */
-static void woken_late_request(int dud)
+static void woken_late_request(void)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK / 2);
     for (int i = 0; i < 40; i++) {
         sleep_for(50000);
-        if (dud || accounts_since(&begin).run_delay > PLANTED) break;
+        if (accounts_since(&begin).run_delay > PLANTED) break;
         work_for(USUAL_WORK / 20);
     }
 }
 
 /* Work in pieces until neighbors have taken the CPU for long enough. */
-static void preempted_request(int dud)
+static void preempted_request(void)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK);
-    for (int i = 0; i < 20 && !dud && accounts_since(&begin).run_delay < PLANTED; i++) work_for(USUAL_WORK / 6);
+    for (int i = 0; i < 20 && accounts_since(&begin).run_delay < PLANTED; i++) work_for(USUAL_WORK / 6);
 }
 
 /* The usual ten milliseconds of waiting, and two of neighbors. */
-static void database_and_neighbours_request(int dud)
+static void database_and_neighbours_request(void)
 {
     const struct accounts begin = accounts_now();
     sleep_for(USUAL_WAIT);
-    while (!dud && accounts_since(&begin).run_delay < PLANTED_TO_DATABASE) sched_yield();
+    while (accounts_since(&begin).run_delay < PLANTED_TO_DATABASE) sched_yield();
 }
 
 /* A file of the group, in either version of control groups, and its period in microseconds. */
@@ -255,13 +254,13 @@ static void set_quota(long micros)
 }
 
 /* A tenth of a CPU for the group, so that two milliseconds of work take eighteen more. */
-static void quota_before(int dud) { if (!dud) set_quota(2000); }
+static void quota_before(void) { set_quota(2000); }
 static void quota_after(void) { set_quota(-1); }
-static void quota_request(int dud)
+static void quota_request(void)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK);
-    for (int i = 0; i < 20 && !dud && accounts_since(&begin).throttled < PLANTED; i++) work_for(USUAL_WORK / 3);
+    for (int i = 0; i < 20 && accounts_since(&begin).throttled < PLANTED; i++) work_for(USUAL_WORK / 3);
 }
 
 /* Untouched memory: first touched by the program itself, and by the kernel inside read(). */
@@ -269,32 +268,32 @@ enum { PAGE = 4096, PAGES = 1 << 15 };
 static char *mapping;
 static int zeroes = -1;
 
-static void mapping_before(int dud)
+static void mapping_before(void)
 {
-    mapping = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (dud ? MAP_POPULATE : 0), -1, 0);
+    mapping = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) exit((perror("mmap"), 2));
     madvise(mapping, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
 }
 static void mapping_after(void) { munmap(mapping, (size_t)PAGES * PAGE); }
 
-static void touched_request(int dud)
+static void touched_request(void)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK);
     for (int page = 0; page < PAGES; page++) {
         mapping[(size_t)page * PAGE] = 1;
-        if (page % 512 == 0 && !dud && accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
+        if (page % 512 == 0 && accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
     }
 }
 
-static void touched_by_read_request(int dud)
+static void touched_by_read_request(void)
 {
     const struct accounts begin = accounts_now();
     enum { CHUNK = 256 * PAGE };
     work_for(USUAL_WORK);
     for (size_t at = 0; at < (size_t)PAGES * PAGE; at += CHUNK) {
         if (read(zeroes, mapping + at, CHUNK) != CHUNK) exit((perror("/dev/zero"), 2));
-        if (accounts_since(&begin).cpu > (dud ? 2 * USUAL_WORK : USUAL_WORK + PLANTED)) break;
+        if (accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
     }
 }
 
@@ -302,45 +301,44 @@ static void touched_by_read_request(int dud)
 enum { HUGE_PAGE = 2 << 20, HUGE_PAGES = 256 };
 static char *huge, *huge_mapping;
 
-static void huge_before(int dud)
+static void huge_before(void)
 {
     huge_mapping = mmap(NULL, (size_t)(HUGE_PAGES + 1) * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (huge_mapping == MAP_FAILED) exit((perror("mmap"), 2));
     huge = (char *)(((uintptr_t)huge_mapping + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     madvise(huge, (size_t)HUGE_PAGES * HUGE_PAGE, MADV_HUGEPAGE);
-    for (int page = 0; page < HUGE_PAGES && dud; page++) huge[(size_t)page * HUGE_PAGE] = 1;
 }
 static void huge_after(void) { munmap(huge_mapping, (size_t)(HUGE_PAGES + 1) * HUGE_PAGE); }
 
-static void huge_request(int dud)
+static void huge_request(void)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK);
     for (int page = 0; page < HUGE_PAGES; page++) {
         huge[(size_t)page * HUGE_PAGE] = 1;
-        if (!dud && accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
+        if (accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
     }
 }
 
 /* Eight times the work, thousands of short faults, and some long ones at the end: the latest are not representative. */
-static void work_and_faults_before(int dud)
+static void work_and_faults_before(void)
 {
-    mapping_before(dud);
-    huge_before(dud);
+    mapping_before();
+    huge_before();
 }
 static void work_and_faults_after(void)
 {
     mapping_after();
     huge_after();
 }
-static void work_and_faults_request(int dud)
+static void work_and_faults_request(void)
 {
-    work_for(dud ? USUAL_WORK : 10 * USUAL_WORK);
-    for (int page = 0; page < 2000 && !dud; page++) mapping[(size_t)page * PAGE] = 1;
-    for (int page = 0; page < 16 && !dud; page++) huge[(size_t)page * HUGE_PAGE] = 1;
+    work_for(10 * USUAL_WORK);
+    for (int page = 0; page < 2000; page++) mapping[(size_t)page * PAGE] = 1;
+    for (int page = 0; page < 16; page++) huge[(size_t)page * HUGE_PAGE] = 1;
 }
 
-static void ten_times_request(int dud) { work_for(dud ? USUAL_WORK : 10 * USUAL_WORK); }
+static void ten_times_request(void) { work_for(10 * USUAL_WORK); }
 
 static uint64_t run_queue_of(const struct accounts *accounts) { return accounts->run_delay; }
 static uint64_t throttled_of(const struct accounts *accounts)
@@ -356,8 +354,8 @@ static uint64_t faults_of(const struct accounts *accounts)
     return accounts->minor_faults * 20000 > extra ? extra : 0;
 }
 
-static const struct plant ordinary_work = {"ordinary", KIND_WORK, nothing_before, work_request, nothing, extra_cpu_of, 0};
-static const struct plant ordinary_database = {"ordinary", KIND_DATABASE, nothing_before, database_request, nothing, waiting_of, 0};
+static const struct plant ordinary_work = {"ordinary", KIND_WORK, nothing, work_request, nothing, extra_cpu_of, 0};
+static const struct plant ordinary_database = {"ordinary", KIND_DATABASE, nothing, database_request, nothing, waiting_of, 0};
 /* Small pages take a microsecond each, huge ones some hundreds. */
 static uint64_t huge_faults_of(const struct accounts *accounts)
 {
@@ -371,15 +369,15 @@ const struct plant *const ordinary[4][2] = {
     [KIND_MIXED] = {&ordinary_work, &ordinary_database},
 };
 const struct plant plants[] = {
-    {"usleep", KIND_WORK, nothing_before, usleep_request, nothing, waiting_of, 0},
-    {"many short waits", KIND_WORK, nothing_before, short_waits_request, nothing, waiting_of, 0},
+    {"usleep", KIND_WORK, nothing, usleep_request, nothing, waiting_of, 0},
+    {"many short waits", KIND_WORK, nothing, short_waits_request, nothing, waiting_of, 0},
     {"usleep beside neighbours", KIND_WORK, wake_neighbours, woken_late_request, calm_neighbours, run_queue_of, 0},
     {"neighbours", KIND_WORK, wake_neighbours, preempted_request, calm_neighbours, run_queue_of, 0},
     {"CPU quota", KIND_WORK, quota_before, quota_request, quota_after, throttled_of, 1},
     {"first touch", KIND_WORK, mapping_before, touched_request, mapping_after, faults_of, 0},
     {"first touch, huge pages", KIND_WORK, huge_before, huge_request, huge_after, huge_faults_of, 0},
     {"first touch in read()", KIND_WORK, mapping_before, touched_by_read_request, mapping_after, faults_of, 0},
-    {"ten times the work", KIND_WORK, nothing_before, ten_times_request, nothing, extra_cpu_of, 0},
+    {"ten times the work", KIND_WORK, nothing, ten_times_request, nothing, extra_cpu_of, 0},
     {"ten times the work, and faults", KIND_WORK, work_and_faults_before, work_and_faults_request, work_and_faults_after, extra_cpu_of, 0},
     {"database and neighbours", KIND_DATABASE, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
     {"the same, kinds mixed", KIND_MIXED, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},

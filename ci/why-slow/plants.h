@@ -25,10 +25,9 @@ enum kind { KIND_WORK = 1, KIND_DATABASE = 2, KIND_MIXED = 3 };
 struct plant {
     const char *name;
     enum kind kind;
-    /* The set-up before the request, the cleanup after it, and the request itself. A dud does the same without the
-     * cause. */
-    void (*before)(int dud);
-    void (*request)(int dud);
+    /* The set-up before the request, the request itself, and the cleanup after it. */
+    void (*before)(void);
+    void (*request)(void);
     void (*after)(void);
     /* The planted part of a request's accounts, in nanoseconds. */
     uint64_t (*planted)(const struct accounts *);

@@ -2,7 +2,6 @@
  * each request, with the oracle's accounts, and for each kept exemplar, with the collector's answer.
  *
  *   run ENVIRONMENT TIMES SEED [GROUP]     ENVIRONMENT: ring, no-ring, perf-forbidden, no-schedstat, fixed-order
- *   run oracle TIMES SEED [GROUP]          without the library: would the oracle notice a plant without effect?
  *
  * Ends with status 77 if the environment cannot be made here.
  */
@@ -100,14 +99,14 @@ static void request(const struct plant *plant, enum kind kind, enum how how)
     pthread_t thread;
     memset(&ending, 0, sizeof ending);
     ending.context.words[0] = ++request_number;
-    plant->before(0);
+    plant->before();
     outer_begin = accounts_now();
     if (how != OFFERED) {
         picollo_exemplars_begin(collector, &ending.scope);
         ending.scope.label = kind;
     }
     begin = accounts_now();
-    plant->request(0);
+    plant->request();
     inner = accounts_since(&begin);
     if (how == OFFERED) picollo_exemplars_offer(collector, inner.wall, &ending.context);
     else if (how == SCOPED) end_here(&ending);
@@ -181,60 +180,16 @@ static size_t plan(struct wanted *wanted, int times, int has_group)
     return length;
 }
 
-/* Runs each plant as it is, and as a dud: the same request without its cause. Prints how many are taken for planted,
- * and fails if duds often are, or plants seldom. */
-static struct accounts grown(const struct plant *plant, int dud)
-{
-    struct accounts begin, accounts;
-    plant->before(dud);
-    begin = accounts_now();
-    plant->request(dud);
-    accounts = accounts_since(&begin);
-    plant->after();
-    return accounts;
-}
-
-static int oracle_notices(int times, const char *group)
-{
-    int passed = 0, failed = 0;
-    for (unsigned i = 0; i < plants_length; i++) {
-        const struct plant *const plant = &plants[i];
-        const uint64_t least = plant->kind == KIND_WORK ? PLANTED : PLANTED_TO_DATABASE;
-        int noticed[2] = {0, 0};
-        struct accounts last[2];
-        if (plant->needs_group && group == NULL) {
-            printf("SKIPPED: %s: no control group that may be written to\n", plant->name);
-            continue;
-        }
-        for (int time = 0; time < times; time++)
-            for (int dud = 0; dud < 2; dud++) {
-                last[dud] = grown(plant, dud);
-                noticed[dud] += plant->planted(&last[dud]) >= least;
-            }
-        for (int dud = 0; dud < 2; dud++)
-            printf("%-31s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
-                noticed[dud], times, (double)last[dud].wall / 1e6, (double)last[dud].cpu / 1e6, (double)last[dud].run_delay / 1e6, (double)waiting_of(&last[dud]) / 1e6,
-                (double)last[dud].throttled / 1e6, (unsigned long)last[dud].minor_faults);
-        /* Other programs may delay a dud as well, and the oracle rightly sees that. */
-        const int is_right = noticed[1] * 2 < times && noticed[0] * 2 > times;
-        is_right ? passed++ : failed++;
-        if (!is_right) printf("FAILED: %s\n", plant->name);
-    }
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
-}
-
 int main(int count, char **arguments)
 {
     const char *const environment = count > 3 ? arguments[1] : "";
     const char *const group = count > 4 && *arguments[4] != 0 ? arguments[4] : NULL;
     const int has_ring = strcmp(environment, "ring") == 0, is_forbidden = strcmp(environment, "perf-forbidden") == 0;
-    const int is_hidden = strcmp(environment, "no-schedstat") == 0, is_fixed = strcmp(environment, "fixed-order") == 0, is_oracle = strcmp(environment, "oracle") == 0;
-    if (!has_ring && !is_forbidden && !is_hidden && !is_fixed && !is_oracle && strcmp(environment, "no-ring") != 0) return fprintf(stderr, "usage: run ENVIRONMENT TIMES SEED [GROUP]\n"), 2;
+    const int is_hidden = strcmp(environment, "no-schedstat") == 0, is_fixed = strcmp(environment, "fixed-order") == 0;
+    if (!has_ring && !is_forbidden && !is_hidden && !is_fixed && strcmp(environment, "no-ring") != 0) return fprintf(stderr, "usage: run ENVIRONMENT TIMES SEED [GROUP]\n"), 2;
     if (is_forbidden && forbid_perf() != 0) return perror(environment), 77;
 
     plants_open(group);
-    if (is_oracle) return oracle_notices(atoi(arguments[2]), group);
     open_collector(has_ring || is_forbidden ? PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS : PICOLLO_EXEMPLARS_NO_RING, is_hidden);
     throttles_seen = accounts_now().throttles;
 

@@ -37,7 +37,7 @@ mod metrics;
 mod perf;
 mod picollo;
 mod picture;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod segment;
 mod why;
 

@@ -19,8 +19,9 @@ macro_rules! without {
     };
 }
 
-/// Collectors of exemplars, except on Linux: other systems have no accounting of threads.
-mod accounts {
+/// Collectors of exemplars, which need accounts of threads, and segments, which need locks that end with their holder:
+/// only on Linux.
+mod linux {
     use super::*;
 
     without! {
@@ -28,9 +29,11 @@ mod accounts {
             picollo_exemplars_create picollo_exemplars_annotate picollo_exemplars_prepare_thread
             picollo_exemplars_collect picollo_exemplars_interval picollo_exemplars_share
             picollo_exemplars_get picollo_exemplars_format picollo_exemplars_publish
+            picollo_segment_create picollo_segment_attach picollo_segment_path picollo_segment_histogram
+            picollo_segment_counter picollo_segment_retire picollo_segment_estimate
         ]
         () = (), [
-            picollo_exemplars_begin picollo_exemplars_free
+            picollo_exemplars_begin picollo_exemplars_free picollo_segment_free
         ]
         u32 = 0, [
             picollo_exemplars_end picollo_exemplars_offer
@@ -38,7 +41,7 @@ mod accounts {
     }
 }
 
-/// Objects that live only on the heap: histograms of doubles, registries with counters, gauges and servers, segments,
+/// Objects that live only on the heap: histograms of doubles, registries with counters, gauges and servers, and
 /// benchmarks.
 #[cfg(not(feature = "std"))]
 mod memory {
@@ -54,9 +57,7 @@ mod memory {
             picollo_registry_add_double picollo_registry_remove picollo_registry_update
             picollo_registry_encode picollo_registry_negotiate picollo_registry_add_counter
             picollo_registry_add_gauge picollo_registry_set_exemplars picollo_metric_counter_read
-            picollo_metric_gauge_read picollo_server_start picollo_server_address picollo_segment_create picollo_segment_attach picollo_segment_path
-            picollo_segment_histogram picollo_segment_counter picollo_segment_retire
-            picollo_segment_estimate picollo_figure_compute picollo_benchmark_create picollo_benchmark_next
+            picollo_metric_gauge_read picollo_server_start picollo_server_address picollo_figure_compute picollo_benchmark_create picollo_benchmark_next
             picollo_benchmark_done picollo_benchmark_done_after picollo_benchmark_progress
             picollo_benchmark_result picollo_benchmark_counter picollo_benchmark_histogram_ref
             picollo_benchmark_format
@@ -65,7 +66,7 @@ mod memory {
             picollo_double_histogram_free picollo_double_histogram_record picollo_double_histogram_record_n
             picollo_double_histogram_record_batch picollo_double_snapshot_free picollo_registry_free
             picollo_metric_counter_add picollo_metric_counter_free picollo_metric_gauge_set
-            picollo_metric_gauge_add picollo_metric_gauge_free picollo_server_stop picollo_segment_free picollo_benchmark_free
+            picollo_metric_gauge_add picollo_metric_gauge_free picollo_server_stop picollo_benchmark_free
         ]
     }
 }

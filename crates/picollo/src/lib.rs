@@ -21,7 +21,7 @@
 //! | `codec` | `codec` | HdrHistogram's encodings and logs |
 //! | `export` | `export` | Prometheus and OpenTelemetry; with `http` a server, with `otlp` a push |
 //! | `perf` | `perf`, `native` | performance counters; clocks, scopes and known work |
-//! | `segment` | `segment` | histograms that other processes watch |
+//! | `segment` | `segment` | histograms that other processes watch, on Linux |
 //! | `bench` | `bench` | which of two functions is faster, and saved runs |
 //! | `why` | `why` | slow observations and their causes, on Linux |
 //!
@@ -42,7 +42,7 @@ pub use picollo_export as export;
 pub use picollo_native as native;
 #[cfg(feature = "perf")]
 pub use picollo_perf as perf;
-#[cfg(feature = "segment")]
+#[cfg(all(feature = "segment", target_os = "linux"))]
 pub use picollo_segment as segment;
 #[cfg(feature = "stats")]
 pub use picollo_stats as stats;

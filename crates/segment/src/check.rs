@@ -34,7 +34,7 @@ impl Header {
         self.start_time != 0
             && matches!(file::state_and_start(&self.pid.to_string()), Some((state, start))
                 if start == self.start_time && !matches!(state, b'Z' | b'X' | b'x'))
-            && format::field(&self.boot_id) == file::boot_id()
+            && format::read_field(&self.boot_id) == file::boot_id()
     }
 
     /// Whether another process created it and is alive. The caller itself does not count: it may have become another
@@ -46,7 +46,7 @@ impl Header {
 
 impl Shape {
     /// Checks a header, possibly truncated, in a file of this length.
-    pub(crate) fn of((header, length): &(Header, usize), file_length: u64) -> Result<Shape, Doubt> {
+    pub(crate) fn from_header((header, length): &(Header, usize), file_length: u64) -> Result<Shape, Doubt> {
         use Status::{Corrupt, Incompatible};
         let entries = header.entries.load(core::sync::atomic::Ordering::Relaxed);
         let Header { capacity, max_entries, .. } = *header;
@@ -121,7 +121,7 @@ pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static 
 }
 
 /// Turns a reason into a sentence about an entry.
-pub(crate) fn of_entry(index: usize, why: &str) -> String {
+pub(crate) fn entry_message(index: usize, why: &str) -> String {
     format!("entry {index} {why}")
 }
 

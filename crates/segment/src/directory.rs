@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::description::SegmentInfo;
-use super::file::{self, Directory, shown};
+use super::file::{self, Directory, printable};
 use super::viewer::Viewer;
 use super::{format, mapping};
 use picollo_native::seam::failure;
@@ -18,20 +18,20 @@ use picollo_native::{Result, Status};
 struct Candidate {
     path: PathBuf,
     /// The user named it: if it cannot be used, that is an error.
-    is_asked_for: bool,
+    is_required: bool,
 }
 
 /// The directories to try, in this order.
 fn candidates(given: &str) -> Vec<Candidate> {
     if !given.is_empty() {
-        return [Candidate { path: given.into(), is_asked_for: true }].into();
+        return [Candidate { path: given.into(), is_required: true }].into();
     }
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(path) = variable("PICOLLO_DIR") {
-        return [Candidate { path: path.into(), is_asked_for: true }].into();
+        return [Candidate { path: path.into(), is_required: true }].into();
     }
     let mut all = Vec::new();
-    let mut add = |path: PathBuf| all.push(Candidate { path, is_asked_for: false });
+    let mut add = |path: PathBuf| all.push(Candidate { path, is_required: false });
     if let Some(list) = variable("RUNTIME_DIRECTORY") {
         // If a service has several, the first one is used.
         let first = list.as_bytes().split(|&byte| byte == b':').next().unwrap_or_default();
@@ -59,15 +59,15 @@ pub(crate) fn is_own_file(data: &Metadata) -> bool {
 
 /// Opens a directory and checks that only this user can write to it.
 pub(crate) fn open(path: &Path) -> Result<Directory> {
-    let refuse = |why: &str| Err(failure!(Permission, "{}: {why}", shown(path)));
+    let refuse = |why: &str| Err(failure!(Permission, "{}: {why}", printable(path)));
     let directory = match Directory::open(path) {
         Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR)) => {
             return refuse("is a link or no directory; remove it, or set PICOLLO_DIR");
         }
-        opened => opened.map_err(|error| file::refused(path, "cannot be opened", error))?,
+        opened => opened.map_err(|error| file::error(path, "cannot be opened", error))?,
     };
     let data = directory.file.metadata();
-    let data = data.map_err(|error| file::refused(path, "cannot be examined", error))?;
+    let data = data.map_err(|error| file::error(path, "cannot be examined", error))?;
     if data.uid() != user() {
         return refuse("the directory belongs to another user; set PICOLLO_DIR to one of your own");
     }
@@ -80,11 +80,11 @@ pub(crate) fn open(path: &Path) -> Result<Directory> {
 /// Returns the directory for new segments and creates it if needed. A given directory is the only candidate.
 pub(crate) fn choose(given: &str) -> Result<Directory> {
     let mut first = None;
-    for Candidate { path, is_asked_for } in candidates(given) {
+    for Candidate { path, is_required } in candidates(given) {
         if !path.is_absolute() {
             let error =
-                failure!(InvalidArgument, "{}: directories of segments begin with a slash", shown(&path));
-            if is_asked_for {
+                failure!(InvalidArgument, "{}: directories of segments begin with a slash", printable(&path));
+            if is_required {
                 return Err(error);
             }
             first.get_or_insert(error);
@@ -96,11 +96,11 @@ pub(crate) fn choose(given: &str) -> Result<Directory> {
             Err(error) => {
                 let error = match made {
                     Err(why) if why.kind() != ErrorKind::AlreadyExists => {
-                        file::refused(&path, "cannot be made", why)
+                        file::error(&path, "cannot be made", why)
                     }
                     _ => error,
                 };
-                if is_asked_for {
+                if is_required {
                     return Err(error);
                 }
                 first.get_or_insert(error);
@@ -112,7 +112,7 @@ pub(crate) fn choose(given: &str) -> Result<Directory> {
 
 /// The existing directories that may hold segments of this user, without duplicates, or why one cannot be opened.
 /// Another user's directory under such a name is skipped: it has no segments of this user.
-pub(crate) fn present() -> Vec<Result<Directory>> {
+pub(crate) fn existing() -> Vec<Result<Directory>> {
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     for Candidate { path, .. } in candidates("") {
         // Compares by identity: two variables may name the same directory, one of them through a link.
@@ -129,7 +129,7 @@ pub(crate) fn present() -> Vec<Result<Directory>> {
 
 /// The names in a directory.
 pub(crate) fn names(directory: &Directory) -> Result<Vec<String>> {
-    let refuse = |error| file::refused(&directory.path, "cannot be listed", error);
+    let refuse = |error| file::error(&directory.path, "cannot be listed", error);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&directory.path).map_err(refuse)? {
         names.extend(entry.map_err(refuse)?.file_name().to_str().map(ToOwned::to_owned));
@@ -149,13 +149,13 @@ pub struct Listed {
 
 /// The existing directories that may hold segments of this user, or why one of them cannot be opened.
 pub fn segment_directories() -> Vec<Result<PathBuf>> {
-    present().into_iter().map(|found| found.map(|directory| directory.path)).collect()
+    existing().into_iter().map(|found| found.map(|directory| directory.path)).collect()
 }
 
 /// The segments of this user, sorted by directory and name.
 pub fn list_segments() -> Vec<Listed> {
     let mut all = Vec::new();
-    for directory in present().into_iter().flatten() {
+    for directory in existing().into_iter().flatten() {
         let listed = names(&directory).unwrap_or_default();
         let segments = listed.into_iter().filter(|name| format::file_name(name).is_some());
         all.extend(
@@ -168,7 +168,7 @@ pub fn list_segments() -> Vec<Listed> {
 }
 
 /// Removes abandoned segments with this name. Files still without their final name are kept for a minute.
-pub(crate) fn sweep(directory: &Directory, segment: &str) {
+pub(crate) fn remove_abandoned(directory: &Directory, segment: &str) {
     let begun = format!(".{segment}.");
     for name in names(directory).unwrap_or_default() {
         let is_dead = |age| remove(directory, &name, age).unwrap_or(false);
@@ -184,7 +184,7 @@ pub(crate) fn sweep(directory: &Directory, segment: &str) {
 /// Returns the paths that were removed.
 pub fn prune_segments(older: Duration) -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
-    for directory in present().into_iter().flatten() {
+    for directory in existing().into_iter().flatten() {
         for name in names(&directory)? {
             let bare = name
                 .strip_prefix('.')
@@ -200,7 +200,7 @@ pub fn prune_segments(older: Duration) -> Result<Vec<PathBuf>> {
 /// Removes a file that nobody holds and that is older than this. Returns whether it did.
 fn remove(directory: &Directory, name: &str, age: Duration) -> Result<bool> {
     let Ok(file) = directory.open_file(name, libc::O_RDWR) else { return Ok(false) };
-    let refuse = |error| file::refused(&directory.path.join(name), "cannot be removed", error);
+    let refuse = |error| file::error(&directory.path.join(name), "cannot be removed", error);
     let data = file.metadata().map_err(refuse)?;
     let mut magic = [0; 8];
     let is_segment =

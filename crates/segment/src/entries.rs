@@ -13,7 +13,7 @@ use picollo_core::{Mode, Options, SharedHistogram, SingleWriterHistogram};
 
 use super::check::{self, Shape};
 use super::description::{SegmentKind, SegmentOptions};
-use super::file::{self, shown};
+use super::file::{self, printable};
 use super::format::{self, Body, HEADER_SIZE, Names, PAGE, mode, state};
 use super::limits;
 use super::mapping::DirectoryLock;
@@ -59,7 +59,7 @@ impl Segment {
         let options = Options { mode: Mode::SingleWriter, ..*options };
         let (_, body, is_new) = self.find_or_make(metric, &options)?;
         if !is_new {
-            return Err(taken(metric.name));
+            return Err(of_another_thread(metric.name));
         }
         let memory = self.0.object(body.offset).as_ptr();
         // SAFETY: the object was just made, and stays.
@@ -88,7 +88,7 @@ impl Segment {
     /// Errors: `InvalidArgument` if the entry does not exist; `Incompatible` if another thread owns it; otherwise as
     /// for [`Segment::histogram`].
     pub fn retire(&self, metric: &Metric<'_>) -> Result<()> {
-        let names = names(metric)?;
+        let names = checked_names(metric)?;
         let _lock = self.0.lock_directory()?;
         let Some((index, body)) = self.find(&names)? else {
             let name = metric.name;
@@ -96,7 +96,7 @@ impl Segment {
         };
         let is_single = body.kind == SegmentKind::Histogram as u32 && body.mode == mode::SINGLE_WRITER;
         if is_single && !is_owner(&body) {
-            return Err(taken(metric.name));
+            return Err(of_another_thread(metric.name));
         }
         // SAFETY: a published entry; the state is atomic.
         unsafe { &(*self.0.slot(index).as_ptr()).state }.store(state::FREED, Release);
@@ -107,15 +107,15 @@ impl Segment {
     /// [`Segment::histogram`].
     pub fn estimate(options: &Options, of: &SegmentOptions<'_>) -> Result<u64> {
         let flags = format::flags(of.interlocked, of.live_reset);
-        let (options, way) = allowed(options, flags)?;
+        let (options, way) = check_options(options, flags)?;
         let plan = Plan::new(&options, way.mode(flags))?;
         Ok((plan.size as u64).next_multiple_of(PAGE))
     }
 
     fn find_or_make(&self, metric: &Metric<'_>, options: &Options) -> Result<(SharedHistogram, Body, bool)> {
-        let names = names(metric)?;
+        let names = checked_names(metric)?;
         let flags = self.0.header().flags;
-        let (options, way) = allowed(options, flags)?;
+        let (options, way) = check_options(options, flags)?;
         let layout = options.layout()?;
         let Plan { mode, size, image } = Plan::new(&options, way.mode(flags))?;
         let make = &|memory: NonNull<u8>| {
@@ -131,7 +131,7 @@ impl Segment {
         };
         let new = New { kind: SegmentKind::Histogram, mode, size: size as u64, make };
         let Some((found, is_new)) = self.entry(&names, metric, &new)? else {
-            if way == Way::One || names.name == OVERFLOW {
+            if way == Writers::One || names.name == OVERFLOW {
                 return Err(self.full("directory", REMEDY));
             }
             let all = Metric { name: OVERFLOW, help: OVERFLOW_HELP, ..Metric::default() };
@@ -142,7 +142,7 @@ impl Segment {
             );
         };
         if !way.admits(found.mode) {
-            return Err(other(metric.name));
+            return Err(incompatible(metric.name));
         }
         let memory = self.0.object(found.offset);
         // SAFETY: the image is in a mapping that stays, with this process's own table if it has one. For a
@@ -154,10 +154,10 @@ impl Segment {
             }
         }?;
         if *histogram.layout() != layout {
-            return Err(other(metric.name));
+            return Err(incompatible(metric.name));
         }
-        if way == Way::One && !is_owner(&found) {
-            return Err(taken(metric.name));
+        if way == Writers::One && !is_owner(&found) {
+            return Err(of_another_thread(metric.name));
         }
         self.0.populate(found.offset, found.size);
         Ok((histogram, found, is_new))
@@ -208,7 +208,7 @@ impl Segment {
     }
 
     fn broken(&self, index: u32, why: &str) -> ExplainedError {
-        failure!(Corrupt, "{}: entry {index} {why}", shown(&self.0.path))
+        failure!(Corrupt, "{}: entry {index} {why}", printable(&self.0.path))
     }
 
     /// Returns the entry with these names, or a new one, and whether it is new. `None` if the directory is full; the
@@ -295,7 +295,7 @@ impl Segment {
         };
         let image = PerCpuImage::from_copy(header)?;
         if image.size() as u64 != body.size {
-            return Err(failure!(Corrupt, "{}: has a broken histogram", shown(&self.0.path)));
+            return Err(failure!(Corrupt, "{}: has a broken histogram", printable(&self.0.path)));
         }
         // SAFETY: the first pointer lies inside the object, is aligned, and belongs to the holder of the lock.
         let first = unsafe { memory.add(PerCpuImage::TABLE).cast::<*const u8>().read_volatile() };
@@ -327,14 +327,14 @@ impl Segment {
         for (start, length) in [(of_entry / PAGE * PAGE, PAGE), (offset, size.next_multiple_of(PAGE))] {
             file::reserve(&lock.0, start, length).map_err(|error| {
                 header.refused.fetch_add(1, Relaxed);
-                file::refused(&self.0.path, "the file system has no room for another histogram", error)
+                file::error(&self.0.path, "the file system has no room for another histogram", error)
             })?;
         }
         Ok(offset)
     }
 
     pub(super) fn full(&self, what: &str, remedy: &str) -> ExplainedError {
-        failure!(OutOfMemory, "{}: the {what} is full; {remedy}", shown(&self.0.path))
+        failure!(OutOfMemory, "{}: the {what} is full; {remedy}", printable(&self.0.path))
     }
 }
 
@@ -384,11 +384,11 @@ impl Plan {
     }
 }
 
-fn other(name: &str) -> ExplainedError {
+fn incompatible(name: &str) -> ExplainedError {
     failure!(Incompatible, "{name}: there is a histogram of that name with another range, error or mode")
 }
 
-fn taken(name: &str) -> ExplainedError {
+fn of_another_thread(name: &str) -> ExplainedError {
     failure!(
         Incompatible,
         "{name}: is the histogram of another thread; give each its own label, or use the default mode"
@@ -404,7 +404,7 @@ pub(crate) fn too_long() -> ExplainedError {
 }
 
 /// Checks a metric and returns the names of its entry.
-pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
+pub(crate) fn checked_names(metric: &Metric<'_>) -> Result<Names> {
     let refuse = |why: &str| Err(failure!(InvalidArgument, "{why}"));
     let mut labels: Vec<(String, String)> = Vec::new();
     if metric.labels.len() > format::MOST_LABELS {
@@ -424,7 +424,7 @@ pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
         return refuse("a histogram in a segment has a name");
     }
     let texts = labels.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
-    if texts.chain([metric.name, metric.unit, metric.help]).any(|text| text.chars().any(format::is_loud)) {
+    if texts.chain([metric.name, metric.unit, metric.help]).any(|text| text.chars().any(format::is_control)) {
         return refuse(
             "names, units, help and labels have neither control characters nor such as turn the direction of writing",
         );
@@ -434,7 +434,7 @@ pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
 
 /// Who writes a histogram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
+pub(crate) enum Writers {
     /// Any thread of any process, in the best way for this machine: the default.
     Anyone,
     /// Any thread of any process, into shards.
@@ -447,24 +447,24 @@ pub(crate) enum Way {
 /// grow with the number of CPUs.
 const FEW: usize = 8;
 
-impl Way {
+impl Writers {
     /// The mode of a new histogram in a segment with these flags.
     pub(crate) fn mode(self, flags: u32) -> u32 {
         match self {
-            Way::Anyone if flags != 0 => mode::INTERLOCKED,
-            Way::Anyone if has_restartable_sequences() && possible_cpus() <= FEW => mode::PER_CPU,
-            Way::Anyone => mode::INTERLOCKED,
-            Way::PerCpu => mode::PER_CPU,
-            Way::One => mode::SINGLE_WRITER,
+            Writers::Anyone if flags != 0 => mode::INTERLOCKED,
+            Writers::Anyone if has_restartable_sequences() && possible_cpus() <= FEW => mode::PER_CPU,
+            Writers::Anyone => mode::INTERLOCKED,
+            Writers::PerCpu => mode::PER_CPU,
+            Writers::One => mode::SINGLE_WRITER,
         }
     }
 
     /// Whether an existing histogram of this mode can be used.
     pub(crate) fn admits(self, mode: u32) -> bool {
         match self {
-            Way::Anyone => mode != mode::SINGLE_WRITER,
-            Way::PerCpu => mode == mode::PER_CPU,
-            Way::One => mode == mode::SINGLE_WRITER,
+            Writers::Anyone => mode != mode::SINGLE_WRITER,
+            Writers::PerCpu => mode == mode::PER_CPU,
+            Writers::One => mode == mode::SINGLE_WRITER,
         }
     }
 }
@@ -477,14 +477,14 @@ pub(crate) fn possible_cpus() -> usize {
 }
 
 /// Checks options for a segment with these flags. Returns the effective options and who writes.
-pub(crate) fn allowed(options: &Options, flags: u32) -> Result<(Options, Way)> {
+pub(crate) fn check_options(options: &Options, flags: u32) -> Result<(Options, Writers)> {
     let refuse = |what: &str| {
         Err(failure!(Unsupported, "{what} cannot lie in a segment; use the default mode, or per-CPU"))
     };
     let way = match options.mode {
-        Mode::Interlocked => Way::Anyone,
-        Mode::SingleWriter => Way::One,
-        Mode::PerCpu => Way::PerCpu,
+        Mode::Interlocked => Writers::Anyone,
+        Mode::SingleWriter => Writers::One,
+        Mode::PerCpu => Writers::PerCpu,
         Mode::ThreadLocal => return refuse("a thread-local histogram"),
     };
     if options.storage == Storage::Sparse {
@@ -525,7 +525,7 @@ impl Segment {
 
     /// Returns the address of the counter with these names and this mode.
     fn counter_at(&self, metric: &Metric<'_>, mode: u32) -> Result<NonNull<u8>> {
-        let names = names(metric)?;
+        let names = checked_names(metric)?;
         // New memory is zero, and so is a new counter.
         let make = &|_| Ok(());
         let size = format::COUNTER_SIZES[mode as usize];

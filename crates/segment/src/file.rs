@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use picollo_native::{ExplainedError, Status};
 
 /// A path in printable form, since others may have chosen it.
-pub(crate) fn shown(path: &Path) -> String {
-    super::format::quiet(&path.to_string_lossy())
+pub(crate) fn printable(path: &Path) -> String {
+    super::format::without_controls(&path.to_string_lossy())
 }
 
 /// The error for a failed file operation.
-pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) -> ExplainedError {
+pub(crate) fn error(path: &Path, what: impl fmt::Display, error: io::Error) -> ExplainedError {
     let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
     let status = match errno {
         libc::EACCES | libc::EPERM => Status::Permission,
@@ -26,7 +26,7 @@ pub(crate) fn refused(path: &Path, what: impl fmt::Display, error: io::Error) ->
     };
     let why = format!("{error}");
     let why = why.split(" (os error").next().unwrap_or_default();
-    ExplainedError::new(status, format_args!("{}: {what}: {why}", shown(path))).with_errno(errno)
+    ExplainedError::new(status, format_args!("{}: {what}: {why}", printable(path))).with_errno(errno)
 }
 
 fn checked(answer: c_int) -> io::Result<c_int> {

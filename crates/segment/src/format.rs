@@ -223,29 +223,29 @@ pub(crate) fn unpack(body: &Body) -> Result<Names, &'static str> {
 }
 
 fn utf8(text: &[u8]) -> Result<String, &'static str> {
-    Ok(quiet(str::from_utf8(text).map_err(|_| "its texts are not UTF-8")?))
+    Ok(without_controls(str::from_utf8(text).map_err(|_| "its texts are not UTF-8")?))
 }
 
 /// Replaces characters that would control a terminal or change the direction of writing.
-pub(crate) fn quiet(text: &str) -> String {
-    text.chars().map(|one| if is_loud(one) { char::REPLACEMENT_CHARACTER } else { one }).collect()
+pub(crate) fn without_controls(text: &str) -> String {
+    text.chars().map(|one| if is_control(one) { char::REPLACEMENT_CHARACTER } else { one }).collect()
 }
 
 /// Whether this is a control character, or an invisible one that changes the direction of writing or joins characters.
-pub(crate) fn is_loud(one: char) -> bool {
+pub(crate) fn is_control(one: char) -> bool {
     one.is_control()
         || matches!(one as u32, 0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f
             | 0xfeff | 0xfff9..=0xfffb | 0xe0000..=0xe0fff)
 }
 
 /// The text of a field that ends at the first zero.
-pub(crate) fn field(bytes: &[u8]) -> String {
+pub(crate) fn read_field(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    quiet(&String::from_utf8_lossy(&bytes[..end]))
+    without_controls(&String::from_utf8_lossy(&bytes[..end]))
 }
 
 /// Fills a field with text, cut at a character boundary and always terminated by zero.
-pub(crate) fn fill(bytes: &mut [u8], text: &str) {
+pub(crate) fn write_field(bytes: &mut [u8], text: &str) {
     let mut end = text.len().min(bytes.len() - 1);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_replaced() {
-        assert_eq!(quiet("a\u{1b}[1m\u{202e}é"), "a\u{fffd}[1m\u{fffd}é");
+        assert_eq!(without_controls("a\u{1b}[1m\u{202e}é"), "a\u{fffd}[1m\u{fffd}é");
     }
 
     #[test]

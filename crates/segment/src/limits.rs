@@ -30,7 +30,7 @@ pub(crate) fn check(bytes: u64) -> Result<()> {
 fn check_in(bytes: u64, groups: &Groups) -> Result<()> {
     let version = if groups.has_own_tree { OWN_TREE } else { COMMON_TREE };
     let mut least = u64::MAX;
-    groups.each("", |folder| least = least.min(left_in(&version, folder, bytes).unwrap_or(u64::MAX)));
+    groups.each("", |folder| least = least.min(free_bytes(&version, folder, bytes).unwrap_or(u64::MAX)));
     if least >= bytes {
         return Ok(());
     }
@@ -43,7 +43,7 @@ fn check_in(bytes: u64, groups: &Groups) -> Result<()> {
 }
 
 /// Bytes that a group has left, including what the kernel could drop if needed. `None` if unlimited or unreadable.
-fn left_in(version: &Version, folder: &Path, bytes: u64) -> Option<u64> {
+fn free_bytes(version: &Version, folder: &Path, bytes: u64) -> Option<u64> {
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let limit = file(version.limit)?.trim().parse::<u64>().ok()?;
     let used = file(version.used)?.trim().parse::<u64>().ok()?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::{self, Shape};
 use super::directory;
-use super::file::{self, Directory, Lock, shown};
+use super::file::{self, Directory, Lock, printable};
 use super::format::{self, DIRECTORY_BYTE, Header, LIFE_BYTE, Slot};
 use picollo_native::seam::failure;
 use picollo_native::seam::sys::page_size;
@@ -70,7 +70,7 @@ impl Mapping {
         max_entries: u32,
         is_maker: bool,
     ) -> Result<&'static Mapping> {
-        let refuse = |error| file::refused(&path, "cannot be mapped", error);
+        let refuse = |error| file::error(&path, "cannot be mapped", error);
         let data = file.metadata().map_err(refuse)?;
         let length = usize::try_from(capacity).map_err(|_| refuse(ErrorKind::OutOfMemory.into()))?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -108,7 +108,7 @@ impl Mapping {
     }
 
     /// The existing mapping of a file in this process, if any.
-    pub(crate) fn of_file(identity: (u64, u64)) -> Option<&'static Mapping> {
+    pub(crate) fn find(identity: (u64, u64)) -> Option<&'static Mapping> {
         mapped().find(|mapping| mapping.identity == identity)
     }
 
@@ -160,7 +160,7 @@ impl Mapping {
         fill: &dyn Fn(NonNull<u8>),
     ) -> Result<()> {
         let place = self.object(offset);
-        let refuse = || file::refused(&self.path, "finds no memory for a table", io::Error::last_os_error());
+        let refuse = || file::error(&self.path, "finds no memory for a table", io::Error::last_os_error());
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: new memory, which then replaces pages of this mapping, as the caller promises.
@@ -189,10 +189,10 @@ impl Mapping {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     std::thread::sleep(core::time::Duration::from_millis(1));
                 }
-                Err(error) => return Err(file::refused(&self.path, "cannot be locked", error)),
+                Err(error) => return Err(file::error(&self.path, "cannot be locked", error)),
             }
         }
-        let path = shown(&self.path);
+        let path = printable(&self.path);
         Err(failure!(
             Busy,
             "{path}: another process has been making an entry for two seconds; is it stopped?"
@@ -212,7 +212,7 @@ impl Mapping {
             true => Ok(file),
             false => Err(io::Error::from_raw_os_error(libc::ESTALE)),
         });
-        file.map_err(|error| file::refused(&self.path, "cannot be opened again", error))
+        file.map_err(|error| file::error(&self.path, "cannot be opened again", error))
     }
 
     /// Removes the file if this process created it and nobody else can be writing.
@@ -290,8 +290,8 @@ fn watch_process() {
 
 /// Opens a segment by path for writing, and checks that this build can use it.
 pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
-    let refuse = |status, why: &str| ExplainedError::new(status, format_args!("{}: {why}", shown(path)));
-    let failed = |what| move |error| file::refused(path, what, error);
+    let refuse = |status, why: &str| ExplainedError::new(status, format_args!("{}: {why}", printable(path)));
+    let failed = |what| move |error| file::error(path, what, error);
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(refuse(Status::InvalidArgument, "is no path of a segment"));
     };
@@ -301,7 +301,7 @@ pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
     if !directory::is_own_file(&data) {
         return Err(refuse(Status::Permission, "is no regular file of this user"));
     }
-    if let Some(mapping) = Mapping::of_file(file::file_of(&data)) {
+    if let Some(mapping) = Mapping::find(file::file_of(&data)) {
         return Ok(mapping);
     }
     let locked = file::lock(&file, LIFE_BYTE, Lock::Shared);
@@ -313,7 +313,7 @@ pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
     }
     locked.map_err(failed("cannot be locked"))?;
     let header = check::header(&file).map_err(failed("cannot be read"))?;
-    let shape = Shape::of(&header, data.len()).map_err(|(status, why)| refuse(status, why))?;
+    let shape = Shape::from_header(&header, data.len()).map_err(|(status, why)| refuse(status, why))?;
     if header.0.flags & format::MUST_BE_KNOWN != 0 {
         return Err(refuse(
             Status::Incompatible,

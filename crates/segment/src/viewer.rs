@@ -10,7 +10,7 @@ use picollo_core::{Error, Layout, SharedHistogram, Since, SingleWriterHistogram,
 use super::check::{self, Image, Shape};
 use super::description::{SegmentEntry, SegmentInfo, SegmentKind};
 use super::directory;
-use super::file::{self, shown};
+use super::file::{self, printable};
 use super::format::{
     self, Body, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, Slot, mode, state, structure,
 };
@@ -48,8 +48,10 @@ impl Viewer {
     /// `Os`. Each error names the file and the reason.
     pub fn open(path: &Path) -> Result<Viewer> {
         let file = file::open(path, false).map_err(|error| match error.raw_os_error() {
-            Some(libc::ELOOP) => failure!(Permission, "{}: is a link; links are not followed", shown(path)),
-            _ => file::refused(path, "cannot be opened", error),
+            Some(libc::ELOOP) => {
+                failure!(Permission, "{}: is a link; links are not followed", printable(path))
+            }
+            _ => file::error(path, "cannot be opened", error),
         })?;
         let mut viewer = Viewer {
             file,
@@ -62,14 +64,14 @@ impl Viewer {
         };
         let data = viewer.data()?;
         if !data.is_file() {
-            return Err(viewer.doubt((Status::Permission, "is no regular file")));
+            return Err(viewer.error((Status::Permission, "is no regular file")));
         }
         if data.uid() != directory::user() && directory::user() != 0 {
-            return Err(viewer.doubt((Status::Permission, "belongs to another user")));
+            return Err(viewer.error((Status::Permission, "belongs to another user")));
         }
         if !file::file_system(&viewer.file).is_ok_and(|kind| file::LOCAL.contains(&kind)) {
             let why = "lies on a file system that may keep readers waiting; copy it to a local one";
-            return Err(viewer.doubt((Status::Unsupported, why)));
+            return Err(viewer.error((Status::Unsupported, why)));
         }
         viewer.refresh()?;
         Ok(viewer)
@@ -86,7 +88,7 @@ impl Viewer {
         if self.shape.capacity != 0
             && (shape.capacity, shape.max_entries) != (self.shape.capacity, self.shape.max_entries)
         {
-            return Err(self.doubt((Status::Corrupt, "has changed its size")));
+            return Err(self.error((Status::Corrupt, "has changed its size")));
         }
         self.shape = shape;
         for at in 0..self.entries.len() {
@@ -105,21 +107,21 @@ impl Viewer {
                 state::PUBLISHED if is_known(&self.entries) => true,
                 state::PUBLISHED => {
                     // Everything written before publication is visible after the state was read.
-                    match self.take(index, &self.read_slot(index)?.body) {
+                    match self.decode(index, &self.read_slot(index)?.body) {
                         Ok(entry) => {
                             self.entries
                                 .try_reserve(1)
                                 .map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
                             self.entries.push(entry);
                         }
-                        Err(why) => self.note(index, why)?,
+                        Err(why) => self.add_fault(index, why)?,
                     }
                     true
                 }
                 state::FREED => true,
                 state::EMPTY | state::BUILDING => false,
                 _ => {
-                    self.note(index, "is in a state that this version does not know")?;
+                    self.add_fault(index, "is in a state that this version does not know")?;
                     true
                 }
             };
@@ -132,8 +134,8 @@ impl Viewer {
     }
 
     /// Records once why an entry is left out.
-    fn note(&mut self, index: usize, why: &str) -> Result<()> {
-        let fault = format!("{}: {}", shown(&self.path), check::of_entry(index, why));
+    fn add_fault(&mut self, index: usize, why: &str) -> Result<()> {
+        let fault = format!("{}: {}", printable(&self.path), check::entry_message(index, why));
         if !self.faults.contains(&fault) {
             self.faults.try_reserve(1).map_err(|_| ExplainedError::from(Status::OutOfMemory))?;
             self.faults.push(fault);
@@ -146,13 +148,13 @@ impl Viewer {
         let data = self.data()?;
         let (header, _) = self.header(&data)?;
         let is_locked = file::is_locked(&self.file, LIFE_BYTE)
-            .map_err(|error| file::refused(&self.path, "cannot be asked for locks", error))?;
+            .map_err(|error| file::error(&self.path, "cannot be asked for locks", error))?;
         Ok(SegmentInfo {
-            name: format::field(&header.name),
-            program: format::field(&header.program),
+            name: format::read_field(&header.name),
+            program: format::read_field(&header.program),
             pid: header.pid,
             start_time: header.start_time,
-            boot_id: format::field(&header.boot_id),
+            boot_id: format::read_field(&header.boot_id),
             created_unix_nanos: header.created_unix_nanos,
             identity: header.identity,
             entries: self.entries.len(),
@@ -199,25 +201,25 @@ impl Viewer {
     fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         match file::read_at(&self.file, bytes, offset) {
             Ok(length) if length == bytes.len() => Ok(()),
-            Ok(_) => Err(self.doubt((Status::Corrupt, "is cut off"))),
-            Err(error) => Err(file::refused(&self.path, "cannot be read", error)),
+            Ok(_) => Err(self.error((Status::Corrupt, "is cut off"))),
+            Err(error) => Err(file::error(&self.path, "cannot be read", error)),
         }
     }
 
     /// Reads the header of the file with this metadata, and what depends on it.
     fn header(&self, data: &Metadata) -> Result<(Header, Shape)> {
         let header = check::header(&self.file);
-        let header = header.map_err(|error| file::refused(&self.path, "cannot be read", error))?;
-        let shape = Shape::of(&header, data.len()).map_err(|doubt| self.doubt(doubt))?;
+        let header = header.map_err(|error| file::error(&self.path, "cannot be read", error))?;
+        let shape = Shape::from_header(&header, data.len()).map_err(|doubt| self.error(doubt))?;
         Ok((header.0, shape))
     }
 
     fn data(&self) -> Result<Metadata> {
-        self.file.metadata().map_err(|error| file::refused(&self.path, "cannot be examined", error))
+        self.file.metadata().map_err(|error| file::error(&self.path, "cannot be examined", error))
     }
 
     /// Decodes an entry, or returns why it is invalid.
-    fn take(&self, index: usize, body: &Body) -> core::result::Result<(SegmentEntry, Place), &'static str> {
+    fn decode(&self, index: usize, body: &Body) -> core::result::Result<(SegmentEntry, Place), &'static str> {
         let kind = check::place(body, &self.shape)?;
         let Names { name, unit, help, labels } = format::unpack(body)?;
         if self.entries.iter().any(|(_, place)| place.offset == body.offset) {
@@ -240,12 +242,12 @@ impl Viewer {
 
     pub(super) fn at(&self, index: usize) -> Result<&(SegmentEntry, Place)> {
         self.entries.get(index).ok_or_else(|| {
-            failure!(InvalidArgument, "{}: has {} entries", shown(&self.path), self.entries.len())
+            failure!(InvalidArgument, "{}: has {} entries", printable(&self.path), self.entries.len())
         })
     }
 
-    pub(super) fn doubt(&self, (status, why): check::Doubt) -> ExplainedError {
-        ExplainedError::new(status, format_args!("{}: {why}", shown(&self.path)))
+    pub(super) fn error(&self, (status, why): check::Doubt) -> ExplainedError {
+        ExplainedError::new(status, format_args!("{}: {why}", printable(&self.path)))
     }
 }
 
@@ -434,7 +436,7 @@ impl Viewer {
                 self.read(offset + 8 * at as u64, core::slice::from_mut(&mut now))?;
             }
             if before >> 32 != now >> 32 {
-                return Err(self.doubt((Status::Busy, "changes too fast to be read")));
+                return Err(self.error((Status::Busy, "changes too fast to be read")));
             }
             *word = now;
         }
@@ -454,6 +456,9 @@ impl Viewer {
             Error::Busy => (Status::Busy, "changes too fast to be read"),
             _ => (Status::Corrupt, "is no histogram that can lie in a segment"),
         };
-        ExplainedError::new(status, format_args!("{}: {}", shown(self.path()), check::of_entry(index, why)))
+        ExplainedError::new(
+            status,
+            format_args!("{}: {}", printable(self.path()), check::entry_message(index, why)),
+        )
     }
 }

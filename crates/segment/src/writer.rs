@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::description::SegmentOptions;
 use super::directory;
-use super::file::{self, Lock, shown};
+use super::file::{self, Lock, printable};
 use super::format::{self, HEADER_SIZE, Header, LIFE_BYTE, PAGE};
 use super::limits;
 use super::mapping::{self, Mapping};
@@ -50,7 +50,7 @@ impl Segment {
             ));
         }
         let directory = directory::choose(options.directory)?;
-        directory::sweep(&directory, &name);
+        directory::remove_abandoned(&directory, &name);
         let last = mapping::name_of(&name);
         let path = directory.path.join(&last);
         let temporary = format!(".{last}.{:x}", file::random()[0]);
@@ -60,9 +60,9 @@ impl Segment {
                 ErrorKind::AlreadyExists => failure!(
                     InvalidArgument,
                     "{}: this process has a segment of that name already",
-                    shown(&path)
+                    printable(&path)
                 ),
-                _ => file::refused(&path, what, error),
+                _ => file::error(&path, what, error),
             }
         };
         if directory.file_at(&last).is_some() {
@@ -78,7 +78,7 @@ impl Segment {
                     Unsupported,
                     "{}: is not in memory (tmpfs), so that records could wait for a disk; set PICOLLO_DIR to a directory below \
                      /dev/shm, or ask for a segment on disk",
-                    shown(&directory.path)
+                    printable(&directory.path)
                 ));
             }
             file::lock(&file, LIFE_BYTE, Lock::Shared).map_err(refuse("cannot be locked"))?;
@@ -149,9 +149,9 @@ fn new_header(name: &str, capacity: u64, flags: u32) -> Header {
         name: [0; 72],
         program: [0; 128],
     };
-    format::fill(&mut header.boot_id, &file::boot_id());
-    format::fill(&mut header.name, name);
-    format::fill(&mut header.program, &file::program());
+    format::write_field(&mut header.boot_id, &file::boot_id());
+    format::write_field(&mut header.name, name);
+    format::write_field(&mut header.program, &file::program());
     header
 }
 

@@ -5,37 +5,23 @@
 
 #[path = "../../../native/tests/common/harness.rs"]
 mod common;
-#[cfg(target_os = "linux")]
+#[path = "segments/contents.rs"]
+mod contents;
 #[path = "segments/format.rs"]
 mod format;
-#[cfg(target_os = "linux")]
 #[path = "segments/hostile.rs"]
 mod hostile;
-#[cfg(target_os = "linux")]
 #[path = "segments/killed.rs"]
 mod killed;
-#[cfg(target_os = "linux")]
 #[path = "segments/life.rs"]
 mod life;
-#[cfg(target_os = "linux")]
 #[path = "segments/setting.rs"]
 mod setting;
-#[cfg(target_os = "linux")]
 #[path = "segments/shards.rs"]
 mod shards;
-#[cfg(target_os = "linux")]
 #[path = "segments/stepped.rs"]
 mod stepped;
-#[cfg(target_os = "linux")]
-#[path = "segments/told.rs"]
-mod told;
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    println!("SKIPPED: segments are there on Linux only");
-}
-
-#[cfg(target_os = "linux")]
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some(shards::WORKER) => shards::be_a_worker(),
@@ -43,7 +29,7 @@ fn main() {
         _ => {}
     }
     let tests: Vec<(&str, fn())> = [
-        told::TESTS,
+        contents::TESTS,
         shards::TESTS,
         life::TESTS,
         killed::TESTS,

@@ -38,7 +38,7 @@ const NOT_READ: u64 = u64::MAX;
 
 impl Accounts {
     /// Reads the accounts of the calling thread; `None` if they are unavailable. `schedstat` must be this thread's.
-    pub(super) fn take(schedstat: Option<&Schedstat>) -> Option<Accounts> {
+    pub(super) fn read(schedstat: Option<&Schedstat>) -> Option<Accounts> {
         for _ in 0..ATTEMPTS {
             let before = usage()?;
             let run_delay_nanos = schedstat.and_then(Schedstat::run_delay).unwrap_or(NOT_READ);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn accounts_that_go_back_are_contradictory() {
-        let [before, after] = [(); 2].map(|()| Accounts::take(None).unwrap());
+        let [before, after] = [(); 2].map(|()| Accounts::read(None).unwrap());
         assert_eq!(before.since(&after).missing, Missing::Contradictory);
     }
 }

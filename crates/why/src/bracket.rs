@@ -20,11 +20,10 @@ const TRIES: u32 = 4;
 
 /// Maximum relative error of a distance, in parts per million. The counter's frequency is either measured against this
 /// very clock in two windows that agree within 100, or stated and confirmed by such a measurement within 1,000. A
-/// stated frequency is exact in practice.
-const PARTS_COUNTER: u64 = 1_000;
-/// If the monotonic clock replaces the counter, it is slewed against the raw clock: by up to 500 by the kernel's own
-/// loop and most daemons. A faster slew (chrony, if a clock is far off) exceeds the stated error.
-const PARTS_MONOTONIC: u64 = 1_000;
+/// stated frequency is exact in practice. If the monotonic clock replaces the counter, it is slewed against the raw
+/// clock: by up to 500 by the kernel's own loop and most daemons. A faster slew (chrony, if a clock is far off) exceeds
+/// the stated error.
+const PARTS: u64 = 1_000;
 
 /// Readings of two clocks at almost the same moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +35,6 @@ pub(crate) struct Bracket {
     /// Nanoseconds from the first ticks to the last.
     pub width: u64,
     hertz: u64,
-    parts: u64,
 }
 
 /// A converted moment.
@@ -74,15 +72,12 @@ impl Clocks for System {
 impl Bracket {
     /// Takes a bracket now; `None` if it is wider than 5 µs in four tries. It takes about 100 ns without interruptions.
     /// It neither blocks nor allocates, except that the first use of the clock calibrates it ([`Clock::init`]).
-    pub(crate) fn take() -> Option<Bracket> {
-        Bracket::of(&System)
+    pub(crate) fn read() -> Option<Bracket> {
+        Bracket::from_clocks(&System)
     }
 
-    fn of(clocks: &impl Clocks) -> Option<Bracket> {
-        let (hertz, parts) = match clocks.hertz() {
-            Some(hertz) => (hertz, PARTS_COUNTER),
-            None => (NANOS_PER_SECOND, PARTS_MONOTONIC),
-        };
+    fn from_clocks(clocks: &impl Clocks) -> Option<Bracket> {
+        let hertz = clocks.hertz().unwrap_or(NANOS_PER_SECOND);
         let mut best: Option<Bracket> = None;
         for _ in 0..TRIES {
             let before = clocks.ticks();
@@ -92,7 +87,7 @@ impl Bracket {
             let width = convert_ticks(ticks.saturating_add(1), hertz, TimeUnit::Nanos).saturating_add(1);
             // An unreadable clock returns 0.
             if raw_ns != 0 && best.is_none_or(|best| width < best.width) {
-                best = Some(Bracket { tsc: before + ticks / 2, raw_ns, width, hertz, parts });
+                best = Some(Bracket { tsc: before + ticks / 2, raw_ns, width, hertz });
             }
             if best.is_some_and(|best| best.width <= NARROW_NANOS) {
                 break;
@@ -113,7 +108,7 @@ impl Bracket {
         // Half the bracket, plus rounding of the middle, the distance and the time in question (one tick), plus the
         // error of the frequency.
         let rounding = 2 + NANOS_PER_SECOND.div_ceil(self.hertz.max(1));
-        let drift = (u128::from(distance) * u128::from(self.parts)).div_ceil(1_000_000);
+        let drift = (u128::from(distance) * u128::from(PARTS)).div_ceil(1_000_000);
         let drift = u64::try_from(drift).unwrap_or(u64::MAX);
         RawNanos { at, error: (self.width / 2).saturating_add(rounding).saturating_add(drift) }
     }

@@ -67,7 +67,7 @@ proptest! {
         delays in prop::collection::vec(0u64..2_000, 0..30), distance in 0u64..100_000_000_000, later: bool,
     ) {
         let model = Model::new(hertz, parts, delays);
-        let Some(bracket) = Bracket::of(&model) else { return Ok(()) };
+        let Some(bracket) = Bracket::from_clocks(&model) else { return Ok(()) };
         prop_assert!(bracket.width <= WIDE_NANOS);
         let picos = model.picos.get();
         let distance = u128::from(distance) * 1_000;
@@ -83,12 +83,12 @@ proptest! {
 #[test]
 fn a_wide_bracket_is_none() {
     // Every reading takes 3 µs.
-    assert_eq!(Bracket::of(&Model::new(Some(2_000_000_000), 0, vec![3_000; 100])), None);
-    assert_eq!(Bracket::of(&Model::new(None, 0, vec![3_000; 100])), None);
+    assert_eq!(Bracket::from_clocks(&Model::new(Some(2_000_000_000), 0, vec![3_000; 100])), None);
+    assert_eq!(Bracket::from_clocks(&Model::new(None, 0, vec![3_000; 100])), None);
     // The thread lost its CPU in the first try, but not in the second.
     let mut delays = vec![50; 4];
     delays.extend([50, 9_000_000, 50, 50, 50, 50]);
-    let bracket = Bracket::of(&Model::new(Some(2_000_000_000), 0, delays)).unwrap();
+    let bracket = Bracket::from_clocks(&Model::new(Some(2_000_000_000), 0, delays)).unwrap();
     assert!(bracket.width < 1_000, "{bracket:?}");
 }
 
@@ -113,10 +113,10 @@ fn broken_clocks_give_nothing_wrong() {
         }
     }
     for (step, raw) in [(10, 5), (0, 0)] {
-        assert_eq!(Bracket::of(&Broken { ticks: Cell::new(1_000), step, raw }), None);
+        assert_eq!(Bracket::from_clocks(&Broken { ticks: Cell::new(1_000), step, raw }), None);
     }
     // A large distance does not overflow.
-    let bracket = Bracket { tsc: 1 << 63, raw_ns: 5, width: 100, hertz: 1, parts: PARTS_COUNTER };
+    let bracket = Bracket { tsc: 1 << 63, raw_ns: 5, width: 100, hertz: 1 };
     assert_eq!((bracket.raw(0).at, bracket.raw(u64::MAX).at), (0, u64::MAX));
 }
 
@@ -131,7 +131,7 @@ fn this_machines_clocks_agree() {
         moments.push((before, ticks, System.raw()));
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    let Some(bracket) = (0..50).find_map(|_| Bracket::take()) else {
+    let Some(bracket) = (0..50).find_map(|_| Bracket::read()) else {
         return eprintln!("SKIPPED: the clocks of this machine are too slow, or it is too busy");
     };
     eprintln!("a bracket of {} ns", bracket.width);

@@ -9,7 +9,7 @@ use super::exemplar::{
 macro_rules! causes {
     ($($(#[$doc:meta])* $cause:ident = $number:literal: $name:literal, $meaning:literal, $color:literal;)*) => {
         /// Why an observation was slow. The numbers are those of the C ABI.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Deserialize)]
         #[serde(try_from = "String")]
         #[repr(u32)]
         pub enum Cause {
@@ -62,6 +62,7 @@ causes! {
     /// No cause makes up more than half.
     Several = 11: "several", "no cause makes up more than half", "#7a7a7a";
     /// There is no evidence, or nothing to compare it with.
+    #[default]
     NotKnown = 12: "not known", "without evidence", "#7a7a7a";
 }
 
@@ -86,7 +87,7 @@ pub struct Parts(pub [u64; PARTS]);
 
 impl Parts {
     /// Splits an observation of `wall_nanos` into parts that add up to its length; `None` without accounts.
-    pub fn of(evidence: &Evidence, wall_nanos: u64) -> Option<Parts> {
+    pub fn from_evidence(evidence: &Evidence, wall_nanos: u64) -> Option<Parts> {
         if !evidence.knows(KNOWN_ACCOUNTS) {
             return None;
         }

@@ -37,7 +37,7 @@ impl<T: Remembered> Checkpoints<T> {
         (!zeroed.is_null()).then(|| unsafe { Box::from_raw(zeroed.cast()) })
     }
 
-    pub(super) fn put(&mut self, number: u64, checkpoint: T) {
+    pub(super) fn insert(&mut self, number: u64, checkpoint: T) {
         let levels = (number.trailing_zeros() as usize + 1).min(LEVELS);
         for (level, places) in self.0.iter_mut().enumerate().take(levels) {
             places[(number >> level) as usize % EACH] = Place { number, checkpoint };
@@ -74,10 +74,10 @@ mod tests {
         #[test]
         fn one_shortly_before_is_found(last in 0u64..1 << 40, count in 1u64..40_000, back in 0.0..1.0) {
             let mut checkpoints = Checkpoints::new().unwrap();
-            checkpoints.put(last, 0);
+            checkpoints.insert(last, 0);
             let first = checkpoints.clear(last);
             for number in first + 1..=first + count {
-                checkpoints.put(number, number);
+                checkpoints.insert(number, number);
             }
             let last = first + count;
             // Tests numbers near the last as often as numbers far from it.
@@ -101,7 +101,7 @@ mod tests {
         let mut checkpoints = Checkpoints::new().unwrap();
         assert_eq!(checkpoints.before(0), None::<(u64, &u64)>);
         assert_eq!(checkpoints.before(7), None);
-        checkpoints.put(1 << 20, 0);
+        checkpoints.insert(1 << 20, 0);
         assert!(checkpoints.before(1 << 20).is_some());
         // Lookups round a number down to a multiple of at most 2^11, so that this one does not reach the earlier one.
         assert!(checkpoints.before((1 << 20) + (1 << LEVELS)).is_none());

@@ -76,12 +76,12 @@ struct Counts {
     sums: Sums,
     began: u64,
     /// An interval that ended without memory to return it. The next call returns it, and the current interval goes on.
-    untold: Option<Untold>,
+    unreturned: Option<Unreturned>,
     ended: Option<Counted<Interval>>,
 }
 
 #[derive(Debug)]
-struct Untold {
+struct Unreturned {
     counted: Interval,
     kept: Kept,
     /// What a fork's child has of it is its parent's.
@@ -107,7 +107,7 @@ pub struct Inner {
     /// In units of values: values above it are slow; `u64::MAX` while it is unknown.
     pub(super) slow: AtomicU64,
     /// In units of values: the smallest of the slowest; 0 while there is room for more.
-    pub(super) of_slowest: AtomicU64,
+    pub(super) least_slowest: AtomicU64,
     /// In units of values: the smaller of both.
     pub(super) least: AtomicU64,
     pub(super) options: ExemplarOptions,
@@ -157,7 +157,7 @@ impl Collector {
         // A process's first counters take long. If one thread may not have them, no thread may.
         let mut uncounted = None;
         if options.flags & EXEMPLARS_COUNTERS != 0
-            && let Err(refused) = counters::try_them()
+            && let Err(refused) = counters::try_opening()
         {
             uncounted = Some(refused);
             options.flags &= !EXEMPLARS_COUNTERS;
@@ -184,7 +184,7 @@ impl Collector {
             histogram: histogram.clone(),
             unit,
             slow: AtomicU64::new(slow),
-            of_slowest: AtomicU64::new(0),
+            least_slowest: AtomicU64::new(0),
             least: AtomicU64::new(0),
             options,
             created: now,
@@ -198,7 +198,7 @@ impl Collector {
                 usual: Usual::new()?,
                 sums: Sums::read(),
                 began: now,
-                untold: None,
+                unreturned: None,
                 ended: None,
             }),
         };
@@ -233,7 +233,7 @@ impl Collector {
     /// thread's accounts, and counters if requested. An error reports what is unavailable.
     pub fn prepare_thread(&self) -> Result<()> {
         let _uncancelled = Uncancelled::new();
-        let thread = thread::made();
+        let thread = thread::get_or_create();
         // SAFETY: NULL, or the data of this thread.
         let opened = unsafe { thread.as_mut() }.and_then(|thread| {
             thread.with(|thread| {
@@ -306,9 +306,9 @@ fn end_of_bucket(histogram: &SharedHistogram, value: u64) -> u64 {
 
 impl Inner {
     /// Sets which observations are examined from now on.
-    pub(super) fn set_least(&self, of_slowest: u64) {
-        self.of_slowest.store(of_slowest, Ordering::Relaxed);
-        let least = of_slowest.min(self.slow.load(Ordering::Relaxed));
+    pub(super) fn set_least(&self, least_slowest: u64) {
+        self.least_slowest.store(least_slowest, Ordering::Relaxed);
+        let least = least_slowest.min(self.slow.load(Ordering::Relaxed));
         self.least.store(least, Ordering::Relaxed);
         self.threshold.store(self.ticks_of_value(least), Ordering::Relaxed);
     }
@@ -329,11 +329,11 @@ impl Inner {
     }
 
     fn collect_with(&self, counts: &mut Counts) -> Result<Counted<Interval>> {
-        let untold = match counts.untold.take().filter(|untold| untold.process == process()) {
-            Some(untold) => untold,
+        let unreturned = match counts.unreturned.take().filter(|unreturned| unreturned.process == process()) {
+            Some(unreturned) => unreturned,
             None => self.end_interval(counts)?,
         };
-        let Untold { counted, kept, .. } = counts.untold.insert(untold);
+        let Unreturned { counted, kept, .. } = counts.unreturned.insert(unreturned);
         let exemplars = kept.exemplars()?;
         let (sampled, of_slow) = kept.slow();
         let slowest = self.options.slowest.unwrap_or(16) as usize;
@@ -343,20 +343,20 @@ impl Inner {
             interval.uncounted = self.uncounted.with(|why| *why).flatten();
         }
         let interval = Counted::create(interval)?;
-        counts.untold = None;
+        counts.unreturned = None;
         counts.ended = Some(interval.clone());
         Ok(interval)
     }
 
     /// Begins the next interval. If that fails, the current one goes on.
-    fn end_interval(&self, counts: &mut Counts) -> Result<Untold> {
+    fn end_interval(&self, counts: &mut Counts) -> Result<Unreturned> {
         let slowest = self.options.slowest.unwrap_or(16);
         let next = Kept::new(slowest as usize, Clock::Tsc.ticks())?;
         let now = unix_nanos();
         let slow = self.slow.load(Ordering::Relaxed);
         let taken = self.shared.with(|shared| -> Result<_> {
             self.histogram.update(&mut counts.snapshot, Since::PreviousUpdate)?;
-            self.take_in(shared, false);
+            self.take_pending(shared, false);
             shared.usual.copy_to(&mut counts.usual);
             let kept = core::mem::replace(&mut shared.kept, next);
             Ok((kept, core::mem::replace(&mut shared.began_unix_nanos, now)))
@@ -371,9 +371,10 @@ impl Inner {
         let above = |bucket: &picollo_core::Bucket| bucket.lower > slow;
         let in_range: u64 = snapshot.recorded_buckets().filter(above).map(|bucket| bucket.count).sum();
         let counted = Interval {
-            unix_nanos: [began, now],
+            begin_unix_nanos: began,
+            end_unix_nanos: now,
             threshold: if slow == u64::MAX { 0 } else { slow },
-            unit_nanos: self.unit_nanos(),
+            units_per_second: self.unit.per_second().unwrap_or(Clock::Tsc.frequency()),
             observations: observations
                 .total
                 .saturating_add(observations.underflow)
@@ -388,14 +389,14 @@ impl Inner {
             self.slow.store(found.value, Ordering::Relaxed);
         }
         self.set_least(shared_least(slowest));
-        Ok(Untold { counted, kept, process: process() })
+        Ok(Unreturned { counted, kept, process: process() })
     }
 
     /// Takes in the waiting observations. Reads the quota if there are any, or if `looks` is set.
-    pub(super) fn take_in(&self, shared: &mut Shared, looks: bool) {
-        shared.renew();
+    pub(super) fn take_pending(&self, shared: &mut Shared, looks: bool) {
+        shared.forget_parent();
         if looks || self.places.has_any() {
-            shared.quota.look();
+            shared.quota.refresh();
         }
         self.places.drain(|pending| {
             if let Some(span) = pending.span {
@@ -403,10 +404,6 @@ impl Inner {
             }
             shared.kept.offer(&pending.exemplar, pending.is_slow, pending.is_for_octave);
         });
-    }
-
-    fn unit_nanos(&self) -> f64 {
-        1e9 / self.unit.per_second().unwrap_or(Clock::Tsc.frequency()) as f64
     }
 }
 
@@ -423,7 +420,7 @@ impl Shared {
     }
 
     /// Discards the parent's observations in a forked child.
-    pub(super) fn renew(&mut self) {
+    pub(super) fn forget_parent(&mut self) {
         let process = process();
         if self.process != process {
             self.process = process;

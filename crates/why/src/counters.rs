@@ -64,7 +64,7 @@ struct Counters {
 }
 
 /// Checks whether counters are available by opening and closing some. This includes the cost of a first session.
-pub(super) fn try_them() -> Result<()> {
+pub(super) fn try_opening() -> Result<()> {
     Counters::open(usize::MAX).map(drop)
 }
 
@@ -90,12 +90,12 @@ impl ThreadCounters {
     pub(super) fn check(&mut self, checkpoint: u64) {
         if let Some(counters) = &mut self.opened {
             let sums = counters.read();
-            counters.checkpoints.put(checkpoint, sums);
+            counters.checkpoints.insert(checkpoint, sums);
         }
     }
 
     /// Adds what was executed since a checkpoint if that is certain.
-    pub(super) fn tell(&mut self, checkpoint: u64, evidence: &mut Evidence) {
+    pub(super) fn add_to(&mut self, checkpoint: u64, evidence: &mut Evidence) {
         let Some(counters) = &mut self.opened else { return };
         let now = counters.read();
         let Some((number, before)) = counters.checkpoints.before(checkpoint) else { return };

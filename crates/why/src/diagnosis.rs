@@ -46,21 +46,21 @@ impl Diagnosis {
     };
 
     /// Judges an observation by the ordinary ones of its kind.
-    pub fn of(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Diagnosis {
-        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else {
+    pub fn new(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Diagnosis {
+        let Some(parts) = Parts::from_evidence(&exemplar.evidence, exemplar.wall_nanos) else {
             return Diagnosis::NOTHING;
         };
         let Some(ordinary) = ordinary else { return Diagnosis { parts, ..Diagnosis::NOTHING } };
         let mut usual = ordinary.mean;
         let mut deviation = ordinary.deviation;
-        level(&parts, &mut usual, &mut deviation);
+        match_evidence(&parts, &mut usual, &mut deviation);
         let mut excess = Parts::default();
         for ((excess, &part), usual) in excess.0.iter_mut().zip(&parts.0).zip(usual) {
             *excess = (part as f64 - usual).max(0.0) as u64;
         }
         let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
         let spread: f64 = deviation.iter().sum();
-        let before = Before::of(&exemplar.evidence, exemplar.wall_nanos);
+        let before = Before::new(&exemplar.evidence, exemplar.wall_nanos);
         // Time that may be from before the observation counts for the others, not for the part.
         let named = |before: Before| {
             Cause::ALL.into_iter().take(PARTS).find(|&cause| {
@@ -87,7 +87,7 @@ impl Diagnosis {
 }
 
 /// Time in a window of accounts from before the observation. The thread may have been idle or waited for a CPU then,
-/// which the window includes. [`Parts::of`] assumes work.
+/// which the window includes. [`Parts::from_evidence`] assumes work.
 #[derive(Clone, Copy)]
 struct Before {
     nanos: f64,
@@ -97,7 +97,7 @@ struct Before {
 impl Before {
     const NONE: Before = Before { nanos: 0.0, has_ring: true };
 
-    fn of(evidence: &Evidence, wall_nanos: u64) -> Before {
+    fn new(evidence: &Evidence, wall_nanos: u64) -> Before {
         // A thread that was on the CPU all the time did not wait before.
         let off = evidence.window_nanos.saturating_sub(evidence.cpu_nanos);
         let before = evidence.window_nanos.saturating_sub(wall_nanos).min(off);
@@ -118,7 +118,7 @@ impl Before {
 
 /// Ordinary observations with more or less evidence than this one have their time in other parts of the same sum: with
 /// or without split waiting, with or without a quota. This moves the usual time to the parts that this one has.
-fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) {
+fn match_evidence(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) {
     let mut shift = |from: Cause, to: Cause| {
         let (from, to) = (from as usize - 1, to as usize - 1);
         usual[to] += core::mem::take(&mut usual[from]);

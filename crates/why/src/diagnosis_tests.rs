@@ -32,7 +32,7 @@ const ALL: u32 = KNOWN_ACCOUNTS | KNOWN_RUN_DELAY | KNOWN_RING;
 
 pub(crate) fn usual_of(controls: impl IntoIterator<Item = Exemplar>) -> Usual {
     let mut usual = Usual::new().unwrap();
-    controls.into_iter().for_each(|control| usual.take(&control));
+    controls.into_iter().for_each(|control| usual.add(&control));
     usual
 }
 
@@ -42,7 +42,7 @@ fn ordinary(waiting: u64, known: u32) -> Usual {
 }
 
 pub(crate) fn diagnosis(exemplar: &Exemplar, usual: &Usual) -> Diagnosis {
-    Diagnosis::of(exemplar, usual.of(exemplar.label, u64::MAX).as_ref())
+    Diagnosis::new(exemplar, usual.for_label(exemplar.label, u64::MAX).as_ref())
 }
 
 fn evidence() -> impl Strategy<Value = Evidence> {
@@ -72,7 +72,7 @@ proptest! {
     /// Parts add up for any evidence.
     #[test]
     fn parts_are_the_whole(evidence in evidence(), wall in prop_oneof![Just(0), Just(u64::MAX), any::<u64>()]) {
-        match Parts::of(&evidence, wall) {
+        match Parts::from_evidence(&evidence, wall) {
             Some(parts) => {
                 prop_assert!(evidence.knows(KNOWN_ACCOUNTS));
                 prop_assert_eq!(parts.0.iter().map(|&part| u128::from(part)).sum::<u128>(), u128::from(wall));
@@ -103,11 +103,12 @@ proptest! {
 fn no_more_is_on_the_cpu_than_the_threads_clock_counted() {
     let evidence =
         Evidence { known: ALL, window_nanos: 12_100_000, cpu_nanos: 10_690_000, ..Evidence::default() };
-    let parts = Parts::of(&evidence, 11_900_000).unwrap();
+    let parts = Parts::from_evidence(&evidence, 11_900_000).unwrap();
     assert_eq!((parts.get(Cause::OnCpu), parts.get(Cause::Unexplained)), (10_690_000, 1_210_000));
     // Page faults are part of the CPU time.
     let known = ALL | KNOWN_FAULT_TIMES;
-    let parts = Parts::of(&Evidence { known, fault_nanos: 11_000_000, ..evidence }, 11_900_000).unwrap();
+    let parts =
+        Parts::from_evidence(&Evidence { known, fault_nanos: 11_000_000, ..evidence }, 11_900_000).unwrap();
     assert_eq!((parts.get(Cause::OnCpu), parts.get(Cause::PageFaults)), (0, 10_690_000));
 }
 
@@ -195,7 +196,7 @@ fn too_few_controls_say_nothing() {
     assert_eq!(diagnosis(&exemplar, &few(LEAST)).cause, Cause::OwnWaiting);
     // Controls that were slow themselves do not count.
     let slow = usual_of((0..64).map(|_| observed(MS, 20 * MS, 0, ALL)));
-    assert!(slow.of(0, 10 * MS).is_none());
+    assert!(slow.for_label(0, 10 * MS).is_none());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::json::{OfEvidence, cpu, hex};
+use super::json::{EvidenceFields, cpu, hex};
 
 /// Leads from an observation to its request. All zeros: unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ missing! {
 /// to 300 µs before the observation. If the observation contains many others, it may be earlier by up to a seventh of
 /// the checkpoints since then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "OfEvidence", try_from = "OfEvidence")]
+#[serde(into = "EvidenceFields", try_from = "EvidenceFields")]
 pub struct Evidence {
     /// A set of `KNOWN_…`.
     pub known: u32,

@@ -47,11 +47,11 @@ const LEAST: f64 = 0.01;
 impl Sums {
     /// The current sums. Reads five files without allocating.
     pub(super) fn read() -> Sums {
-        Sums::of(|path, buffer| Kernel.read_file(path, buffer).ok())
+        Sums::from_files(|path, buffer| Kernel.read_file(path, buffer).ok())
     }
 
     /// Parses the files. `file` writes the beginning of a file into memory and returns its length.
-    fn of(mut file: impl FnMut(&str, &mut [u8]) -> Option<usize>) -> Sums {
+    fn from_files(mut file: impl FnMut(&str, &mut [u8]) -> Option<usize>) -> Sums {
         // The first line of `/proc/stat` suffices, and `pswpin` is in the first half of this much of `/proc/vmstat`.
         let mut buffer = [0; 1 << 12];
         let mut read = |path, parse: &mut dyn FnMut(&str)| {
@@ -118,12 +118,13 @@ impl Hints {
             out.write_str(core::mem::replace(&mut begin, "; "))?;
             out.write_fmt(text)
         };
-        let told = |share: Option<f64>| share.filter(|&share| share >= LEAST).map(|share| share * 100.0);
-        if let Some(percent) = told(self.steal) {
+        let worthwhile =
+            |share: Option<f64>| share.filter(|&share| share >= LEAST).map(|share| share * 100.0);
+        if let Some(percent) = worthwhile(self.steal) {
             part(out, format_args!("{percent:.0}% of the CPU time was stolen by the host"))?;
         }
         for (share, what) in [(self.cpu, "a CPU"), (self.memory, "memory"), (self.io, "a disk")] {
-            if let Some(percent) = told(share) {
+            if let Some(percent) = worthwhile(share) {
                 part(out, format_args!("something waited for {what} in {percent:.0}% of the time"))?;
             }
         }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     fn sums(at: u64) -> Sums {
-        Sums::of(|path, buffer| {
+        Sums::from_files(|path, buffer| {
             let text = match path {
                 "/proc/stat" => {
                     format!(
@@ -209,7 +210,7 @@ mod tests {
         for file in
             ["", "cpu", "cpu  1 2 3", "cpu  1 2 3 4 5 6 7 x", "some total=", "some", "pswpin -1", "\u{fffd}"]
         {
-            assert_eq!(Sums::of(|_, buffer| planted(file)(buffer)), Sums::default(), "{file}");
+            assert_eq!(Sums::from_files(|_, buffer| planted(file)(buffer)), Sums::default(), "{file}");
         }
         assert_eq!(text(&Sums::default().since(&sums(1), 5)), "");
         assert_eq!(sums(9).since(&sums(1), 0).memory, None);

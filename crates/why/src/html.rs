@@ -111,13 +111,13 @@ impl Interval {
         out.write_str("<section class=\"picollo-slow\">\n<h2>Why ")?;
         match self.threshold {
             0 => out.write_str("the slowest observations were slow")?,
-            threshold => write!(out, "observations above {} were slow", self.shown(threshold))?,
+            threshold => write!(out, "observations above {} were slow", self.time_or_number(threshold))?,
         }
         out.write_str("</h2>\n")?;
         self.write_answer(&mut Lines::new(out, &["<p class=\"answer\">", "</p>\n<p class=\"count\">"]))?;
         out.write_str("</p>\n")?;
-        if self.unix_nanos[1] != 0 {
-            let [begin, end] = self.unix_nanos.map(|time| moment(time, true));
+        if self.end_unix_nanos != 0 {
+            let [begin, end] = [self.begin_unix_nanos, self.end_unix_nanos].map(|time| moment(time, true));
             writeln!(out, "<p class=\"note\">From {begin} to {end} UTC.</p>")?;
         }
         self.write_causes(out)?;
@@ -148,7 +148,7 @@ impl Interval {
         for &cause in rows.iter() {
             let (percent, observations, typical, meaning) = self.cells(cause);
             write!(out, "<tr><td>{}</td><td>", cause.name())?;
-            if (cause as usize) <= PARTS && self.known > 0 {
+            if self.share(cause).excess_nanos.is_some() {
                 let share = (cause.color(), self.percent(cause) / 100.0);
                 write_bar(out, "width:9em", &mut core::iter::once(share))?;
             }
@@ -166,10 +166,10 @@ impl Interval {
         let Some(longest) = shown().map(|(exemplar, _)| exemplar.wall_nanos).max() else { return Ok(()) };
         let has = |what: &dyn Fn(&Exemplar) -> bool| shown().any(|(exemplar, _)| what(exemplar));
         let is_traced = |one: &Exemplar| one.context.trace_id != [0; 16] || one.context.span_id != [0; 8];
-        let has_days = has(&|one| one.unix_nanos / DAY != self.unix_nanos[0] / DAY);
+        let has_days = has(&|one| one.unix_nanos / DAY != self.begin_unix_nanos / DAY);
         // For each column: whether it has contents, its title, the styles of the title and of its cells, and its cells.
         let columns: [(bool, &str, [&str; 2], Cell<'_>); 10] = [
-            (true, "Value", ["", ""], &|out, one, _| write!(out, "{}", self.shown(one.value))),
+            (true, "Value", ["", ""], &|out, one, _| write!(out, "{}", self.time_or_number(one.value))),
             (true, "Began (UTC)", ["", ""], &|out, one, _| {
                 write!(out, "{}", moment(one.unix_nanos, has_days))
             }),
@@ -242,7 +242,7 @@ impl Interval {
 
 /// A bar with the parts of an observation, relative to the longest, and the parts in words.
 fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, diagnosis: &Diagnosis, longest: u64) -> fmt::Result {
-    let parts = Causes::of(&diagnosis.parts);
+    let parts = Causes::from_parts(&diagnosis.parts);
     let share = |cause| diagnosis.parts.get(cause) as f64;
     // Without a diagnosis, its accounts may describe what came before it.
     if parts.is_empty() || diagnosis.cause == Cause::NotKnown {

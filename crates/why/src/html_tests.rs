@@ -11,7 +11,7 @@ fn html(interval: &Interval) -> String {
 
 /// The visible text of a page, with its line breaks and `|` between cells. Requires tags that are closed in order,
 /// attributes in quotes, and nothing that would run or be fetched.
-fn shown(html: &str) -> String {
+fn visible_text(html: &str) -> String {
     let (mut open, mut text, mut rest) = (Vec::new(), String::new(), html);
     while let Some((before, behind)) = rest.split_once('<') {
         assert!(!before.contains(['>', '"']), "{before}");
@@ -43,7 +43,7 @@ fn shown(html: &str) -> String {
 fn one(value: u64, parts: [u64; PARTS]) -> (Exemplar, Diagnosis) {
     let exemplar = Exemplar { value, wall_nanos: value, cpu: NO_CPU, ..Exemplar::default() };
     let (parts, excess) = (Parts(parts), Parts(parts));
-    (exemplar, Diagnosis { cause: Cause::Several, parts, excess, ..Diagnosis::of(&exemplar, None) })
+    (exemplar, Diagnosis { cause: Cause::Several, parts, excess, ..Diagnosis::new(&exemplar, None) })
 }
 
 #[test]
@@ -82,7 +82,7 @@ Not known of 1: too few ordinary ones of their kind.
 Not known of 1: ended on another thread than they were begun on.
 
 ";
-    let found = shown(&html(&interval()));
+    let found = visible_text(&html(&interval()));
     let squeezed = |text: &str| text.split_inclusive("\n\n").map(str::trim_start).collect::<String>();
     assert_eq!(squeezed(&found), squeezed(expected));
 }
@@ -108,18 +108,18 @@ fn columns_are_there_for_what_is_known() {
     let (thread, cpu, unix_nanos) = (12, 3, 951_868_799_987_000_000);
     let exemplar = Exemplar { wall_nanos: 0, thread, cpu, unix_nanos, context, ..exemplar };
     let uncounted = ExplainedError::new(Status::Os, format_args!("<em>alert('1')</em> & \"quoted\"\u{7} é"));
-    let told = Interval {
+    let counts_only = Interval {
         threshold: 5000,
         observations: 9,
         slow: 1,
         uncounted: Some(uncounted),
         ..Interval::default()
     };
-    let plain = Interval { exemplars: vec![(exemplar, diagnosis)], ..told.clone() };
+    let plain = Interval { exemplars: vec![(exemplar, diagnosis)], ..counts_only.clone() };
     let evidence = Evidence { known: KNOWN_COUNTERS, instructions: 500, cycles: 1000, ..Evidence::default() };
     let counted = (Exemplar { evidence, label: 1, ..exemplar }, Diagnosis { usual_ipc: 2.0, ..diagnosis });
     let unusual = (Exemplar { evidence, ..exemplar }, diagnosis);
-    let whole = Interval { exemplars: vec![counted, unusual, (exemplar, diagnosis)], ..told };
+    let whole = Interval { exemplars: vec![counted, unusual, (exemplar, diagnosis)], ..counts_only };
     let [plain, whole] = [plain, whole].map(|interval| html(&interval));
     for (found, parts) in [
         (
@@ -146,7 +146,7 @@ fn columns_are_there_for_what_is_known() {
         parts.iter().for_each(|part| assert!(found.contains(part), "{part} is not in {found}"));
     }
     assert!(!plain.contains("Kind") && !plain.contains("Instructions a cycle"));
-    shown(&whole);
+    visible_text(&whole);
 }
 
 #[test]
@@ -158,10 +158,11 @@ fn pages_are_bounded_and_bars_within_them() {
     let (thread, cpu, unix_nanos) = (i32::MIN, u32::MAX - 1, u64::MAX);
     let longest = Exemplar { label: u32::MAX, context, evidence, thread, cpu, unix_nanos, ..exemplar };
     let share = Share {
-        excess_nanos: u64::MAX / 12,
+        cause: Cause::Several,
+        excess_nanos: Some(u64::MAX / 12),
         observations: 1 << 53,
-        typical_nanos: u64::MAX,
-        typical_faults: u64::MAX,
+        typical_nanos: Some(u64::MAX),
+        typical_faults: Some(u64::MAX),
     };
     let counts =
         Interval { known: 1 << 53, shares: [share; 12], missing: [1 << 50; 8], ..Interval::default() };
@@ -182,7 +183,7 @@ fn pages_are_bounded_and_bars_within_them() {
         assert!(*x >= 0.0 && width > 0.0 && x + width <= WIDTH + 0.1, "{x} {width}");
     }
     assert!(numbers("x").len() > 10 * (SHOWN - 1), "{html}");
-    shown(&html);
+    visible_text(&html);
 }
 
 #[test]

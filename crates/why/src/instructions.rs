@@ -44,7 +44,7 @@ pub struct Executed {
 
 impl Executed {
     /// `None` if the counts are unknown, or include too much of the time before.
-    pub(super) fn of(control: &Exemplar) -> Option<Executed> {
+    pub(super) fn from_control(control: &Exemplar) -> Option<Executed> {
         let evidence = &control.evidence;
         let before = evidence.window_nanos.saturating_sub(control.wall_nanos);
         let is_known = evidence.knows(KNOWN_ACCOUNTS | KNOWN_COUNTERS)
@@ -72,7 +72,7 @@ pub struct Execution {
 
 impl Execution {
     /// `None` if too few are known.
-    pub(super) fn of(controls: impl Iterator<Item = Executed> + Clone) -> Option<Execution> {
+    pub(super) fn from_controls(controls: impl Iterator<Item = Executed> + Clone) -> Option<Execution> {
         let count = controls.clone().count();
         if count < LEAST {
             return None;
@@ -108,7 +108,7 @@ struct Split {
 }
 
 impl Split {
-    fn of(exemplar: &Exemplar, usual: &Execution, on_cpu: f64) -> Option<Split> {
+    fn new(exemplar: &Exemplar, usual: &Execution, on_cpu: f64) -> Option<Split> {
         let evidence = &exemplar.evidence;
         if !evidence.knows(KNOWN_ACCOUNTS | KNOWN_COUNTERS)
             || evidence.instructions == 0
@@ -142,7 +142,7 @@ impl Split {
 /// Splits the part of an excess that is on the CPU, and names a new cause if that part was the cause.
 pub(super) fn split(exemplar: &Exemplar, ordinary: &Ordinary, excess: &mut Parts, named: &mut Cause) {
     let on_cpu = excess.get(Cause::OnCpu) as f64;
-    let Some(split) = ordinary.execution.and_then(|usual| Split::of(exemplar, &usual, on_cpu)) else {
+    let Some(split) = ordinary.execution.and_then(|usual| Split::new(exemplar, &usual, on_cpu)) else {
         return;
     };
     let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();

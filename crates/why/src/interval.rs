@@ -4,32 +4,42 @@ use super::cause::{Cause, PARTS};
 use super::diagnosis::Diagnosis;
 use super::exemplar::{Exemplar, KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
 use super::hints::Hints;
+use super::json;
 use super::usual::Usual;
 use picollo_native::seam::vectors::{push, with_room};
 use picollo_native::{ExplainedError, Result};
+use serde::{Deserialize, Serialize};
 
 /// The share of a cause in the excess.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// Nanoseconds beyond the usual, of all observations with known evidence.
-    pub excess_nanos: u64,
+    /// The cause.
+    pub cause: Cause,
+    /// Nanoseconds beyond the usual, of all observations with known evidence. `None` without such observations, and for
+    /// causes that are no part of the time.
+    pub excess_nanos: Option<u64>,
     /// Number of observations with this diagnosis.
     pub observations: u64,
     /// The median of the cause's excess in these observations.
-    pub typical_nanos: u64,
+    pub typical_nanos: Option<u64>,
     /// The median of their page faults beyond the usual.
-    pub typical_faults: u64,
+    pub typical_faults: Option<u64>,
 }
 
 /// An interval that has ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Interval {
-    /// Beginning and end, in nanoseconds since 1970.
-    pub unix_nanos: [u64; 2],
+    /// Beginning, in nanoseconds since 1970.
+    pub begin_unix_nanos: u64,
+    /// End.
+    pub end_unix_nanos: u64,
     /// Observations above this are slow; 0 if it was unknown at the beginning of the interval.
+    #[serde(with = "json::zero", default)]
     pub threshold: u64,
-    /// Nanoseconds for each unit of values; 0 if values are not times.
-    pub unit_nanos: f64,
+    /// Units of values per second; 0 if values are not times.
+    #[serde(with = "json::zero", default)]
+    pub units_per_second: u64,
     /// Number of recorded observations.
     pub observations: u64,
     /// Number of slow ones.
@@ -39,21 +49,29 @@ pub struct Interval {
     /// Number of ordinary observations for comparison.
     pub controls: u64,
     /// Whether any slow one could be split into waiting and the run queue, as the system had the evidence.
+    #[serde(default = "json::is_known")]
     pub has_run_delay: bool,
     /// Number of slow ones with counted instructions.
+    #[serde(default)]
     pub counted: u64,
     /// Why some have no counts although counters were requested.
+    #[serde(with = "json::message", default)]
     pub uncounted: Option<ExplainedError>,
     /// What else the machine did.
+    #[serde(rename = "machine", default)]
     pub hints: Hints,
     /// The slowest first, then those kept for their octaves, with their diagnoses.
+    #[serde(with = "json::kept")]
     pub(super) exemplars: Vec<(Exemplar, Diagnosis)>,
+    #[serde(rename = "causes")]
     pub(super) shares: [Share; Cause::ALL.len()],
     /// Number of slow ones without accounts, by [`Missing`].
+    #[serde(with = "json::missing", default)]
     pub(super) missing: [u64; 8],
     /// Number of slow ones whose kind has too few controls.
     pub(super) without_controls: u64,
     /// Number of slow ones that were short compared with the time before them in their accounts.
+    #[serde(default)]
     pub(super) too_short: u64,
 }
 
@@ -82,10 +100,10 @@ impl Interval {
         let slow = counted.slow.max(of_slow).min(counted.observations);
         let of_slow = of_slow.min(slow);
         let diagnosis =
-            |exemplar: &Exemplar| Diagnosis::of(exemplar, usual.of(exemplar.label, most).as_ref());
+            |exemplar: &Exemplar| Diagnosis::new(exemplar, usual.for_label(exemplar.label, most).as_ref());
         let mut judged = with_room(exemplars.len())?;
         judged.extend(exemplars.iter().map(|exemplar| (*exemplar, diagnosis(exemplar))));
-        let mut interval = Interval { slow, controls: usual.taken(), exemplars: judged, ..counted };
+        let mut interval = Interval { slow, controls: usual.count(), exemplars: judged, ..counted };
         // A sample represents all slow ones.
         let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
         let scaled = |number: u64| (number as f64 * weight).round() as u64;
@@ -119,13 +137,13 @@ impl Interval {
         interval.too_short = scaled(interval.too_short);
         interval.missing = interval.missing.map(scaled);
         for (at, share) in interval.shares.iter_mut().enumerate() {
-            share.observations = scaled(counts[at]);
-            if let Some(of_cause) = typical.get_mut(at) {
+            (share.cause, share.observations) = (Cause::ALL[at], scaled(counts[at]));
+            if let Some(of_cause) = typical.get_mut(at).filter(|_| known > 0) {
+                share.excess_nanos = Some((excess[at] as f64 * weight) as u64);
                 of_cause.sort_unstable();
-                share.typical_nanos = of_cause.get(of_cause.len() / 2).map_or(0, |of| of.0);
+                share.typical_nanos = of_cause.get(of_cause.len() / 2).map(|of| of.0);
                 of_cause.sort_unstable_by_key(|of| of.1);
-                share.typical_faults = of_cause.get(of_cause.len() / 2).map_or(0, |of| of.1);
-                share.excess_nanos = (excess[at] as f64 * weight) as u64;
+                share.typical_faults = of_cause.get(of_cause.len() / 2).map(|of| of.1);
             }
         }
         // These were counted but never handed in.
@@ -164,7 +182,7 @@ impl Interval {
 
     /// The whole excess in nanoseconds.
     pub fn excess_nanos(&self) -> u64 {
-        self.shares.iter().fold(0, |sum, share| sum.saturating_add(share.excess_nanos))
+        self.shares.iter().filter_map(|share| share.excess_nanos).fold(0, u64::saturating_add)
     }
 
     /// Number of slow ones without evidence, by reason: only counted, without controls, too short, and by [`Missing`].

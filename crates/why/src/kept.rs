@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(number: u64, value: u64) -> Exemplar {
+    fn exemplar(number: u64, value: u64) -> Exemplar {
         // The clock always steps back.
         Exemplar { number, value, unix_nanos: u64::MAX - number, ..Exemplar::default() }
     }
@@ -145,7 +145,7 @@ mod tests {
         #[test]
         fn the_slowest_are_those_of_a_sort(values in prop::collection::vec(0u64..200, 0..300), most in 0usize..20) {
             let mut kept = Kept::new(most, 1).unwrap();
-            let mut all: Vec<Exemplar> = (1..).zip(&values).map(|(number, &value)| of(number, value)).collect();
+            let mut all: Vec<Exemplar> = (1..).zip(&values).map(|(number, &value)| exemplar(number, value)).collect();
             let mut latest = std::collections::BTreeMap::new();
             for one in &all {
                 kept.offer(one, false, true);
@@ -170,7 +170,7 @@ mod tests {
         let mut kept = Kept::new(0, 7).unwrap();
         let all = 100_000;
         for number in 1..=all {
-            kept.offer(&of(number, 5), true, false);
+            kept.offer(&exemplar(number, 5), true, false);
         }
         let (sampled, of_all) = kept.slow();
         assert_eq!((sampled.len(), of_all), (SAMPLED, all));
@@ -187,7 +187,7 @@ mod tests {
     fn contexts_are_put_where_the_observation_is() {
         let mut kept = Kept::new(2, 1).unwrap();
         for number in 1..=5 {
-            kept.offer(&of(number, number * 1000), true, true);
+            kept.offer(&exemplar(number, number * 1000), true, true);
         }
         let context = Context { words: [7, 8], ..Context::default() };
         assert!(kept.annotate(5, &context) && kept.annotate(1, &context) && !kept.annotate(9, &context));

@@ -48,7 +48,7 @@ pub use picollo_core::seam::Counted;
 /// Checks whether the kernel records this thread's switches. If not, the error explains why and what to do.
 pub fn switch_records() -> picollo_native::Result<()> {
     let sys = picollo_native::seam::Kernel;
-    ring::Ring::open(sys, usize::MAX).map(drop).map_err(|refused| refused.explain(&sys))
+    ring::Ring::open(sys, usize::MAX, false).map(drop).map_err(|refused| refused.explain(&sys))
 }
 
 /// The example of the package.

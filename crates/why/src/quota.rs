@@ -41,17 +41,17 @@ impl Quota {
         let group = Cgroup::open();
         let mut quota =
             Quota { group, throttled: None, read: 0, is_readable: false, grown: Growth::default() };
-        quota.look();
+        quota.refresh();
         quota
     }
 
     /// Reads the numbers again.
-    pub(super) fn look(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let now = self.group.as_ref().and_then(Cgroup::throttled);
-        self.seen(now, Clock::Tsc.ticks());
+        self.update(now, Clock::Tsc.ticks());
     }
 
-    fn seen(&mut self, now: Option<u64>, until: u64) {
+    fn update(&mut self, now: Option<u64>, until: u64) {
         self.is_readable = now.is_some();
         let Some(now) = now else { return };
         let grown = self.throttled.map_or(0, |before| now.saturating_sub(before));
@@ -92,10 +92,10 @@ impl Cgroup {
     /// Finds the groups; `None` if none has counts or is readable, or without memory.
     fn open() -> Option<Cgroup> {
         let _uncancelled = Uncancelled::new();
-        Cgroup::of(&Groups::for_process("cpu")?)
+        Cgroup::from_groups(&Groups::for_process("cpu")?)
     }
 
-    fn of(groups: &Groups) -> Option<Cgroup> {
+    fn from_groups(groups: &Groups) -> Option<Cgroup> {
         let mut files = with_room(GROUPS).ok()?;
         groups.each("/cpu.stat", |path| {
             if files.len() < GROUPS

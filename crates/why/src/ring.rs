@@ -15,11 +15,11 @@
 //!
 //! No descriptor is kept: a mapping keeps its event, so that a thousand threads use none of the program's descriptors.
 //!
-//! With page faults ([`Ring::with_faults`]), there are three more rings, for the beginning of a fault and for its end
+//! With page faults, there are three more rings, for the beginning of a fault and for its end
 //! as a minor or a major one. They are separate because faults come by thousands: about fifty of them would drive all
 //! switches out of a shared ring. If a span has more than 224 faults, only the latest are known.
 //!
-//! `docs/why-slow.md` reports the costs, and `ring/figures_tests.rs` prints them. Half of the extra cost of a switch is
+//! `docs/why-slow.md` reports the costs. Half of the extra cost of a switch is
 //! due to the kernel's switching of any event. Records with more than the time (thread, CPU, event) would cost another
 //! 0.5 µs, and leave room for 51 absences. A user who may lock no memory has 129 rings on a machine with two processors
 //! (`kernel.perf_event_mlock_kb` for each processor).
@@ -65,17 +65,9 @@ pub(crate) struct Ring<S: System = Kernel> {
 
 impl<S: System> Ring<S> {
     /// Opens a ring for the calling thread, unless this process has `cap` of them. Records begin now: open it before it
-    /// is needed, or after the first slow observation. It allocates nothing and keeps no descriptor.
-    pub(crate) fn open(sys: S, cap: usize) -> Result<Ring<S>, Refused> {
-        Ring::with(sys, cap, false)
-    }
-
-    /// The same with page faults. It takes four times the memory and makes each fault slower.
-    pub(crate) fn with_faults(sys: S, cap: usize) -> Result<Ring<S>, Refused> {
-        Ring::with(sys, cap, true)
-    }
-
-    fn with(sys: S, cap: usize, faults: bool) -> Result<Ring<S>, Refused> {
+    /// is needed, or after the first slow observation. It allocates nothing and keeps no descriptor. With page faults,
+    /// it takes four times the memory and makes each fault slower.
+    pub(crate) fn open(sys: S, cap: usize, has_faults: bool) -> Result<Ring<S>, Refused> {
         let counted = RINGS.add(cap).ok_or(Refused::Cap)?;
         let _uncancelled = Uncancelled::new();
         if !clocks_agree(&sys) {
@@ -94,7 +86,7 @@ impl<S: System> Ring<S> {
             _counted: counted,
         };
         // From here on, dropping the ring unmaps everything.
-        if faults {
+        if has_faults {
             let configs = [software::PAGE_FAULTS, software::PAGE_FAULTS_MINOR, software::PAGE_FAULTS_MAJOR];
             for (mapping, config) in ring.faults.iter_mut().zip(configs) {
                 *mapping = Some(Mapping::new(&ring.sys, config)?);
@@ -125,9 +117,7 @@ impl<S: System> Ring<S> {
         };
         window::window(&self.switches, images, span, || self.sys.raw_nanos())
     }
-}
 
-impl<S: System> Ring<S> {
     /// How often the thread left the CPU without a record in the ring, overwritten or not. This never changes. `None`
     /// if the thread kept leaving during the call.
     fn account(&self) -> Result<Option<u64>, Refused> {
@@ -360,11 +350,3 @@ mod opening_tests;
 #[cfg(test)]
 #[path = "ring/kernel_tests.rs"]
 mod kernel_tests;
-
-#[cfg(test)]
-#[path = "ring/limits_tests.rs"]
-mod limits_tests;
-
-#[cfg(test)]
-#[path = "ring/figures_tests.rs"]
-mod figures_tests;

@@ -113,7 +113,7 @@ impl Inner {
     #[inline(never)]
     fn begin_slowly(&self, scope: &mut RawScope) {
         let _uncancelled = Uncancelled::new();
-        let thread = thread::made();
+        let thread = thread::get_or_create();
         scope.thread = thread.cast();
         // SAFETY: NULL, or the data of this thread.
         if let Some(thread) = unsafe { thread.as_mut() } {
@@ -194,7 +194,7 @@ impl Inner {
         if !is_slow && !is_for_octave && !is_control && value <= self.least.load(Ordering::Relaxed) {
             return 0;
         }
-        let thread = thread::made();
+        let thread = thread::get_or_create();
         let begun_on = scope.thread.cast::<Thread>();
         // SAFETY: NULL, or the data of this thread.
         let evidence = unsafe { thread.as_mut() }.and_then(|thread| {
@@ -208,7 +208,7 @@ impl Inner {
                 if !core::ptr::eq(begun_on, thread) {
                     return Evidence::none(Missing::OtherThread);
                 }
-                if !thread.may_look_into(now, self.options.rate) {
+                if !thread.may_examine(now, self.options.rate) {
                     return Evidence::none(Missing::TooMany);
                 }
                 let evidence = thread.evidence(scope.checkpoint, scope.start, now);
@@ -220,7 +220,7 @@ impl Inner {
         // With so many slow ones, those neither among the slowest nor the latest of their octave are only counted.
         if evidence.missing == Missing::TooMany
             && !is_for_octave
-            && value <= self.of_slowest.load(Ordering::Relaxed)
+            && value <= self.least_slowest.load(Ordering::Relaxed)
         {
             return 0;
         }
@@ -229,12 +229,8 @@ impl Inner {
         let mut exemplar = self.exemplar(value, wall_nanos, unsafe { thread.as_ref() }, evidence);
         (exemplar.cpu, exemplar.label) = (current_cpu(), scope.label);
         let first = thread.addr() as u64 >> 8;
-        let is_kept = self.hand_in(
-            &mut exemplar,
-            [is_slow, is_for_octave, is_control],
-            Some([scope.start, now]),
-            first,
-        );
+        let is_kept =
+            self.submit(&mut exemplar, [is_slow, is_for_octave, is_control], Some([scope.start, now]), first);
         if is_kept {
             scope.number = exemplar.number;
         }
@@ -286,7 +282,7 @@ impl Inner {
     }
 
     /// Takes in an observation, or leaves it in a place to wait.
-    fn hand_in(
+    fn submit(
         &self,
         exemplar: &mut Exemplar,
         [is_slow, is_for_octave, is_control]: [bool; 3],
@@ -294,12 +290,12 @@ impl Inner {
         first: u64,
     ) -> bool {
         let taken = self.shared.try_with(|shared| {
-            self.take_in(shared, span.is_some());
+            self.take_pending(shared, span.is_some());
             if let Some(span) = span {
                 shared.add_quota(exemplar, span);
             }
             if is_control {
-                shared.usual.take(exemplar);
+                shared.usual.add(exemplar);
             }
             let is_kept = shared.kept.offer(exemplar, is_slow, is_for_octave);
             self.set_least(shared.kept.least().unwrap_or(0));
@@ -310,7 +306,7 @@ impl Inner {
             Err(_) if !is_slow && !is_for_octave && exemplar.value <= self.least.load(Ordering::Relaxed) => {
                 false
             }
-            Err(Refused::Busy) => self.places.put(
+            Err(Refused::Busy) => self.places.keep(
                 &Pending { exemplar: *exemplar, is_slow, is_for_octave, span, process: process() },
                 first,
             ),
@@ -321,7 +317,7 @@ impl Inner {
     /// See [`offer`](crate::Collector::offer).
     pub fn offer(&self, value: u64, context: Option<&Context>) -> bool {
         self.histogram.record(value);
-        let thread = thread::made();
+        let thread = thread::get_or_create();
         // SAFETY: NULL, or the data of this thread.
         let is_for_octave = unsafe { thread.as_mut() }.is_some_and(|thread| {
             thread.offered = thread.offered.wrapping_add(1);
@@ -339,7 +335,7 @@ impl Inner {
         // SAFETY: as above.
         let mut exemplar = self.exemplar(value, wall_nanos, unsafe { thread.as_ref() }, evidence);
         exemplar.context = context.copied().unwrap_or_default();
-        self.hand_in(&mut exemplar, [is_slow, is_for_octave, false], None, thread.addr() as u64 >> 8)
+        self.submit(&mut exemplar, [is_slow, is_for_octave, false], None, thread.addr() as u64 >> 8)
     }
 
     /// See [`ExemplarScope::annotate`]. It waits for a thread that uses the kept observations.

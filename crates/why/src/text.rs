@@ -61,7 +61,7 @@ fn cause_and_excess(diagnosis: &Diagnosis, between: &str) -> impl Display {
             let excess = Some(diagnosis.excess.get(diagnosis.cause)).filter(|&nanos| nanos > 0);
             return excess.map_or(Ok(()), |nanos| write!(f, " {}", time(nanos)));
         }
-        let excess = Causes::of(&diagnosis.excess);
+        let excess = Causes::from_parts(&diagnosis.excess);
         excess.iter().take(2).enumerate().try_for_each(|(at, &cause)| {
             let before = if at == 0 { ":" } else { between };
             write!(f, "{before} {} {}", cause.name(), time(diagnosis.excess.get(cause)))
@@ -85,7 +85,7 @@ impl Causes {
     }
 
     /// Causes that have some of these nanoseconds, in descending order.
-    fn of(parts: &Parts) -> Causes {
+    fn from_parts(parts: &Parts) -> Causes {
         let key = |cause: Cause| (core::cmp::Reverse(parts.get(cause)), cause as usize);
         Causes::sorted(|cause| parts.get(cause) > 0, key)
     }
@@ -101,11 +101,11 @@ impl core::ops::Deref for Causes {
 
 impl Interval {
     /// A value as a time, or as a number if values are not times.
-    fn shown(&self, value: u64) -> Quantity {
-        if self.unit_nanos == 0.0 {
-            return Unit::NONE.integer(value);
+    fn time_or_number(&self, value: u64) -> Quantity {
+        match self.units_per_second {
+            0 => Unit::NONE.integer(value),
+            units => time((value as f64 * 1e9 / units as f64).round() as u64),
         }
-        time((value as f64 * self.unit_nanos).round() as u64)
     }
 
     /// The causes that have a share of the excess or are diagnoses, the largest first.
@@ -121,15 +121,15 @@ impl Interval {
     fn percent(&self, cause: Cause) -> f64 {
         match self.excess_nanos() {
             0 => 0.0,
-            all => self.share(cause).excess_nanos as f64 * 100.0 / all as f64,
+            all => self.share(cause).excess_nanos.unwrap_or(0) as f64 * 100.0 / all as f64,
         }
     }
 
     /// Cells of a cause's row: share of the excess, number of observations, typical duration, and meaning.
     fn cells(&self, cause: Cause) -> (impl Display, Grouped, impl Display, impl Display) {
         let share = self.share(cause);
-        let percent = ((cause as usize) <= PARTS && self.known > 0).then(|| self.percent(cause));
-        let meaning = from_fn(move |f| match share.typical_faults {
+        let percent = share.excess_nanos.map(|_| self.percent(cause));
+        let meaning = from_fn(move |f| match share.typical_faults.unwrap_or(0) {
             // Their time is unknown, so that they are not reported as the cause.
             faults if cause == Cause::OnCpu && faults >= MANY_FAULTS => {
                 write!(f, "ran for longer, with {} page faults", Grouped::from(faults))
@@ -139,7 +139,7 @@ impl Interval {
         (
             maybe(percent.map(|percent| from_fn(move |f| write!(f, "{percent:.0}%")))),
             Grouped::from(share.observations),
-            maybe(Some(share.typical_nanos).filter(|&nanos| nanos > 0).map(time)),
+            maybe(share.typical_nanos.filter(|&nanos| nanos > 0).map(time)),
             meaning,
         )
     }
@@ -162,7 +162,7 @@ impl Interval {
             write!(out, "\n\nThe slowest")?;
         }
         for (exemplar, diagnosis) in self.exemplars().iter().take(SHOWN) {
-            write!(out, "\n  {}  ", right(self.shown(exemplar.value), 8))?;
+            write!(out, "\n  {}  ", right(self.time_or_number(exemplar.value), 8))?;
             self.write_exemplar(out, exemplar, diagnosis)?;
         }
         self.write_hints(out)?;
@@ -178,7 +178,7 @@ impl Interval {
             return write!(
                 out,
                 "None of {observations} observations was above {}.",
-                self.shown(self.threshold)
+                self.time_or_number(self.threshold)
             );
         }
         let largest = self.rows().first().copied().filter(|&cause| self.percent(cause) > 50.0);
@@ -196,7 +196,7 @@ impl Interval {
                 write!(
                     out,
                     "\n{slow} of {observations} observations were above {}; ",
-                    self.shown(threshold)
+                    self.time_or_number(threshold)
                 )?;
             }
         }
@@ -286,7 +286,7 @@ impl Interval {
             let (context, evidence) = (&exemplar.context, &exemplar.evidence);
             let excess = Some(diagnosis.excess.get(diagnosis.cause)).filter(|&nanos| nanos > 0).map(time);
             let faults = evidence.knows(KNOWN_ACCOUNTS).then(|| Grouped::from(evidence.faults()));
-            let (value, cause) = (self.shown(exemplar.value), diagnosis.cause.name());
+            let (value, cause) = (self.time_or_number(exemplar.value), diagnosis.cause.name());
             write!(out, "\n| {value} | {cause} | {} | {} | ", maybe(excess), maybe(faults))?;
             if has_ipc {
                 write!(

@@ -23,12 +23,14 @@ fn one(number: u64, [cpu, waiting, queued]: [u64; 3], faults: u32) -> Exemplar {
 
 /// An empty interval with this threshold in milliseconds.
 fn above(millis: u64) -> Interval {
-    Interval { unix_nanos: [1, 2], threshold: millis * MS, unit_nanos: 1.0, ..Interval::default() }
+    let (begin_unix_nanos, end_unix_nanos, units_per_second) = (1, 2, 1_000_000_000);
+    let threshold = millis * MS;
+    Interval { begin_unix_nanos, end_unix_nanos, threshold, units_per_second, ..Interval::default() }
 }
 
 pub(crate) fn interval() -> Interval {
     let mut usual = Usual::new().unwrap();
-    (1..=20).for_each(|number| usual.take(&one(number, [MS, 0, 0], 3)));
+    (1..=20).for_each(|number| usual.add(&one(number, [MS, 0, 0], 3)));
     let traced = Context { trace_id: [0x4b; 16], span_id: [7; 8], words: [5, 6] };
     let slow = [
         one(101, [MS, 0, 30 * MS], 3),
@@ -150,7 +152,7 @@ fn executed_instructions_are_visible() {
         one
     };
     let mut usual = Usual::new().unwrap();
-    (0..20).for_each(|_| usual.take(&one(1, 6 * MS, 3 * MS)));
+    (0..20).for_each(|_| usual.add(&one(1, 6 * MS, 3 * MS)));
     let slow = [one(40, 6 * MS, 120 * MS), one(20, 120 * MS, 60 * MS), one(9, 0, 0)];
     let counted = Interval { observations: 100, slow: 3, ..above(5) };
     let mut interval = Interval::new(counted, &slow, 3, &slow, 3, &usual).unwrap();

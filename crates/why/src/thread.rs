@@ -56,7 +56,7 @@ pub(super) struct Thread {
     interval: u64,
     /// The current second for limiting slow observations, in ticks, and the number of them.
     second: u64,
-    looked_into: u32,
+    examined: u32,
     /// Number of offered values.
     pub offered: u64,
 }
@@ -91,7 +91,7 @@ pub(super) fn current() -> *mut Thread {
 
 /// The same, created if needed; NULL if the thread ends, or without memory.
 #[cold]
-pub(super) fn made() -> *mut Thread {
+pub(super) fn get_or_create() -> *mut Thread {
     let thread = current();
     if !thread.is_null() {
         return thread;
@@ -136,7 +136,7 @@ impl Thread {
             kernel_id: kernel_id(),
             interval: ticks_of(INTERVAL_NANOS),
             second: 0,
-            looked_into: 0,
+            examined: 0,
             offered: 0,
         });
         Some(thread.into_boxed_slice())
@@ -149,7 +149,7 @@ impl Thread {
         }
         // A signal handler must see consistent data.
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        self.renew();
+        self.forget_parent();
         let result = work(self);
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
         self.is_busy.store(false, Ordering::Relaxed);
@@ -157,7 +157,7 @@ impl Thread {
     }
 
     /// In a forked child, forgets the parent's data.
-    fn renew(&mut self) {
+    fn forget_parent(&mut self) {
         let process = process();
         if self.process == process {
             return;
@@ -181,11 +181,11 @@ impl Thread {
     /// Takes a checkpoint and schedules the next.
     pub(super) fn check(&mut self) {
         let began = Clock::Tsc.ticks();
-        let accounts = Accounts::take(self.schedstat.as_ref());
+        let accounts = Accounts::read(self.schedstat.as_ref());
         self.number += 1;
         self.has_accounts = accounts.is_some();
         if let Some(accounts) = accounts {
-            self.checkpoints.put(self.number, accounts);
+            self.checkpoints.insert(self.number, accounts);
         }
         self.counters.check(self.number);
         let now = Clock::Tsc.ticks();
@@ -201,20 +201,20 @@ impl Thread {
             let why = if self.has_accounts { Missing::Overwritten } else { Missing::Unsupported };
             return Evidence::none(why);
         };
-        let Some(now) = Accounts::take(self.schedstat.as_ref()) else {
+        let Some(now) = Accounts::read(self.schedstat.as_ref()) else {
             return Evidence::none(Missing::Contradictory);
         };
         let mut evidence = now.since(before);
         if evidence.known != 0 {
-            self.ask_ring(begin, end, &mut evidence);
-            self.counters.tell(checkpoint, &mut evidence);
+            self.add_ring(begin, end, &mut evidence);
+            self.counters.add_to(checkpoint, &mut evidence);
         }
         evidence
     }
 
     /// Adds the kernel's records of switches and faults between these ticks.
-    fn ask_ring(&self, begin: u64, end: u64, evidence: &mut Evidence) {
-        let (Some(ring), Some(bracket)) = (&self.ring, Bracket::take()) else { return };
+    fn add_ring(&self, begin: u64, end: u64, evidence: &mut Evidence) {
+        let (Some(ring), Some(bracket)) = (&self.ring, Bracket::read()) else { return };
         let (from, to) = (bracket.raw(begin), bracket.raw(end));
         // If the error exceeds a hundredth of the observation, the ring adds no precision.
         if (from.error + to.error) * 100 > Clock::Tsc.convert(end.saturating_sub(begin), TimeUnit::Nanos) {
@@ -244,8 +244,8 @@ impl Thread {
         }
         self.has_tried_ring = true;
         let most = most as usize;
-        let with_faults = has_faults.then(|| Ring::with_faults(Kernel, most).ok()).flatten();
-        self.ring = with_faults.or_else(|| Ring::open(Kernel, most).ok());
+        let opened = Ring::open(Kernel, most, has_faults);
+        self.ring = opened.or_else(|_| Ring::open(Kernel, most, false)).ok();
     }
 
     /// Starts counting what the thread executes, if allowed, for at most `most` threads.
@@ -265,13 +265,13 @@ impl Thread {
     }
 
     /// Whether one more slow observation may be examined in this second.
-    pub(super) fn may_look_into(&mut self, now: u64, rate: u32) -> bool {
+    pub(super) fn may_examine(&mut self, now: u64, rate: u32) -> bool {
         if now.saturating_sub(self.second) > Clock::Tsc.frequency() {
             self.second = now;
-            self.looked_into = 0;
+            self.examined = 0;
         }
-        self.looked_into = self.looked_into.saturating_add(1);
-        self.looked_into <= rate
+        self.examined = self.examined.saturating_add(1);
+        self.examined <= rate
     }
 
     /// Opens the file with the thread's run-queue accounts, if fewer than `most` are open. Returns whether it is open.

@@ -71,8 +71,8 @@ impl Usual {
     }
 
     /// Adds a control if it has accounts.
-    pub fn take(&mut self, exemplar: &Exemplar) {
-        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return };
+    pub fn add(&mut self, exemplar: &Exemplar) {
+        let Some(parts) = Parts::from_evidence(&exemplar.evidence, exemplar.wall_nanos) else { return };
         let known =
             self.kinds.iter().position(|kind| kind.label == exemplar.label && !kind.controls.is_empty());
         let Some(at) = known.or_else(|| self.kinds.iter().position(|kind| kind.controls.is_empty())) else {
@@ -80,7 +80,7 @@ impl Usual {
         };
         let kind = &mut self.kinds[at];
         kind.label = exemplar.label;
-        let executed = Executed::of(exemplar);
+        let executed = Executed::from_control(exemplar);
         let control = Control { value: exemplar.value, faults: exemplar.evidence.faults(), parts, executed };
         match kind.controls.get_mut(kind.next) {
             Some(place) => *place = control,
@@ -91,12 +91,12 @@ impl Usual {
     }
 
     /// Number of controls so far.
-    pub const fn taken(&self) -> u64 {
+    pub const fn count(&self) -> u64 {
         self.taken
     }
 
     /// The usual values for observations of a kind up to this value; `None` if too few are known.
-    pub fn of(&self, label: u32, most: u64) -> Option<Ordinary> {
+    pub fn for_label(&self, label: u32, most: u64) -> Option<Ordinary> {
         let kind = self.kinds.iter().find(|kind| kind.label == label && !kind.controls.is_empty())?;
         let ordinary = || kind.controls.iter().filter(|control| control.value <= most);
         let count = ordinary().count();
@@ -110,7 +110,7 @@ impl Usual {
             mean[at] = middle;
             deviation[at] = mean_of(&|control| (control.parts.0[at] as f64 - middle).powi(2)).sqrt();
         }
-        let execution = Execution::of(ordinary().filter_map(|control| control.executed));
+        let execution = Execution::from_controls(ordinary().filter_map(|control| control.executed));
         let faults = mean_of(&|control| control.faults as f64);
         Some(Ordinary { controls: count, mean, deviation, faults, execution })
     }
@@ -130,19 +130,19 @@ mod tests {
         for number in 0..3000u64 {
             let evidence = Evidence { known: KNOWN_ACCOUNTS, window_nanos: number, ..Evidence::default() };
             let (value, label) = (number, number as u32 % 20);
-            usual.take(&Exemplar { value, wall_nanos: value, label, evidence, ..Exemplar::default() });
+            usual.add(&Exemplar { value, wall_nanos: value, label, evidence, ..Exemplar::default() });
             if number % 700 == 0 || number == 2999 {
                 usual.copy_to(&mut copy);
                 for label in 0..20 {
-                    let [one, other] =
-                        [&usual, &copy].map(|of| of.of(label, u64::MAX).map(|of| (of.controls, of.mean)));
+                    let [one, other] = [&usual, &copy]
+                        .map(|of| of.for_label(label, u64::MAX).map(|of| (of.controls, of.mean)));
                     assert_eq!(one, other);
                 }
-                assert_eq!(usual.taken(), copy.taken());
+                assert_eq!(usual.count(), copy.count());
             }
         }
-        assert!(copy.of(15, u64::MAX).is_some_and(|of| of.controls == REMEMBERED));
-        assert!(copy.of(16, u64::MAX).is_none());
+        assert!(copy.for_label(15, u64::MAX).is_some_and(|of| of.controls == REMEMBERED));
+        assert!(copy.for_label(16, u64::MAX).is_none());
         assert_eq!(places(&copy), before);
     }
 }

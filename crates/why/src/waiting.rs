@@ -24,7 +24,7 @@ pub(super) struct Pending {
     pub process: u32,
 }
 
-/// Maximum number of rounds in [`Places::put`]. A model waits as long as needed.
+/// Maximum number of rounds in [`Places::keep`]. A model waits as long as needed.
 const ROUNDS: usize = if cfg!(all(loom, test)) { usize::MAX } else { 100 };
 const PLACES: usize = if cfg!(all(loom, test)) { 1 } else { 32 };
 
@@ -45,7 +45,7 @@ impl Places {
     }
 
     /// Puts an observation into a free place, or replaces a smaller one. Returns whether it has a place.
-    pub(super) fn put(&self, pending: &Pending, first: u64) -> bool {
+    pub(super) fn keep(&self, pending: &Pending, first: u64) -> bool {
         // Others lock a place only while they copy, so that one round is nearly always enough. A refused observation
         // was smaller than all others, or met locked places in a hundred rounds.
         for round in 0..ROUNDS {
@@ -122,7 +122,7 @@ mod tests {
         for (value, process) in [(1, process()), (2, process() + 1), (3, process())] {
             let exemplar = Exemplar { value, ..Exemplar::default() };
             let pending = Pending { exemplar, is_slow: true, is_for_octave: false, span: None, process };
-            assert!(places.put(&pending, 0));
+            assert!(places.keep(&pending, 0));
         }
         assert!(places.has_any());
         let mut values = Vec::new();
@@ -152,13 +152,13 @@ mod model {
 
     impl Modelled {
         /// Does the same as a collector.
-        fn hand_in(&self, value: u64) {
+        fn submit(&self, value: u64) {
             let taken = self.largest.try_with(|largest| {
                 self.places.drain(|pending| *largest = (*largest).max(pending.exemplar.value));
                 *largest = (*largest).max(value);
             });
             if taken.is_err() {
-                self.places.put(&pending(value), 0);
+                self.places.keep(&pending(value), 0);
             }
         }
 
@@ -181,10 +181,10 @@ mod model {
                 .iter()
                 .map(|&values| {
                     let modelled = Arc::clone(&modelled);
-                    thread::spawn(move || values.iter().for_each(|&value| modelled.hand_in(value)))
+                    thread::spawn(move || values.iter().for_each(|&value| modelled.submit(value)))
                 })
                 .collect();
-            threads[0].iter().for_each(|&value| modelled.hand_in(value));
+            threads[0].iter().for_each(|&value| modelled.submit(value));
             for thread in running {
                 thread.join().unwrap();
             }
@@ -207,9 +207,9 @@ mod model {
             let places = Arc::new(Places::new().unwrap());
             let other = {
                 let places = Arc::clone(&places);
-                thread::spawn(move || places.put(&pending(2), 0))
+                thread::spawn(move || places.keep(&pending(2), 0))
             };
-            assert!(places.put(&pending(3), 0));
+            assert!(places.keep(&pending(3), 0));
             assert!(places.change(3, |exemplar| exemplar.context.words = [3, 3]));
             other.join().unwrap();
             let mut words = Vec::new();

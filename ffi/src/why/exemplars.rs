@@ -244,8 +244,8 @@ fn picollo_exemplars_interval(
 ) -> picollo_status {
     let (interval, out) = (ended(exemplars)?, output(out)?);
     out.tell(picollo_exemplar_interval {
-        begin_unix_nanos: interval.unix_nanos[0],
-        end_unix_nanos: interval.unix_nanos[1],
+        begin_unix_nanos: interval.begin_unix_nanos,
+        end_unix_nanos: interval.end_unix_nanos,
         threshold: interval.threshold,
         observations: interval.observations,
         slow: interval.slow,
@@ -270,11 +270,11 @@ fn picollo_exemplars_share(
     out.tell(picollo_exemplar_share {
         share: match interval.excess_nanos() {
             0 => 0.0,
-            all => share.excess_nanos as f64 / all as f64,
+            all => share.excess_nanos.unwrap_or(0) as f64 / all as f64,
         },
-        excess_nanos: share.excess_nanos,
+        excess_nanos: share.excess_nanos.unwrap_or(0),
         observations: share.observations,
-        typical_nanos: share.typical_nanos,
+        typical_nanos: share.typical_nanos.unwrap_or(0),
     })
 }
 

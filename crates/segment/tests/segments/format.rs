@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use picollo_core::{Mode, Options};
+use picollo_core::Mode;
 use picollo_native::*;
 use picollo_segment::*;
 
@@ -89,7 +89,7 @@ fn a_writer_by_the_specification_is_read_and_attached_to() {
     let attached = Segment::attach(&writer.path).unwrap();
     let labels = [("route", "/pay"), ("code", "200")];
     let latency = picollo_core::counters::Metric { name: "latency", labels: &labels, ..Default::default() };
-    let options = Options { mode: Mode::Interlocked, ..Options::default() };
+    let options = in_mode(Mode::Interlocked);
     attached.histogram(&latency, &options).unwrap().record(45);
     for _ in 0..3 {
         let counter = attached.counter(&metric("requests")).unwrap();
@@ -155,7 +155,7 @@ fn handles_of_counters_depend_on_nothing_in_the_file() {
             third.add(1);
         }
     }
-    let viewer = Viewer::open(segment.path()).unwrap();
+    let viewer = view(segment);
     assert_eq!((viewer.counter(0), viewer.counter(1)), (Ok(601), Ok(601)));
 }
 
@@ -193,9 +193,9 @@ fn no_byte_of_the_stack_reaches_the_file() {
     let segment =
         Segment::create(&SegmentOptions { live_reset: true, interlocked: true, ..called("clean") }).unwrap();
     let make: [&dyn Fn(); 4] = [
-        &|| drop(segment.histogram(&metric("a"), &Options::default()).unwrap()),
+        &|| drop(open(segment, "a")),
         &|| {
-            let options = Options { mode: Mode::PerCpu, ..Options::default() };
+            let options = in_mode(Mode::PerCpu);
             drop(segment.histogram(&metric("b"), &options).unwrap());
         },
         &|| drop(segment.counter(&metric("c")).unwrap()),

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use picollo_core::{Mode, Options};
+use picollo_core::Mode;
 use picollo_segment::*;
 
 use crate::common::named;
@@ -26,7 +26,7 @@ fn copy(name: &str) -> PathBuf {
     let options = SegmentOptions { interlocked: true, ..called("original") };
     let segment = Segment::create(&options).unwrap();
     for (name, mode) in [("a", Mode::Interlocked), ("b", Mode::PerCpu)] {
-        segment.histogram(&metric(name), &Options { mode, ..Options::default() }).unwrap().record_n(1000, 7);
+        segment.histogram(&metric(name), &in_mode(mode)).unwrap().record_n(1000, 7);
     }
     segment.counter(&metric("c")).unwrap().add(9);
     let path = directory().join(name);
@@ -203,9 +203,7 @@ fn files_that_change_under_a_viewer() {
         }
     });
     let well = (0..3000).filter(|_| read_all(&path)).count();
-    // SAFETY: a child of ours that was not waited for.
-    unsafe { libc::kill(vandal, libc::SIGKILL) };
-    assert_eq!(wait(vandal), -libc::SIGKILL);
+    kill(vandal);
     println!("{well} of 3000 readings found it whole");
 }
 
@@ -216,7 +214,7 @@ fn a_half_built_entry_is_freed() {
     // As if its maker had died before finishing it.
     let file = std::fs::File::options().write(true).open(segment.path()).unwrap();
     file.write_all_at(&1u32.to_ne_bytes(), 4096 + 1024).unwrap();
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     assert_eq!(viewer.length(), 1);
     segment.counter(&metric("b")).unwrap().add(3);
     viewer.refresh().unwrap();

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use picollo_core::Options;
 use picollo_segment::*;
 
 use crate::common::named;
@@ -30,7 +29,7 @@ fn killed_workers_leave_right_counts() {
     let segment =
         Segment::create(&SegmentOptions { name: "killed", max_bytes: 64 << 20, ..Default::default() })
             .unwrap();
-    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let histogram = open(segment, "x");
     let ledgers = ledgers();
     let mut random = Random(42);
     let mut born = 0;
@@ -51,29 +50,25 @@ fn killed_workers_leave_right_counts() {
         })
     };
     let mut workers: Vec<i32> = (0..WORKERS).map(&mut work).collect();
-    for kill in 1..=kills {
+    for round in 1..=kills {
         let at = random.next() as usize % WORKERS;
         std::thread::sleep(std::time::Duration::from_micros(random.next() % 3000));
-        // SAFETY: a child of ours that was not waited for.
-        assert_eq!(unsafe { libc::kill(workers[at], libc::SIGKILL) }, 0);
-        assert_eq!(wait(workers[at]), -libc::SIGKILL);
+        kill(workers[at]);
         workers[at] = work(at);
-        if kill.is_multiple_of(16) {
+        if round.is_multiple_of(16) {
             // Read while they write: at least what they noted before, at most what they noted afterwards or have open.
             let before: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
-            let mut viewer = Viewer::open(segment.path()).unwrap();
+            let mut viewer = view(segment);
             let total = viewer.snapshot(0).unwrap().counts().total;
             let after: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
-            assert!((before..=after + kill + WORKERS as u64).contains(&total), "{before} {total} {after}");
+            assert!((before..=after + round + WORKERS as u64).contains(&total), "{before} {total} {after}");
         }
     }
     for worker in workers {
-        // SAFETY: as above.
-        unsafe { libc::kill(worker, libc::SIGKILL) };
-        assert_eq!(wait(worker), -libc::SIGKILL);
+        kill(worker);
     }
     let noted: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     let counts = viewer.snapshot(0).unwrap().counts();
     assert!(
         (noted..=noted + kills + WORKERS as u64).contains(&counts.total),

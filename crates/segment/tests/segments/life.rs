@@ -14,7 +14,6 @@ use crate::common::{named, skipped};
 use crate::setting::*;
 
 pub const TESTS: &[(&str, fn())] = named![
-    forked_workers_write_one_histogram,
     a_child_begins_with_the_pages_that_there_are,
     children_forked_beside_an_attach_go_on,
     attached_by_path,
@@ -29,41 +28,10 @@ pub const TESTS: &[(&str, fn())] = named![
     descriptors_may_all_be_closed,
 ];
 
-fn total(path: &Path, index: usize) -> u64 {
-    Viewer::open(path).unwrap().snapshot(index).unwrap().counts().total
-}
-
-fn forked_workers_write_one_histogram() {
-    let segment = small("forked");
-    let inherited = segment.histogram(&metric("inherited"), &Options::default()).unwrap();
-    let workers: Vec<i32> = (0..4)
-        .map(|_| {
-            start(|| {
-                let own = segment.histogram(&metric("own"), &Options::default()).unwrap();
-                let requests = segment.counter(&metric("requests")).unwrap();
-                for value in 0..25_000 {
-                    inherited.record(1 + value);
-                    own.record(1 + value);
-                    requests.add(1);
-                }
-            })
-        })
-        .collect();
-    assert!(workers.into_iter().all(|worker| wait(worker) == 0));
-    let viewer = Viewer::open(segment.path()).unwrap();
-    assert_eq!(viewer.length(), 3);
-    for (index, entry) in viewer.entries().enumerate() {
-        match entry.kind {
-            SegmentKind::Histogram => assert_eq!(total(segment.path(), index), 100_000),
-            SegmentKind::Counter => assert_eq!(viewer.counter(index).unwrap(), 100_000),
-        }
-    }
-}
-
 /// If the kernel can do that, a record in a child waits for no page.
 fn a_child_begins_with_the_pages_that_there_are() {
     let segment = small("pages");
-    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let histogram = open(segment, "x");
     let memory = std::ptr::from_ref(&histogram).cast::<usize>();
     // SAFETY: a handle is one pointer, to the header.
     let page = unsafe { memory.read() } & !4095;
@@ -117,12 +85,12 @@ fn attached_by_path() {
             // Not through the inherited mapping: the file has one mapping in a process.
             let attached = Segment::attach(path).unwrap();
             assert_eq!(attached.path(), segment.path());
-            attached.histogram(&metric("x"), &Options::default()).unwrap().record_n(9, 3);
+            open(attached, "x").record_n(9, 3);
         });
     }
     // SAFETY: as above.
     unsafe { std::env::remove_var("PICOLLO_SEGMENT") };
-    assert_eq!(Segment::attach(Path::new("")).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(refusal(Segment::attach(Path::new(""))), Status::InvalidArgument);
     assert_eq!(total(segment.path(), 0), 6);
 }
 
@@ -152,7 +120,7 @@ fn a_crash_leaves_the_file() {
     // `start` ends children without cleaning up.
     in_child(|| {
         let segment = small("crashed");
-        segment.histogram(&metric("x"), &Options::default()).unwrap().record_n(1, 42);
+        open(segment, "x").record_n(1, 42);
     });
     let listed = list_segments();
     let [one] = &listed[..] else { panic!("{listed:?}") };
@@ -174,7 +142,7 @@ fn workers_outlive_the_maker() {
     assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
     let maker = start(|| {
         let segment = small("outlived");
-        let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+        let histogram = open(segment, "x");
         start(|| {
             let mut byte = 0u8;
             // SAFETY: a live variable. The read waits until the test closes the pipe.
@@ -240,7 +208,7 @@ fn directories_of_others_are_refused() {
     std::fs::remove_file(&path).unwrap();
     // SAFETY: this program has one thread.
     unsafe { std::env::set_var("PICOLLO_DIR", "relative") };
-    assert_eq!(attempt().unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(refusal(attempt()), Status::InvalidArgument);
     // SAFETY: as above.
     unsafe { std::env::set_var("PICOLLO_DIR", &path) };
     assert_eq!(attempt(), Ok(()));
@@ -255,8 +223,7 @@ fn files_are_their_owners_alone() {
     unsafe { libc::umask(before) };
     assert_eq!(std::fs::metadata(segment.path()).unwrap().mode() & 0o777, 0o600);
     assert_eq!(files().len(), 1, "nothing is left of how it was made");
-    let again = Segment::create(&called("alone")).unwrap_err();
-    assert_eq!(again.status(), Status::InvalidArgument);
+    assert_eq!(refusal(Segment::create(&called("alone"))), Status::InvalidArgument);
 }
 
 fn disks_are_refused() {
@@ -271,7 +238,7 @@ fn disks_are_refused() {
             assert_eq!(error.status(), Status::Unsupported, "{error}");
             assert_eq!(std::fs::read_dir(&disk).unwrap().count(), 0, "nothing is left behind");
             let forced = Segment::create(&SegmentOptions { on_disk: true, ..options }).unwrap();
-            forced.histogram(&metric("x"), &Options::default()).unwrap().record(1);
+            open(forced, "x").record(1);
             assert_eq!(total(forced.path(), 0), 1);
         }
         Ok(_) => skipped("a disk: what is built is in memory"),
@@ -304,7 +271,7 @@ fn a_full_file_system_is_an_error() {
         };
         assert!((2..20).contains(&made), "{made}");
         assert_eq!((error.status(), error.os_errno()), (Status::OutOfMemory, libc::ENOSPC), "{error}");
-        let mut viewer = Viewer::open(segment.path()).unwrap();
+        let mut viewer = view(segment);
         assert_eq!((viewer.length(), viewer.info().unwrap().refused), (made, 1));
         assert!((0..made).all(|index| viewer.snapshot(index).unwrap().counts().total == 1908));
         // There is not even room for a header.
@@ -376,15 +343,15 @@ fn a_small_control_group_is_an_error() {
 fn descriptors_may_all_be_closed() {
     in_child(|| {
         let segment = small("closed");
-        let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+        let histogram = open(segment, "x");
         // As daemons do.
         // SAFETY: numbers only; closed descriptors are not used here.
         (3..1000).for_each(|fd| unsafe {
             libc::close(fd);
         });
         histogram.record(1);
-        segment.histogram(&metric("y"), &Options::default()).unwrap().record(1);
-        let viewer = Viewer::open(segment.path()).unwrap();
+        open(segment, "y").record(1);
+        let viewer = view(segment);
         assert!(viewer.info().unwrap().is_live, "the mapping holds the lock");
         assert_eq!(total(segment.path(), 0) + total(segment.path(), 1), 2);
     });

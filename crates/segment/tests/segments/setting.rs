@@ -1,10 +1,12 @@
 //! The place where tests of segments run, and their children.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use crate::common::system::{Random, wait};
 use picollo_core::counters::Metric;
-use picollo_segment::{Segment, SegmentOptions};
+use picollo_core::{Mode, Options, SharedHistogram};
+use picollo_native::{Result, Status};
+use picollo_segment::{Segment, SegmentOptions, Viewer};
 
 /// A separate directory in memory, while it lives.
 pub struct Place(PathBuf);
@@ -43,6 +45,36 @@ pub fn called(name: &str) -> SegmentOptions<'_> {
 
 pub fn metric(name: &str) -> Metric<'_> {
     Metric { name, ..Metric::default() }
+}
+
+pub fn in_mode(mode: Mode) -> Options {
+    Options { mode, ..Options::default() }
+}
+
+/// A histogram with the default options.
+pub fn open(segment: Segment, name: &str) -> SharedHistogram {
+    segment.histogram(&metric(name), &Options::default()).unwrap()
+}
+
+pub fn view(segment: Segment) -> Viewer {
+    Viewer::open(segment.path()).unwrap()
+}
+
+/// The count in a histogram, for a new viewer.
+pub fn total(path: &Path, index: usize) -> u64 {
+    Viewer::open(path).unwrap().snapshot(index).unwrap().counts().total
+}
+
+/// The status of an error.
+pub fn refusal<T>(answer: Result<T>) -> Status {
+    answer.map(drop).unwrap_err().status()
+}
+
+/// Kills a child that was not waited for.
+pub fn kill(child: i32) {
+    // SAFETY: numbers only.
+    assert_eq!(unsafe { libc::kill(child, libc::SIGKILL) }, 0);
+    assert_eq!(wait(child), -libc::SIGKILL);
 }
 
 /// Runs a body in a child, which then ends without cleaning up, and returns the child.

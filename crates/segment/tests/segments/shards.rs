@@ -17,7 +17,6 @@ pub const TESTS: &[(&str, fn())] = named![
     workers_stay_and_move_about,
     programs_with_and_without_sequences,
     what_is_asked_for_is_what_there_is,
-    who_has_it_at_another_place_reads_it_too,
     the_cpu_chooses_the_stripe_of_a_counter,
     counters_of_one_word_and_of_many_are_not_mixed_up,
 ];
@@ -28,7 +27,7 @@ pub const WORKER: &str = "--record-and-end";
 const EACH: u64 = 20_000;
 
 fn per_cpu() -> Options {
-    Options { mode: Mode::PerCpu, ..Options::default() }
+    in_mode(Mode::PerCpu)
 }
 
 fn total(histogram: &SharedHistogram) -> u64 {
@@ -80,6 +79,7 @@ fn workers_stay_and_move_about() {
         .map(|worker| {
             start(|| {
                 let own = segment.histogram(&metric("own"), &per_cpu()).unwrap();
+                let requests = segment.counter(&metric("requests")).unwrap();
                 run_on(worker);
                 let stays = worker < 3;
                 for at in 0..EACH {
@@ -94,16 +94,18 @@ fn workers_stay_and_move_about() {
                     }
                     inherited.record(1 + at);
                     own.record(1 + at);
+                    requests.add(1);
                 }
             })
         })
         .collect();
     assert!(workers.into_iter().all(|worker| wait(worker) == 0));
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     for index in 0..2 {
         let counts = viewer.snapshot(index).unwrap().counts();
         assert_eq!((counts.total, counts.lost), (6 * EACH, 0));
     }
+    assert_eq!(viewer.counter(2).unwrap(), 6 * EACH);
     if has_restartable_sequences() {
         // Few additions are interrupted, so the shared count is small.
         let of_all = shared_by_all(segment.path());
@@ -113,22 +115,26 @@ fn workers_stay_and_move_about() {
     assert_eq!(total(&inherited), 6 * EACH);
 }
 
-/// Other programs, at other addresses.
+/// Runs this program anew, with or without restartable sequences: a worker of the segment at another address.
+fn run(worker: &str, segment: Segment, tunable: &str, expected: &str) {
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .arg(worker)
+        .env("PICOLLO_SEGMENT", segment.path())
+        .env("GLIBC_TUNABLES", format!("glibc.pthread.rseq={tunable}"))
+        .env("PICOLLO_EXPECTED", expected)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{tunable}");
+}
+
 fn programs_with_and_without_sequences() {
     let segment = small("programs");
     let mut recorded = 0;
     for tunable in ["1", "0", "1"] {
         let is_there = has_restartable_sequences() && tunable == "1";
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .arg(WORKER)
-            .env("PICOLLO_SEGMENT", segment.path())
-            .env("GLIBC_TUNABLES", format!("glibc.pthread.rseq={tunable}"))
-            .env("PICOLLO_EXPECTED", format!("{is_there} {recorded}"))
-            .status()
-            .unwrap();
-        assert!(status.success(), "{tunable}");
+        run(WORKER, segment, tunable, &format!("{is_there} {recorded}"));
         recorded += EACH;
-        let counts = Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts();
+        let counts = view(segment).snapshot(0).unwrap().counts();
         assert_eq!((counts.total, counts.lost), (recorded, 0), "rseq={tunable}");
     }
     if !has_restartable_sequences() {
@@ -139,19 +145,19 @@ fn programs_with_and_without_sequences() {
 fn what_is_asked_for_is_what_there_is() {
     let segment = small("asked");
     // Whatever the default is, a request without a mode gets what exists.
-    let any = segment.histogram(&metric("any"), &Options::default()).unwrap();
+    let any = open(segment, "any");
     any.record(1);
-    segment.histogram(&metric("any"), &Options::default()).unwrap().record(1);
+    open(segment, "any").record(1);
     segment.histogram(&metric("shards"), &per_cpu()).unwrap().record(1);
-    segment.histogram(&metric("shards"), &Options::default()).unwrap().record(1);
+    open(segment, "shards").record(1);
     let plain = Segment::create(&SegmentOptions { interlocked: true, ..called("plain") }).unwrap();
-    plain.histogram(&metric("one set"), &Options::default()).unwrap().record(1);
+    open(plain, "one set").record(1);
     let error = plain.histogram(&metric("one set"), &per_cpu()).unwrap_err();
     assert_eq!(error.status(), Status::Incompatible, "{error}");
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     assert_eq!([0, 1].map(|index| viewer.snapshot(index).unwrap().counts().total), [2, 2]);
     let bytes = |viewer: &Viewer, index| viewer.entry(index).unwrap().bytes;
-    let one_set = bytes(&Viewer::open(plain.path()).unwrap(), 0);
+    let one_set = bytes(&view(plain), 0);
     assert!(one_set < 20_000, "{one_set}");
     if has_restartable_sequences() {
         // A page for the header, one for the table, and sets of whole pages.
@@ -167,20 +173,6 @@ fn what_is_asked_for_is_what_there_is() {
     let counts = viewer.snapshot(2).unwrap().counts();
     assert!(counts.lost > 0, "{counts:?}");
     assert_eq!(total(&wrapping), counts.total);
-}
-
-/// A file has one mapping in a process, so another process is asked.
-fn who_has_it_at_another_place_reads_it_too() {
-    let segment = small("place");
-    let histogram = segment.histogram(&metric("x"), &per_cpu()).unwrap();
-    histogram.record_n(3, 10);
-    in_child(|| {
-        histogram.record_n(3, 10);
-        segment.histogram(&metric("x"), &per_cpu()).unwrap().record_n(3, 10);
-        assert_eq!(total(&histogram), 30);
-    });
-    assert_eq!(total(&histogram), 30);
-    assert_eq!(Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts().total, 30);
 }
 
 /// The words of a striped counter that is the first entry, at the places that docs/segment-format.md gives.
@@ -208,17 +200,11 @@ fn the_cpu_chooses_the_stripe_of_a_counter() {
         assert_eq!(stripes(segment.path()), expected);
     }
     let total = 4 * (EACH + (EACH << 32));
-    assert_eq!((inherited.load(), Viewer::open(segment.path()).unwrap().counter(0).unwrap()), (total, total));
+    assert_eq!((inherited.load(), view(segment).counter(0).unwrap()), (total, total));
     // Programs whose threads have no area for sequences ask the system.
     for tunable in ["1", "0"] {
         let cpu = std::thread::spawn(|| run_on(1)).join().unwrap();
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .arg(COUNTER)
-            .env("PICOLLO_SEGMENT", segment.path())
-            .env("GLIBC_TUNABLES", format!("glibc.pthread.rseq={tunable}"))
-            .status()
-            .unwrap();
-        assert!(status.success(), "{tunable}");
+        run(COUNTER, segment, tunable, "");
         expected[cpu % 16] += EACH;
         assert_eq!(stripes(segment.path()), expected, "rseq={tunable}");
     }
@@ -249,7 +235,7 @@ fn counters_of_one_word_and_of_many_are_not_mixed_up() {
     }
     // Modulo 2^64, like all counters.
     segment.striped_counter(&metric("striped")).unwrap().add(u64::MAX);
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     assert_eq!([0, 1].map(|at| viewer.counter(at).unwrap()), [7, 8]);
     let entry = |viewer: &Viewer, at: usize| viewer.entry(at).map(|entry| (entry.kind, entry.bytes)).unwrap();
     assert_eq!(entry(&viewer, 0), (SegmentKind::Counter, 128));

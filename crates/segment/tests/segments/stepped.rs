@@ -71,7 +71,7 @@ mod tracing {
     }
 
     /// The number of instructions from each system call to the next.
-    fn look(body: &dyn Fn()) -> Vec<u64> {
+    fn instructions_between_calls(body: &dyn Fn()) -> Vec<u64> {
         let child = traced(body);
         let mut lengths = vec![0];
         loop {
@@ -96,9 +96,7 @@ mod tracing {
         let is_there = (0..2 * calls).all(|_| go_on(child, libc::PTRACE_SYSCALL))
             && (0..instructions).all(|_| go_on(child, libc::PTRACE_SINGLESTEP));
         if is_there {
-            // SAFETY: a child of ours.
-            unsafe { libc::kill(child, libc::SIGKILL) };
-            assert_eq!(wait(child), -libc::SIGKILL);
+            kill(child);
         }
         is_there
     }
@@ -106,7 +104,7 @@ mod tracing {
     /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form; PICOLLO_KILLS tries a few hundred places, and the default a few
     /// dozen.
     pub fn at_every_instruction(what: &str, case: &mut dyn FnMut() -> Case) {
-        let lengths = look(&*case().0);
+        let lengths = instructions_between_calls(&*case().0);
         let total: u64 = lengths.iter().sum();
         let is_long = std::env::var_os("PICOLLO_EVERY_INSTRUCTION").is_some();
         let places = if std::env::var_os("PICOLLO_KILLS").is_some() { 300 } else { 60 };
@@ -169,7 +167,7 @@ fn coarse(mode: Mode) -> Options {
 fn whole(segment: Segment, name: &str) -> Option<u64> {
     let afterwards = segment.counter(&metric("afterwards")).unwrap();
     afterwards.add(1);
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     assert_eq!(viewer.faults(), [""; 0]);
     let mut names: Vec<String> = viewer.entries().map(|entry| entry.name.clone()).collect();
     let found = names.iter().position(|one| one == name);

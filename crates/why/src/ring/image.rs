@@ -8,7 +8,7 @@
 //! **When it stays put.** Nothing stops the kernel while a ring is read. Newer records go below the head that was read
 //! first, and replace the oldest ones: if the head fell by `n`, the last `n` bytes visible from the first head are
 //! overwritten. So a walk of `walked` bytes was valid if the head fell by at most `length - walked` by its end
-//! ([`Records::held`]).
+//! ([`Records::is_intact`]).
 //!
 //! **Memory order.** The kernel publishes `data_head` behind a write barrier, after the record, so loading it acquires.
 //! The second load follows a fence, so that no load of a record moves after it. Between reserving space and publishing,
@@ -124,7 +124,7 @@ impl<'a, I: Image> Records<'a, I> {
     }
 
     /// Whether all records were still intact after reading them. Call this last.
-    pub(crate) fn held(&self) -> bool {
+    pub(crate) fn is_intact(&self) -> bool {
         // Loads of records must come before this load of the head.
         fence(Ordering::Acquire);
         self.head.wrapping_sub(self.image.head()) <= length(self.image) - self.walked

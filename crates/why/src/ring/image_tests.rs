@@ -20,7 +20,7 @@ impl Memory {
         Memory { words: RefCell::new(vec![0; words]), ..Memory::default() }
     }
 
-    pub(crate) fn of(words: Vec<u64>, head: u64) -> Memory {
+    pub(crate) fn from_words(words: Vec<u64>, head: u64) -> Memory {
         Memory { words: RefCell::new(words), head: Cell::new(head), ..Memory::default() }
     }
 
@@ -98,7 +98,7 @@ fn a_walk_holds_while_there_is_room() {
                 records.next().unwrap();
             }
             (0..moved).for_each(|time| image.write(&record(14, 0, 2, 100 + time as u64)));
-            assert_eq!(records.held(), walked + moved <= 8, "{walked} {moved}");
+            assert_eq!(records.is_intact(), walked + moved <= 8, "{walked} {moved}");
         }
     }
     // A valid head never rises.
@@ -106,7 +106,7 @@ fn a_walk_holds_while_there_is_room() {
     image.write(&record(14, 0, 2, 1));
     let records = Records::new(&image);
     image.head.set(0);
-    assert!(!records.held());
+    assert!(!records.is_intact());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn unknown_records_are_reported() {
     image.write(&record(14, 0, 3, 5)[..2]);
     assert_eq!(all(&image), (Vec::new(), End::Broken));
     // A head between two words.
-    assert_eq!(all(&Memory::of(vec![0; 8], 4)), (Vec::new(), End::Broken));
+    assert_eq!(all(&Memory::from_words(vec![0; 8], 4)), (Vec::new(), End::Broken));
 }
 
 proptest! {

@@ -1,25 +1,26 @@
 //! Tests with the real kernel. The thread's own CPU clock is the oracle: the remaining time was off the CPU.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
 use std::time::Duration;
 
 use super::*;
-use crate::testing::{own_cpu, page_faults, pin_to};
+use crate::testing::{child_exit_code, own_cpu, page_faults, pin_to};
 
-pub(super) const MANY: usize = usize::MAX;
+const MANY: usize = usize::MAX;
 
 /// A ring, if the system allows one.
-pub(super) fn ring(faults: bool) -> Option<Ring> {
-    let ring = if faults { Ring::with_faults(Kernel, MANY) } else { Ring::open(Kernel, MANY) };
+fn ring(faults: bool) -> Option<Ring> {
+    let ring = Ring::open(Kernel, MANY, faults);
     ring.inspect_err(|refused| eprintln!("SKIPPED: {}", refused.explain(&Kernel))).ok()
 }
 
-pub(super) fn raw() -> u64 {
+fn raw() -> u64 {
     Kernel.raw_nanos()
 }
 
 /// How often this thread has left the CPU.
-fn left() -> u32 {
+fn switches() -> u32 {
     Kernel.context_switches().unwrap() as u32
 }
 
@@ -29,7 +30,7 @@ fn holds() -> u32 {
 }
 
 /// When some work began and ended, and how long the thread was off the CPU by its CPU clock.
-pub(super) fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
+fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
     let cpu = || clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
     let (begin, before) = (raw(), cpu());
     work();
@@ -38,7 +39,7 @@ pub(super) fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
 }
 
 /// Within 5 % and a millisecond: on a busy machine, and in a guest, clocks of CPU time are not exact.
-pub(super) fn near(found: u64, expected: u64) -> bool {
+fn near(found: u64, expected: u64) -> bool {
     found.abs_diff(expected) <= expected / 20 + 1_000_000
 }
 
@@ -74,11 +75,11 @@ fn preemption_is_seen() {
         }
         let Some(ring) = ring(false) else { return };
         for _ in 0..20 {
-            let (before, from) = (left(), raw());
+            let (before, from) = (switches(), raw());
             let (begin, end, off) = timed(|| spin(&|| raw() - from >= 60_000_000));
             let window = ring.window(begin, end);
             // Other programs may compete far more often.
-            if !window.complete && left() - before >= holds() {
+            if !window.complete && switches() - before >= holds() {
                 continue;
             }
             assert!(window.complete && near(window.off_nanos, off), "{window:?} {off}");
@@ -104,16 +105,16 @@ fn more_than_the_ring_holds_is_not_known() {
     let holds = holds();
     let naps = |count| {
         // A very short sleep may end before the thread leaves the CPU, so this uses the kernel's count.
-        let before = left();
-        while left() - before < count {
+        let before = switches();
+        while switches() - before < count {
             std::thread::sleep(Duration::from_micros(1));
         }
     };
-    let (opened, before) = (raw(), left());
+    let (opened, before) = (raw(), switches());
     naps(holds / 2);
     // The window must match the kernel's count. If the thread leaves in between, the counts before and after differ.
     let exact = (0..100).any(|_| {
-        let (least, window, most) = (left() - before, ring.window(opened, raw()), left() - before);
+        let (least, window, most) = (switches() - before, ring.window(opened, raw()), switches() - before);
         assert!(window.complete && (least..=most).contains(&window.outs), "{least} {window:?} {most}");
         least == most
     });
@@ -144,7 +145,7 @@ fn disabled_events_are_noticed() {
     prctl(libc::PR_TASK_PERF_EVENTS_ENABLE);
     let (begin, end, _) = nap();
     assert_eq!(ring.window(begin, end), Window::default());
-    let ring = Ring::open(Kernel, MANY).unwrap();
+    let ring = Ring::open(Kernel, MANY, false).unwrap();
     let (begin, end, off) = nap();
     assert!(near(ring.window(begin, end).off_nanos, off));
 }
@@ -186,4 +187,56 @@ fn faults_are_timed() {
     assert!(window.complete && !faults.complete, "{window:?}");
     let holds = page_size() as u32 / 16 / 8 * 7;
     assert!((holds - 40..=holds).contains(&faults.timed), "{window:?}");
+}
+
+/// Runs a test again in a separate process with one thread, which may fork. Returns true in that process.
+fn is_alone(test: &str) -> bool {
+    const ALONE: &str = "PICOLLO_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let path = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(ALONE, "1").output();
+    let output = output.unwrap();
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
+}
+
+/// A child sees no ring, leaves its own memory at that address alone, and may open a ring.
+#[test]
+fn a_child_leaves_it_alone() {
+    if !is_alone("a_child_leaves_it_alone") {
+        return;
+    }
+    let Some(ring) = ring(true) else { return };
+    let mut slot = Some(ring);
+    let now = raw();
+    // The child makes system calls, and touches its own memory.
+    let code = child_exit_code(|| {
+        let ring = slot.take().unwrap();
+        let mut wrong = i32::from(ring.window(now, now) != Window::default());
+        let hole = ring.switches.0;
+        let (protection, fixed) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED_NOREPLACE);
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
+        // SAFETY: a child has nothing at the ring's address; otherwise, this call fails.
+        let own = unsafe { libc::mmap(hole.as_ptr().cast(), Mapping::length(), protection, kind, -1, 0) };
+        wrong |= i32::from(own != hole.as_ptr().cast()) << 1;
+        let mine = Ring::open(Kernel, 1, false);
+        drop(ring);
+        // SAFETY: mapped above. If it is gone, the child dies here.
+        unsafe { own.cast::<u8>().write_volatile(1) };
+        let now = raw();
+        wrong |= i32::from(!mine.as_ref().is_ok_and(|ring| ring.window(now, now).complete)) << 2;
+        wrong |= i32::from(Ring::open(Kernel, 1, false).err() != Some(Refused::Cap)) << 3;
+        drop(mine);
+        wrong |= i32::from(Ring::open(Kernel, 1, false).is_err()) << 4;
+        wrong
+    });
+    assert_eq!(code, 0);
+    let ring = slot.take().unwrap();
+    let window = ring.window(now, raw());
+    assert!(window.complete && window.faults.is_some(), "{window:?}");
 }

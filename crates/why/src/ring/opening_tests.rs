@@ -132,7 +132,7 @@ fn nothing_is_left(fake: &Fake) {
 #[test]
 fn a_ring_asks_for_what_it_needs() {
     let fakes = [Fake::default(), Fake::default()];
-    let rings = [Ring::open(&fakes[0], MANY).unwrap(), Ring::with_faults(&fakes[1], MANY).unwrap()];
+    let rings = [Ring::open(&fakes[0], MANY, false).unwrap(), Ring::open(&fakes[1], MANY, true).unwrap()];
     for (fake, configs) in fakes.iter().zip([&[(9, 0)][..], &[(9, 0), (2, 1), (5, 1), (6, 1)]]) {
         let state = fake.0.borrow();
         assert_eq!((state.descriptors.len(), state.mapped.len()), (0, configs.len()));
@@ -160,21 +160,21 @@ fn refusals_leave_nothing() {
     for number in 1..=4 {
         let fake = Fake::default();
         fake.0.borrow_mut().refuse_open = Some((number, libc::EACCES));
-        let refused = Ring::with_faults(&fake, MANY).unwrap_err();
+        let refused = Ring::open(&fake, MANY, true).unwrap_err();
         assert!(matches!(refused, Refused::Open { errno: Errno(libc::EACCES), .. }), "{refused:?}");
         nothing_is_left(&fake);
         let fake = Fake::default();
         fake.0.borrow_mut().refuse_map = Some((number, libc::EPERM));
-        let refused = Ring::with_faults(&fake, MANY).unwrap_err();
+        let refused = Ring::open(&fake, MANY, true).unwrap_err();
         assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
         nothing_is_left(&fake);
     }
     // Interrupted calls are repeated, but not forever.
     let fake = Fake::default();
     fake.0.borrow_mut().refuse_open = Some((1, libc::EINTR));
-    assert!(matches!(Ring::open(&fake, MANY), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
+    assert!(matches!(Ring::open(&fake, MANY, false), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
     let fake = Fake::default();
-    assert_eq!(Ring::open(&fake, 0).unwrap_err(), Refused::Cap);
+    assert_eq!(Ring::open(&fake, 0, false).unwrap_err(), Refused::Cap);
     assert!(fake.0.borrow().opened.is_empty());
 }
 
@@ -191,7 +191,7 @@ fn clocks_of_a_namespace_are_noticed() {
     ] {
         let fake = Fake::default();
         fake.0.borrow_mut().offsets = offsets;
-        match Ring::open(&fake, MANY) {
+        match Ring::open(&fake, MANY, false) {
             Ok(_) => assert!(agree, "{offsets:?}"),
             Err(refused) => assert_eq!((refused, agree), (Refused::Clock, false), "{offsets:?}"),
         }
@@ -202,7 +202,7 @@ fn clocks_of_a_namespace_are_noticed() {
 #[test]
 fn a_ring_that_contradicts_the_account_is_ignored() {
     let fake = Fake::default();
-    let ring = Ring::open(&fake, MANY).unwrap();
+    let ring = Ring::open(&fake, MANY, false).unwrap();
     let head = |bytes: u64| {
         let mut state = fake.0.borrow_mut();
         state.mapped.values_mut().next().unwrap()[DATA_HEAD / 8] = bytes.wrapping_neg();
@@ -227,7 +227,7 @@ fn a_ring_that_contradicts_the_account_is_ignored() {
     assert_eq!((ring.account(), known()), (Ok(None), false));
     fake.0.borrow_mut().left = None;
     assert!(!known());
-    let refused = Ring::open(&fake, MANY).unwrap_err();
+    let refused = Ring::open(&fake, MANY, false).unwrap_err();
     assert_eq!(refused, Refused::Accounts(Errno(libc::EPERM)));
     assert!(refused.explain(&&fake).message().contains("getrusage"));
     assert_eq!(fake.0.borrow().mapped.len(), 1);

@@ -168,7 +168,7 @@ impl<'a, I: Image> Offs<'a, I> {
 
     /// Whether no record was missing or overwritten meanwhile. Call this at the end.
     fn is_complete(&self) -> bool {
-        self.ended == Some(true) && self.records.held()
+        self.ended == Some(true) && self.records.is_intact()
     }
 }
 
@@ -197,7 +197,7 @@ fn count<I: Image>(records: Faulted<Records<'_, I>>, mut offs: Offs<'_, I>, now:
     faults.unhandled = pairs.unhandled;
     faults.complete = pairs.ended == Some(true);
     // The switches were known before; the second reading of them must be valid, too.
-    if offs.ended == Some(false) || !offs.records.held() || !pairs.held() {
+    if offs.ended == Some(false) || !offs.records.is_intact() || !pairs.is_intact() {
         return Faults::default();
     }
     faults
@@ -251,8 +251,8 @@ impl<'a, I: Image> Pairs<'a, I> {
     }
 
     /// Whether nothing was overwritten while reading. Call this last.
-    fn held(&self) -> bool {
-        self.times.iter().all(|times| times.records.held())
+    fn is_intact(&self) -> bool {
+        self.times.iter().all(|times| times.records.is_intact())
     }
 }
 

@@ -57,7 +57,7 @@ const SWITCH: u32 = 14;
 const SAMPLE: u32 = 9;
 
 impl History {
-    fn of(deeds: &[Deed]) -> History {
+    fn new(deeds: &[Deed]) -> History {
         let since = 1_000_000_000;
         let mut history = History {
             since,
@@ -109,7 +109,7 @@ impl History {
     }
 
     /// The window from `begin` to `end` of a ring of switches, read now.
-    fn seen(&self, switches: &Memory, begin: u64, end: u64) -> Window {
+    fn window(&self, switches: &Memory, begin: u64, end: u64) -> Window {
         window(switches, None, self.span(begin, end), || self.now)
     }
 
@@ -164,10 +164,10 @@ proptest! {
 
     #[test]
     fn windows_are_what_happened(deeds in deeds(), power in 3u32..9, a: u32, b: u32) {
-        let history = History::of(&deeds);
+        let history = History::new(&deeds);
         let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
         let switches = ring(1 << power, &history.switches);
-        let found = history.seen(&switches, begin, end);
+        let found = history.window(&switches, begin, end);
         prop_assert_eq!(found.complete, history.is_known(1 << power, begin));
         let expected = if found.complete { history.truth(begin, end) } else { (0, 0, 0) };
         prop_assert_eq!(numbers(&found), expected);
@@ -178,13 +178,13 @@ proptest! {
     /// complete if the records are not overwritten.
     #[test]
     fn torn_windows_are_right_or_incomplete(deeds in deeds(), power in 3u32..7, a: u32, b: u32, loads in 0usize..40, more in 0usize..40) {
-        let history = History::of(&deeds);
+        let history = History::new(&deeds);
         let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
         let known = history.is_known(1 << power, begin);
         let switches = ring(1 << power, &history.switches);
         let late = |n| record(SWITCH, if n % 2 == 0 { kernel::OUT } else { 0 }, 2, history.now + 10 * n as u64);
         *switches.meanwhile.borrow_mut() = Some((loads, (0..2 * more).map(late).collect()));
-        let found = history.seen(&switches, begin, end);
+        let found = history.window(&switches, begin, end);
         prop_assert!(known || !found.complete);
         if found.complete {
             prop_assert_eq!(numbers(&found), history.truth(begin, end));
@@ -198,13 +198,13 @@ proptest! {
     /// If a record is missing, windows that reach back to it are incomplete.
     #[test]
     fn missing_records_are_noticed(deeds in deeds(), which: prop::sample::Index, a: u32, b: u32) {
-        let mut history = History::of(&deeds);
+        let mut history = History::new(&deeds);
         let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
         let is_switch = |record: &Vec<u64>| record[0].to_ne_bytes()[0] == SWITCH as u8;
         let switches: Vec<usize> = (0..history.switches.len()).filter(|&at| is_switch(&history.switches[at])).collect();
         prop_assume!(!switches.is_empty());
         let gone = history.switches.remove(switches[which.index(switches.len())]);
-        let found = history.seen(&ring(512, &history.switches), begin, end);
+        let found = history.window(&ring(512, &history.switches), begin, end);
         prop_assert!(!found.complete || gone[1] <= begin);
         if found.complete {
             prop_assert_eq!(numbers(&found), history.truth(begin, end));
@@ -213,7 +213,7 @@ proptest! {
 
     #[test]
     fn faults_are_what_happened(deeds in deeds(), power in 2u32..8, a: u32, b: u32) {
-        let history = History::of(&deeds);
+        let history = History::new(&deeds);
         let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
         let switches = ring(512, &history.switches);
         let [minor, major] = [0, 1].map(|kind| ring(1 << power, &history.handled[kind]));
@@ -262,7 +262,7 @@ proptest! {
                 true => now.saturating_sub(word % (64 - at as u64)),
                 false => word,
             });
-            Memory::of(words.collect(), if likely { head & !15 } else { head })
+            Memory::from_words(words.collect(), if likely { head & !15 } else { head })
         }).collect();
         let images = [&rings[1], &rings[2], &rings[3]];
         let begin = if likely { now.saturating_sub(length % 70) } else { begin };
@@ -279,16 +279,17 @@ proptest! {
 
 #[test]
 fn a_window_that_ends_before_it_begins_is_none() {
-    let history = History::of(&[Deed::Run(100)]);
+    let history = History::new(&[Deed::Run(100)]);
     let begin = history.since + 5;
-    assert!(history.seen(&ring(8, &[]), begin, begin).complete);
-    assert_eq!(history.seen(&ring(8, &[]), begin, begin - 1), Window::default());
+    assert!(history.window(&ring(8, &[]), begin, begin).complete);
+    assert_eq!(history.window(&ring(8, &[]), begin, begin - 1), Window::default());
 }
 
 /// Records from the future show that another clock dated them.
 #[test]
 fn another_clock_is_noticed() {
-    let history = History::of(&[Deed::Run(5_000), Deed::Off { nanos: 100, preempted: false }, Deed::Run(10)]);
+    let history =
+        History::new(&[Deed::Run(5_000), Deed::Off { nanos: 100, preempted: false }, Deed::Run(10)]);
     let switches = ring(8, &history.switches);
     let span = history.span(history.since, history.since + 10);
     assert!(window(&switches, None, span, || history.now).complete);
@@ -300,10 +301,10 @@ fn another_clock_is_noticed() {
 #[test]
 fn a_record_of_the_first_moment_is_enough() {
     let deeds = vec![Deed::Off { nanos: 10, preempted: false }; 9];
-    let history = History::of(&deeds);
+    let history = History::new(&deeds);
     // Four records fit: two absences.
     let (out, back, _) = history.offs[7];
-    let known = |begin| history.seen(&ring(8, &history.switches), begin, history.now);
+    let known = |begin| history.window(&ring(8, &history.switches), begin, history.now);
     assert_eq!((known(out).complete, known(out).off_nanos), (true, 20));
     assert_eq!((known(back).complete, known(back).off_nanos), (true, 10));
     assert!(!known(out - 1).complete);
@@ -312,10 +313,10 @@ fn a_record_of_the_first_moment_is_enough() {
 /// The clock of records may go back by a few nanoseconds: no moment is counted twice.
 #[test]
 fn what_is_out_of_order_is_not_counted_twice() {
-    let history = History::of(&[Deed::Run(2_000)]);
+    let history = History::new(&[Deed::Run(2_000)]);
     let at = |misc, nanos| record(SWITCH, misc, 2, history.since + nanos);
     let records = [at(kernel::OUT, 100), at(0, 900), at(kernel::OUT, 500), at(0, 1_000)];
-    let found = history.seen(&ring(8, &records), history.since, history.since + 1_000);
+    let found = history.window(&ring(8, &records), history.since, history.since + 1_000);
     assert_eq!(numbers(&found), (900, 0, 2));
 }
 
@@ -324,7 +325,7 @@ fn what_is_out_of_order_is_not_counted_twice() {
 #[test]
 fn what_comes_while_it_begins_does_no_harm() {
     let deeds = [Deed::Run(50), Deed::Off { nanos: 70, preempted: false }, Deed::Bad, Deed::Run(50)];
-    let history = History::of(&deeds);
+    let history = History::new(&deeds);
     let later = history.now + 5_000_000;
     for time in [history.now, later] {
         let rings = [0; 3].map(|_| ring(16, &[]));
@@ -371,22 +372,24 @@ fn faults_that_make_no_sense_are_not_known() {
 #[test]
 fn torn_faults_are_dropped() {
     let fault = Deed::Fault { before: 5, off: None, after: 5, major: false };
-    let history = History::of(&vec![fault; 7]);
-    for (more, told) in [(0, 7), (1, 7), (2, 0), (8, 0)] {
+    let history = History::new(&vec![fault; 7]);
+    for (more, known) in [(0, 7), (1, 7), (2, 0), (8, 0)] {
         let rings =
             [&history.begun, &history.handled[0], &history.handled[1]].map(|records| ring(16, records));
         *rings[0].meanwhile.borrow_mut() = Some((1, vec![record(77, 0, 2, 3); more]));
         let images = [&rings[0], &rings[1], &rings[2]];
         let span = history.span(history.since, history.now);
         let faults = window(&ring(16, &[]), Some(images), span, || history.now).faults.unwrap();
-        assert_eq!((faults.timed, faults.complete), (told, told > 0));
+        assert_eq!((faults.timed, faults.complete), (known, known > 0));
     }
 }
 
 #[test]
 fn a_loss_that_the_kernel_reports_counts() {
-    let mut history = History::of(&[Deed::Run(50), Deed::Off { nanos: 100, preempted: true }, Deed::Run(50)]);
-    let seen = |history: &History| history.seen(&ring(16, &history.switches), history.since + 1, history.now);
+    let mut history =
+        History::new(&[Deed::Run(50), Deed::Off { nanos: 100, preempted: true }, Deed::Run(50)]);
+    let seen =
+        |history: &History| history.window(&ring(16, &history.switches), history.since + 1, history.now);
     assert_eq!(numbers(&seen(&history)), (100, 100, 1));
     history.switches.push(record(2, 0, 4, 0));
     assert!(!seen(&history).complete);

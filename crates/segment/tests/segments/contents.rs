@@ -28,7 +28,7 @@ pub const TESTS: &[(&str, fn())] = named![
 /// Counts by the lowest value of their bucket, and the counts below and above the range.
 type Naive = (BTreeMap<u64, u64>, u64, u64);
 
-fn told(snapshot: &Snapshot) -> Naive {
+fn counts(snapshot: &Snapshot) -> Naive {
     let buckets = snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect();
     (buckets, snapshot.counts().underflow, snapshot.counts().overflow)
 }
@@ -41,7 +41,7 @@ fn recorded_values_are_visible() {
             .enumerate()
     {
         for mode in [Mode::Interlocked, Mode::SingleWriter, Mode::PerCpu] {
-            let segment = small(&format!("told{round}{}", mode as u32));
+            let segment = small(&format!("recorded{round}{}", mode as u32));
             let options = Options {
                 mode,
                 relative_error,
@@ -64,14 +64,14 @@ fn recorded_values_are_visible() {
                     None => expected.2 += count,
                 }
             }
-            let mut viewer = Viewer::open(segment.path()).unwrap();
+            let mut viewer = view(segment);
             let snapshot = viewer.snapshot(0).unwrap();
             assert_eq!(*snapshot.layout(), layout);
-            assert_eq!(told(&snapshot), expected, "round {round}, {mode:?}");
+            assert_eq!(counts(&snapshot), expected, "round {round}, {mode:?}");
             // The process itself reports the same.
             let mut own = Snapshot::boxed(layout).unwrap();
             histogram.update(&mut own, Since::Reset).unwrap();
-            assert_eq!((told(&own), own.counts()), (expected, snapshot.counts()));
+            assert_eq!((counts(&own), own.counts()), (expected, snapshot.counts()));
             assert_eq!(histogram.reset(), Err(picollo_core::Error::Unsupported));
         }
     }
@@ -79,28 +79,27 @@ fn recorded_values_are_visible() {
 
 fn deltas_go_on_from_viewer_to_viewer() {
     let segment = small("deltas");
-    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let histogram = open(segment, "x");
     histogram.record_n(100, 5);
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     let mut snapshot = viewer.snapshot(0).unwrap();
     assert_eq!(snapshot.counts().total, 5);
     for (count, of_a_new_one) in [(3, false), (7, true), (0, true), (1, false)] {
         histogram.record_n(100, count);
         if of_a_new_one {
-            viewer = Viewer::open(segment.path()).unwrap();
+            viewer = view(segment);
         }
         viewer.update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
         assert_eq!(snapshot.counts().total, count);
     }
     // Another histogram of the same layout is not mistaken for it.
     let other = small("deltas-of-another");
-    other.histogram(&metric("x"), &Options::default()).unwrap().record_n(100, 2);
-    Viewer::open(other.path()).unwrap().update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
+    open(other, "x").record_n(100, 2);
+    view(other).update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
     assert_eq!(snapshot.counts().total, 2);
     let coarse = Options { relative_error: 0.1, ..Options::default() };
     other.histogram(&metric("coarse"), &coarse).unwrap();
-    let error = Viewer::open(other.path()).unwrap().update(1, &mut snapshot, Since::Reset).unwrap_err();
-    assert_eq!(error.status(), Status::Incompatible);
+    assert_eq!(refusal(view(other).update(1, &mut snapshot, Since::Reset)), Status::Incompatible);
 }
 
 fn names_and_labels_are_visible() {
@@ -115,7 +114,7 @@ fn names_and_labels_are_visible() {
         ..Metric::default()
     };
     segment.histogram(&given, &Options::default()).unwrap();
-    let viewer = Viewer::open(segment.path()).unwrap();
+    let viewer = view(segment);
     let entry = viewer.entry(0).unwrap();
     assert_eq!(
         (entry.name.as_str(), entry.unit.as_str(), entry.help.as_str()),
@@ -133,8 +132,8 @@ fn names_and_labels_are_visible() {
     assert!(entry.bytes > 18_000, "{}", entry.bytes);
     let plain = SegmentOptions { interlocked: true, ..called("plain") };
     let plain = Segment::create(&plain).unwrap();
-    plain.histogram(&metric("x"), &Options::default()).unwrap();
-    let bytes = Viewer::open(plain.path()).unwrap().entry(0).unwrap().bytes;
+    open(plain, "x");
+    let bytes = view(plain).entry(0).unwrap().bytes;
     assert!((18_000..20_000).contains(&bytes), "{bytes}");
 
     let labels: Vec<(&str, &str)> = (0..33).map(|_| ("l", "v")).collect();
@@ -172,29 +171,30 @@ fn one_name_is_one_histogram() {
         segment.histogram(&Metric { labels: &labels, ..metric("x") }, &Options::default()).unwrap().record(1);
     }
     first.update(&mut snapshot, Since::PreviousUpdate).unwrap();
-    assert_eq!((snapshot.counts().total, Viewer::open(segment.path()).unwrap().length()), (0, 4));
+    assert_eq!((snapshot.counts().total, view(segment).length()), (0, 4));
     let coarse = Options { relative_error: 0.1, ..Options::default() };
-    assert_eq!(segment.histogram(&pay, &coarse).unwrap_err().status(), Status::Incompatible);
-    assert_eq!(segment.counter(&pay).unwrap_err().status(), Status::Incompatible);
-    let single = segment.single_writer(&pay, &Options::default()).unwrap_err();
-    assert_eq!(single.status(), Status::Incompatible);
+    assert_eq!(refusal(segment.histogram(&pay, &coarse)), Status::Incompatible);
+    assert_eq!(refusal(segment.counter(&pay)), Status::Incompatible);
+    assert_eq!(refusal(segment.single_writer(&pay, &Options::default())), Status::Incompatible);
 }
 
 fn unsupported_kinds_name_an_alternative() {
     let segment = small("cannot");
-    let options = Options { mode: Mode::ThreadLocal, ..Options::default() };
-    let error = segment.histogram(&metric("x"), &options).unwrap_err();
-    assert_eq!(error.status(), Status::Unsupported);
-    assert!(error.message().contains("use the default mode"), "{error}");
-    for options in [
-        Options { storage: Storage::Sparse, ..Options::default() },
-        Options { counter_bits: 32, ..Options::default() },
+    let default = Options::default();
+    for (options, status, part) in [
+        (in_mode(Mode::ThreadLocal), Status::Unsupported, "use the default mode"),
+        (Options { storage: Storage::Sparse, ..default }, Status::Unsupported, "use dense storage"),
+        (Options { counter_bits: 32, ..default }, Status::Unsupported, "leave counter_bits 0"),
+        (
+            Options { relative_error: 1e-6, max_trackable: u64::MAX, ..default },
+            Status::InvalidArgument,
+            "give it a smaller range",
+        ),
     ] {
-        assert_eq!(segment.histogram(&metric("x"), &options).unwrap_err().status(), Status::Unsupported);
+        let error = segment.histogram(&metric("x"), &options).unwrap_err();
+        assert!(error.status() == status && error.message().contains(part), "{error}");
     }
-    let huge = Options { relative_error: 1e-6, max_trackable: u64::MAX, ..Options::default() };
-    assert_eq!(segment.histogram(&metric("x"), &huge).unwrap_err().status(), Status::InvalidArgument);
-    assert_eq!(Viewer::open(segment.path()).unwrap().length(), 0);
+    assert_eq!(view(segment).length(), 0);
 }
 
 fn counters_are_visible() {
@@ -208,21 +208,21 @@ fn counters_are_visible() {
     for _ in 0..1000 {
         drop(again.clone());
     }
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     assert_eq!(viewer.counter(0).unwrap(), u64::from(u32::MAX) + 5);
     assert_eq!(viewer.entry(0).unwrap().kind, SegmentKind::Counter);
-    assert_eq!(viewer.snapshot(0).unwrap_err().status(), Status::InvalidArgument);
-    assert_eq!(viewer.counter(1).unwrap_err().status(), Status::InvalidArgument);
-    segment.histogram(&metric("x"), &Options::default()).unwrap();
+    assert_eq!(refusal(viewer.snapshot(0)), Status::InvalidArgument);
+    assert_eq!(refusal(viewer.counter(1)), Status::InvalidArgument);
+    open(segment, "x");
     viewer.refresh().unwrap();
-    assert_eq!(viewer.counter(1).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(refusal(viewer.counter(1)), Status::InvalidArgument);
 }
 
 fn a_single_writer_is_one_thread() {
     let segment = small("single");
     let mut writer = segment.single_writer(&metric("x"), &Options::default()).unwrap();
     writer.record(5);
-    let options = Options { mode: Mode::SingleWriter, ..Options::default() };
+    let options = in_mode(Mode::SingleWriter);
     let attempt = move || {
         // SAFETY: nothing is recorded.
         let answer = unsafe { segment.histogram_unguarded(&metric("x"), &options) };
@@ -231,11 +231,9 @@ fn a_single_writer_is_one_thread() {
     assert_eq!(attempt(), Ok(()), "the thread itself");
     assert_eq!(std::thread::spawn(attempt).join().unwrap(), Err(Status::Incompatible));
     in_child(|| assert_eq!(attempt(), Err(Status::Incompatible)));
-    let again = segment.single_writer(&metric("x"), &Options::default()).unwrap_err();
-    assert_eq!(again.status(), Status::Incompatible);
-    let shared = segment.histogram(&metric("x"), &options).unwrap_err();
-    assert_eq!(shared.status(), Status::InvalidArgument);
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!(refusal(segment.single_writer(&metric("x"), &Options::default())), Status::Incompatible);
+    assert_eq!(refusal(segment.histogram(&metric("x"), &options)), Status::InvalidArgument);
+    let mut viewer = view(segment);
     assert_eq!(viewer.entry(0).unwrap().writer, Some(std::process::id()));
     assert_eq!(viewer.snapshot(0).unwrap().counts().total, 1);
 }
@@ -252,17 +250,12 @@ fn a_full_segment_reports_it() {
     };
     assert_eq!(error.status(), Status::OutOfMemory);
     assert!(error.message().contains("max_bytes"), "{error}");
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     assert_eq!((viewer.length() as u64, viewer.info().unwrap().refused), (made, 1));
-    assert!(
-        (1..made as usize).all(|index| viewer
-            .snapshot(index)
-            .unwrap()
-            .bucket_of(index as u64)
-            .unwrap()
-            .count
-            == 1)
-    );
+    for index in 1..made {
+        let snapshot = viewer.snapshot(index as usize).unwrap();
+        assert_eq!(snapshot.bucket_of(index).unwrap().count, 1);
+    }
 
     let wide = Segment::create(&SegmentOptions { name: "wide", ..SegmentOptions::default() }).unwrap();
     for index in 0..4095 {
@@ -273,7 +266,7 @@ fn a_full_segment_reports_it() {
         error.status() == Status::OutOfMemory && error.message().contains("the directory is full"),
         "{error}"
     );
-    let mut viewer = Viewer::open(wide.path()).unwrap();
+    let mut viewer = view(wide);
     assert_eq!((viewer.length(), viewer.info().unwrap().refused), (4095, 1));
     // From now on, all new histograms share one, whatever was requested.
     for index in 0..3 {
@@ -298,12 +291,12 @@ fn a_full_segment_reports_it() {
 
 fn retired_entries_are_not_there_any_more() {
     let segment = small("retired");
-    let before = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let before = open(segment, "x");
     before.record_n(5, 3);
     segment.counter(&metric("c")).unwrap().add(1);
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut viewer = view(segment);
     segment.retire(&metric("x")).unwrap();
-    assert_eq!(segment.retire(&metric("x")).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(refusal(segment.retire(&metric("x"))), Status::InvalidArgument);
     // A viewer that had seen it sees that, and can continue to read it.
     viewer.refresh().unwrap();
     let retired: Vec<bool> = viewer.entries().map(|entry| entry.is_retired).collect();
@@ -311,25 +304,22 @@ fn retired_entries_are_not_there_any_more() {
     before.record_n(5, 4);
     assert_eq!(viewer.snapshot(0).unwrap().counts().total, 7);
     // Other viewers do not see it, and the name is free for another layout.
-    assert_eq!(
-        Viewer::open(segment.path()).unwrap().entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(),
-        ["c"]
-    );
+    assert_eq!(view(segment).entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["c"]);
     let coarse = Options { relative_error: 0.1, ..Options::default() };
     segment.histogram(&metric("x"), &coarse).unwrap().record(1);
     viewer.refresh().unwrap();
     assert_eq!((viewer.length(), viewer.snapshot(2).unwrap().counts().total), (3, 1));
     // A single writer's histogram is retired by its thread.
     let _writer = segment.single_writer(&metric("s"), &Options::default()).unwrap();
-    in_child(|| assert_eq!(segment.retire(&metric("s")).unwrap_err().status(), Status::Incompatible));
+    in_child(|| assert_eq!(refusal(segment.retire(&metric("s"))), Status::Incompatible));
     segment.retire(&metric("s")).unwrap();
 }
 
 fn a_segment_with_resets() {
     let options = SegmentOptions { live_reset: true, ..called("resets") };
     let segment = Segment::create(&options).unwrap();
-    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
-    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let histogram = open(segment, "x");
+    let mut viewer = view(segment);
     let mut seen = viewer.snapshot(0).unwrap();
     let mut deltas = 0;
     for round in 1..=5 {
@@ -348,7 +338,7 @@ fn a_segment_with_resets() {
     }
     // Histograms without live resets cannot be reset, nor can those with shards.
     let without = Options { no_live_reset: true, ..Options::default() };
-    let shards = Options { mode: Mode::PerCpu, ..Options::default() };
+    let shards = in_mode(Mode::PerCpu);
     for (name, options) in [("without", &without), ("shards", &shards)] {
         let one = segment.histogram(&metric(name), options).unwrap();
         one.record(1);
@@ -369,9 +359,7 @@ fn a_segment_with_resets() {
             Err(error) => assert_eq!(error.status(), Status::Busy, "{error}"),
         }
     }
-    // SAFETY: a child of ours.
-    unsafe { libc::kill(busy, libc::SIGKILL) };
-    assert_eq!(wait(busy), -libc::SIGKILL);
+    kill(busy);
     histogram.reset().unwrap();
     assert_eq!(viewer.snapshot(0).unwrap().counts().total, 0);
 }
@@ -387,14 +375,14 @@ fn sizes_are_known_before() {
     ] {
         let of = SegmentOptions { interlocked, live_reset, ..called("sizes") };
         let segment = Segment::create(&of).unwrap();
-        let options = Options { mode, ..Options::default() };
+        let options = in_mode(mode);
         // SAFETY: nothing is recorded.
         unsafe { segment.histogram_unguarded(&metric("x"), &options) }.unwrap();
-        let bytes = Viewer::open(segment.path()).unwrap().entry(0).unwrap().bytes;
+        let bytes = view(segment).entry(0).unwrap().bytes;
         assert_eq!(Segment::estimate(&options, &of).unwrap(), bytes.next_multiple_of(4096));
         std::fs::remove_file(segment.path()).unwrap();
     }
-    let thread_local = Options { mode: Mode::ThreadLocal, ..Options::default() };
+    let thread_local = in_mode(Mode::ThreadLocal);
     assert_eq!(
         Segment::estimate(&thread_local, &SegmentOptions::default()).unwrap_err().status(),
         Status::Unsupported

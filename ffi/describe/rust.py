@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from description import ROOT, Description
 
 SOURCES = ROOT / "ffi/src"
@@ -40,8 +42,9 @@ def layout(description: Description) -> str:
         pieces = [f"layout!(crate::{module}::{struct.name}, {_bytes(struct.size, struct.size_32)},", *offsets]
         if offsets:
             pieces[-1] = pieces[-1][:-1]
-        if any(f'#[cfg(feature = "std")]\n{mod};' in modules for mod in (f"mod {folders[struct.section]}", f"pub mod {module}")):
-            code += '#[cfg(feature = "std")]\n'
+        # With the condition of its module or folder.
+        found = re.search(rf"(#\[cfg\(.*\)\]\n)(mod {folders[struct.section]}|pub mod {module});", modules)
+        code += found[1] if found else ""
         code += _filled(pieces, 118, "    ") + ");\n"
     return code
 

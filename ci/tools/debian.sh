@@ -9,6 +9,7 @@
 #   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here
 #   ci/tools/debian.sh s390x      the same for a big-endian machine, and an emulator of it
 #   ci/tools/debian.sh arm64-python      Python for arm64 with its C library, and an emulator of programs
+#   ci/tools/debian.sh buildah    builds and runs images of containers, without a service
 #   ci/tools/debian.sh root-SUITE        a whole Debian for chroot, with compilers and Python, made by debootstrap as root
 #   ci/tools/debian.sh cmake, ...: any other package by its name
 set -euo pipefail
@@ -32,6 +33,10 @@ arm64-python)
     architectures+=(arm64)
     packages="qemu-user"
     alone=({libc6,libgcc-s1,libstdc++6,{,lib}python3.11-minimal,libpython3.11-stdlib,libexpat1,zlib1g,libffi8,libbz2-1.0,liblzma5,libuuid1}:arm64)
+    ;;
+buildah)
+    packages=libgpgme11
+    alone=(buildah golang-github-containers-common)
     ;;
 *) packages="$set" ;;
 esac
@@ -86,7 +91,7 @@ mapfile -t needed < <(apt-cache "${options[@]}" depends --recurse --no-recommend
     while read -r package; do
         dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done)
-[ ${#needed[@]} -gt 0 ] || { echo "debian-tools: $packages not found: is there a network?" >&2; exit 1; }
+[ $((${#needed[@]} + ${#alone[@]})) -gt 0 ] || { echo "debian-tools: $packages not found: is there a network?" >&2; exit 1; }
 if [ "$set" = aarch64 ]; then
     # The newest kernel's name, through the package that always depends on it, because pinned names become outdated.
     kernel=$(apt-cache "${options[@]}" depends linux-image-cloud-arm64:arm64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)

@@ -82,11 +82,8 @@ check-deny:
 
 check-dotnet: ; $(JOB) 450 stage dotnet -- 'ci/dotnet.sh && packaging/nuget.sh'
 check-dotnet-pmu: ; $(JOB) 450 stage alone -- 'ci/dotnet.sh --compile && ci/simulated-pmu.sh clr'
-# The first run compiles the recorders for comparison.
 check-adapters: ; $(JOB) 720 stage -- ci/adapters.sh
-# The first run fetches Dask and Spark.
 check-engines: ; $(JOB) 720 stage -- ci/engines.sh
-# The first run fetches the frameworks, and compiles axum.
 check-services: ; $(JOB) 600 stage release -- 'packaging/command.sh && ci/docs/services.py'
 check-manual: ; $(JOB) 630 stage -- ci/docs.sh commands pictures
 check-interop: ; $(JOB) 270 stage -- ci/interop.sh
@@ -96,12 +93,9 @@ check-observe: ; $(JOB) 270 stage dotnet -- 'ci/dotnet.sh --compile && ci/observ
 
 check-coverage: ; $(JOB) 1800 alone -- ci/coverage.sh
 check-dist-twice: ; $(JOB) 1500 alone -- 'packaging/dist.sh target/dist x86_64-gnu && ci/dist/test.sh instructions twice'
-# All machines and C libraries: the standard library for some is compiled, too.
 check-packages: ; $(JOB) 3600 alone -- 'packaging/dist.sh && make --no-print-directory deb && ci/dist/test.sh'
 check-planted-bugs: ; $(JOB) 3600 alone -- ci/loom.sh bugs
-# The first run compiles cargo-c.
 check-install-capi: ; $(JOB) 1200 stage alone -- ci/install.sh capi
-# The first run compiles cargo-semver-checks.
 check-semver: ; $(JOB) 1200 alone -- ci/abi.sh semver
 check-32-bit: ; $(JOB) 900 alone -- ci/targets/portable.sh i686
 check-big-endian: ; $(JOB) 1200 alone -- ci/targets/portable.sh s390x
@@ -112,7 +106,6 @@ check-stress-long: ; $(JOB) 1800 alone -- 'PICOLLO_STRESS_RECORDS=100000000 $(ST
 check-abi-fuzz-long: ; $(JOB) 3600 stage alone -- make --no-print-directory -C c-tests sequences SEQUENCES=1000000
 check-why-slow-long: ; $(JOB) 1800 stage alone -- 'WHY_SLOW_TIMES=100 ci/why-slow.sh'
 check-fuzz-long: ; $(JOB) 3600 alone -- 'FUZZ_RUNS=1700000 ci/fuzz.sh'
-# The first run compiles mdBook.
 check-site: ; $(JOB) 1200 alone -- ci/docs/site.py
 
 .PHONY: test check checks release-check $(TEST) $(CHECK) $(ALONE) $(RELEASE) $(SDK)
